@@ -1,0 +1,1 @@
+"""Estimates, tests, intervals and reliability diagrams."""

@@ -1,0 +1,175 @@
+"""Measures that compare mean outcome and mean prediction in bins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.measures.registry import BinnedInterval, HonestRecipe, cell_sums, measure
+
+GUO = "Guo, Pleiss, Sun, Weinberger 2017, On Calibration of Modern Neural Networks, arXiv:1706.04599"
+KUMAR = "Kumar, Liang, Ma 2019, Verified Uncertainty Calibration, arXiv:1909.10155"
+BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886"
+
+
+def number_of_bins(n_bins: int | str, n: float) -> int:
+    """Turn the option `n_bins` into a number; "cube_root" is the smallest B with B**3 >= n."""
+    if isinstance(n_bins, str):
+        if n_bins != "cube_root":
+            raise ValueError(f"expected n_bins to be a whole number of at least 1 or 'cube_root', found {n_bins!r}")
+        bins = round(n ** (1 / 3))
+        return bins + (bins**3 < n)
+    if isinstance(n_bins, bool) or n_bins != int(n_bins) or n_bins < 1:
+        raise ValueError(f"expected n_bins to be a whole number of at least 1 or 'cube_root', found {n_bins!r}")
+    return int(n_bins)
+
+
+def uniform_cells(value: np.ndarray, count: np.ndarray, *, n_bins: int | str = 15) -> np.ndarray:
+    """Return the equal-width bin of each prediction: bin b of B is ((b - 1)/B, b/B], the first closed at 0."""
+    bins = number_of_bins(n_bins, count.sum())
+    return np.clip(np.ceil(value * bins) - 1, 0, bins - 1).astype(np.int64)
+
+
+def bin_cells(value: np.ndarray, count: np.ndarray, *, n_bins: int | str = 15, strategy: str = "uniform") -> np.ndarray:
+    """Return the bin of each prediction: equal widths, or as near equal numbers of rows as ties allow."""
+    if strategy == "uniform":
+        return uniform_cells(value, count, n_bins=n_bins)
+    if strategy != "quantile":
+        raise ValueError(f"expected strategy 'uniform' or 'quantile', found {strategy!r}")
+    return _quantile_cells(count, number_of_bins(n_bins, count.sum()))
+
+
+def cells_move(*, strategy: str = "uniform") -> bool:
+    """Whether resampling rows moves the bins: quantile bins follow the predictions."""
+    return strategy == "quantile"
+
+
+@jit
+def _quantile_cells(count, bins):  # type: ignore[no-untyped-def]
+    """Cut after the value whose cumulative count is nearest to b n / B, the smaller of two; drop repeated cuts."""
+    m = count.size
+    n = count.sum()
+    cell = np.zeros(m, np.int64)
+    j = 0
+    below = 0.0  # cumulative count before value j
+    last = 0  # first value after the last cut
+    used = 0
+    for b in range(1, bins):
+        target = b * n / bins
+        while j < m and below + count[j] <= target:
+            below += count[j]
+            j += 1
+        # below is the largest cumulative count up to target; the next one is below + count[j]
+        cut = j
+        if j < m and below + count[j] - target < target - below:
+            cut = j + 1
+        if cut > last:
+            for i in range(last, cut):
+                cell[i] = used
+            if cut < m:
+                used += 1
+            last = cut
+    for i in range(last, m):
+        cell[i] = used
+    return cell
+
+
+def _power(norm: str | float) -> float:
+    """Turn the option `norm` into the power p of an Lp error."""
+    named = {"l1": 1.0, "l2": 2.0, "max": np.inf}
+    if isinstance(norm, str):
+        if norm not in named:
+            raise ValueError(f"expected norm 'l1', 'l2', 'max' or a number of at least 1, found {norm!r}")
+        return named[norm]
+    if not norm >= 1:
+        raise ValueError(f"expected norm 'l1', 'l2', 'max' or a number of at least 1, found {norm!r}")
+    return float(norm)
+
+
+def _gaps(count: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Share of the rows and absolute mean residual in each bin; an empty bin has share 0 and gap 0."""
+    share = count / count.sum(axis=-1, keepdims=True)
+    return share, np.abs(np.divide(residual, share, out=np.zeros_like(share), where=count > 0))
+
+
+def ece_detail(
+    value: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    *,
+    n_bins: int | str = 15,
+    strategy: str = "uniform",
+) -> dict[str, Any]:
+    """Return the table behind a binned error: one entry for each bin that holds rows."""
+    cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
+    count_b, residual_b, value_b = cell_sums(cell, value, count, positives)
+    full = count_b > 0
+    share = count_b[full] / count.sum()
+    first = np.flatnonzero(np.diff(cell, prepend=-1))
+    last = np.append(first[1:], cell.size) - 1
+    return {
+        "n_bins_used": int(full.sum()),
+        "low": value[first],
+        "high": value[last],
+        "count": count_b[full],
+        "mean_prediction": value_b[full] / share,
+        "frequency": (value_b[full] + residual_b[full]) / share,
+    }
+
+
+def _honest_ece(*, norm: str | float = "l1") -> HonestRecipe | None:
+    return BinnedInterval() if _power(norm) == 1 else None
+
+
+@measure(
+    "ece",
+    title="Expected calibration error",
+    formula=r"\Bigl(\sum_b \frac{n_b}{n}\,\bigl|\bar y_b - \bar v_b\bigr|^p\Bigr)^{1/p}",
+    reference=GUO,
+    bounds=(0, 1),
+    cells=bin_cells,
+    moving=cells_move,
+    detail=ece_detail,
+    honest=_honest_ece,
+    sound=False,
+    symmetric=False,
+)
+def ece(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, norm: str | float = "l1") -> Any:
+    """Return the binned calibration error: the Lp mean over bins of the gap between mean outcome and mean prediction.
+
+    Options: `n_bins`, a number or "cube_root" (the smallest B with B**3 >= n); `strategy`, "uniform" for equal widths
+    or "quantile" for equal numbers of rows (equal predictions never part); `norm`, "l1", "l2", "max" (the maximum
+    calibration error) or any p >= 1.
+
+    It is biased upwards in finite samples, zero only within bins (opposite errors in one bin cancel), and jumps when
+    a prediction crosses an edge. Cost: O(n) on rows with uniform bins, else one sort.
+    """
+    power = _power(norm)
+    if power == 1:
+        return np.abs(residual).sum(axis=-1)
+    share, gap = _gaps(count, residual)
+    if np.isinf(power):
+        return gap.max(axis=-1)
+    return (share * gap**power).sum(axis=-1) ** (1 / power)
+
+
+@measure(
+    "ece_width",
+    title="Binned calibration error plus bin width",
+    formula=r"\sum_b \frac{n_b}{n}\,\bigl|\bar y_b - \bar v_b\bigr| + \frac1B",
+    reference=BLASIOK,
+    bounds=(0, 2),
+    cells=uniform_cells,
+    complete=False,
+    symmetric=False,
+)
+def ece_width(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, n_bins: int | str = 15) -> Any:
+    """Return the L1 error over equal-width bins plus the width of a bin, an upper bound on the upper distance.
+
+    Option: `n_bins`, a number or "cube_root". Unlike `ece` it cannot hide an error inside a bin, at the price of never
+    being below the width 1 / n_bins. Cost: O(n) on rows.
+    """
+    n = count.reshape(-1, count.shape[-1])[0].sum()
+    return np.abs(residual).sum(axis=-1) + 1 / number_of_bins(n_bins, n)

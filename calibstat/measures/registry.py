@@ -1,0 +1,259 @@
+"""The registry: what a measure is, how one is added, and how it is looked up."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from calibstat.sample import Sample
+
+
+@dataclass(frozen=True)
+class WitnessInterval:
+    """How the honest interval of a seminorm is made from its witness.
+
+    `kappa` is the step of the numerical delta method; below `floor` standard errors the upper end uses the largest
+    standard deviation that any witness can have.
+    """
+
+    kappa: float
+    floor: float
+
+
+@dataclass(frozen=True)
+class BinnedInterval:
+    """The honest interval of an L1 error over bins: bias band below, spread inversion above."""
+
+
+@dataclass(frozen=True)
+class MeanInterval:
+    """The interval of a mean of per-row losses."""
+
+
+HonestRecipe = WitnessInterval | BinnedInterval | MeanInterval
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure of calibration: a function, what is known about it, and what it can do beyond a number.
+
+    Attributes
+    ----------
+    name, title, formula, reference : str
+        Its name in `calibstat.MEASURES`, its name in prose, its definition in LaTeX, and its source.
+    bounds : tuple of two floats
+        The range of the estimate.
+    tail : {"greater", "two-sided"}
+        Which values speak against calibration.
+    function : callable
+        ``f(value, count, positives, **options)``; ``f(value, residual, **options)`` if `norm`; and
+        ``f(count, residual, value, **options)`` over the last axis of arrays of cells if `cells` is given.
+    norm : bool
+        Whether the function takes the residual measure, of which it is then a seminorm.
+    cells : callable or None
+        ``cells(value, count, **options)``, the cell of each distinct prediction, for a binned measure.
+    moving : callable or None
+        ``moving(**options)``, whether the cells depend on `count`, so that they move when rows are resampled.
+    report : callable or None
+        ``report(statistic, **options)``, the estimate, where the test uses another form than the estimate.
+    detail : callable or None
+        ``detail(value, count, positives, **options) -> dict``, what the measure knows beyond its value.
+    honest : callable or None
+        ``honest(**options)``, the recipe of its honest interval, or None where none is known.
+    complete, sound, continuous : bool
+        Zero if calibrated; zero only if calibrated; continuous in the predictions.
+    symmetric : bool
+        Unchanged when outcomes and predictions are both reversed.
+    resolution : float
+        The largest jump that a vanishing change of the predictions may cause in a continuous measure (0 but for
+        grids).
+    """
+
+    name: str
+    title: str
+    formula: str
+    reference: str
+    bounds: tuple[float, float]
+    function: Callable[..., Any]
+    tail: Literal["greater", "two-sided"] = "greater"
+    norm: bool = False
+    cells: Callable[..., np.ndarray] | None = None
+    moving: Callable[..., bool] | None = None
+    report: Callable[..., float] | None = None
+    detail: Callable[..., dict[str, Any]] | None = None
+    honest: Callable[..., HonestRecipe | None] | None = None
+    complete: bool = True
+    sound: bool = True
+    continuous: bool = False
+    symmetric: bool = True
+    resolution: float = 0.0
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options by name, with their defaults."""
+        functions = (self.cells, self.function) if self.cells else (self.function,)
+        return {name: default for f in functions for name, default in _keywords(f).items()}
+
+    def bind(self, options: Mapping[str, Any]) -> BoundMeasure:
+        """Fix the options; a ValueError names the ones there are if another is given."""
+        known = self.options
+        for name in options:
+            if name not in known:
+                allowed = ", ".join(known) or "none"
+                raise ValueError(f"expected options of measure {self.name!r} ({allowed}), found {name!r}")
+        return BoundMeasure(self, {**known, **options})
+
+
+@dataclass(frozen=True)
+class BoundMeasure:
+    """A measure with its options fixed: what estimation, tests and intervals work with."""
+
+    measure: Measure
+    options: dict[str, Any]
+
+    def __str__(self) -> str:
+        given = [f"{k}={v!r}" for k, v in self.options.items() if v != self.measure.options[k]]
+        return f"{self.measure.name}({', '.join(given)})" if given else self.measure.name
+
+    def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray | None:
+        """The cell of each distinct prediction, or None if the measure is not binned."""
+        return self._call(self.measure.cells, value, count) if self.measure.cells else None
+
+    @property
+    def cells_move(self) -> bool:
+        """Whether the cells change when rows are resampled."""
+        return self.measure.moving is not None and bool(self._call(self.measure.moving))
+
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
+        """The statistic of a binned measure from the sums in its cells, over the last axis."""
+        return self._call(self.measure.function, count, residual, value)
+
+    def statistic(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        """What the test compares with its null distribution."""
+        if self.measure.cells is not None:
+            return float(self.reduce(*cell_sums(self.cells(value, count), value, count, positives)))
+        if self.measure.norm:
+            return self.seminorm(value, (positives - count * value) / count.sum())
+        return float(self._call(self.measure.function, value, count, positives))
+
+    def seminorm(self, value: np.ndarray, residual: np.ndarray) -> float:
+        """The measure as a seminorm of a residual measure."""
+        return float(self._call(self.measure.function, value, residual))
+
+    def report(self, statistic: float) -> float:
+        """The estimate that belongs to a statistic."""
+        return float(self._call(self.measure.report, statistic)) if self.measure.report else statistic
+
+    def estimate(self, sample: Sample) -> float:
+        """The measure of a sample."""
+        return self.report(self.statistic(*sample.arrays))
+
+    def detail(self, sample: Sample) -> dict[str, Any]:
+        """What the measure knows of a sample beyond its value."""
+        return self._call(self.measure.detail, *sample.arrays) if self.measure.detail else {}
+
+    @property
+    def honest(self) -> HonestRecipe | None:
+        """The recipe of the honest interval under these options, or None."""
+        return self._call(self.measure.honest) if self.measure.honest else None
+
+    def _call(self, function: Callable[..., Any] | None, *arrays: Any) -> Any:
+        assert function is not None
+        try:
+            return function(*arrays, **{name: self.options[name] for name in _keywords(function)})
+        except Exception as error:
+            error.add_note(f"raised by calibstat measure {self.measure.name!r}")
+            raise
+
+
+_REGISTRY: dict[str, Measure] = {}
+MEASURES: Mapping[str, Measure] = MappingProxyType(_REGISTRY)
+
+
+def measure(
+    name: str, *, title: str, formula: str, reference: str, bounds: tuple[float, float], **properties: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the decorated function as a measure, which every verb then knows by its name.
+
+    Parameters
+    ----------
+    name : str
+        The name to use as ``measure=name``. Registering a name again replaces the entry, as re-running a notebook
+        cell does, but only from the module that made it.
+    title, formula, reference : str
+        Its name in prose, its definition in LaTeX, and its source with DOI or arXiv number.
+    bounds : tuple of two floats
+        The range of its values.
+    **properties
+        Any other field of `Measure`: `tail`, `norm`, `cells`, `detail`, and the claims that tests check.
+
+    Returns
+    -------
+    callable
+        A decorator that returns the function unchanged.
+
+    Raises
+    ------
+    ValueError
+        If the name is taken by another module, the function has no docstring, or an option has no default.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> @cs.measure("mean_residual", title="Calibration in the large", formula="|E[y - v]|",
+    ...             reference="Cox 1958, doi:10.1093/biomet/45.3-4.562", bounds=(0, 1), norm=True, sound=False)
+    ... def mean_residual(value, residual):
+    ...     '''Return the absolute mean residual.'''
+    ...     return abs(residual.sum())
+    >>> cs.estimate([1, 0, 1, 1], [0.5, 0.5, 0.5, 0.5], measure="mean_residual")
+    0.25
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        if not function.__doc__:
+            raise ValueError(f"expected a docstring on measure {name!r}, found none")
+        taken = _REGISTRY.get(name)
+        if taken is not None and taken.function.__module__ != function.__module__:
+            raise ValueError(f"expected a new name, found {name!r}, which {taken.function.__module__} has registered")
+        entry = Measure(name, title, formula, reference, bounds, function, **properties)
+        _ = entry.options  # raises now, not at the first call, if an option has no default
+        _REGISTRY[name] = entry
+        return function
+
+    return register
+
+
+def find_measure(name: str, options: Mapping[str, Any]) -> BoundMeasure:
+    """Look a measure up by name and fix its options."""
+    if name not in MEASURES:
+        raise ValueError(f"expected a measure, one of {', '.join(MEASURES)}; found {name!r}")
+    return MEASURES[name].bind(options)
+
+
+def cell_sums(
+    cell: np.ndarray | None, value: np.ndarray, count: np.ndarray, positives: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add up rows, residuals and predictions in each cell: counts, and the two others divided by n."""
+    assert cell is not None
+    size = int(cell[-1]) + 1
+    n = count.sum()
+    count_b = np.bincount(cell, count, size)
+    value_b = np.bincount(cell, count * value, size)
+    positives_b = np.bincount(cell, positives, size)
+    return count_b, (positives_b - value_b) / n, value_b / n
+
+
+def _keywords(function: Callable[..., Any]) -> dict[str, Any]:
+    """The keyword-only parameters of a function and their defaults."""
+    found = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            if parameter.default is parameter.empty:
+                raise ValueError(f"expected a default for option {parameter.name!r} of {function.__name__}")
+            found[parameter.name] = parameter.default
+    return found

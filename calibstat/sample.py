@@ -1,0 +1,371 @@
+"""The sample: outcomes and predicted probabilities, checked once and kept as a sorted summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+
+LARGEST_COUNT = 2.0**53  # above it a float64 no longer counts every row
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sample:
+    """Outcomes and predictions as a sorted summary: the distinct predictions and how many rows and positives each has.
+
+    Nothing that calibstat computes needs more, so ties are exact, whole-number weights are free, two samples merge
+    with ``+``, and a ``GROUP BY`` on any database is valid input. Make one with `Sample.from_rows` or
+    `Sample.from_counts`; its arrays must not be written to.
+
+    Attributes
+    ----------
+    value : ndarray of float64, shape (m,)
+        The distinct predictions in [0, 1], ascending.
+    count : ndarray of float64, shape (m,)
+        Rows (or total weight) at each, positive. Whole numbers up to 2**53 if `kind` is "counts".
+    positives : ndarray of float64, shape (m,)
+        Rows (or weight) with outcome 1 at each, between 0 and `count`.
+    kind : {"counts", "weights"}
+        "counts" if every weight is a whole number. Tests and bootstraps need counts.
+    n_zero_weight : int
+        Rows of weight zero, which were left out.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.Sample.from_rows([1, 0, 1, 1], [0.8, 0.3, 0.8, 0.3])
+    Sample(4 rows, 3 positive, 2 distinct predictions from 0.3 to 0.8)
+    >>> a = cs.Sample.from_counts([0.3, 0.8], [2, 2], [1, 2])
+    >>> (a + a).count
+    array([4., 4.])
+    """
+
+    value: np.ndarray
+    count: np.ndarray
+    positives: np.ndarray
+    kind: str = "counts"
+    n_zero_weight: int = 0
+
+    @classmethod
+    def from_rows(cls, y_true: Any, y_prob: Any, sample_weight: Any = None, *, labels: Any = None) -> Sample:
+        """Check rows of outcomes and predictions and summarise them.
+
+        Parameters
+        ----------
+        y_true : array_like, shape (n,) or (n, 1)
+            Outcomes: 0 and 1, booleans, or any two values named by `labels`.
+        y_prob : array_like, shape (n,), (n, 1) or (n, 2)
+            Predicted probability of outcome 1, in [0, 1]; with two columns, of outcome 0 and of outcome 1.
+        sample_weight : array_like, shape (n,), optional
+            Non-negative weights. Whole numbers mean repeated rows.
+        labels : sequence of two, optional
+            The values in `y_true` that mean outcome 0 and outcome 1, in this order.
+
+        Returns
+        -------
+        Sample
+
+        Raises
+        ------
+        ValueError
+            If the sample is empty, lengths differ, an outcome is not 0 or 1 (or not in `labels`), a probability is
+            missing or outside [0, 1], a row of two columns does not sum to 1, a weight is negative or missing, or
+            the two arguments look swapped. The message names the first offending row.
+        NotImplementedError
+            If `y_prob` has more than two columns.
+
+        Notes
+        -----
+        O(n log n): one sort of 64-bit keys.
+
+        Examples
+        --------
+        >>> import calibstat as cs
+        >>> cs.Sample.from_rows(["no", "yes"], [0.2, 0.7], labels=["no", "yes"])
+        Sample(2 rows, 1 positive, 2 distinct predictions from 0.2 to 0.7)
+        """
+        y, p = as_rows(y_true, y_prob, labels)
+        if sample_weight is None:
+            key = np.empty(p.size, np.uint64)
+            if _encode(y, p, key):
+                raise row_error(y, p)
+            key.sort()
+            value, count, positives = np.empty(p.size), np.empty(p.size), np.empty(p.size)
+            m = _collapse(key, value, count, positives)
+            return (
+                cls(value[:m].copy(), count[:m].copy(), positives[:m].copy())
+                if m < p.size
+                else cls(value, count, positives)
+            )
+        weight = as_vector(sample_weight, "sample_weight")
+        if weight.size != p.size:
+            raise ValueError(f"expected one weight a row, found {weight.size} weights for {p.size} rows")
+        check_rows(y, p)
+        _check(np.isfinite(weight) & (weight >= 0), "a finite weight of at least 0", weight, "sample_weight")
+        return _summarise(p, weight, weight * y)
+
+    @classmethod
+    def from_counts(cls, value: Any, count: Any, positives: Any) -> Sample:
+        """Check a summary: a prediction, its number of rows and how many of them were positive.
+
+        Parameters
+        ----------
+        value : array_like, shape (m,)
+            Predictions in [0, 1], in any order; equal ones are merged.
+        count : array_like, shape (m,)
+            Rows (or weight) at each, at least 0.
+        positives : array_like, shape (m,)
+            Rows (or weight) with outcome 1 at each, from 0 to `count`.
+
+        Returns
+        -------
+        Sample
+
+        Raises
+        ------
+        ValueError
+            If the sample is empty, lengths differ or a number is out of range; the first offending entry is named.
+
+        Examples
+        --------
+        >>> import calibstat as cs
+        >>> cs.Sample.from_counts([0.8, 0.3], [2, 1], [2, 0])
+        Sample(3 rows, 2 positive, 2 distinct predictions from 0.3 to 0.8)
+        """
+        v, c, a = as_vector(value, "value"), as_vector(count, "count"), as_vector(positives, "positives")
+        if not v.size == c.size == a.size:
+            raise ValueError(
+                f"expected three arrays of one length, found {v.size} values, {c.size} counts, {a.size} positives"
+            )
+        _check((v >= 0) & (v <= 1), "a probability from 0 to 1", v, "value")
+        _check(np.isfinite(c) & (c >= 0), "a finite count of at least 0", c, "count")
+        _check((a >= 0) & (a <= c), "positives from 0 to count", a, "positives")
+        return _summarise(v, c, a)
+
+    def __add__(self, other: Sample) -> Sample:
+        if not isinstance(other, Sample):
+            return NotImplemented
+        joined = (np.concatenate(pair) for pair in zip(self.arrays, other.arrays, strict=True))
+        return _summarise(*joined, n_zero_weight=self.n_zero_weight + other.n_zero_weight)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`value`, `count` and `positives`, as every measure takes them."""
+        return self.value, self.count, self.positives
+
+    @property
+    def n(self) -> int | float:
+        """Number of rows, or the total weight."""
+        total = float(self.count.sum())
+        return int(total) if self.kind == "counts" else total
+
+    @property
+    def residual(self) -> np.ndarray:
+        """The residual measure: (positives - count * value) / n at each distinct prediction."""
+        return (self.positives - self.count * self.value) / self.count.sum()
+
+    def __repr__(self) -> str:
+        size = f"{self.n} rows" if self.kind == "counts" else f"total weight {self.n:g}"
+        left_out = f", {self.n_zero_weight} rows of weight 0 left out" if self.n_zero_weight else ""
+        m, low, high = self.value.size, self.value[0], self.value[-1]
+        values = f"{m} distinct predictions from {low:g} to {high:g}" if m > 1 else f"1 distinct prediction, {low:g}"
+        return f"Sample({size}, {self.positives.sum():g} positive, {values}{left_out})"
+
+
+def as_sample(y_true: Any, y_prob: Any = None, sample_weight: Any = None, labels: Any = None) -> Sample:
+    """Return the sample that a public function was given: a `Sample` itself, or rows."""
+    if isinstance(y_true, Sample):
+        if y_prob is not None or sample_weight is not None or labels is not None:
+            raise ValueError("expected a Sample alone, found a Sample and further data beside it")
+        return y_true
+    if y_prob is None:
+        raise ValueError("expected outcomes and predicted probabilities (y_true, y_prob), or a Sample; found one array")
+    return Sample.from_rows(y_true, y_prob, sample_weight, labels=labels)
+
+
+def need_counts(sample: Sample, what: str) -> None:
+    """Raise unless the sample's weights are whole numbers, because `what` draws rows."""
+    if sample.kind != "counts":
+        raise ValueError(f"{what} needs whole-number counts of independent rows; this sample has real-valued weights")
+
+
+def as_rows(y_true: Any, y_prob: Any, labels: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return outcomes and predictions as two float64 vectors of one length; their values are not yet checked."""
+    p = _as_array(y_prob, "y_prob")
+    if p.ndim == 2 and p.shape[1] > 2:
+        raise NotImplementedError(
+            f"expected binary predictions, found {p.shape[1]} columns; more classes are not supported yet"
+        )
+    if p.ndim == 2 and p.shape[1] == 2:
+        p = _second_column(p)
+    p = as_vector(p, "y_prob")
+    y = _as_outcomes(y_true, labels)
+    if y.size != p.size:
+        raise ValueError(f"expected one prediction for each outcome, found {y.size} outcomes and {p.size} predictions")
+    return y, p
+
+
+def check_rows(y: np.ndarray, p: np.ndarray) -> None:
+    """Raise if an outcome is not 0 or 1 or a prediction not a probability."""
+    if not (np.all((y == 0) | (y == 1)) and np.all((p >= 0) & (p <= 1))):
+        raise row_error(y, p)
+
+
+def row_error(y: np.ndarray, p: np.ndarray) -> ValueError:
+    """Say which row is the first bad one: the slow pass after a fast one has failed."""
+    outcome = (y == 0) | (y == 1)
+    if not outcome.all() and np.all((p == 0) | (p == 1)):
+        return ValueError(
+            "expected (y_true, y_prob); they look swapped: every y_prob is 0 or 1 and some y_true are not"
+        )
+    try:
+        _check(outcome, "0 or 1", y, "y_true")
+        _check((p >= 0) & (p <= 1), "a probability from 0 to 1", p, "y_prob")
+    except ValueError as error:
+        return error
+    raise AssertionError("row_error was called on good rows")
+
+
+def as_vector(data: Any, name: str) -> np.ndarray:
+    """Return `data` as a non-empty contiguous float64 vector."""
+    array = _as_array(data, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"expected {name} of shape (n,) or (n, 1), found shape {array.shape}")
+    if array.size == 0:
+        raise ValueError(f"expected at least one row, found an empty {name}")
+    if array.dtype.kind not in "buif":
+        raise _not_a_number(array, name)
+    return np.ascontiguousarray(array, np.float64)
+
+
+def _as_array(data: Any, name: str) -> np.ndarray:
+    if not hasattr(data, "__array__") and hasattr(data, "__dataframe__"):
+        from pandas.api.interchange import from_dataframe
+
+        data = from_dataframe(data)
+    array = np.asarray(data)
+    if np.ma.isMaskedArray(data) and np.ma.is_masked(data):
+        raise ValueError(
+            f"expected no missing values, found a masked entry in {name} at row {int(np.argmax(np.ma.getmaskarray(data)))}"
+        )
+    if array.dtype == object and name != "y_true":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise _not_a_number(array, name) from None
+    return array
+
+
+def _not_a_number(array: np.ndarray, name: str) -> ValueError:
+    for row, entry in enumerate(array.ravel()):
+        try:
+            float(entry)
+        except (TypeError, ValueError):
+            return ValueError(f"expected numbers in {name}, found {entry!r} at row {row}")
+    return ValueError(f"expected numbers in {name}, found dtype {array.dtype}")
+
+
+def _as_outcomes(y_true: Any, labels: Sequence[Any] | None) -> np.ndarray:
+    y = _as_array(y_true, "y_true")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if labels is None:
+        if y.dtype == object and all(isinstance(entry, int | float | np.number | np.bool_) for entry in y.ravel()):
+            y = y.astype(np.float64)
+        if y.dtype.kind in "OUST" and y.size:
+            found = y.ravel()[0]
+            raise ValueError(
+                f"expected outcomes 0 and 1, found {found!r} at row 0 in y_true; name the two with labels="
+            )
+        return as_vector(y, "y_true")
+    if len(labels) != 2 or labels[0] == labels[1]:
+        raise ValueError(f"expected two different labels, [negative, positive], found {list(labels)!r}")
+    if y.ndim != 1 or y.size == 0:
+        raise ValueError(f"expected y_true of shape (n,) with n of at least 1, found shape {y.shape}")
+    positive = y == labels[1]
+    _check(positive | (y == labels[0]), f"one of the labels {list(labels)!r}", y, "y_true")
+    return positive.astype(np.float64)
+
+
+def _second_column(p: np.ndarray) -> np.ndarray:
+    """Return the probability of outcome 1 from two columns that must sum to 1."""
+    if p.dtype.kind not in "buif":
+        raise _not_a_number(p, "y_prob")
+    eps = np.finfo(p.dtype).eps if p.dtype.kind == "f" else 0.0
+    total = p.sum(axis=1, dtype=np.float64)
+    _check(np.all((p >= 0) & (p <= 1), axis=1), "probabilities from 0 to 1", p, "y_prob")
+    _check(np.abs(total - 1) <= max(1e-6, 8 * eps), "columns that sum to 1", total, "sums of y_prob")
+    return p[:, 1]
+
+
+def _check(good: np.ndarray, expected: str, found: np.ndarray, name: str) -> None:
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ValueError(f"expected {expected}, found {found[row]} in {name} at row {row}")
+
+
+def _summarise(value: np.ndarray, count: np.ndarray, positives: np.ndarray, n_zero_weight: int = 0) -> Sample:
+    """Sort by prediction and add up equal ones. Equal rows are sorted too, so that their order cannot show in a sum."""
+    kept = count > 0
+    if not kept.any():
+        raise ValueError("expected at least one row of positive weight, found none")
+    value, count, positives = value[kept] + 0.0, count[kept], positives[kept]  # + 0.0 turns -0.0 into 0.0
+    order = np.lexsort((positives, count, value))
+    value, count, positives = value[order], count[order], positives[order]
+    first = np.flatnonzero(np.diff(value, prepend=-1.0))
+    whole = bool(np.all(count == np.floor(count)) and np.all(positives == np.floor(positives)))
+    if whole and count.sum() > LARGEST_COUNT:
+        raise ValueError(f"expected at most 2**53 rows, found {count.sum():.0f}")
+    return Sample(
+        value[first],
+        np.add.reduceat(count, first),
+        np.add.reduceat(positives, first),
+        "counts" if whole else "weights",
+        n_zero_weight + int(kept.size - kept.sum()),
+    )
+
+
+@jit
+def _encode(y, p, key):  # type: ignore[no-untyped-def]
+    """Pack each row into one sortable integer, prediction first, outcome in the last bit; return whether a row is bad.
+
+    The bits of non-negative floats sort like the floats; the shift drops the sign, so that -0.0 becomes 0.0.
+    """
+    bits = p.view(np.uint64)
+    good = True
+    for i in range(p.size):
+        good &= (p[i] >= 0.0) & (p[i] <= 1.0) & ((y[i] == 0.0) | (y[i] == 1.0))
+        key[i] = (bits[i] << np.uint64(1)) | np.uint64(y[i] == 1.0)
+    return not good
+
+
+@jit
+def _collapse(key, value, count, positives):  # type: ignore[no-untyped-def]
+    """Fill the summary of sorted keys and return how many distinct predictions there are."""
+    bits = value.view(np.uint64)
+    m = 0
+    previous = key[0] >> np.uint64(1)
+    bits[0] = previous
+    c = 0
+    a = 0
+    for i in range(key.size):
+        current = key[i] >> np.uint64(1)
+        if current != previous:
+            count[m] = c
+            positives[m] = a
+            m += 1
+            bits[m] = current
+            previous = current
+            c = 0
+            a = 0
+        c += 1
+        a += np.int64(key[i] & np.uint64(1))
+    count[m] = c
+    positives[m] = a
+    return m + 1
