@@ -1,15 +1,35 @@
-"""The only file that draws: labels, rows with labels, and rows, as summaries or as sums over fixed cells."""
+"""The only file that draws: labels, rows with labels, and rows, as summaries or as sums over fixed cells.
+
+Every word is a function of (key, stage, replicate, position) alone, so the numbers are the same for any number of
+threads and any chunking. Probabilities are compared at 63 bits, which is exact for every v of at least 2**-11 and
+right to 2**-63 below; v = 0 and v = 1 are exact.
+"""
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
+from calibstat.compiled import jit
 from calibstat.measures import BoundMeasure
-from calibstat.measures.registry import cell_sums
 from calibstat.sample import Sample
+
+SCHEMES = ("labels", "both", "rows")
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+LOW_HALF = np.uint64(0xFFFFFFFF)
+BLOCK = 4096  # rows drawn together: their thresholds stay in the first-level cache, their fixed-point sum in 63 bits
+OUTCOME_BIT = np.uint64(62)  # where a packed row keeps its outcome, above the prediction in multiples of 2**-50
+VALUE_BITS = np.uint64(2**62 - 1)
+NEGLIGIBLE = 1e-24  # probability dropped at each end of a bin's law in each step; 1e6 rows lose less than 2**-53
+LARGEST_LAW = 2e9  # multiplications beyond which drawing cell by cell beats the exact law of every bin
+
+
+# --- the generator ---------------------------------------------------------------------------------------------------
 
 
 def key_of(rng: Any) -> np.uint64:
@@ -18,7 +38,106 @@ def key_of(rng: Any) -> np.uint64:
         return rng.integers(0, 2**64, dtype=np.uint64)
     if isinstance(rng, np.random.SeedSequence):
         return rng.generate_state(1, np.uint64)[0]
-    return np.random.SeedSequence(rng).generate_state(1, np.uint64)[0]
+    if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0):
+        return np.random.SeedSequence(rng).generate_state(1, np.uint64)[0]
+    raise ValueError(f"expected rng None, an int of at least 0, a SeedSequence or a Generator, found {rng!r}")
+
+
+@jit
+def word(start, i):  # type: ignore[no-untyped-def]
+    """Return output i of the splitmix64 generator with state `start` (Steele, Lea, Flood 2014)."""
+    return mix(start + (np.uint64(i) + np.uint64(1)) * GOLDEN)
+
+
+@jit
+def mix(z):  # type: ignore[no-untyped-def]
+    """Return the output that belongs to a state. Loops over many words add GOLDEN to it: cheaper than `word`."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@jit
+def stream(key, stage, replicate):  # type: ignore[no-untyped-def]
+    """Return the state with which a replicate starts."""
+    return word(word(key, stage), replicate)
+
+
+@jit
+def next_uniform(state):  # type: ignore[no-untyped-def]
+    """Return the next number in (0, 1) and step the one-element state."""
+    w = word(state[0], 0)
+    state[0] += GOLDEN
+    return (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53
+
+
+@jit
+def _stirling_tail(k):  # type: ignore[no-untyped-def]
+    """Return log k! minus Stirling's approximation to it."""
+    if k < 10:
+        return math.lgamma(k + 1.0) - (0.9189385332046727 + (k + 0.5) * math.log(k + 1.0) - (k + 1.0))
+    x = 1.0 / (k + 1.0)
+    return (1.0 / 12 - (1.0 / 360 - x * x / 1260) * x * x) * x
+
+
+@jit
+def binomial(state, n, p):  # type: ignore[no-untyped-def]
+    """Draw from Binomial(n, p): by inversion if the mean is small, else by BTRS (Hörmann 1993)."""
+    if p > 0.5:
+        return n - binomial(state, n, 1.0 - p)
+    if n <= 0.0 or p <= 0.0:
+        return 0.0
+    q = 1.0 - p
+    odds = p / q
+    if n * p < 10.0:
+        mass = math.exp(n * math.log1p(-p))
+        u = next_uniform(state)
+        k = 0.0
+        while u > mass and k < n:
+            u -= mass
+            k += 1.0
+            mass *= odds * (n - k + 1.0) / k
+        return k
+    spread = math.sqrt(n * p * q)
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * p
+    centre = n * p + 0.5
+    sure = 0.92 - 4.2 / b
+    alpha = (2.83 + 5.1 / b) * spread
+    m = math.floor((n + 1.0) * p)
+    while True:
+        u = next_uniform(state) - 0.5
+        v = next_uniform(state)
+        us = 0.5 - abs(u)
+        k = math.floor((2.0 * a / us + b) * u + centre)
+        if us >= 0.07 and v <= sure:
+            return k
+        if k < 0.0 or k > n:
+            continue
+        bound = (
+            (m + 0.5) * math.log((m + 1.0) / (odds * (n - m + 1.0)))
+            + (n + 1.0) * math.log((n - m + 1.0) / (n - k + 1.0))
+            + (k + 0.5) * math.log(odds * (n - k + 1.0) / (k + 1.0))
+            + _stirling_tail(m)
+            + _stirling_tail(n - m)
+            - _stirling_tail(k)
+            - _stirling_tail(n - k)
+        )
+        if math.log(v * alpha / (a / (us * us) + b)) <= bound:
+            return k
+
+
+# --- what is drawn ---------------------------------------------------------------------------------------------------
+
+
+def resample(
+    bound: BoundMeasure, sample: Sample, scheme: str, n_resamples: int, key: np.uint64, stage: int, n_jobs: int = 1
+) -> np.ndarray:
+    """Return the statistic of every resample, by the cheapest sampler that this measure and sample allow."""
+    if bound.measure.cells is not None and (scheme == "labels" or not bound.cells_move):
+        cell = bound.cells(sample.value, sample.count)
+        return np.asarray(bound.reduce(*draw_cells(sample, cell, scheme, n_resamples, key, stage, n_jobs)))
+    return draw(sample, scheme, bound.statistic, n_resamples, key, stage, n_jobs)
 
 
 def draw(
@@ -30,38 +149,351 @@ def draw(
     stage: int,
     n_jobs: int = 1,
 ) -> np.ndarray:
-    rng = np.random.default_rng([int(key), stage])
-    out = []
+    """Return ``statistic(value, count, positives)`` of every resample. The arrays it gets are written over later."""
     value, count, positives = sample.arrays
-    n = int(count.sum())
-    for _ in range(n_resamples):
-        if scheme == "labels":
-            a = rng.binomial(count.astype(np.int64), value).astype(float)
-            c = count
-        elif scheme == "both":
-            c = rng.multinomial(n, count / n).astype(float)
-            a = rng.binomial(c.astype(np.int64), value).astype(float)
-        else:
-            both = rng.multinomial(n, np.concatenate([positives, count - positives]) / n).astype(float)
-            a = both[: value.size]
-            c = a + both[value.size :]
-        out.append(statistic(value, c, a))
-    return np.array(out)
+    probability = positives / count if scheme == "rows" else value
+    threshold = _threshold(probability)
+    single = bool(count.max() == 1.0)
+    by_row = sample.n <= 32 * value.size
+    if by_row and scheme != "labels":
+        cell_of_row = np.repeat(np.arange(value.size), count.astype(np.int64))
+        threshold = threshold[cell_of_row]
+
+    def replicates(first: int, last: int) -> list[Any]:
+        count_r = count if scheme == "labels" else np.empty_like(count)
+        positives_r = np.empty_like(count)
+        found = []
+        for replicate in range(first, last):
+            start = np.uint64(stream(key, stage, replicate))
+            if scheme == "labels":
+                if single:
+                    _labels_of_rows(start, threshold, positives_r)
+                else:
+                    _labels_of_cells(start, count, probability, threshold, positives_r)
+            elif by_row:
+                _rows(start, cell_of_row, threshold, count_r, positives_r)
+            else:
+                _cells(start, count, probability, count_r, positives_r)
+            found.append(statistic(value, count_r, positives_r))
+        return found
+
+    parts = _in_threads(replicates, _chunks(n_resamples, n_jobs), n_jobs)
+    return np.array([entry for part in parts for entry in part])
 
 
 def draw_cells(
     sample: Sample, cell: np.ndarray, scheme: str, n_resamples: int, key: np.uint64, stage: int, n_jobs: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    sums = draw(sample, scheme, lambda v, c, a: cell_sums(cell, v, c, a), n_resamples, key, stage, n_jobs)
-    return sums[:, 0], sums[:, 1], sums[:, 2]
+    """Return count, residual / n and prediction / n summed in every cell, each of shape (n_resamples, n_cells).
+
+    `cell` is ascending, as predictions are, and does not change between resamples.
+    """
+    value, count, positives = sample.arrays
+    size = int(cell[-1]) + 1
+    n = count.sum()
+    start = np.searchsorted(cell, np.arange(size + 1))  # first distinct prediction of each cell
+    total = np.add.reduceat(np.append(count, 0.0), start)[:size] * (np.diff(start) > 0)
+    if scheme == "labels":
+        positives_b = np.zeros((n_resamples, size))
+        if _law_cost(value, count, cell, size) > LARGEST_LAW:
+
+            def sums(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
+                return np.bincount(cell, positives, size)
+
+            positives_b = draw(sample, scheme, sums, n_resamples, key, stage, n_jobs)
+        else:
+
+            def one_cell(b: int, _: int) -> None:
+                low, law = _law_of_positives(value[start[b] : start[b + 1]], count[start[b] : start[b + 1]])
+                _draw_from_law(key, stage, b, low, np.cumsum(law), positives_b[:, b])
+
+            _in_threads(one_cell, [(b, b) for b in range(size)], n_jobs)
+        value_b = np.bincount(cell, count * value, size)
+        return (
+            np.broadcast_to(total, positives_b.shape),
+            (positives_b - value_b) / n,
+            np.broadcast_to(value_b / n, positives_b.shape),
+        )
+    if n > 32 * value.size:
+
+        def all_sums(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, ...]:
+            return (
+                np.bincount(cell, count, size),
+                np.bincount(cell, positives, size),
+                np.bincount(cell, count * value, size),
+            )
+
+        count_b, positives_b, value_b = draw(sample, scheme, all_sums, n_resamples, key, stage, n_jobs).transpose(
+            1, 0, 2
+        )
+    else:
+        row = _threshold(value)
+        repeats = count.astype(np.int64)
+        if scheme == "rows":
+            row = np.stack([row >> np.uint64(13) | np.uint64(1) << OUTCOME_BIT, row >> np.uint64(13)], axis=1).ravel()
+            repeats = np.stack([positives, count - positives], axis=1).ravel().astype(np.int64)
+        row = np.repeat(row, repeats)
+        count_b, positives_b, value_b = (np.empty((n_resamples, size)) for _ in range(3))
+
+        def replicates(first: int, last: int) -> None:
+            _rows_in_cells(key, stage, first, last, total, row, scheme == "both", count_b, positives_b, value_b)
+
+        _in_threads(replicates, _chunks(n_resamples, n_jobs), n_jobs)
+    return count_b, (positives_b - value_b) / n, value_b / n
 
 
-def resample(
-    bound: BoundMeasure, sample: Sample, scheme: str, n_resamples: int, key: np.uint64, stage: int, n_jobs: int = 1
-) -> np.ndarray:
-    """Return the statistic of every resample."""
-    cells_fixed = bound.measure.cells is not None and (scheme == "labels" or not bound.cells_move)
-    if cells_fixed:
-        cell = bound.cells(sample.value, sample.count)
-        return np.asarray(bound.reduce(*draw_cells(sample, cell, scheme, n_resamples, key, stage, n_jobs)))
-    return draw(sample, scheme, bound.statistic, n_resamples, key, stage, n_jobs)
+def _threshold(probability: np.ndarray) -> np.ndarray:
+    """Return p * 2**63, which a 63-bit word is below with probability p."""
+    return (probability * 2.0**63).astype(np.uint64)
+
+
+def _chunks(n_resamples: int, n_jobs: int) -> list[tuple[int, int]]:
+    """Cut the replicates into a few pieces for every thread."""
+    pieces = 1 if n_jobs == 1 else 4 * _n_threads(n_jobs)
+    edges = np.linspace(0, n_resamples, min(pieces, n_resamples) + 1).astype(int)
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+def _n_threads(n_jobs: int) -> int:
+    if n_jobs == -1:
+        return os.cpu_count() or 1
+    if n_jobs < 1:
+        raise ValueError(f"expected n_jobs of at least 1, or -1 for all cores; found {n_jobs}")
+    return n_jobs
+
+
+def _in_threads(task: Callable[[int, int], Any], pieces: list[tuple[int, int]], n_jobs: int) -> list[Any]:
+    """Run the task on every piece, in order or in threads; the kernels release the interpreter lock."""
+    if _n_threads(n_jobs) == 1 or len(pieces) == 1:
+        return [task(*piece) for piece in pieces]
+    with ThreadPoolExecutor(_n_threads(n_jobs)) as pool:
+        return list(pool.map(lambda piece: task(*piece), pieces))
+
+
+# --- kernels: labels -------------------------------------------------------------------------------------------------
+
+
+@jit
+def _labels_of_rows(start, threshold, positives):  # type: ignore[no-untyped-def]
+    """Draw one outcome for each prediction: the plain loop that the compiler turns into vector code."""
+    for j in range(threshold.size):
+        start += GOLDEN
+        positives[j] = np.float64((mix(start) >> np.uint64(1)) < threshold[j])
+
+
+@jit
+def _labels_of_cells(start, count, probability, threshold, positives):  # type: ignore[no-untyped-def]
+    """Draw the positives of each distinct prediction: row by row if few, else from the binomial law."""
+    state = np.array([start])
+    for j in range(count.size):
+        if count[j] <= 16.0:
+            hits = 0
+            for _ in range(int(count[j])):
+                hits += (word(state[0], 0) >> np.uint64(1)) < threshold[j]
+                state[0] += GOLDEN
+            positives[j] = hits
+        else:
+            positives[j] = binomial(state, count[j], probability[j])
+
+
+def _law_cost(value: np.ndarray, count: np.ndarray, cell: np.ndarray, size: int) -> float:
+    """Multiplications that the laws of all cells take: the steps of each prediction times the width of its cell."""
+    variance = value * (1 - value)
+    width = 20 * np.sqrt(np.bincount(cell, count * variance, size))
+    steps = np.minimum(count, 20 * np.sqrt(count * variance) + 1)
+    return float((np.bincount(cell, steps, size) * width).sum())
+
+
+@jit
+def _law_of_positives(value, count):  # type: ignore[no-untyped-def]
+    """Return the lowest number of positives and the probabilities from there on: a Poisson-binomial law.
+
+    Rows join one at a time; a prediction with many rows joins as a whole, through its binomial law.
+    """
+    law = np.ones(1)
+    low = 0
+    size = 1
+    for j in range(value.size):
+        v = value[j]
+        width = 20.0 * math.sqrt(count[j] * v * (1.0 - v)) + 1.0
+        if count[j] > width:
+            shift, other = _binomial_law(count[j], v)
+            low += shift
+            law = np.convolve(law[:size], other)
+            size = law.size
+        else:
+            for _ in range(int(count[j])):
+                if size == law.size:
+                    law = np.concatenate((law, np.zeros(law.size + 64)))
+                law[size] = 0.0
+                for k in range(size, 0, -1):
+                    law[k] = law[k] * (1.0 - v) + law[k - 1] * v
+                law[0] *= 1.0 - v
+                size += 1
+                if size > 64 and (law[0] < NEGLIGIBLE or law[size - 1] < NEGLIGIBLE):
+                    first = 0
+                    while law[first] < NEGLIGIBLE:
+                        first += 1
+                    while law[size - 1] < NEGLIGIBLE:
+                        size -= 1
+                    size -= first
+                    low += first
+                    for k in range(size):
+                        law[k] = law[k + first]
+    return low, law[:size].copy()
+
+
+@jit
+def _binomial_law(n, p):  # type: ignore[no-untyped-def]
+    """Return the lowest value and the probabilities of Binomial(n, p), outwards from the mode."""
+    mode = math.floor((n + 1.0) * p)
+    if mode > n:
+        mode = n
+    reach = int(20.0 * math.sqrt(n * p * (1.0 - p))) + 2
+    low = max(mode - reach, 0.0)
+    high = min(mode + reach, n)
+    law = np.zeros(int(high - low) + 1)
+    centre = int(mode - low)
+    law[centre] = 1.0
+    if 0.0 < p < 1.0:
+        odds = p / (1.0 - p)
+        for k in range(centre + 1, law.size):
+            law[k] = law[k - 1] * odds * (n - (low + k) + 1.0) / (low + k)
+        for k in range(centre - 1, -1, -1):
+            law[k] = law[k + 1] * (low + k + 1.0) / (odds * (n - (low + k)))
+    return int(low), law / law.sum()
+
+
+@jit
+def _draw_from_law(key, stage, cell, low, cumulative, out):  # type: ignore[no-untyped-def]
+    """Draw one value for each replicate by inversion, from the word that belongs to (replicate, cell)."""
+    total = cumulative[-1]
+    for replicate in range(out.size):
+        w = word(stream(key, stage, replicate), cell)
+        u = (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53 * total
+        out[replicate] = low + np.searchsorted(cumulative, u)
+
+
+# --- kernels: rows ---------------------------------------------------------------------------------------------------
+
+
+@jit
+def _rows(start, cell_of_row, threshold, count, positives):  # type: ignore[no-untyped-def]
+    """Draw rows with replacement and an outcome for each, in blocks of rows that the first-level cache holds."""
+    count[:] = 0.0
+    positives[:] = 0.0
+    n = cell_of_row.size
+    state = np.array([start])
+    outcome = np.empty(BLOCK, np.uint32)
+    drawn = np.empty(2 * BLOCK, np.int32)  # how often each row of the block was drawn with outcome 0 and with outcome 1
+    left = n
+    for first in range(0, n, BLOCK):
+        rows = min(BLOCK, n - first)
+        draws = left if first + rows == n else int(binomial(state, float(left), rows / (n - first)))
+        left -= draws
+        drawn[:] = 0
+        for done in range(0, draws, BLOCK):
+            block = min(BLOCK, draws - done)
+            _redraw(state[0], threshold[first : first + rows], outcome[:block])
+            state[0] += np.uint64(block) * GOLDEN
+            for i in range(block):
+                drawn[outcome[i]] += np.int32(1)
+        for i in range(rows):
+            j = cell_of_row[first + i]
+            count[j] += np.float64(drawn[2 * i] + drawn[2 * i + 1])
+            positives[j] += np.float64(drawn[2 * i + 1])
+
+
+@jit
+def _redraw(z, threshold, outcome):  # type: ignore[no-untyped-def]
+    """Draw rows and an outcome for each; write twice the row plus the outcome."""
+    size = np.uint64(threshold.size)
+    for i in range(outcome.size):
+        z += GOLDEN
+        w = mix(z)
+        low = (w & LOW_HALF) * size
+        high = (w >> np.uint64(32)) * size + (low >> np.uint64(32))
+        rest = (high << np.uint64(32)) | (low & LOW_HALF)
+        row = high >> np.uint64(32)
+        outcome[i] = np.uint32(row << np.uint64(1)) | np.uint32((rest >> np.uint64(1)) < threshold[row])
+
+
+@jit
+def _cells(start, count, probability, count_r, positives_r):  # type: ignore[no-untyped-def]
+    """Draw how many rows fall on each distinct prediction and how many of them are positive, cell by cell."""
+    state = np.array([start])
+    left = count.sum()
+    unseen = left
+    for j in range(count.size):
+        count_r[j] = left if j == count.size - 1 else binomial(state, left, count[j] / unseen)
+        left -= count_r[j]
+        unseen -= count[j]
+        positives_r[j] = binomial(state, count_r[j], probability[j])
+
+
+@jit
+def _rows_in_cells(key, stage, first, last, total, row, redraw, count_b, positives_b, value_b):  # type: ignore[no-untyped-def]
+    """Draw rows for replicates first..last, and outcomes if `redraw`, and keep only the sums in each cell."""
+    n = row.size
+    state = np.empty(1, np.uint64)
+    for replicate in range(first, last):
+        state[0] = stream(key, stage, replicate)
+        left = n
+        begin = 0
+        for b in range(total.size):
+            rows = int(total[b])
+            draws = left if begin + rows == n else int(binomial(state, float(left), rows / (n - begin)))
+            left -= draws
+            hits = 0
+            value = 0.0
+            for done in range(0, draws, BLOCK):
+                block = min(BLOCK, draws - done)
+                if redraw:
+                    hits_block, value_block = _sum_redrawn(state[0], block, row[begin : begin + rows])
+                else:
+                    hits_block, value_block = _sum_rows(state[0], block, row[begin : begin + rows])
+                state[0] += np.uint64(block) * GOLDEN
+                hits += np.int64(hits_block)
+                value += np.float64(value_block) * 2.0**-50
+            count_b[replicate, b] = draws
+            positives_b[replicate, b] = hits
+            value_b[replicate, b] = value
+            begin += rows
+
+
+# The two sums add whole multiples of 2**-50, so that vector code adds them to the same number on any machine. They are
+# two functions because the compiler makes vector code of such a loop only if nothing in it branches.
+
+
+@jit
+def _sum_redrawn(z, draws, row):  # type: ignore[no-untyped-def]
+    """Draw rows and an outcome for each; `row` holds thresholds. Return the positives and the sum of predictions."""
+    size = np.uint64(row.size)
+    hits = np.uint64(0)
+    value = np.uint64(0)
+    for _ in range(draws):
+        z += GOLDEN
+        w = mix(z)
+        low = (w & LOW_HALF) * size
+        high = (w >> np.uint64(32)) * size + (low >> np.uint64(32))
+        rest = (high << np.uint64(32)) | (low & LOW_HALF)
+        threshold = row[high >> np.uint64(32)]
+        hits += np.uint64((rest >> np.uint64(1)) < threshold)
+        value += threshold >> np.uint64(13)
+    return hits, value
+
+
+@jit
+def _sum_rows(z, draws, row):  # type: ignore[no-untyped-def]
+    """Draw rows; `row` holds predictions and, above them, outcomes. Return the positives and the sum of predictions."""
+    size = np.uint64(row.size)
+    hits = np.uint64(0)
+    value = np.uint64(0)
+    for _ in range(draws):
+        z += GOLDEN
+        w = mix(z)
+        high = (w >> np.uint64(32)) * size + (((w & LOW_HALF) * size) >> np.uint64(32))
+        code = row[high >> np.uint64(32)]
+        hits += code >> OUTCOME_BIT
+        value += code & VALUE_BITS
+    return hits, value
