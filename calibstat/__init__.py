@@ -1,9 +1,39 @@
 """Statistics for calibrated probabilities: measures, exact tests, honest intervals, reliability diagrams."""
 
-from calibstat.inference.estimation import detail, estimate
+from calibstat import generators, study
+from calibstat.display import ReliabilityDisplay
+from calibstat.generators import GENERATORS
+from calibstat.inference.estimation import (
+    detail,
+    estimate,
+    expected_calibration_error,
+    kernel_calibration_error,
+    maximum_calibration_error,
+)
+from calibstat.inference.intervals import confidence_interval
+from calibstat.inference.reliability import reliability
 from calibstat.inference.testing import calibration_test
 from calibstat.measures import MEASURES, Measure, measure
+from calibstat.plots import plot
 from calibstat.sample import Sample
 
-__all__ = ["MEASURES", "Measure", "Sample", "calibration_test", "detail", "estimate", "measure"]
+__all__ = [
+    "GENERATORS",
+    "MEASURES",
+    "Measure",
+    "ReliabilityDisplay",
+    "Sample",
+    "calibration_test",
+    "confidence_interval",
+    "detail",
+    "estimate",
+    "expected_calibration_error",
+    "generators",
+    "kernel_calibration_error",
+    "maximum_calibration_error",
+    "measure",
+    "plot",
+    "reliability",
+    "study",
+]
 __version__ = "0.1.0"

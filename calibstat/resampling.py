@@ -11,12 +11,14 @@ import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.measures import BoundMeasure
+from calibstat.measures.registry import cell_sums
 from calibstat.sample import Sample
 
 SCHEMES = ("labels", "both", "rows")
@@ -41,6 +43,12 @@ def key_of(rng: Any) -> np.uint64:
     if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0):
         return np.random.SeedSequence(rng).generate_state(1, np.uint64)[0]
     raise ValueError(f"expected rng None, an int of at least 0, a SeedSequence or a Generator, found {rng!r}")
+
+
+def check_resamples(n_resamples: int) -> None:
+    """Raise unless the number of resamples is a whole number of at least 1."""
+    if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 1:
+        raise ValueError(f"expected n_resamples to be a whole number of at least 1, found {n_resamples!r}")
 
 
 @jit
@@ -154,7 +162,7 @@ def draw(
     probability = positives / count if scheme == "rows" else value
     threshold = _threshold(probability)
     single = bool(count.max() == 1.0)
-    by_row = sample.n <= 32 * value.size
+    by_row = _few_ties(sample)
     if by_row and scheme != "labels":
         cell_of_row = np.repeat(np.arange(value.size), count.astype(np.int64))
         threshold = threshold[cell_of_row]
@@ -188,58 +196,54 @@ def draw_cells(
 
     `cell` is ascending, as predictions are, and does not change between resamples.
     """
-    value, count, positives = sample.arrays
-    size = int(cell[-1]) + 1
-    n = count.sum()
-    start = np.searchsorted(cell, np.arange(size + 1))  # first distinct prediction of each cell
-    total = np.add.reduceat(np.append(count, 0.0), start)[:size] * (np.diff(start) > 0)
-    if scheme == "labels":
-        positives_b = np.zeros((n_resamples, size))
-        if _law_cost(value, count, cell, size) > LARGEST_LAW:
+    if scheme == "labels" and _law_cost(sample, cell) <= LARGEST_LAW:
+        return _draw_cells_from_laws(sample, cell, n_resamples, key, stage, n_jobs)
+    if scheme != "labels" and _few_ties(sample):
+        return _draw_cells_by_row(sample, cell, scheme, n_resamples, key, stage, n_jobs)
+    sums = draw(sample, scheme, partial(cell_sums, cell), n_resamples, key, stage, n_jobs)
+    return sums[:, 0], sums[:, 1], sums[:, 2]
 
-            def sums(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
-                return np.bincount(cell, positives, size)
 
-            positives_b = draw(sample, scheme, sums, n_resamples, key, stage, n_jobs)
-        else:
+def _draw_cells_from_laws(
+    sample: Sample, cell: np.ndarray, n_resamples: int, key: np.uint64, stage: int, n_jobs: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels only: one draw from the exact law of each cell's positives."""
+    count_b, _, value_b = cell_sums(cell, *sample.arrays)
+    first = np.searchsorted(cell, np.arange(count_b.size + 1))  # the first distinct prediction of each cell
+    positives_b = np.zeros((n_resamples, count_b.size))
 
-            def one_cell(b: int, _: int) -> None:
-                low, law = _law_of_positives(value[start[b] : start[b + 1]], count[start[b] : start[b + 1]])
-                _draw_from_law(key, stage, b, low, np.cumsum(law), positives_b[:, b])
+    def one_cell(b: int) -> None:
+        inside = slice(first[b], first[b + 1])
+        low, law = _law_of_positives(sample.value[inside], sample.count[inside])
+        _draw_from_law(key, stage, b, low, np.cumsum(law), positives_b[:, b])
 
-            _in_threads(one_cell, [(b, b) for b in range(size)], n_jobs)
-        value_b = np.bincount(cell, count * value, size)
-        return (
-            np.broadcast_to(total, positives_b.shape),
-            (positives_b - value_b) / n,
-            np.broadcast_to(value_b / n, positives_b.shape),
-        )
-    if n > 32 * value.size:
+    _in_threads(one_cell, [(b,) for b in range(count_b.size)], n_jobs)
+    every = positives_b.shape
+    return np.broadcast_to(count_b, every), positives_b / sample.n - value_b, np.broadcast_to(value_b, every)
 
-        def all_sums(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, ...]:
-            return (
-                np.bincount(cell, count, size),
-                np.bincount(cell, positives, size),
-                np.bincount(cell, count * value, size),
-            )
 
-        count_b, positives_b, value_b = draw(sample, scheme, all_sums, n_resamples, key, stage, n_jobs).transpose(
-            1, 0, 2
-        )
-    else:
-        row = _threshold(value)
-        repeats = count.astype(np.int64)
-        if scheme == "rows":
-            row = np.stack([row >> np.uint64(13) | np.uint64(1) << OUTCOME_BIT, row >> np.uint64(13)], axis=1).ravel()
-            repeats = np.stack([positives, count - positives], axis=1).ravel().astype(np.int64)
-        row = np.repeat(row, repeats)
-        count_b, positives_b, value_b = (np.empty((n_resamples, size)) for _ in range(3))
+def _draw_cells_by_row(
+    sample: Sample, cell: np.ndarray, scheme: str, n_resamples: int, key: np.uint64, stage: int, n_jobs: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, with new labels if the scheme is "both": every row is drawn and only the sums of the cells are kept."""
+    row, repeats = _threshold(sample.value), sample.count
+    if scheme == "rows":
+        row = np.stack([row >> np.uint64(13) | np.uint64(1) << OUTCOME_BIT, row >> np.uint64(13)], axis=1).ravel()
+        repeats = np.stack([sample.positives, sample.count - sample.positives], axis=1).ravel()
+    row = np.repeat(row, repeats.astype(np.int64))
+    rows_b = cell_sums(cell, *sample.arrays)[0]
+    count_b, positives_b, value_b = (np.empty((n_resamples, rows_b.size)) for _ in range(3))
 
-        def replicates(first: int, last: int) -> None:
-            _rows_in_cells(key, stage, first, last, total, row, scheme == "both", count_b, positives_b, value_b)
+    def replicates(first: int, last: int) -> None:
+        _rows_in_cells(key, stage, first, last, rows_b, row, scheme == "both", count_b, positives_b, value_b)
 
-        _in_threads(replicates, _chunks(n_resamples, n_jobs), n_jobs)
-    return count_b, (positives_b - value_b) / n, value_b / n
+    _in_threads(replicates, _chunks(n_resamples, n_jobs), n_jobs)
+    return count_b, (positives_b - value_b) / sample.n, value_b / sample.n
+
+
+def _few_ties(sample: Sample) -> bool:
+    """Whether drawing the rows one by one is cheaper than drawing how many fall on each distinct prediction."""
+    return sample.n <= 32 * sample.value.size
 
 
 def _threshold(probability: np.ndarray) -> np.ndarray:
@@ -247,7 +251,7 @@ def _threshold(probability: np.ndarray) -> np.ndarray:
     return (probability * 2.0**63).astype(np.uint64)
 
 
-def _chunks(n_resamples: int, n_jobs: int) -> list[tuple[int, int]]:
+def _chunks(n_resamples: int, n_jobs: int) -> list[tuple[int, ...]]:
     """Cut the replicates into a few pieces for every thread."""
     pieces = 1 if n_jobs == 1 else 4 * _n_threads(n_jobs)
     edges = np.linspace(0, n_resamples, min(pieces, n_resamples) + 1).astype(int)
@@ -262,7 +266,7 @@ def _n_threads(n_jobs: int) -> int:
     return n_jobs
 
 
-def _in_threads(task: Callable[[int, int], Any], pieces: list[tuple[int, int]], n_jobs: int) -> list[Any]:
+def _in_threads(task: Callable[..., Any], pieces: list[tuple[int, ...]], n_jobs: int) -> list[Any]:
     """Run the task on every piece, in order or in threads; the kernels release the interpreter lock."""
     if _n_threads(n_jobs) == 1 or len(pieces) == 1:
         return [task(*piece) for piece in pieces]
@@ -296,51 +300,54 @@ def _labels_of_cells(start, count, probability, threshold, positives):  # type: 
             positives[j] = binomial(state, count[j], probability[j])
 
 
-def _law_cost(value: np.ndarray, count: np.ndarray, cell: np.ndarray, size: int) -> float:
+def _law_cost(sample: Sample, cell: np.ndarray) -> float:
     """Multiplications that the laws of all cells take: the steps of each prediction times the width of its cell."""
-    variance = value * (1 - value)
-    width = 20 * np.sqrt(np.bincount(cell, count * variance, size))
-    steps = np.minimum(count, 20 * np.sqrt(count * variance) + 1)
-    return float((np.bincount(cell, steps, size) * width).sum())
+    variance = sample.count * sample.value * (1 - sample.value)
+    width = 20 * np.sqrt(np.bincount(cell, variance))
+    steps = np.minimum(sample.count, 20 * np.sqrt(variance) + 1)
+    return float(np.bincount(cell, steps) @ width)
 
 
 @jit
 def _law_of_positives(value, count):  # type: ignore[no-untyped-def]
     """Return the lowest number of positives and the probabilities from there on: a Poisson-binomial law.
 
-    Rows join one at a time; a prediction with many rows joins as a whole, through its binomial law.
+    A prediction with many rows joins as a whole, through its binomial law; then the other rows join one at a time.
     """
     law = np.ones(1)
-    low = 0
-    size = 1
+    start = 0
+    rows = 0
+    many = 20.0 * np.sqrt(count * value * (1.0 - value)) + 1.0
     for j in range(value.size):
-        v = value[j]
-        width = 20.0 * math.sqrt(count[j] * v * (1.0 - v)) + 1.0
-        if count[j] > width:
-            shift, other = _binomial_law(count[j], v)
-            low += shift
-            law = np.convolve(law[:size], other)
-            size = law.size
+        if count[j] > many[j]:
+            shift, other = _binomial_law(count[j], value[j])
+            start += shift
+            law = np.convolve(law, other)
         else:
-            for _ in range(int(count[j])):
-                if size == law.size:
-                    law = np.concatenate((law, np.zeros(law.size + 64)))
-                law[size] = 0.0
-                for k in range(size, 0, -1):
-                    law[k] = law[k] * (1.0 - v) + law[k - 1] * v
-                law[0] *= 1.0 - v
-                size += 1
-                if size > 64 and (law[0] < NEGLIGIBLE or law[size - 1] < NEGLIGIBLE):
-                    first = 0
-                    while law[first] < NEGLIGIBLE:
-                        first += 1
-                    while law[size - 1] < NEGLIGIBLE:
-                        size -= 1
-                    size -= first
-                    low += first
-                    for k in range(size):
-                        law[k] = law[k + first]
-    return low, law[:size].copy()
+            rows += int(count[j])
+    now = np.zeros(law.size + rows)
+    then = np.zeros(law.size + rows)
+    now[: law.size] = law
+    low = 0
+    high = law.size
+    for j in range(value.size):
+        if count[j] > many[j]:
+            continue
+        v = value[j]
+        for _ in range(int(count[j])):
+            old = now[low:high]
+            new = then[low : high + 1]
+            new[0] = old[0] * (1.0 - v)
+            for k in range(1, old.size):
+                new[k] = old[k] * (1.0 - v) + old[k - 1] * v
+            new[old.size] = old[old.size - 1] * v
+            now, then = then, now
+            high += 1
+            while now[low] < NEGLIGIBLE:
+                low += 1
+            while now[high - 1] < NEGLIGIBLE:
+                high -= 1
+    return start + low, now[low:high].copy()
 
 
 @jit

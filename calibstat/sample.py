@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -149,8 +150,8 @@ class Sample:
     def __add__(self, other: Sample) -> Sample:
         if not isinstance(other, Sample):
             return NotImplemented
-        joined = (np.concatenate(pair) for pair in zip(self.arrays, other.arrays, strict=True))
-        return _summarise(*joined, n_zero_weight=self.n_zero_weight + other.n_zero_weight)
+        value, count, positives = (np.concatenate(pair) for pair in zip(self.arrays, other.arrays, strict=True))
+        return _summarise(value, count, positives, self.n_zero_weight + other.n_zero_weight)
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -194,7 +195,7 @@ def need_counts(sample: Sample, what: str) -> None:
 
 
 def as_rows(y_true: Any, y_prob: Any, labels: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return outcomes and predictions as two float64 vectors of one length; their values are not yet checked."""
+    """Return outcomes (float64 or int64) and predictions as vectors of one length; their values are not yet checked."""
     p = _as_array(y_prob, "y_prob")
     if p.ndim == 2 and p.shape[1] > 2:
         raise NotImplementedError(
@@ -231,7 +232,7 @@ def row_error(y: np.ndarray, p: np.ndarray) -> ValueError:
 
 
 def as_vector(data: Any, name: str) -> np.ndarray:
-    """Return `data` as a non-empty contiguous float64 vector."""
+    """Return `data` as a non-empty contiguous and writable float64 vector; nothing writes to it."""
     array = _as_array(data, name)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -241,19 +242,26 @@ def as_vector(data: Any, name: str) -> np.ndarray:
         raise ValueError(f"expected at least one row, found an empty {name}")
     if array.dtype.kind not in "buif":
         raise _not_a_number(array, name)
-    return np.ascontiguousarray(array, np.float64)
+    return _ready(array, np.float64)
+
+
+def _ready(array: np.ndarray, dtype: type) -> np.ndarray:
+    """Return the array as compiled functions take it; for a read-only one they would be compiled a second time."""
+    array = np.ascontiguousarray(array, dtype)
+    return array if array.flags.writeable else array.copy()
 
 
 def _as_array(data: Any, name: str) -> np.ndarray:
     if not hasattr(data, "__array__") and hasattr(data, "__dataframe__"):
         from pandas.api.interchange import from_dataframe
 
-        data = from_dataframe(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # pandas 3 deprecates the protocol, others still use it
+            data = from_dataframe(data)
     array = np.asarray(data)
     if np.ma.isMaskedArray(data) and np.ma.is_masked(data):
-        raise ValueError(
-            f"expected no missing values, found a masked entry in {name} at row {int(np.argmax(np.ma.getmaskarray(data)))}"
-        )
+        row = np.nonzero(np.ma.getmaskarray(data))[0][0]
+        raise ValueError(f"expected no missing values, found a masked entry in {name} at row {row}")
     if array.dtype == object and name != "y_true":
         try:
             return array.astype(np.float64)
@@ -263,7 +271,7 @@ def _as_array(data: Any, name: str) -> np.ndarray:
 
 
 def _not_a_number(array: np.ndarray, name: str) -> ValueError:
-    for row, entry in enumerate(array.ravel()):
+    for row, entry in enumerate(array.ravel().tolist()):
         try:
             float(entry)
         except (TypeError, ValueError):
@@ -276,14 +284,14 @@ def _as_outcomes(y_true: Any, labels: Sequence[Any] | None) -> np.ndarray:
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if labels is None:
-        if y.dtype == object and all(isinstance(entry, int | float | np.number | np.bool_) for entry in y.ravel()):
+        if y.dtype.kind in "OUST":
+            for row, entry in enumerate(y.ravel().tolist()):
+                if not isinstance(entry, int | float | np.number | np.bool_):
+                    raise ValueError(
+                        f"expected outcomes 0 and 1, found {entry!r} at row {row} in y_true; name the two with labels="
+                    )
             y = y.astype(np.float64)
-        if y.dtype.kind in "OUST" and y.size:
-            found = y.ravel()[0]
-            raise ValueError(
-                f"expected outcomes 0 and 1, found {found!r} at row 0 in y_true; name the two with labels="
-            )
-        return as_vector(y, "y_true")
+        return _ready(y, np.int64) if y.dtype == np.int64 and y.ndim == 1 and y.size else as_vector(y, "y_true")
     if len(labels) != 2 or labels[0] == labels[1]:
         raise ValueError(f"expected two different labels, [negative, positive], found {list(labels)!r}")
     if y.ndim != 1 or y.size == 0:
@@ -340,8 +348,8 @@ def _encode(y, p, key):  # type: ignore[no-untyped-def]
     bits = p.view(np.uint64)
     good = True
     for i in range(p.size):
-        good &= (p[i] >= 0.0) & (p[i] <= 1.0) & ((y[i] == 0.0) | (y[i] == 1.0))
-        key[i] = (bits[i] << np.uint64(1)) | np.uint64(y[i] == 1.0)
+        good &= (p[i] >= 0.0) & (p[i] <= 1.0) & ((y[i] == 0) | (y[i] == 1))
+        key[i] = (bits[i] << np.uint64(1)) | np.uint64(y[i] == 1)
     return not good
 
 

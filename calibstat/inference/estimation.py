@@ -6,7 +6,7 @@ from typing import Any
 
 from calibstat.measures.registry import find_measure
 from calibstat.results import MeasureDetail
-from calibstat.sample import as_sample
+from calibstat.sample import Sample, as_rows, as_sample
 
 
 def estimate(
@@ -46,7 +46,7 @@ def estimate(
 
     Notes
     -----
-    Cost: one sort and the measure's own, which its page gives.
+    Cost: the measure's own, which its page gives, and one sort; over equal-width bins one pass over the rows instead.
 
     Examples
     --------
@@ -54,7 +54,10 @@ def estimate(
     >>> cs.estimate([1, 0], [0.95, 1.0], measure="ece", n_bins=10)
     0.475
     """
-    return find_measure(measure, options).estimate(as_sample(y_true, y_prob, sample_weight, labels))
+    bound = find_measure(measure, options)
+    if isinstance(y_true, Sample) or y_prob is None or sample_weight is not None:
+        return bound.estimate(as_sample(y_true, y_prob, sample_weight, labels))
+    return bound.estimate_rows(*as_rows(y_true, y_prob, labels))
 
 
 def detail(
@@ -84,7 +87,8 @@ def detail(
 
     Notes
     -----
-    Costs a few times as much as the estimate. `calibstat.plot` draws it.
+    Costs a few times as much as the estimate. `calibstat.plot` draws it. The field "value" holds the distinct
+    predictions that arrays such as a witness run over.
 
     Examples
     --------
@@ -95,4 +99,146 @@ def detail(
     """
     sample = as_sample(y_true, y_prob, sample_weight, labels)
     bound = find_measure(measure, options)
-    return MeasureDetail(str(bound), bound.estimate(sample), sample.n, bound.detail(sample))
+    fields = bound.detail(sample)
+    return MeasureDetail(str(bound), bound.estimate(sample), sample.n, fields and {"value": sample.value, **fields})
+
+
+def expected_calibration_error(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    n_bins: int | str = 15,
+    strategy: str = "uniform",
+    norm: str | float = "l1",
+    sample_weight: Any = None,
+) -> float:
+    """Return the expected calibration error, as ``estimate(..., measure="ece")`` does: a function for scorers.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight
+        As for `estimate`.
+    n_bins : int or "cube_root"
+        Number of bins, or the smallest whose cube is at least n.
+    strategy : {"uniform", "quantile"}
+        Bins of equal width, or of as near equal numbers of rows as ties allow.
+    norm : {"l1", "l2", "max"} or float
+        The mean over rows of the gap, the root of that of its square, the largest gap, or any p of at least 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `estimate`.
+
+    Notes
+    -----
+    Biased upwards in finite samples: a calibrated model does not have 0. Cost: O(n) with uniform bins, else one sort.
+
+    References
+    ----------
+    Guo, Pleiss, Sun, Weinberger 2017, arXiv:1706.04599.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> round(cs.expected_calibration_error([0, 1, 1], [0.2, 0.6, 0.9], n_bins=5), 3)
+    0.233
+    """
+    return estimate(
+        y_true, y_prob, measure="ece", sample_weight=sample_weight, n_bins=n_bins, strategy=strategy, norm=norm
+    )
+
+
+def maximum_calibration_error(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    n_bins: int | str = 15,
+    strategy: str = "uniform",
+    sample_weight: Any = None,
+) -> float:
+    """Return the largest gap of a bin, as ``estimate(..., measure="ece", norm="max")`` does: a function for scorers.
+
+    Parameters
+    ----------
+    y_true, y_prob, n_bins, strategy, sample_weight
+        As for `expected_calibration_error`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `estimate`.
+
+    Notes
+    -----
+    Meaningless where a bin holds only a few rows. Cost: O(n) with uniform bins, else one sort.
+
+    References
+    ----------
+    Guo, Pleiss, Sun, Weinberger 2017, arXiv:1706.04599.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.maximum_calibration_error([0, 1, 1], [0.25, 0.75, 0.5], n_bins=2)
+    0.25
+    """
+    return estimate(
+        y_true, y_prob, measure="ece", sample_weight=sample_weight, n_bins=n_bins, strategy=strategy, norm="max"
+    )
+
+
+def kernel_calibration_error(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    kernel: str = "laplace",
+    bandwidth: float = 1.0,
+    sample_weight: Any = None,
+) -> float:
+    """Return the kernel calibration error, as ``estimate(..., measure="kernel_ce")`` does: a function for scorers.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight
+        As for `estimate`.
+    kernel : {"laplace", "gaussian"}
+        How the weight of a pair falls with the distance of its predictions.
+    bandwidth : float
+        The distance over which it falls, above 0.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `estimate`.
+
+    Notes
+    -----
+    Biased upwards in finite samples: a calibrated model does not have 0. Cost: one sort; the Gaussian kernel takes
+    time quadratic in the number of distinct predictions.
+
+    References
+    ----------
+    Błasiok, Gopalan, Hu, Nakkiran 2023, arXiv:2211.16886.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.kernel_calibration_error([0, 1], [0.5, 1.0])
+    0.25
+    """
+    return estimate(
+        y_true, y_prob, measure="kernel_ce", sample_weight=sample_weight, kernel=kernel, bandwidth=bandwidth
+    )

@@ -82,13 +82,15 @@ def calibration_test(
     Examples
     --------
     >>> import calibstat as cs
-    >>> sample = cs.Sample.from_counts([0.2, 0.7], [50, 50], [20, 35])
-    >>> round(cs.calibration_test(sample, rng=1).pvalue, 2)
-    0.0
+    >>> sample = cs.Sample.from_counts([0.2, 0.7], [500, 500], [130, 340])
+    >>> found = cs.calibration_test(sample, rng=1)
+    >>> round(found.statistic, 3), found.pvalue < 0.01
+    (0.04, False)
     """
     bound = find_measure(measure, options)
     if resample not in NULL:
         raise ValueError(f"expected resample 'labels' or 'both', found {resample!r}")
+    resampling.check_resamples(n_resamples)
     sample = as_sample(y_true, y_prob, labels=labels)
     need_counts(sample, "calibration_test")
     statistic = bound.statistic(*sample.arrays)
@@ -114,9 +116,9 @@ LABELS_STAGE = 1  # streams of the test; intervals draw rows at stage 2
 
 def p_value(statistic: float, null: np.ndarray, tail: str) -> float:
     """Return (1 + #{T* >= T}) / (1 + B), with ties up to rounding; two-sided, twice the smaller of the two tails."""
-    tolerance = 100 * np.finfo(float).eps * max(1.0, abs(statistic))
-    above = (1 + np.count_nonzero(null >= statistic - tolerance)) / (1 + null.size)
-    if tail == "greater":
-        return above
-    below = (1 + np.count_nonzero(null <= statistic + tolerance)) / (1 + null.size)
-    return min(1.0, 2 * min(above, below))
+    tolerance = 100 * np.finfo(float).eps * max(1.0, abs(statistic)) if np.isfinite(statistic) else 0.0
+    above, below = (
+        (1 + int(np.count_nonzero(tied_or_beyond))) / (1 + null.size)
+        for tied_or_beyond in (null >= statistic - tolerance, null <= statistic + tolerance)
+    )
+    return above if tail == "greater" else min(1.0, 2 * min(above, below))

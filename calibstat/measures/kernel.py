@@ -1,1 +1,141 @@
-"""TODO"""
+"""Kernel calibration error: how strongly residuals of nearby predictions agree."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.measures.registry import HonestRecipe, WitnessInterval, measure
+
+REFERENCE = (
+    "Kumar, Sarawagi, Jain 2018, Trainable calibration measures for neural networks from kernel mean embeddings; "
+    "Widmann, Lindsten, Zachariah 2019, arXiv:1910.11385; Błasiok et al. 2023, arXiv:2211.16886"
+)
+
+
+@jit
+def _laplace(value, residual, bandwidth):  # type: ignore[no-untyped-def]
+    """Return sum_jk r_j r_k exp(-abs(v_j - v_k) / bandwidth) in one pass.
+
+    `near` is the sum over k < j of r_k exp(-(v_j - v_k) / bandwidth): a step up by d multiplies it by exp(-d /
+    bandwidth).
+    """
+    total = 0.0
+    near = 0.0
+    for j in range(value.size):
+        if j > 0:
+            near = (near + residual[j - 1]) * math.exp((value[j - 1] - value[j]) / bandwidth)
+        total += residual[j] * (residual[j] + 2.0 * near)
+    return total
+
+
+@jit
+def _laplace_smoothed(value, residual, bandwidth):  # type: ignore[no-untyped-def]
+    """Return sum_k r_k exp(-abs(v_j - v_k) / bandwidth) for every j: one pass upwards, one downwards."""
+    out = residual.copy()
+    near = 0.0
+    for j in range(1, value.size):
+        near = (near + residual[j - 1]) * math.exp((value[j - 1] - value[j]) / bandwidth)
+        out[j] += near
+    near = 0.0
+    for j in range(value.size - 2, -1, -1):
+        near = (near + residual[j + 1]) * math.exp((value[j] - value[j + 1]) / bandwidth)
+        out[j] += near
+    return out
+
+
+@jit
+def _gaussian_smoothed(value, residual, bandwidth):  # type: ignore[no-untyped-def]
+    """Return sum_k r_k exp(-((v_j - v_k) / bandwidth)**2) for every j, pair by pair."""
+    out = residual.copy()
+    for j in range(value.size):
+        for k in range(j):
+            near = math.exp(-(((value[j] - value[k]) / bandwidth) ** 2))
+            out[j] += near * residual[k]
+            out[k] += near * residual[j]
+    return out
+
+
+def _check(kernel: str, bandwidth: float, statistic: str = "V") -> None:
+    if kernel not in ("laplace", "gaussian"):
+        raise ValueError(f"expected kernel 'laplace' or 'gaussian', found {kernel!r}")
+    if not 0 < bandwidth < math.inf:
+        raise ValueError(f"expected a bandwidth above 0, found {bandwidth!r}")
+    if statistic not in ("V", "U"):
+        raise ValueError(f"expected statistic 'V' or 'U', found {statistic!r}")
+
+
+def _square(value: np.ndarray, residual: np.ndarray, kernel: str, bandwidth: float) -> float:
+    """Return sum_jk r_j r_k K(v_j, v_k), which only rounding can make negative."""
+    if kernel == "laplace":
+        return max(_laplace(value, residual, float(bandwidth)), 0.0)
+    return max(float(residual @ _gaussian_smoothed(value, residual, float(bandwidth))), 0.0)
+
+
+def kernel_seminorm(
+    value: np.ndarray, residual: np.ndarray, *, kernel: str = "laplace", bandwidth: float = 1.0
+) -> float:
+    """Return the V-statistic's square root: the norm of the residual measure's embedding."""
+    _check(kernel, bandwidth)
+    return math.sqrt(_square(value, residual, kernel, bandwidth))
+
+
+def kernel_detail(
+    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, kernel: str = "laplace", bandwidth: float = 1.0
+) -> dict[str, Any]:
+    """Return the witness of the V-statistic: the function of the unit ball that the residuals agree with most."""
+    _check(kernel, bandwidth)
+    residual = (positives - count * value) / count.sum()
+    smoothed = (_laplace_smoothed if kernel == "laplace" else _gaussian_smoothed)(value, residual, float(bandwidth))
+    norm = kernel_seminorm(value, residual, kernel=kernel, bandwidth=bandwidth)
+    # the unit ball lies in [-1, 1] because K(v, v) = 1; clipping removes rounding only
+    return {"witness": np.clip(smoothed / norm, -1, 1) if norm > 0 else np.zeros_like(smoothed)}
+
+
+def _honest_kernel(*, statistic: str = "V") -> HonestRecipe | None:
+    return WitnessInterval(kappa=2, floor=2) if statistic == "V" else None
+
+
+@measure(
+    "kernel_ce",
+    title="Kernel calibration error",
+    formula=r"\Bigl(\frac1{n^2} \sum_{i,j} (y_i - v_i)\,(y_j - v_j)\,K(v_i, v_j)\Bigr)^{1/2}",
+    reference=REFERENCE,
+    bounds=(-1, 1),
+    seminorm=kernel_seminorm,
+    detail=kernel_detail,
+    honest=_honest_kernel,
+    continuous=True,
+)
+def kernel_ce(
+    value: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    *,
+    kernel: str = "laplace",
+    bandwidth: float = 1.0,
+    statistic: str = "V",
+) -> float:
+    """Return the kernel calibration error: large where residuals of nearby predictions have the same sign.
+
+    Options: `kernel`, "laplace" for K = exp(-|u - v| / bandwidth) or "gaussian" for K = exp(-((u - v) / bandwidth)²);
+    `bandwidth`, above 0; `statistic`, "V" for the square root of the mean over all pairs of rows, from 0 to 1, or "U"
+    for the mean over pairs of different rows, which estimates the *square* without bias and may be negative (0 for
+    fewer than two rows).
+
+    Exact. Cost: Laplace one sort of the rows, then one pass; Gaussian quadratic in the number of distinct
+    predictions. The Laplace kernel is consistent with the distance from calibration, the Gaussian one misses errors of
+    high frequency.
+    """
+    _check(kernel, bandwidth, statistic)
+    n = count.sum()
+    square = _square(value, (positives - count * value) / n, kernel, bandwidth)
+    if statistic == "V":
+        return math.sqrt(square)
+    if n < 2:
+        return 0.0
+    same_row = positives @ (1 - value) ** 2 + (count - positives) @ value**2
+    return float((n * square - same_row / n) / (n - 1))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
+from calibstat.compiled import jit
 from calibstat.sample import Sample
 
 
@@ -55,8 +57,13 @@ class Measure:
         ``f(count, residual, value, **options)`` over the last axis of arrays of cells if `cells` is given.
     norm : bool
         Whether the function takes the residual measure, of which it is then a seminorm.
+    seminorm : callable or None
+        ``seminorm(value, residual, **options)``, the seminorm behind a function that needs more than the residual.
     cells : callable or None
         ``cells(value, count, **options)``, the cell of each distinct prediction, for a binned measure.
+    rows : callable or None
+        ``rows(y, p, **options)``, count, residual / n and prediction / n summed in each cell straight from rows, or
+        None where these rows need sorting (or hold a bad one, which sorting then names).
     moving : callable or None
         ``moving(**options)``, whether the cells depend on `count`, so that they move when rows are resampled.
     report : callable or None
@@ -82,7 +89,9 @@ class Measure:
     function: Callable[..., Any]
     tail: Literal["greater", "two-sided"] = "greater"
     norm: bool = False
+    seminorm: Callable[..., float] | None = None
     cells: Callable[..., np.ndarray] | None = None
+    rows: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray] | None] | None = None
     moving: Callable[..., bool] | None = None
     report: Callable[..., float] | None = None
     detail: Callable[..., dict[str, Any]] | None = None
@@ -120,9 +129,9 @@ class BoundMeasure:
         given = [f"{k}={v!r}" for k, v in self.options.items() if v != self.measure.options[k]]
         return f"{self.measure.name}({', '.join(given)})" if given else self.measure.name
 
-    def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray | None:
-        """The cell of each distinct prediction, or None if the measure is not binned."""
-        return self._call(self.measure.cells, value, count) if self.measure.cells else None
+    def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
+        """The cell of each distinct prediction, for a binned measure."""
+        return self._call(self.measure.cells, value, count)
 
     @property
     def cells_move(self) -> bool:
@@ -143,7 +152,7 @@ class BoundMeasure:
 
     def seminorm(self, value: np.ndarray, residual: np.ndarray) -> float:
         """The measure as a seminorm of a residual measure."""
-        return float(self._call(self.measure.function, value, residual))
+        return float(self._call(self.measure.seminorm or self.measure.function, value, residual))
 
     def report(self, statistic: float) -> float:
         """The estimate that belongs to a statistic."""
@@ -152,6 +161,11 @@ class BoundMeasure:
     def estimate(self, sample: Sample) -> float:
         """The measure of a sample."""
         return self.report(self.statistic(*sample.arrays))
+
+    def estimate_rows(self, y: np.ndarray, p: np.ndarray) -> float:
+        """The measure of rows, without sorting them where it can."""
+        sums = self._call(self.measure.rows, y, p) if self.measure.rows else None
+        return self.estimate(Sample.from_rows(y, p)) if sums is None else self.report(float(self.reduce(*sums)))
 
     def detail(self, sample: Sample) -> dict[str, Any]:
         """What the measure knows of a sample beyond its value."""
@@ -236,18 +250,27 @@ def find_measure(name: str, options: Mapping[str, Any]) -> BoundMeasure:
 
 
 def cell_sums(
-    cell: np.ndarray | None, value: np.ndarray, count: np.ndarray, positives: np.ndarray
+    cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Add up rows, residuals and predictions in each cell: counts, and the two others divided by n."""
-    assert cell is not None
-    size = int(cell[-1]) + 1
-    n = count.sum()
-    count_b = np.bincount(cell, count, size)
-    value_b = np.bincount(cell, count * value, size)
-    positives_b = np.bincount(cell, positives, size)
+    count_b, positives_b, value_b = _cell_sums(cell, value, count, positives)
+    n = count_b.sum()
     return count_b, (positives_b - value_b) / n, value_b / n
 
 
+@jit
+def _cell_sums(cell, value, count, positives):  # type: ignore[no-untyped-def]
+    """Add up in one pass what `numpy.bincount` would in three."""
+    count_b, positives_b, value_b = np.zeros((3, cell[-1] + 1))
+    for j in range(cell.size):
+        b = cell[j]
+        count_b[b] += count[j]
+        positives_b[b] += positives[j]
+        value_b[b] += count[j] * value[j]
+    return count_b, positives_b, value_b
+
+
+@cache
 def _keywords(function: Callable[..., Any]) -> dict[str, Any]:
     """The keyword-only parameters of a function and their defaults."""
     found = {}

@@ -1,1 +1,102 @@
-"""TODO"""
+"""Proper scores: means of a loss over the rows. They weigh calibration and sharpness together."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.measures.registry import HonestRecipe, MeanInterval, measure
+
+BRIER = "Brier 1950, Verification of forecasts expressed in terms of probability"
+BRIER += ", doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2"
+GNEITING = "Gneiting, Raftery 2007, Strictly Proper Scoring Rules, Prediction, and Estimation"
+GNEITING += ", doi:10.1198/016214506000001437"
+
+
+@jit
+def _squared_error(value, count, positives):  # type: ignore[no-untyped-def]
+    """Return the mean of (y - v)**2."""
+    total = 0.0
+    n = 0.0
+    for j in range(value.size):
+        v = value[j]
+        total += positives[j] * (1.0 - v) ** 2 + (count[j] - positives[j]) * v**2
+        n += count[j]
+    return total / n
+
+
+@jit
+def _negative_log_likelihood(value, count, positives):  # type: ignore[no-untyped-def]
+    """Return the mean of -log of the probability that the outcome had; no rows with an outcome add nothing."""
+    total = 0.0
+    n = 0.0
+    for j in range(value.size):
+        v = value[j]
+        negatives = count[j] - positives[j]
+        n += count[j]
+        if positives[j] > 0.0:
+            total -= positives[j] * (math.log(v) if v > 0.0 else -math.inf)
+        if negatives > 0.0:
+            total -= negatives * (math.log1p(-v) if v < 1.0 else -math.inf)
+    return total / n
+
+
+def brier_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+    """Return the loss at each distinct prediction if the outcome is 1 and if it is 0."""
+    return {"loss_positive": (1 - value) ** 2, "loss_negative": value**2}
+
+
+def log_loss_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+    """Return the loss at each distinct prediction if the outcome is 1 and if it is 0."""
+    with np.errstate(divide="ignore"):
+        return {"loss_positive": 0.0 - np.log(value), "loss_negative": 0.0 - np.log1p(-value)}
+
+
+def _honest_mean() -> HonestRecipe:
+    return MeanInterval()
+
+
+@measure(
+    "brier",
+    title="Brier score",
+    formula=r"\frac1n \sum_i (y_i - v_i)^2",
+    reference=BRIER,
+    bounds=(0, 1),
+    tail="two-sided",
+    detail=brier_detail,
+    honest=_honest_mean,
+    complete=False,
+    continuous=True,
+)
+def brier(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+    """Return the mean squared difference of outcome and prediction.
+
+    No options. A proper score: a calibrated model has the score that its predictions imply, not 0, so a test looks at
+    both tails. Cost: one sort of the rows, then one pass.
+    """
+    return _squared_error(value, count, positives)
+
+
+@measure(
+    "log_loss",
+    title="Logarithmic loss",
+    formula=r"-\frac1n \sum_i \bigl(y_i \log v_i + (1 - y_i) \log (1 - v_i)\bigr)",
+    reference=GNEITING,
+    bounds=(0, math.inf),
+    tail="two-sided",
+    detail=log_loss_detail,
+    honest=_honest_mean,
+    complete=False,
+    continuous=True,
+)
+def log_loss(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+    """Return the mean negative log-likelihood of the outcomes, in natural units, with 0 log 0 = 0.
+
+    No options and no clipping: infinite as soon as an outcome that was given probability 0 happens. A proper score: a
+    calibrated model has the score that its predictions imply, not 0, so a test looks at both tails. Cost: one sort of
+    the rows, then one pass.
+    """
+    return _negative_log_likelihood(value, count, positives)

@@ -1,0 +1,67 @@
+"""Resamples of ECE with 15 bins against a numpy loop: labels, rows and labels, bootstrap interval; one and two threads.
+
+The loop draws float64 from default_rng, one replicate a Python iteration, with the bin of every row computed before.
+"""
+
+import numpy as np
+from timing import in_turn
+
+import calibstat as cs
+
+RESAMPLES = 1000
+SHARE = 10  # the numpy loop runs this fraction of the resamples and its time is multiplied
+
+
+def loops(y, p):
+    n, bins = p.size, np.clip(np.ceil(p * 15) - 1, 0, 14).astype(int)
+    residual = y - p
+    rng = np.random.default_rng(1)
+
+    def labels():
+        for _ in range(RESAMPLES // SHARE):
+            np.bincount(bins, rng.random(n) < p, 15)
+
+    def both():
+        for _ in range(RESAMPLES // SHARE):
+            i = rng.integers(0, n, n)
+            v, b = p[i], bins[i]
+            np.bincount(b, (rng.random(n) < v) - v, 15)
+
+    def bootstrap():
+        for _ in range(RESAMPLES // SHARE):
+            i = rng.integers(0, n, n)
+            np.bincount(bins[i], residual[i], 15)
+
+    return {"labels": labels, "both": both, "bootstrap": bootstrap}
+
+
+def calls(y, p, n_jobs):
+    def test(resample):
+        return lambda: cs.calibration_test(y, p, resample=resample, n_resamples=RESAMPLES, rng=1, n_jobs=n_jobs)
+
+    def interval():
+        cs.confidence_interval(y, p, method="basic", n_resamples=RESAMPLES, rng=1, n_jobs=n_jobs)
+
+    return {"labels": test("labels"), "both": test("both"), "bootstrap": interval}
+
+
+def main():
+    print(f"{'n':>8} {'what':>10} {'numpy ms':>9} {'1 thread ms':>12} {'ratio':>6} {'2 threads ms':>13} {'1 / 2':>6}")
+    for n in (10_000, 100_000, 1_000_000):
+        rng = np.random.default_rng(0)
+        p = rng.random(n)
+        y = (rng.random(n) < p).astype(np.int64)
+        loop, one, two = loops(y, p), calls(y, p, 1), calls(y, p, 2)
+        rounds = 3 if n == 1_000_000 else 7
+        for what in loop:
+            base, single, double = in_turn(loop[what], one[what], two[what], rounds=rounds)
+            base *= SHARE
+            print(
+                f"{n:>8} {what:>10} {base * 1e3:>9.1f} {single * 1e3:>12.2f} {base / single:>6.1f} "
+                f"{double * 1e3:>13.2f} {single / double:>6.2f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

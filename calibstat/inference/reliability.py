@@ -1,0 +1,202 @@
+"""Where it is off: the reliability diagram as numbers, with bars that say how much of it is noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calibstat import resampling
+from calibstat.inference.testing import LENS
+from calibstat.measures.binned import bin_cells, number_of_bins
+from calibstat.measures.registry import cell_sums
+from calibstat.results import Reliability, read_only
+from calibstat.sample import Sample, as_sample, need_counts
+
+BARS_STAGE = 3  # streams of the consistency bars; tests draw at stage 1, intervals at stage 2
+LEVEL: dict[str | None, float | None] = {"consistency": 0.90, "confidence": 0.95, None: None}
+
+
+def reliability(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    n_bins: int | str = 15,
+    strategy: str = "uniform",
+    band: str | None = "consistency",
+    deviation: bool = False,
+    level: float | None = None,
+    n_resamples: int = 1000,
+    rng: Any = None,
+    n_jobs: int = 1,
+    sample_weight: Any = None,
+    labels: Any = None,
+) -> Reliability:
+    """Compare observed frequency and mean prediction bin by bin, and show how much of the difference is noise.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,), or Sample
+        Outcomes, 0 or 1; or a `Sample`, and then no `y_prob`.
+    y_prob : array_like, shape (n,) or (n, 2)
+        Predicted probability of outcome 1, in [0, 1].
+    n_bins : int or "cube_root"
+        Number of bins, at least 1; "cube_root" is the smallest B with B**3 >= n. Empty bins are left out.
+    strategy : {"uniform", "quantile"}
+        Bins of equal width, or of as near equal numbers of rows as ties allow.
+    band : {"consistency", "confidence"} or None
+        "consistency": where the frequency of each bin would lie if the model were calibrated. "confidence": Wilson's
+        interval for the true frequency of each bin. None: no bars.
+    deviation : bool
+        Whether `calibstat.plot` draws frequency minus mean prediction, which shows small differences better.
+    level : float, optional
+        Probability that each bar covers on its own, in (0, 1). By default .90 for consistency bars, which are then
+        the 5th and the 95th percentile, and .95 for confidence bars.
+    n_resamples : int
+        Number of resamples behind consistency bars, at least 20 and 2 / (1 - level).
+    rng : None, int, SeedSequence or Generator
+        Where randomness comes from; the same int gives the same numbers on any number of threads.
+    n_jobs : int
+        Threads; -1 for one a core.
+    sample_weight : array_like, shape (n,), optional
+        Non-negative weights; whole numbers mean repeated rows. Others need ``band=None``.
+    labels : sequence of two, optional
+        The values in `y_true` that mean outcome 0 and outcome 1.
+
+    Returns
+    -------
+    Reliability
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), bars are asked of real-valued weights, or
+        an argument is unknown or out of range.
+
+    Notes
+    -----
+    Consistency bars draw rows with replacement and an outcome for each from its own prediction, take frequency minus
+    mean prediction in each bin, and put its percentiles around the observed mean prediction, kept within [0, 1].
+    Resamples in which a bin is empty do not count for that bin. Quantile bins keep the observed edges. Every bar
+    stands alone: 15 bars of 90 % all hold a calibrated model with probability of only about .9**15 = .21, more if
+    bins hold few rows. So one bin outside its bar says little; `calibration_test` is the verdict.
+
+    The CORP curve is the isotonic regression of outcomes on predictions; it needs no bins. Cost: one sort, and
+    O(n * n_resamples) for consistency bars.
+
+    References
+    ----------
+    Bröcker, Smith 2007, doi:10.1175/WAF993.1; Vaicenavicius et al. 2019, arXiv:1902.06977, section 4.4; Wilson 1927,
+    doi:10.1080/01621459.1927.10502953; Dimitriadis, Gneiting, Jordan 2021, doi:10.1073/pnas.2016191118.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> sample = cs.Sample.from_counts([0.2, 0.7], [50, 50], [20, 35])
+    >>> found = cs.reliability(sample, rng=1)
+    >>> found.frequency
+    array([0.4, 0.7])
+    >>> found.inside
+    array([False,  True])
+    """
+    if band not in LEVEL:
+        raise ValueError(f"expected band 'consistency', 'confidence' or None, found {band!r}")
+    if level is not None and not 0 < level < 1:
+        raise ValueError(f"expected level between 0 and 1, found {level!r}")
+    band_level = LEVEL[band] if level is None or band is None else float(level)
+    sample = as_sample(y_true, y_prob, sample_weight, labels)
+    value, count, positives = sample.arrays
+    cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
+    count_b, residual_b, value_b = cell_sums(cell, *sample.arrays)
+    full = np.flatnonzero(count_b)
+    n = count.sum()
+    mean = np.clip(value_b[full] * n / count_b[full], 0, 1)
+    frequency = np.clip((value_b + residual_b)[full] * n / count_b[full], 0, 1)
+
+    low = high = None
+    drawn = 0
+    if band_level is not None:
+        need_counts(sample, f"a {band} band")
+        if band == "confidence":
+            low, high = _wilson(np.rint(frequency * count_b[full]), count_b[full], band_level)
+        else:
+            low, high = _consistency(sample, cell, full, mean, band_level, n_resamples, rng, n_jobs)
+            drawn = n_resamples
+    left, right = _edges(value, cell, full, n_bins, strategy, float(n))
+    corp_value, corp_frequency = _corp(value, count, positives)
+    return Reliability(
+        mean_prediction=read_only(mean),
+        frequency=read_only(frequency),
+        count=read_only(count_b[full]),
+        left=read_only(left),
+        right=read_only(right),
+        low=None if low is None else read_only(low),
+        high=None if high is None else read_only(high),
+        band=band,
+        band_level=band_level,
+        deviation=bool(deviation),
+        corp_value=read_only(corp_value),
+        corp_frequency=read_only(corp_frequency),
+        strategy=strategy,
+        lens=LENS,
+        n=sample.n,
+        n_resamples=drawn,
+    )
+
+
+def _consistency(
+    sample: Sample,
+    cell: np.ndarray,
+    full: np.ndarray,
+    mean: np.ndarray,
+    level: float,
+    n_resamples: int,
+    rng: Any,
+    n_jobs: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Percentiles of frequency minus mean prediction in each bin if calibrated, put around the observed mean."""
+    fewest = max(20, int(np.ceil(2 / (1 - level) - 1e-9)))
+    if n_resamples < fewest:
+        raise ValueError(f"expected n_resamples of at least {fewest} for bars of {level:g}, found {n_resamples}")
+    key = resampling.key_of(rng)
+    count_b, residual_b, _ = resampling.draw_cells(sample, cell, "both", n_resamples, key, BARS_STAGE, n_jobs)
+    count_b, residual_b = count_b[:, full], residual_b[:, full]
+    deviation = np.full(count_b.shape, np.nan)
+    np.divide(residual_b * sample.n, count_b, out=deviation, where=count_b > 0)
+    deviation.sort(axis=0)  # not-a-numbers, the empty bins, go last
+    used = np.count_nonzero(count_b, axis=0)
+
+    def percentile(q: float) -> np.ndarray:
+        rank = np.maximum(np.ceil(q * used - 1e-9).astype(int), 1)
+        return deviation[rank - 1, np.arange(used.size)]
+
+    tail = (1 - level) / 2
+    return np.clip(mean + percentile(tail), 0, 1), np.clip(mean + percentile(1 - tail), 0, 1)
+
+
+def _wilson(positives: np.ndarray, count: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(positives, count, alpha=1 - level, method="wilson")
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def _edges(
+    value: np.ndarray, cell: np.ndarray, full: np.ndarray, n_bins: int | str, strategy: str, n: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of equal widths; for quantile bins the smallest and the largest prediction in each."""
+    if strategy == "uniform":
+        bins = number_of_bins(n_bins, n)
+        return full / bins, (full + 1) / bins
+    first = np.searchsorted(cell, full)
+    return value[first], value[np.append(first[1:], value.size) - 1]
+
+
+def _corp(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of the isotonic regression: the first and the last prediction of every flat piece."""
+    from scipy.optimize import isotonic_regression
+
+    fit = isotonic_regression(positives / count, weights=count)
+    first, last = fit.blocks[:-1], fit.blocks[1:] - 1
+    corner = np.unique(np.concatenate((first, last)))
+    return value[corner], np.clip(fit.x[corner], 0, 1)

@@ -1,0 +1,180 @@
+"""What the documentation takes from the code: a page for each measure, tables of study results, lists.
+
+MkDocs runs this as a hook. Pages of measures are made from the registry, and a line ``<!-- name -->`` in a page is
+replaced by what `MARKERS` makes of it, so that nothing is written down twice.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import calibstat as cs
+
+DOCS = Path(__file__).parent
+RESULTS = DOCS.parent / "simulations" / "results"
+CLAIMS = {
+    "complete": "zero in the population if the model is calibrated",
+    "sound": "zero in the population only if the model is calibrated",
+    "continuous": "a small change of the predictions changes it little",
+    "symmetric": "unchanged when outcomes and predictions are both reversed",
+    "norm": "a seminorm of the residuals",
+}
+PENDING = "*No results are stored yet: run `python simulations/{script}` to make them.*"
+
+
+def rows_of(header: list[str], rows: list[list[Any]]) -> str:
+    """Write a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def mathml(latex: str) -> str:
+    """Write a formula as MathML, which browsers draw without a script; as LaTeX where the converter is missing."""
+    try:
+        from latex2mathml.converter import convert
+    except ModuleNotFoundError:
+        return f"```latex\n{latex}\n```"
+    return convert(latex, display="block")
+
+
+def linked(reference: str) -> str:
+    """Turn DOI and arXiv numbers into links."""
+    reference = re.sub(r"doi:(\S*[^\s.;,])", r"[doi:\1](https://doi.org/\1)", reference)
+    return re.sub(r"arXiv:([\d.]+\d)", r"[arXiv:\1](https://arxiv.org/abs/\1)", reference)
+
+
+def measure_page(name: str) -> str:
+    """Write the page of one measure from its entry in the registry."""
+    entry = cs.MEASURES[name]
+    low, high = entry.bounds
+    options = [[f"`{option}`", f"`{default!r}`"] for option, default in entry.options.items()]
+    claims = [[claim, "yes" if getattr(entry, claim) else "no", meaning] for claim, meaning in CLAIMS.items()]
+    honest = entry.bind({}).honest is not None
+    others = (
+        "`percentile`, `basic` and `bca` run too, for comparison; see [intervals](../intervals.md) for what they miss"
+    )
+    upper = "∞" if high == float("inf") else f"{high:g}"
+    parts = [
+        f"# {entry.title}",
+        f"`measure={name!r}`",
+        mathml(entry.formula),
+        inspect.getdoc(entry.function),
+        "## Options and defaults",
+        rows_of(["option", "default"], options) if options else "It has none.",
+        "## Range",
+        f"From {low:g} to {upper}. "
+        + ("Large values speak against calibration." if entry.tail == "greater" else "The test is two-sided."),
+        "## Claims",
+        "The test suite checks each of these against generators whose truth is known.",
+        rows_of(["claim", "holds", "meaning"], claims),
+        "## Confidence intervals",
+        (f"`honest` with the default options. {others}." if honest else f"No honest interval is known. {others}."),
+        "## Reference",
+        linked(entry.reference),
+    ]
+    return "\n\n".join(map(str, parts)) + "\n"
+
+
+def measures_table() -> str:
+    """List the measures."""
+    rows = [
+        [
+            f"[{entry.title}]({name}.md)",
+            f"`{name}`",
+            "yes" if entry.sound and entry.complete else "no",
+            "yes" if entry.continuous else "no",
+            "yes" if entry.bind({}).honest else "no",
+        ]
+        for name, entry in cs.MEASURES.items()
+    ]
+    return rows_of(["measure", "name", "zero exactly if calibrated", "continuous", "honest interval"], rows)
+
+
+def sizes_table() -> str:
+    """Show how often the tests reject calibrated models, from the stored study."""
+    path = RESULTS / "size.csv"
+    if not path.exists():
+        return PENDING.format(script="size.py")
+    import pandas as pd
+
+    found = pd.read_csv(path, comment="#")
+    wide = found.pivot_table(index=["generator", "n"], columns="measure", values="rate", sort=False)
+    rows = [
+        [*index, *(f"{rate:.3f}" for rate in line)] for index, line in zip(wide.index, wide.to_numpy(), strict=True)
+    ]
+    return f"{source(path)}\n\n{rows_of(['data', 'n', *wide.columns], rows)}"
+
+
+def coverage_table() -> str:
+    """Show how often the intervals cover the truth, from the stored study."""
+    path = RESULTS / "coverage.csv"
+    if not path.exists():
+        return PENDING.format(script="coverage.py")
+    import pandas as pd
+
+    found = pd.read_csv(path, comment="#")
+    found = found.groupby(["measure", "method"], sort=False)["rate"].agg(["min", "mean", "count"]).reset_index()
+    rows = [[m, k, f"{low:.3f}", f"{mean:.3f}", cells] for m, k, low, mean, cells in found.to_numpy()]
+    return f"{source(path)}\n\n{rows_of(['measure', 'method', 'worst coverage', 'mean coverage', 'cells'], rows)}"
+
+
+def source(path: Path) -> str:
+    """Say which command made a stored result: the comment in its first line."""
+    first = path.read_text(encoding="utf-8").partition("\n")[0]
+    return f"*Made by: {first.lstrip('# ')}.*"
+
+
+def decisions_list() -> str:
+    """List the decision notes by their titles."""
+    notes = sorted(path for path in (DOCS / "decisions").glob("*.md") if path.name != "index.md")
+    return "\n".join(
+        f"- [{path.read_text(encoding='utf-8').splitlines()[0].lstrip('# ')}]({path.name})" for path in notes
+    )
+
+
+def api_list() -> str:
+    """Name every public function and class, for mkdocstrings to fill in."""
+    entries = [(name, getattr(cs, name)) for name in cs.__all__]
+    names = [name for name, entry in entries if callable(entry)]
+    return "\n\n".join(f"::: calibstat.{name}" for name in names)
+
+
+def generators_list() -> str:
+    """Name every generator, for mkdocstrings to fill in."""
+    return "\n\n".join(f"::: calibstat.generators.{name}" for name in cs.GENERATORS)
+
+
+MARKERS = {
+    "measures": measures_table,
+    "sizes": sizes_table,
+    "coverage": coverage_table,
+    "decisions": decisions_list,
+    "api": api_list,
+    "generators": generators_list,
+}
+
+
+def on_config(config: Any) -> Any:
+    """Put the pages of the measures into the navigation."""
+    section = [{entry.title: f"measures/{name}.md"} for name, entry in cs.MEASURES.items()]
+    for item in config.nav:
+        if "Measures" in item:
+            item["Measures"] = ["measures/index.md", *section]
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages of the measures."""
+    from mkdocs.structure.files import File
+
+    for name in cs.MEASURES:
+        files.append(File.generated(config, f"measures/{name}.md", content=measure_page(name)))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Replace the markers of a page."""
+    return re.sub(r"^<!-- (\w+) -->$", lambda found: MARKERS[found[1]](), markdown, flags=re.MULTILINE)

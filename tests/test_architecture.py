@@ -1,0 +1,223 @@
+"""The shape of the package: which way imports point, what is loaded when, who may draw, what has a docstring.
+
+Every rule is a checker that returns what it objects to, and has a twin test that feeds it a planted fault.
+"""
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import calibstat
+
+ROOT = Path(calibstat.__file__).parent
+LAYERS = [
+    "compiled",
+    "sample",
+    "measures",
+    "results",
+    "resampling",
+    "laws",
+    "generators",
+    "inference",
+    "plots",
+    "display",
+    "study",
+]
+LAYERS += ["reading", "report", "__init__", "demo", "cli", "__main__"]  # what stands on the public names is above them
+LATE = ["statsmodels", "seaborn", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich"]
+RANDOM = {
+    "resampling.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
+    "generators.py": None,  # synthetic data: anything
+    "study.py": {None: {"SeedSequence"}},
+    "demo.py": {None: {"default_rng"}},  # the split into rows to fit and rows held out
+}
+
+
+def sources():
+    return {str(path.relative_to(ROOT)): path.read_text() for path in sorted(ROOT.rglob("*.py"))}
+
+
+def layer_of(parts):
+    """The layer of a dotted path inside calibstat; the package itself is `__init__`."""
+    return parts[0] if parts and parts[0] in LAYERS else "__init__"
+
+
+def upward_imports(file, source):
+    """Imports of calibstat's own modules, nested ones too, that do not point to a lower layer or stay in their own."""
+    own = file.removesuffix(".py").split("/")
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            targets = [alias.name.split(".") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = ["calibstat", *own][: -node.level] if node.level else []
+            base += node.module.split(".") if node.module else []
+            targets = [[*base, alias.name] for alias in node.names]
+        else:
+            continue
+        for target in targets:
+            if target[0] != "calibstat":
+                continue
+            layer = layer_of(target[1:])
+            if layer != layer_of(own) and LAYERS.index(layer) > LAYERS.index(layer_of(own)):
+                found.append(f"{file}:{node.lineno} imports {'.'.join(target)}, which is above it")
+    return found
+
+
+def imported(node):
+    """Dotted names that an import statement loads, or may load."""
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names}
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return set()
+
+
+def drawing(file, source):
+    """Uses of numpy.random, or of the standard library's random, where RANDOM does not allow them."""
+    allowed = RANDOM.get(file, {})
+    if allowed is None:
+        return []
+    found = []
+
+    def visit(node, function):
+        if isinstance(node, ast.FunctionDef):
+            function = node.name
+        name = None
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute) and node.value.attr == "random":
+            name = node.attr
+        elif imported(node) & {"random", "numpy.random"}:
+            name = "import"
+        if name and name not in allowed.get(function, set()) | allowed.get(None, set()):
+            found.append(f"{file}:{node.lineno} uses random.{name} in {function}")
+        for child in ast.iter_child_nodes(node):
+            visit(child, function)
+
+    visit(ast.parse(source), None)
+    return found
+
+
+def test_named(source):
+    """Public functions and classes of a module, and names it exports, that pytest would take for tests."""
+    tree = ast.parse(source)
+    names = [n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    names += [e for n in tree.body if isinstance(n, ast.Assign) and "__all__" in map(ast.unparse, n.targets)
+              for e in ast.literal_eval(n.value)]  # fmt: skip
+    return [name for name in names if name.lower().startswith("test")]
+
+
+test_named.__test__ = False
+
+
+def missing_sections(name, entry):
+    """What the docstring of a public callable lacks of the numpydoc sections that every one must have."""
+    text = inspect.getdoc(entry) or ""
+    if inspect.isclass(entry):
+        return [] if "Attributes\n---" in text or "Parameters\n---" in text else [f"{name}: Attributes"]
+    needed = ["Returns", "Examples"] + (["Parameters"] if inspect.signature(entry).parameters else [])
+    return [f"{name}: {section}" for section in needed if f"{section}\n---" not in text]
+
+
+def public_callables():
+    found = {name: getattr(calibstat, name) for name in calibstat.__all__}
+    for cls in [entry for entry in found.values() if inspect.isclass(entry)]:
+        for name, entry in vars(cls).items():
+            if isinstance(entry, classmethod) and not name.startswith("_"):
+                found[f"{cls.__name__}.{name}"] = getattr(cls, name)
+    return {name: entry for name, entry in found.items() if callable(entry)}
+
+
+def test_imports_point_downwards():
+    assert [fault for file, source in sources().items() for fault in upward_imports(file, source)] == []
+
+
+def test_every_file_has_a_layer():
+    assert {file.removesuffix(".py").split("/")[0] for file in sources()} <= set(LAYERS)
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("sample.py", "from calibstat.measures import ece"),
+        ("measures/binned.py", "def f():\n    import calibstat.resampling"),
+        ("resampling.py", "from calibstat import plots"),
+        ("inference/testing.py", "from ..report import assess"),
+        ("results.py", "import calibstat as cs"),
+        ("plots.py", "from calibstat import estimate"),
+    ],
+)
+def test_an_upward_import_is_found(file, source):
+    assert len(upward_imports(file, source)) == 1
+
+
+def test_a_downward_import_is_not_objected_to():
+    assert upward_imports("inference/testing.py", "from calibstat import resampling\nfrom . import estimation") == []
+
+
+def loaded_late(statement):
+    """Which of the slow libraries a fresh interpreter has loaded after a statement."""
+    code = f"import sys\n{statement}\nprint(*[name for name in {LATE!r} if name in sys.modules])"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_importing_calibstat_leaves_slow_libraries_out():
+    assert loaded_late("import calibstat") == []
+
+
+def test_a_slow_library_is_noticed():
+    assert "pandas" in loaded_late("import pandas")
+
+
+def test_only_the_named_places_draw():
+    assert [fault for file, source in sources().items() for fault in drawing(file, source)] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("sample.py", "import numpy as np\nnp.random.default_rng(0)"),
+        ("inference/testing.py", "from numpy.random import default_rng"),
+        ("inference/testing.py", "from numpy import random"),
+        ("measures/binned.py", "import random"),
+        ("resampling.py", "def other(rng):\n    return np.random.SeedSequence(rng)"),
+        ("study.py", "rng = np.random.default_rng(0)"),
+    ],
+)
+def test_a_draw_elsewhere_is_found(file, source):
+    assert len(drawing(file, source)) == 1
+
+
+def test_no_public_name_looks_like_a_test():
+    assert [name for source in sources().values() for name in test_named(source)] == []
+
+
+def test_a_public_name_like_a_test_is_found():
+    assert test_named("def test_it(): ...\nclass Testing: ...\n__all__ = ['tested', 'fine']") == [
+        "test_it",
+        "Testing",
+        "tested",
+    ]
+
+
+def test_public_callables_are_documented():
+    assert [fault for name, entry in public_callables().items() for fault in missing_sections(name, entry)] == []
+
+
+def test_a_poor_docstring_is_found():
+    def poor(x):
+        """Return x.
+
+        Returns
+        -------
+        float
+        """
+
+    class Bare:
+        """Say nothing of its attributes."""
+
+    assert missing_sections("poor", poor) == ["poor: Examples", "poor: Parameters"]
+    assert missing_sections("Bare", Bare) == ["Bare: Attributes"]

@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+from conftest import rows
+from hypothesis import given
+
+import calibstat as cs
+
+
+@given(rows())
+def test_against_the_definition(data):
+    y, p = data
+    thresholds = [-1.0, *sorted(set(p))]
+    sums = [sum(y[p <= t] - p[p <= t]) / y.size for t in thresholds]
+    assert cs.estimate(y, p, measure="ks") == pytest.approx(max(map(abs, sums)), abs=1e-14)
+    assert cs.estimate(y, p, measure="kuiper") == pytest.approx(max(sums) - min(sums), abs=1e-14)
+
+
+@given(rows())
+def test_ks_is_at_most_kuiper_at_most_the_unbinned_error(data):
+    sample = cs.Sample.from_rows(*data)
+    ks, kuiper = cs.estimate(sample, measure="ks"), cs.estimate(sample, measure="kuiper")
+    assert ks <= kuiper <= np.abs(sample.residual).sum() + 1e-15
+
+
+def test_by_hand():
+    # residuals over 4 rows: .75/4, -.5/4, .25/4, -.25/4; partial sums 3/16, 1/16, 2/16, 1/16
+    y, p = [1, 0, 1, 0], [0.25, 0.5, 0.75, 0.25]
+    sample = cs.Sample.from_rows(y, p)
+    # at .25 one row of each outcome: residuals (.75 - .25, -.5, .25)/4, partial sums 2/16, 0, 1/16
+    assert sample.residual.tolist() == [0.125, -0.125, 0.0625]
+    ks = cs.detail(sample, measure="ks")
+    assert ks.estimate == 0.125
+    assert ks["cumulative"].tolist() == [0.125, 0.0, 0.0625]
+    assert ks["witness"].tolist() == [1, 0, 0]
+    kuiper = cs.detail(sample, measure="kuiper")
+    assert kuiper.estimate == 0.125
+    assert kuiper["witness"].tolist() == [1, 0, 0]
+
+
+def test_kuiper_takes_an_interval_in_the_middle():
+    # partial sums 0, 1/4, -1/2, -1/4 (residuals 1/4, -3/4, 1/4): the range 3/4 is minus the second residual
+    value, residual = np.array([0.2, 0.5, 0.8]), np.array([0.25, -0.75, 0.25])
+    assert cs.MEASURES["kuiper"].bind({}).seminorm(value, residual) == 0.75
+    assert cs.MEASURES["ks"].bind({}).seminorm(value, residual) == 0.5
+    sample = cs.Sample.from_counts([0.25, 0.5, 0.75], [4, 4, 4], [2, 0, 4])  # residuals 1, -2, 1, over 12
+    assert cs.detail(sample, measure="kuiper")["witness"].tolist() == [0, -1, 0]
+
+
+def test_a_calibrated_sample_has_no_witness():
+    sample = cs.Sample.from_counts([0.5], [2], [1])
+    assert cs.detail(sample, measure="ks")["witness"].tolist() == [0]
+    assert cs.detail(sample, measure="kuiper")["witness"].tolist() == [0]

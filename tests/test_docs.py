@@ -1,0 +1,118 @@
+"""The documentation: a page for each measure, examples that run, and a README that keeps its promises."""
+
+import doctest
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import calibstat as cs
+from calibstat.cli import app
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted(ROOT.glob("docs/**/*.md"))
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """The hook that makes pages, loaded the way MkDocs does."""
+    spec = importlib.util.spec_from_file_location("measure_pages", ROOT / "docs" / "measure_pages.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_run(page):
+    found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert found.failed == 0
+
+
+def test_the_guide_has_examples():
+    assert sum(len(doctest.DocTestParser().get_examples(page.read_text(encoding="utf-8"))) for page in PAGES) >= 10
+
+
+@pytest.mark.parametrize("name", cs.MEASURES)
+def test_every_measure_has_a_page(pages, name):
+    entry, page = cs.MEASURES[name], pages.measure_page(name)
+    assert page.startswith(f"# {entry.title}\n")
+    for section in ("Options and defaults", "Range", "Claims", "Confidence intervals", "Reference"):
+        assert f"## {section}\n\n" in page
+    assert all(f"| `{option}` | `{default!r}` |" in page for option, default in entry.options.items())
+    assert ("No honest interval" in page) == (entry.bind({}).honest is None)
+    assert f"[{entry.title}]({name}.md)" in pages.measures_table()
+
+
+def test_every_marker_is_known(pages):
+    used = {name for page in PAGES for name in re.findall(r"^<!-- (\w+) -->$", page.read_text(), flags=re.MULTILINE)}
+    assert used == set(pages.MARKERS)
+    for name in used:
+        assert f"<!-- {name} -->" not in pages.on_page_markdown(f"<!-- {name} -->")
+
+
+def test_results_are_shown_where_they_are_stored(pages, tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "RESULTS", tmp_path)
+    assert "simulations/size.py" in pages.sizes_table()
+    assert "simulations/coverage.py" in pages.coverage_table()
+    generators = {"calibrated": cs.generators.calibrated()}
+    sizes = cs.study.size(generators, 50, ["ks", "ece"], replicates=4, seed=1, n_resamples=19)
+    cs.study.write_table(sizes, tmp_path / "size.csv", command="made up", seed=1)
+    cover = cs.study.coverage(generators, 50, ["ks"], ["honest"], replicates=4, seed=1, n_resamples=19)
+    cs.study.write_table(cover, tmp_path / "coverage.csv", command="made up", seed=1)
+    assert "| data | n | ks | ece |" in pages.sizes_table()
+    assert "made up" in pages.sizes_table()
+    assert "| ks | honest |" in pages.coverage_table()
+
+
+def test_every_decision_is_listed(pages):
+    notes = [path for path in (ROOT / "docs" / "decisions").glob("*.md") if path.name != "index.md"]
+    assert len(pages.decisions_list().splitlines()) == len(notes)
+
+
+def test_bars_in_cells_are_escaped(pages):
+    assert pages.rows_of(["a"], [["|x|"]]) == "| a |\n| --- |\n| \\|x\\| |"
+
+
+def test_references_become_links(pages):
+    assert pages.linked("A 2020, doi:10.1/x; arXiv:1234.5678.") == (
+        "A 2020, [doi:10.1/x](https://doi.org/10.1/x); [arXiv:1234.5678](https://arxiv.org/abs/1234.5678)."
+    )
+
+
+def test_readme_has_its_two_commands_on_lines_of_their_own():
+    lines = README.splitlines()
+    assert lines.count("python -m pip install . && calibstat demo") == 1
+    assert lines.count('python -m pip install ".[test]" && python -m pytest') == 1
+
+
+def test_readme_uses_public_names_that_exist():
+    for name in set(re.findall(r"\bcs\.(\w+)", README)):
+        assert hasattr(cs, name), name
+
+
+def test_readme_shows_pictures_and_files_that_exist():
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        if "://" not in target:
+            assert (ROOT / target).exists(), target
+
+
+def test_commands_in_readme_and_docs_exist():
+    texts = [README, *(page.read_text(encoding="utf-8") for page in PAGES)]
+    plain = [block for text in texts for block in text.split("```")[1::2] if block.startswith("\n")]
+    lines = {line for block in plain for line in re.findall(r"\b(calibstat .+?)(?=  |$)", block, flags=re.MULTILINE)}
+    assert len(lines) >= 5
+    for line in lines:
+        command = shlex.split(line)[1:]
+        assert CliRunner().invoke(app, [command[0], "--help"]).exit_code == 0, line
+        assert all(option in CliRunner().invoke(app, [command[0], "--help"], terminal_width=200).stdout
+                   for option in command if option.startswith("--")), line  # fmt: skip
+
+
+def test_named_simulations_exist(pages):
+    found = set(re.findall(r"simulations/\w+\.py", README + pages.PENDING.format(script="size.py")))
+    assert found
+    assert all((ROOT / name).exists() for name in found)

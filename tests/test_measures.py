@@ -1,0 +1,426 @@
+"""What every registered measure claims, checked in one loop; every check is shown to fail on a planted fault."""
+
+import importlib
+import math
+import pkgutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numba.core.registry import CPUDispatcher
+
+import calibstat as cs
+import calibstat.measures
+import calibstat.sample
+from calibstat.measures import registry
+from calibstat.measures.registry import MEASURES, BoundMeasure, Measure, find_measure
+
+ULP = np.finfo(float).eps
+VARIANTS = [
+    ("ece", {"n_bins": "cube_root"}),
+    ("ece", {"strategy": "quantile"}),
+    ("ece", {"norm": "l2"}),
+    ("ece", {"norm": "max"}),
+    ("ece", {"norm": 3, "n_bins": 10}),
+    ("ece_debiased", {"variant": "kumar"}),
+    ("ece_debiased", {"strategy": "quantile"}),
+    ("kernel_ce", {"bandwidth": 0.1}),
+    ("kernel_ce", {"kernel": "gaussian"}),
+    ("kernel_ce", {"statistic": "U"}),
+    ("smooth_ece", {"bandwidth": 0.05}),
+]
+BUILT_IN = [name for name, entry in MEASURES.items() if entry.function.__module__.startswith("calibstat.")]
+BOUND = [find_measure(name, {}) for name in BUILT_IN] + [find_measure(*variant) for variant in VARIANTS]
+
+
+def rows(seed: int, n: int = 200, levels: int = 16) -> tuple[np.ndarray, np.ndarray]:
+    """Over-confident predictions with ties, right where 0 or 1; k / levels, so that reversing them is exact."""
+    rng = np.random.default_rng(seed)
+    p = rng.integers(0, levels + 1, n) / levels
+    frequency = np.where((p == 0) | (p == 1), p, 0.25 + p / 2)
+    return (rng.random(n) < frequency).astype(np.int64), p
+
+
+EDGES = {
+    "one row": cs.Sample.from_counts([0.3], [1], [1]),
+    "constant predictions": cs.Sample.from_counts([0.4], [10], [7]),
+    "all 0": cs.Sample.from_rows(np.zeros(9), np.arange(1, 10) / 10),
+    "all 1": cs.Sample.from_rows(np.ones(9), np.arange(1, 10) / 10),
+    "exact 0 and 1": cs.Sample.from_counts([0, 1], [5, 5], [0, 5]),
+    "all wrong": cs.Sample.from_counts([0, 1], [5, 5], [5, 0]),
+}
+# opposite errors beside each other (theory: the two-point discontinuity), and what it is when they meet
+APART = cs.Sample.from_counts([0.5 - 1e-12, 0.5 + 1e-12], [1000, 1000], [0, 1000])
+TOGETHER = cs.Sample.from_counts([0.5], [2000], [1000])
+MISCALIBRATED = [
+    cs.Sample.from_counts([0.2, 0.5, 0.8], [1e6] * 3, [3e5, 6e5, 9e5]),  # shift
+    cs.Sample.from_counts([0.1, 0.5, 0.9], [1e6] * 3, [3e5, 5e5, 7e5]),  # over-confident
+    cs.Sample.from_counts([0.25, 0.75], [1e6, 1e6], [1e6, 0]),  # the wrong way round: the mean residual is 0
+    cs.Sample.from_counts(np.arange(1, 50) / 50, [1e6] * 49, np.arange(1, 50) * 2e4 + (-1) ** np.arange(49) * 2e4),
+]
+
+
+# --- the claims ------------------------------------------------------------------------------------------------------
+
+
+def check_bounds(bound: BoundMeasure) -> None:
+    low, high = bound.measure.bounds
+    for sample in [cs.Sample.from_rows(*rows(seed)) for seed in range(3)] + MISCALIBRATED:
+        assert low <= bound.estimate(sample) <= high
+
+
+def edge(name: str):
+    def check(bound: BoundMeasure) -> None:
+        low, high = bound.measure.bounds
+        assert low <= bound.estimate(EDGES[name]) <= high  # false for NaN
+
+    return check
+
+
+def check_order(bound: BoundMeasure) -> None:
+    y, p = rows(1)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(y.size)
+        assert bound.estimate(cs.Sample.from_rows(y[order], p[order])) == bound.estimate(cs.Sample.from_rows(y, p))
+        assert abs(bound.estimate_rows(y[order], p[order]) - bound.estimate_rows(y, p)) <= 4 * ULP
+
+
+def check_weights(bound: BoundMeasure) -> None:
+    y, p = rows(2, n=60)
+    weight = np.random.default_rng(2).integers(0, 4, y.size)  # weight 0 is absence
+    weighted = bound.estimate(cs.Sample.from_rows(y, p, weight))
+    repeated = np.repeat(y, weight), np.repeat(p, weight)
+    assert weighted == bound.estimate(cs.Sample.from_rows(*repeated))
+    assert abs(weighted - bound.estimate_rows(*repeated)) <= 4 * ULP
+
+
+def check_absent_cells(bound: BoundMeasure) -> None:
+    for sample in (cs.Sample.from_rows(*rows(3)), EDGES["constant predictions"]):
+        value = np.unique(np.concatenate((sample.value, [0.0, 0.33, 0.330001, 0.4, 0.71, 1.0])))
+        present = np.searchsorted(value, sample.value)
+        count, positives = np.zeros(value.size), np.zeros(value.size)
+        count[present], positives[present] = sample.count, sample.positives
+        assert abs(bound.statistic(value, count, positives) - bound.statistic(*sample.arrays)) <= 4 * ULP
+
+
+def check_symmetric(bound: BoundMeasure) -> None:
+    for seed in range(5):
+        y, p = rows(seed)
+        there, back = bound.estimate(cs.Sample.from_rows(y, p)), bound.estimate(cs.Sample.from_rows(1 - y, 1 - p))
+        assert abs(there - back) <= 1e-12
+
+
+def check_continuous(bound: BoundMeasure) -> None:
+    jump = bound.measure.resolution + 1e-5  # a kernel error grows like the root of a distance, here 2e-12
+    assert abs(bound.estimate(APART) - bound.estimate(TOGETHER)) <= jump
+    for seed in range(5):
+        y, p = rows(seed)
+        p = 0.01 + 0.98 * p
+        moved = p + np.random.default_rng(seed).uniform(-1e-9, 1e-9, p.size)
+        assert abs(bound.estimate(cs.Sample.from_rows(y, moved)) - bound.estimate(cs.Sample.from_rows(y, p))) <= jump
+
+
+def check_complete(bound: BoundMeasure) -> None:
+    rng = np.random.default_rng(0)
+    value, count = rng.random(100), rng.integers(1, 9, 100)
+    assert abs(bound.estimate(cs.Sample.from_counts(value, count, count * value))) <= 1e-12
+    assert abs(bound.estimate(EDGES["exact 0 and 1"])) <= 1e-12
+
+
+def check_sound(bound: BoundMeasure) -> None:
+    for sample in MISCALIBRATED:
+        assert bound.estimate(sample) > 1e-7
+
+
+def check_documented(bound: BoundMeasure) -> None:
+    entry = bound.measure
+    assert entry.title
+    assert entry.formula
+    assert "doi:" in entry.reference or "arXiv:" in entry.reference
+    for option in entry.options:
+        assert f"`{option}`" in entry.function.__doc__
+
+
+CLAIMS = {
+    "bounds": check_bounds,
+    "order": check_order,
+    "weights": check_weights,
+    "absent cells": check_absent_cells,
+    **{name: edge(name) for name in EDGES},
+    "symmetric": check_symmetric,
+    "continuous": check_continuous,
+    "complete": check_complete,
+    "sound": check_sound,
+    "documented": check_documented,
+}
+DECLARED = ("complete", "sound", "continuous", "symmetric")
+SKIPPED = {
+    ("ece", "sound"), ("ece", "continuous"), ("ece", "symmetric"),
+    ("ece_width", "complete"), ("ece_width", "continuous"), ("ece_width", "symmetric"),
+    ("ece_debiased", "sound"), ("ece_debiased", "continuous"), ("ece_debiased", "symmetric"),
+    ("ks", "continuous"), ("ks", "symmetric"),
+    ("kuiper", "continuous"),
+    ("mcb", "continuous"),
+    ("brier", "complete"), ("log_loss", "complete"),
+    ("kernel_ce(statistic='U')", "complete"),  # unbiased, so below 0 as often as above it
+}  # fmt: skip
+
+
+def skipped(bound: BoundMeasure, claim: str) -> bool:
+    undeclared = claim in DECLARED and not getattr(bound.measure, claim)
+    return undeclared or (str(bound), claim) in SKIPPED
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+@pytest.mark.parametrize("bound", BOUND, ids=str)
+def test_claim(bound, claim):
+    if not skipped(bound, claim):
+        CLAIMS[claim](bound)
+
+
+def test_what_is_skipped_is_listed():
+    found = {(bound.measure.name, claim) for bound in BOUND for claim in DECLARED if not getattr(bound.measure, claim)}
+    assert found | {("kernel_ce(statistic='U')", "complete")} == SKIPPED
+
+
+# --- what is not claimed is false ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in BUILT_IN if not MEASURES[name].continuous])
+def test_other_measures_jump(name):
+    options = {"n_bins": 2} if "n_bins" in MEASURES[name].options else {}
+    bound = find_measure(name, options)  # two bins have their edge at 0.5
+    assert abs(bound.estimate(APART) - bound.estimate(TOGETHER)) > 0.1
+
+
+@pytest.mark.parametrize("name", [name for name in BUILT_IN if not MEASURES[name].sound])
+def test_unsound_measures_miss_an_error(name):
+    sample = cs.Sample.from_counts([0.25, 0.75], [10, 10], [10, 0])  # opposite errors in the only bin
+    assert find_measure(name, {"n_bins": 1}).estimate(sample) == 0
+
+
+@pytest.mark.parametrize("name", [name for name in BUILT_IN if not MEASURES[name].complete])
+def test_incomplete_measures_are_positive_for_a_calibrated_model(name):
+    assert cs.estimate(cs.Sample.from_counts([0.25, 0.75], [4, 4], [1, 3]), measure=name) > 0.01
+
+
+@pytest.mark.parametrize("name", [name for name in BUILT_IN if not MEASURES[name].symmetric])
+def test_asymmetric_measures_change_when_reversed(name):
+    options = {"n_bins": 2} if "n_bins" in MEASURES[name].options else {}
+    # residuals 30, -20, 0: their partial sums are 30, 10, 10, reversed 0, 20, -10; and 0.5 keeps to the lower bin,
+    # so that bins hold 10 and 0, reversed 20 and -30
+    value, count, positives = np.array([0.25, 0.5, 0.75]), np.array([40.0, 40, 40]), np.array([40.0, 0, 30])
+    there = cs.estimate(cs.Sample.from_counts(value, count, positives), measure=name, **options)
+    back = cs.estimate(cs.Sample.from_counts(1 - value, count, count - positives), measure=name, **options)
+    assert abs(there - back) > 0.01
+
+
+# --- planted faults --------------------------------------------------------------------------------------------------
+
+
+def planted(function, **properties) -> BoundMeasure:
+    function.__doc__ = "Return something wrong."
+    return Measure("planted", "Planted", "x", "doi:0", (0, 1), function, **properties).bind({})
+
+
+def wrong_where(condition):
+    return planted(lambda value, count, positives: math.nan if condition(value, count, positives) else 0.5)
+
+
+def unweighted(value, count, positives):
+    return abs(np.mean(positives / np.maximum(count, 1) - value))
+
+
+def on_rows(function) -> BoundMeasure:
+    """A measure that is right on a summary and wrong on rows."""
+    entry = MEASURES["ece"]
+    return replace(entry, rows=lambda y, p: (np.ones(1), np.array([function(y, p)]), np.ones(1))).bind({})
+
+
+def undocumented(value, count, positives, *, width=1.0):
+    return width
+
+
+FAULTS = {
+    "bounds": planted(lambda value, count, positives: -1e-9),
+    "order": on_rows(lambda y, p: p[0]),
+    "weights": on_rows(lambda y, p: np.unique(p).mean()),
+    "absent cells": planted(unweighted),
+    "one row": wrong_where(lambda value, count, positives: count.sum() == 1),
+    "constant predictions": wrong_where(lambda value, count, positives: value.size == 1),
+    "all 0": wrong_where(lambda value, count, positives: not positives.any()),
+    "all 1": wrong_where(lambda value, count, positives: np.all(positives == count)),
+    "exact 0 and 1": wrong_where(lambda value, count, positives: value[0] == 0),
+    "all wrong": wrong_where(lambda value, count, positives: value[0] == 0),
+    "symmetric": MEASURES["ks"].bind({}),
+    "continuous": MEASURES["kuiper"].bind({}),
+    "complete": MEASURES["brier"].bind({}),
+    "sound": planted(lambda value, residual: abs(residual.sum()), norm=True),
+    "documented": planted(undocumented),
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_every_claim_can_fail(claim):
+    with pytest.raises(AssertionError):
+        CLAIMS[claim](FAULTS[claim])
+
+
+def test_the_largest_jump_is_no_larger_than_claimed():
+    with pytest.raises(AssertionError):
+        check_continuous(replace(MEASURES["ece"], resolution=0.01).bind({"n_bins": 2}))
+
+
+# --- seminorms and witnesses -----------------------------------------------------------------------------------------
+
+SEMINORMS = [bound for bound in BOUND if bound.measure.norm or bound.measure.seminorm]
+
+
+@pytest.mark.parametrize("bound", SEMINORMS, ids=str)
+def test_seminorm(bound):
+    value = np.sort(np.random.default_rng(0).random(50))
+    a, b = np.random.default_rng(1).normal(0, 0.02, (2, 50))
+    norm = bound.seminorm
+    assert norm(value, a + b) <= norm(value, a) + norm(value, b) + 1e-15
+    assert norm(value, -3 * a) == pytest.approx(
+        3 * norm(value, a) if bound.measure.name != "ks" else norm(value, 3 * a)
+    )
+    assert norm(value, np.zeros(50)) == 0
+
+
+@pytest.mark.parametrize("bound", SEMINORMS, ids=str)
+def test_witness_attains_the_value(bound):
+    for sample in [cs.Sample.from_rows(*rows(seed, levels=101)) for seed in range(3)] + list(EDGES.values()):
+        witness = bound.detail(sample)["witness"]
+        assert witness.shape == sample.value.shape
+        assert np.abs(witness).max() <= 1
+        assert sample.residual @ witness == pytest.approx(bound.seminorm(sample.value, sample.residual), abs=1e-12)
+
+
+# --- compiled functions are what they say in Python ------------------------------------------------------------------
+
+VALUE, COUNT, POSITIVES = cs.Sample.from_rows(*rows(5)).arrays
+RESIDUAL = (POSITIVES - COUNT * VALUE) / COUNT.sum()
+CELL = np.minimum((VALUE * 3).astype(np.int64), 2)
+OUTCOMES, PREDICTIONS = rows(5, n=30)
+KEY = np.sort(PREDICTIONS.view(np.uint64) << np.uint64(1) | OUTCOMES.astype(np.uint64))
+INPUTS = {
+    "sample._encode": lambda: (OUTCOMES, PREDICTIONS, np.empty(30, np.uint64)),
+    "sample._collapse": lambda: (KEY, np.zeros(30), np.zeros(30), np.zeros(30)),
+    "measures.registry._cell_sums": lambda: (CELL, VALUE, COUNT, POSITIVES),
+    "measures.binned._quantile_cells": lambda: (COUNT, 7),
+    "measures.binned._row_sums": lambda: (OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
+    "measures.binned._squared_error": lambda: (CELL, VALUE, COUNT, POSITIVES, True),
+    "measures.cumulative._extremes": lambda: (RESIDUAL,),
+    "measures.kernel._laplace": lambda: (VALUE, RESIDUAL, 0.5),
+    "measures.kernel._laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "measures.kernel._gaussian_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "measures.smooth._split": lambda: (VALUE, RESIDUAL, COUNT, 40),
+    "measures.scores._squared_error": lambda: (VALUE, COUNT, POSITIVES),
+    "measures.scores._negative_log_likelihood": lambda: (VALUE[1:-1], COUNT[1:-1], POSITIVES[1:-1]),
+}
+
+
+def compiled_functions() -> dict[str, CPUDispatcher]:
+    names = [f"calibstat.measures.{module.name}" for module in pkgutil.iter_modules(calibstat.measures.__path__)]
+    return {
+        f"{module.__name__.removeprefix('calibstat.')}.{name}": function
+        for module in [calibstat.sample, *map(importlib.import_module, names)]
+        for name, function in vars(module).items()
+        if isinstance(function, CPUDispatcher) and function.__module__ == module.__name__
+    }
+
+
+def check_compiled(compiled, plain, make) -> None:
+    fast_input, slow_input = ([np.copy(a) if isinstance(a, np.ndarray) else a for a in make()] for _ in range(2))
+    fast, slow = compiled(*fast_input), plain(*slow_input)
+    for a, b in zip([*np.atleast_1d(fast), *fast_input], [*np.atleast_1d(slow), *slow_input], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-16)
+
+
+def test_every_compiled_function_has_an_input():
+    assert set(compiled_functions()) == set(INPUTS)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_compiled_function_equals_python(name):
+    function = compiled_functions()[name]
+    check_compiled(function, function.py_func, INPUTS[name])
+
+
+def test_a_wrong_compiled_function_is_found():
+    function = compiled_functions()["measures.kernel._laplace"]
+    with pytest.raises(AssertionError):
+        check_compiled(function, lambda *a: function.py_func(*a) * (1 + 1e-9), INPUTS["measures.kernel._laplace"])
+    function = compiled_functions()["measures.binned._row_sums"]
+    with pytest.raises(AssertionError):  # the result alone would not show it: what was filled in is compared too
+        check_compiled(function, lambda *a: False, INPUTS["measures.binned._row_sums"])
+
+
+# --- the registry and a user's own measure ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def users_measure():
+    @cs.measure(
+        "worst_cell", title="Largest residual", formula=r"\max_j |\mu_j|", reference="doi:0", bounds=(0, 1), norm=True
+    )
+    def worst_cell(value, residual, *, power=1.0):
+        """Return the largest absolute residual. Option: `power`."""
+        if power <= 0:
+            raise ValueError("expected power above 0")
+        return max(abs(r) ** power for r in residual.tolist())
+
+    yield MEASURES["worst_cell"].bind({})
+    registry._REGISTRY.pop("worst_cell")
+
+
+def test_users_measure_works_like_any_other(users_measure):
+    y, p = rows(0)
+    assert cs.estimate([1, 0], [0.5, 0.75], measure="worst_cell") == 0.375
+    assert cs.estimate([1, 0], [0.5, 0.75], measure="worst_cell", power=2) == 0.140625
+    result = cs.calibration_test(y, p, measure="worst_cell", n_resamples=99, rng=0)
+    assert 0.01 <= result.pvalue < 0.3
+    assert result.statistic == cs.estimate(y, p, measure="worst_cell")
+    for claim in set(CLAIMS) - {"continuous"}:
+        CLAIMS[claim](users_measure)
+
+
+def test_exception_names_the_measure(users_measure):
+    with pytest.raises(ValueError, match="power above 0") as error:
+        cs.estimate([1, 0], [0.5, 0.75], measure="worst_cell", power=0)
+    assert error.value.__notes__ == ["raised by calibstat measure 'worst_cell'"]
+
+
+def test_registering_checks_the_function():
+    about = {"title": "t", "formula": "f", "reference": "doi:0", "bounds": (0, 1)}
+
+    def silent(value, residual):
+        return 0.0
+
+    with pytest.raises(ValueError, match="docstring"):
+        cs.measure("silent", **about)(silent)
+    silent.__doc__ = "Return 0."
+    with pytest.raises(ValueError, match="expected a new name, found 'ece'"):
+        cs.measure("ece", **about)(silent)
+
+    def needy(value, residual, *, width):
+        """Return 0."""
+        return 0.0
+
+    with pytest.raises(ValueError, match="default for option 'width'"):
+        cs.measure("needy", **about)(needy)
+    assert "silent" not in MEASURES
+    assert "needy" not in MEASURES
+
+
+def test_unknown_measure_and_option():
+    with pytest.raises(ValueError, match="expected a measure, one of ece,"):
+        cs.estimate([1], [0.5], measure="eec")
+    with pytest.raises(ValueError, match=r"options of measure 'ece' \(n_bins, strategy, norm\), found 'bins'"):
+        cs.estimate([1], [0.5], measure="ece", bins=3)
+
+
+def test_str_of_a_bound_measure_shows_what_was_chosen():
+    assert str(find_measure("ece", {"n_bins": 15})) == "ece"
+    assert str(find_measure("ece", {"n_bins": 10})) == "ece(n_bins=10)"
