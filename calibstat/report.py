@@ -251,5 +251,10 @@ def picture(path: Path, results: Sequence[Any], titles: Sequence[str] = (), colu
         ax.set_title("\n".join(filter(None, (title, ax.get_title()))))
     for ax in axes[len(results) :]:
         ax.remove()
+    if len(results) > 1 and isinstance(results[0], Reliability):  # one legend below, where it hides no bin
+        entries = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+        for ax in axes:
+            ax.get_legend().remove()
+        figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=3, frameon=False)
     figure.savefig(path, dpi=100)
     return path

@@ -317,12 +317,11 @@ def _law_of_positives(value, count):  # type: ignore[no-untyped-def]
     law = np.ones(1)
     start = 0
     rows = 0
-    many = 20.0 * np.sqrt(count * value * (1.0 - value)) + 1.0
     for j in range(value.size):
-        if count[j] > many[j]:
+        if count[j] > _width(count[j], value[j]):
             shift, other = _binomial_law(count[j], value[j])
             start += shift
-            law = np.convolve(law, other)
+            law = _convolve(law, other)
         else:
             rows += int(count[j])
     now = np.zeros(law.size + rows)
@@ -331,9 +330,9 @@ def _law_of_positives(value, count):  # type: ignore[no-untyped-def]
     low = 0
     high = law.size
     for j in range(value.size):
-        if count[j] > many[j]:
-            continue
         v = value[j]
+        if count[j] > _width(count[j], v):
+            continue
         for _ in range(int(count[j])):
             old = now[low:high]
             new = then[low : high + 1]
@@ -351,24 +350,42 @@ def _law_of_positives(value, count):  # type: ignore[no-untyped-def]
 
 
 @jit
+def _width(n, p):  # type: ignore[no-untyped-def]
+    """Return how many values of Binomial(n, p) matter: ten standard deviations on each side."""
+    return 20.0 * math.sqrt(n * p * (1.0 - p)) + 1.0
+
+
+@jit
+def _convolve(a, b):  # type: ignore[no-untyped-def]
+    """Return the law of a sum: numpy's own takes the compiler seconds."""
+    out = np.zeros(a.size + b.size - 1)
+    for i in range(a.size):
+        for k in range(b.size):
+            out[i + k] += a[i] * b[k]
+    return out
+
+
+@jit
 def _binomial_law(n, p):  # type: ignore[no-untyped-def]
     """Return the lowest value and the probabilities of Binomial(n, p), outwards from the mode."""
-    mode = math.floor((n + 1.0) * p)
-    if mode > n:
-        mode = n
-    reach = int(20.0 * math.sqrt(n * p * (1.0 - p))) + 2
-    low = max(mode - reach, 0.0)
-    high = min(mode + reach, n)
+    mode = min(math.floor((n + 1.0) * p), n)
+    low = max(mode - math.ceil(_width(n, p)), 0.0)
+    high = min(mode + math.ceil(_width(n, p)), n)
     law = np.zeros(int(high - low) + 1)
     centre = int(mode - low)
     law[centre] = 1.0
+    total = 1.0
     if 0.0 < p < 1.0:
         odds = p / (1.0 - p)
         for k in range(centre + 1, law.size):
             law[k] = law[k - 1] * odds * (n - (low + k) + 1.0) / (low + k)
+            total += law[k]
         for k in range(centre - 1, -1, -1):
             law[k] = law[k + 1] * (low + k + 1.0) / (odds * (n - (low + k)))
-    return int(low), law / law.sum()
+            total += law[k]
+    for k in range(law.size):
+        law[k] /= total
+    return int(low), law
 
 
 @jit

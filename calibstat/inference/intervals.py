@@ -143,7 +143,7 @@ def bootstrap_interval(
 
 
 def _bca_levels(bound: BoundMeasure, sample: Sample, drawn: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Move the levels for bias and acceleration (Efron 1987); the bias is kept finite when all draws lie on one side."""
+    """Move the levels for bias and acceleration (Efron 1987), the bias kept finite if all draws lie on one side."""
     from scipy.special import ndtr, ndtri
 
     estimate = bound.estimate(sample)
