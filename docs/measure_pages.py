@@ -20,7 +20,6 @@ CLAIMS = {
     "sound": "zero in the population only if the model is calibrated",
     "continuous": "a small change of the predictions changes it little",
     "symmetric": "unchanged when outcomes and predictions are both reversed",
-    "norm": "a seminorm of the residuals",
 }
 PENDING = "*No results are stored yet: run `python simulations/{script}` to make them.*"
 
@@ -101,11 +100,15 @@ def sizes_table() -> str:
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
-    wide = found.pivot_table(index=["generator", "n"], columns="measure", values="rate", sort=False)
-    rows = [
-        [*index, *(f"{rate:.3f}" for rate in line)] for index, line in zip(wide.index, wide.to_numpy(), strict=True)
-    ]
-    return f"{source(path)}\n\n{rows_of(['data', 'n', *wide.columns], rows)}"
+    found["data"] = found["generator"] + ", n = " + found["n"].astype(str)
+    parts = [source(path)]
+    for method, part in found.groupby("method", sort=False):
+        wide = part.pivot(index="measure", columns="data", values="rate")
+        wide = wide.loc[part["measure"].unique(), part["data"].unique()]
+        rows = [[name, *(f"{rate:.3f}" for rate in line)] for name, line in zip(wide.index, wide.to_numpy(), strict=True)]
+        promise = "exact" if method == "labels" else "approximate"
+        parts.append(f'`resample="{method}"`, {promise}:\n\n{rows_of(["measure", *wide.columns], rows)}')
+    return "\n\n".join(parts)
 
 
 def coverage_table() -> str:
@@ -116,9 +119,15 @@ def coverage_table() -> str:
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
-    found = found.groupby(["measure", "method"], sort=False)["rate"].agg(["min", "mean", "count"]).reset_index()
-    rows = [[m, k, f"{low:.3f}", f"{mean:.3f}", cells] for m, k, low, mean, cells in found.to_numpy()]
-    return f"{source(path)}\n\n{rows_of(['measure', 'method', 'worst coverage', 'mean coverage', 'cells'], rows)}"
+    found = found.groupby(["measure", "method"], sort=False).agg(
+        worst=("rate", "min"), mean=("rate", "mean"), width=("mean_width", "mean"), cells=("rate", "size")
+    )
+    rows = [
+        [*names, f"{worst:.3f}", f"{mean:.3f}", f"{width:.3f}", int(cells)]
+        for names, (worst, mean, width, cells) in zip(found.index, found.to_numpy(), strict=True)
+    ]
+    columns = ["measure", "method", "worst coverage", "mean coverage", "mean width", "cells"]
+    return f"{source(path)}\n\n{rows_of(columns, rows)}"
 
 
 def source(path: Path) -> str:
