@@ -105,7 +105,9 @@ def sizes_table() -> str:
     for method, part in found.groupby("method", sort=False):
         wide = part.pivot(index="measure", columns="data", values="rate")
         wide = wide.loc[part["measure"].unique(), part["data"].unique()]
-        rows = [[name, *(f"{rate:.3f}" for rate in line)] for name, line in zip(wide.index, wide.to_numpy(), strict=True)]
+        rows = [
+            [name, *(f"{rate:.3f}" for rate in line)] for name, line in zip(wide.index, wide.to_numpy(), strict=True)
+        ]
         promise = "exact" if method == "labels" else "approximate"
         parts.append(f'`resample="{method}"`, {promise}:\n\n{rows_of(["measure", *wide.columns], rows)}')
     return "\n\n".join(parts)

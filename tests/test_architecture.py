@@ -19,6 +19,7 @@ LAYERS = [
     "sample",
     "measures",
     "results",
+    "poisson_binomial",
     "resampling",
     "laws",
     "generators",

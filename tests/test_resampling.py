@@ -147,25 +147,6 @@ def test_binomial_ends():
     assert abs((z**2).mean() - 1) < 4.5 * np.sqrt(2 / z.size)
 
 
-@pytest.mark.parametrize("m", [1, 5, 200])
-def test_law_of_positives(m):
-    generator = np.random.default_rng(m)
-    value = np.sort(np.r_[0.0, generator.random(m), 1.0])
-    count = generator.integers(1, 400 if m == 5 else 3, value.size).astype(float)
-    low, law = resampling._law_of_positives(value, count)
-    plain = poisson_binomial(np.repeat(value, count.astype(int)))
-    assert np.allclose(law, plain[low : low + law.size], rtol=1e-9, atol=1e-18)
-    assert plain[:low].sum() + plain[low + law.size :].sum() < 1e-20
-
-
-def test_law_of_one_prediction_with_many_rows():
-    # Binomial(10**6, 0.3) by the recursion from its mode, against scipy's
-    low, law = resampling._law_of_positives(np.array([0.3]), np.array([1e6]))
-    exact = stats.binom.pmf(np.arange(low, low + law.size), 1_000_000, 0.3)
-    assert np.abs(law - exact).max() < 1e-11 * exact.max()
-    assert law.sum() == pytest.approx(1, abs=1e-12)
-
-
 SMALL = cs.Sample.from_counts([0.0, 0.1, 0.35, 0.36, 0.8, 1.0], [2, 1, 3, 1, 2, 1], [0, 1, 1, 0, 2, 1])
 TIED = cs.Sample.from_counts([0.2, 0.7], [60, 40], [15, 30])  # so many rows a value that cells are drawn, not rows
 

@@ -1,0 +1,42 @@
+"""The exact law of the number of positives, against full convolutions and scipy's binomial law."""
+
+from functools import reduce
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import calibstat as cs
+from calibstat.poisson_binomial import law_cost, law_of_positives
+
+
+@pytest.mark.parametrize("m", [1, 5, 200])
+def test_law_of_positives(m):
+    generator = np.random.default_rng(m)
+    value = np.sort(np.r_[0.0, generator.random(m), 1.0])
+    count = generator.integers(1, 400 if m == 5 else 3, value.size).astype(float)
+    low, law = law_of_positives(value, count)
+    plain = reduce(np.convolve, [[1 - p, p] for p in np.repeat(value, count.astype(int))])
+    assert np.allclose(law, plain[low : low + law.size], rtol=1e-9, atol=1e-18)
+    assert plain[:low].sum() + plain[low + law.size :].sum() < 1e-20
+
+
+def test_law_of_one_prediction_with_many_rows():
+    # Binomial(10**6, 0.3) by the recursion from its mode, against scipy's
+    low, law = law_of_positives(np.array([0.3]), np.array([1e6]))
+    exact = stats.binom.pmf(np.arange(low, low + law.size), 1_000_000, 0.3)
+    assert np.abs(law - exact).max() < 1e-11 * exact.max()
+    assert law.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_certain_predictions():
+    low, law = law_of_positives(np.array([0.0, 1.0]), np.array([3.0, 5.0]))
+    assert {low + k: p for k, p in enumerate(law) if p > 0} == {5: 1.0}
+
+
+def test_cost_grows_with_distinct_predictions_not_with_ties():
+    generator = np.random.default_rng(1)
+    spread = cs.Sample.from_counts(np.linspace(0.01, 0.99, 5000), np.ones(5000), np.zeros(5000))
+    tied = cs.Sample.from_counts([0.2, 0.5], [2500, 2500], [0, 0])
+    assert law_cost(tied, np.zeros(2, np.int64)) < law_cost(spread, np.zeros(5000, np.int64)) / 5
+    assert law_cost(spread, np.sort(generator.integers(0, 15, 5000))) < law_cost(spread, np.zeros(5000, np.int64))
