@@ -1,0 +1,110 @@
+"""Every compiled function is what its Python source says."""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+from numba.core.registry import CPUDispatcher
+
+import calibstat
+import calibstat as cs
+
+GENERATOR = np.random.default_rng(5)
+PREDICTIONS = np.round(GENERATOR.random(30), 1)  # ties, 0 and 1
+OUTCOMES = (GENERATOR.random(30) < PREDICTIONS).astype(float)
+KEY = np.sort(PREDICTIONS.view(np.uint64) << np.uint64(1) | OUTCOMES.astype(np.uint64))
+VALUE, COUNT, POSITIVES = cs.Sample.from_rows(OUTCOMES, PREDICTIONS).arrays
+M = VALUE.size
+RESIDUAL = (POSITIVES - COUNT * VALUE) / COUNT.sum()
+CELL = np.minimum((VALUE * 3).astype(np.int64), 2)
+ROWS = np.bincount(CELL, COUNT)
+START = np.uint64(2**63 + 12345)
+THRESHOLD = (VALUE * 2.0**63).astype(np.uint64)
+THRESHOLD_OF_ROW = np.repeat(THRESHOLD, COUNT.astype(int))
+CELL_OF_ROW = np.repeat(np.arange(M), COUNT.astype(int))
+MANY = COUNT * 40
+INPUTS = {
+    "sample._encode": lambda: (OUTCOMES, PREDICTIONS, np.empty(30, np.uint64)),
+    "sample._collapse": lambda: (KEY, np.zeros(30), np.zeros(30), np.zeros(30)),
+    "measures.registry._cell_sums": lambda: (CELL, VALUE, COUNT, POSITIVES),
+    "measures.binned._quantile_cells": lambda: (COUNT, 7),
+    "measures.binned._row_sums": lambda: (OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
+    "measures.binned._squared_error": lambda: (CELL, VALUE, COUNT, POSITIVES, True),
+    "measures.cumulative._extremes": lambda: (RESIDUAL,),
+    "measures.kernel._laplace": lambda: (VALUE, RESIDUAL, 0.5),
+    "measures.kernel._laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "measures.kernel._gaussian_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "measures.smooth._split": lambda: (VALUE, RESIDUAL, COUNT, 40),
+    "measures.scores._squared_error": lambda: (VALUE, COUNT, POSITIVES),
+    "measures.scores._negative_log_likelihood": lambda: (VALUE[1:-1], COUNT[1:-1], POSITIVES[1:-1]),
+    "poisson_binomial.law_of_positives": lambda: (VALUE, np.where(np.arange(M) == 3, 500.0, COUNT)),
+    "poisson_binomial._width": lambda: (50.0, 0.3),
+    "poisson_binomial._convolve": lambda: (np.array([0.2, 0.8]), np.array([0.1, 0.4, 0.5])),
+    "poisson_binomial._binomial_law": lambda: (50.0, 0.3),
+    "resampling.word": lambda: (START, 7),
+    "resampling.mix": lambda: (START,),
+    "resampling.stream": lambda: (START, 1, 7),
+    "resampling.next_uniform": lambda: (np.array([START]),),
+    "resampling._stirling_tail": lambda: (12.0,),
+    "resampling.binomial": lambda: (np.array([START]), 500.0, 0.3),
+    "resampling._labels_of_rows": lambda: (START, THRESHOLD, np.zeros(M)),
+    "resampling._labels_of_cells": lambda: (START, MANY, VALUE, THRESHOLD, np.zeros(M)),
+    "resampling._draw_from_law": lambda: (START, 1, 2, 4, np.array([0.2, 0.7, 1.0]), np.zeros(20)),
+    "resampling._rows": lambda: (START, CELL_OF_ROW, THRESHOLD_OF_ROW, np.zeros(M), np.zeros(M)),
+    "resampling._redraw": lambda: (START, THRESHOLD_OF_ROW, np.zeros(50, np.uint32)),
+    "resampling._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),
+    "resampling._rows_in_cells": lambda: (
+        *(START, 1, 3, 8, ROWS, THRESHOLD_OF_ROW, True),
+        *np.zeros((3, 8, ROWS.size)),
+    ),
+    "resampling._sum_redrawn": lambda: (START, 50, THRESHOLD_OF_ROW),
+    "resampling._sum_rows": lambda: (START, 50, THRESHOLD_OF_ROW >> np.uint64(13) | np.uint64(2**62)),
+}
+
+
+def compiled_functions():
+    modules = [importlib.import_module(m.name) for m in pkgutil.walk_packages(calibstat.__path__, "calibstat.")]
+    return {
+        f"{module.__name__.removeprefix('calibstat.')}.{name}": function
+        for module in modules
+        for name, function in vars(module).items()
+        if isinstance(function, CPUDispatcher) and function.__module__ == module.__name__
+    }
+
+
+def numbers(found):
+    """What a function returned, as a list of arrays."""
+    return [np.asarray(part) for part in (found if isinstance(found, tuple) else (found,))]
+
+
+def check_compiled(compiled, plain, make):
+    fast_input, slow_input = ([np.copy(a) if isinstance(a, np.ndarray) else a for a in make()] for _ in range(2))
+    with np.errstate(over="ignore"):  # words of 64 bits are meant to wrap around
+        fast, slow = compiled(*fast_input), plain(*slow_input)
+    for a, b in zip([*numbers(fast), *fast_input], [*numbers(slow), *slow_input], strict=True):
+        if np.asarray(a).dtype.kind == "f":
+            np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-16)
+        else:
+            assert np.array_equal(a, b)
+
+
+def test_every_compiled_function_has_an_input():
+    assert set(compiled_functions()) == set(INPUTS)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_compiled_function_equals_python(name, monkeypatch):
+    functions = compiled_functions()
+    for other in functions.values():  # what it calls is plain Python as well
+        monkeypatch.setattr(f"{other.__module__}.{other.__name__}", other.py_func)
+    check_compiled(functions[name], functions[name].py_func, INPUTS[name])
+
+
+def test_a_wrong_compiled_function_is_found():
+    function = compiled_functions()["measures.kernel._laplace"]
+    with pytest.raises(AssertionError):
+        check_compiled(function, lambda *a: function.py_func(*a) * (1 + 1e-9), INPUTS["measures.kernel._laplace"])
+    function = compiled_functions()["measures.binned._row_sums"]
+    with pytest.raises(AssertionError):  # the result alone would not show it: what was filled in is compared too
+        check_compiled(function, lambda *a: False, INPUTS["measures.binned._row_sums"])
