@@ -28,7 +28,8 @@ LOW_HALF = np.uint64(0xFFFFFFFF)
 BLOCK = 4096  # rows drawn together: their thresholds stay in the first-level cache, their fixed-point sum in 63 bits
 OUTCOME_BIT = np.uint64(62)  # where a packed row keeps its outcome, above the prediction in multiples of 2**-50
 VALUE_BITS = np.uint64(2**62 - 1)
-LARGEST_LAW = 2e9  # multiplications beyond which drawing cell by cell beats the exact law of every bin
+WORTH_A_THREAD = 1e7  # multiplications; fewer are done before a thread has started
+LARGEST_LAW = 1e11  # multiplications, beyond which drawing prediction by prediction beats the exact law of every bin
 
 
 # --- the generator ---------------------------------------------------------------------------------------------------
@@ -45,8 +46,9 @@ def key_of(rng: Any) -> np.uint64:
     raise ValueError(f"expected rng None, an int of at least 0, a SeedSequence or a Generator, found {rng!r}")
 
 
-def check_resamples(n_resamples: int) -> None:
-    """Raise unless the number of resamples is a whole number of at least 1."""
+def check_resamples(n_resamples: int, n_jobs: int) -> None:
+    """Raise unless the number of resamples is a whole number of at least 1, and that of threads too, or -1."""
+    _n_threads(n_jobs)
     if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 1:
         raise ValueError(f"expected n_resamples to be a whole number of at least 1, found {n_resamples!r}")
 
@@ -196,8 +198,8 @@ def draw_cells(
 
     `cell` is ascending, as predictions are, and does not change between resamples.
     """
-    if scheme == "labels" and law_cost(sample, cell) <= LARGEST_LAW:
-        return _draw_cells_from_laws(sample, cell, n_resamples, key, stage, n_jobs)
+    if scheme == "labels" and (cost := law_cost(sample, cell)) <= LARGEST_LAW:
+        return _draw_cells_from_laws(sample, cell, n_resamples, key, stage, n_jobs if cost > WORTH_A_THREAD else 1)
     if scheme != "labels" and _few_ties(sample):
         return _draw_cells_by_row(sample, cell, scheme, n_resamples, key, stage, n_jobs)
     sums = draw(sample, scheme, partial(cell_sums, cell), n_resamples, key, stage, n_jobs)
@@ -210,14 +212,12 @@ def _draw_cells_from_laws(
     """Labels only: one draw from the exact law of each cell's positives."""
     count_b, _, value_b = cell_sums(cell, *sample.arrays)
     first = np.searchsorted(cell, np.arange(count_b.size + 1))  # the first distinct prediction of each cell
-    positives_b = np.zeros((n_resamples, count_b.size))
+    positives_b = np.empty((n_resamples, count_b.size))
 
-    def one_cell(b: int) -> None:
-        inside = slice(first[b], first[b + 1])
-        low, law = law_of_positives(sample.value[inside], sample.count[inside])
-        _draw_from_law(key, stage, b, low, np.cumsum(law), positives_b[:, b])
+    def cells(low: int, high: int) -> None:
+        _cells_from_laws(key, stage, low, high, first, sample.value, sample.count, positives_b)
 
-    _in_threads(one_cell, [(b,) for b in range(count_b.size)], n_jobs)
+    _in_threads(cells, _chunks(count_b.size, n_jobs), n_jobs)
     every = positives_b.shape
     return np.broadcast_to(count_b, every), positives_b / sample.n - value_b, np.broadcast_to(value_b, every)
 
@@ -251,10 +251,10 @@ def _threshold(probability: np.ndarray) -> np.ndarray:
     return (probability * 2.0**63).astype(np.uint64)
 
 
-def _chunks(n_resamples: int, n_jobs: int) -> list[tuple[int, ...]]:
-    """Cut the replicates into a few pieces for every thread."""
+def _chunks(size: int, n_jobs: int) -> list[tuple[int, ...]]:
+    """Cut the replicates, or cells, into a few pieces for every thread."""
     pieces = 1 if n_jobs == 1 else 4 * _n_threads(n_jobs)
-    edges = np.linspace(0, n_resamples, min(pieces, n_resamples) + 1).astype(int)
+    edges = np.linspace(0, size, min(pieces, size) + 1).astype(int)
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
@@ -301,13 +301,16 @@ def _labels_of_cells(start, count, probability, threshold, positives):  # type: 
 
 
 @jit
-def _draw_from_law(key, stage, cell, low, cumulative, out):  # type: ignore[no-untyped-def]
-    """Draw one value for each replicate by inversion, from the word that belongs to (replicate, cell)."""
-    total = cumulative[-1]
-    for replicate in range(out.size):
-        w = word(stream(key, stage, replicate), cell)
-        u = (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53 * total
-        out[replicate] = low + np.searchsorted(cumulative, u)
+def _cells_from_laws(key, stage, low, high, first, value, count, positives):  # type: ignore[no-untyped-def]
+    """Draw the positives of cells low..high by inversion, from the word that belongs to (replicate, cell)."""
+    for b in range(low, high):
+        least, law = law_of_positives(value[first[b] : first[b + 1]], count[first[b] : first[b + 1]])
+        for k in range(1, law.size):
+            law[k] += law[k - 1]
+        for replicate in range(positives.shape[0]):
+            w = word(stream(key, stage, replicate), b)
+            u = (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53 * law[law.size - 1]
+            positives[replicate, b] = least + np.searchsorted(law, u)
 
 
 # --- kernels: rows ---------------------------------------------------------------------------------------------------

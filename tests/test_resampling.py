@@ -1,5 +1,7 @@
 """The one file that draws: its words, its laws, and that neither threads nor chunks show in the numbers."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -251,7 +253,9 @@ def test_threads_and_chunks_do_not_show(scheme, name, monkeypatch):
     alone = run(1)
     assert np.array_equal(alone, run(2))
     assert np.array_equal(alone, run(3))
-    monkeypatch.setattr(resampling, "_chunks", lambda n, jobs: [(0, 1), (1, 64), (64, 67), (67, n)])
+    monkeypatch.setattr(resampling, "WORTH_A_THREAD", 0)
+    assert np.array_equal(alone, run(2))
+    monkeypatch.setattr(resampling, "_chunks", lambda size, jobs: list(pairwise([0, 1, size // 3, size - 2, size])))
     assert np.array_equal(alone, run(1))
     assert not np.array_equal(alone, resampling.resample(bound, sample, scheme, 130, KEY + np.uint64(1), 1))
     assert not np.array_equal(alone, resampling.resample(bound, sample, scheme, 130, KEY, 2))

@@ -94,7 +94,7 @@ def confidence_interval(
         raise ValueError(f"no honest interval is known for {bound}; it has the methods {', '.join(METHODS[1:])}")
     if not 0 < confidence_level < 1:
         raise ValueError(f"expected confidence_level between 0 and 1, found {confidence_level}")
-    resampling.check_resamples(n_resamples)
+    resampling.check_resamples(n_resamples, n_jobs)
     sample = as_sample(y_true, y_prob, labels=labels)
     need_counts(sample, "confidence_interval")
     key = resampling.key_of(rng)

@@ -92,7 +92,7 @@ def calibration_test(
     bound = find_measure(measure, options)
     if resample not in NULL:
         raise ValueError(f"expected resample 'labels' or 'both', found {resample!r}")
-    resampling.check_resamples(n_resamples)
+    resampling.check_resamples(n_resamples, n_jobs)
     sample = as_sample(y_true, y_prob, labels=labels)
     need_counts(sample, "calibration_test")
     statistic = bound.statistic(*sample.arrays)
