@@ -198,7 +198,7 @@ def draw_cells(
 
     `cell` is ascending, as predictions are, and does not change between resamples.
     """
-    if scheme == "labels" and (cost := law_cost(sample, cell)) <= LARGEST_LAW:
+    if scheme == "labels" and (cost := law_cost(cell, sample.value, sample.count)) <= LARGEST_LAW:
         return _draw_cells_from_laws(sample, cell, n_resamples, key, stage, n_jobs if cost > WORTH_A_THREAD else 1)
     if scheme != "labels" and _few_ties(sample):
         return _draw_cells_by_row(sample, cell, scheme, n_resamples, key, stage, n_jobs)

@@ -40,6 +40,7 @@ INPUTS = {
     "measures.scores._squared_error": lambda: (VALUE, COUNT, POSITIVES),
     "measures.scores._negative_log_likelihood": lambda: (VALUE[1:-1], COUNT[1:-1], POSITIVES[1:-1]),
     "poisson_binomial.law_of_positives": lambda: (VALUE, np.where(np.arange(M) == 3, 500.0, COUNT)),
+    "poisson_binomial.law_cost": lambda: (CELL, VALUE, COUNT),
     "poisson_binomial._width": lambda: (50.0, 0.3),
     "poisson_binomial._convolve": lambda: (np.array([0.2, 0.8]), np.array([0.1, 0.4, 0.5])),
     "poisson_binomial._binomial_law": lambda: (50.0, 0.3),

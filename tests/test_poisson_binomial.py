@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import calibstat as cs
 from calibstat.poisson_binomial import law_cost, law_of_positives
 
 
@@ -35,8 +34,9 @@ def test_certain_predictions():
 
 
 def test_cost_grows_with_distinct_predictions_not_with_ties():
-    generator = np.random.default_rng(1)
-    spread = cs.Sample.from_counts(np.linspace(0.01, 0.99, 5000), np.ones(5000), np.zeros(5000))
-    tied = cs.Sample.from_counts([0.2, 0.5], [2500, 2500], [0, 0])
-    assert law_cost(tied, np.zeros(2, np.int64)) < law_cost(spread, np.zeros(5000, np.int64)) / 5
-    assert law_cost(spread, np.sort(generator.integers(0, 15, 5000))) < law_cost(spread, np.zeros(5000, np.int64))
+    spread, tied = (np.linspace(0.01, 0.99, 5000), np.ones(5000)), (np.array([0.2, 0.5]), np.array([2500.0, 2500.0]))
+    one_cell = np.zeros(5000, np.int64)
+    assert law_cost(one_cell[:2], *tied) < law_cost(one_cell, *spread) / 5
+    assert law_cost(np.arange(5000) // 334, *spread) < law_cost(one_cell, *spread)
+    # by hand: four rows at 1/2 are four steps, one binomial law, and the width is 20 * sqrt(4 / 4)
+    assert law_cost(np.array([0]), np.array([0.5]), np.array([4.0])) == 80
