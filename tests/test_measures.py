@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-import calibstat.measures
-import calibstat.sample
 from calibstat.measures import registry
 from calibstat.measures.registry import MEASURES, BoundMeasure, Measure, find_measure
 

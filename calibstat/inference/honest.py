@@ -32,10 +32,12 @@ def honest_interval(
         low, high = witness_interval(bound, sample, recipe, alpha, n_resamples, key, n_jobs)
     else:
         raise AssertionError(f"{bound} has no honest interval")
+    if low <= 0:
+        return 0.0, high
     # The gate: a low end above 0 denies calibration, so the exact test has to deny it too.
     null = resampling.resample(bound, sample, "labels", n_resamples, key, LABELS_STAGE, n_jobs)
     gated = p_value(bound.statistic(*sample.arrays), null, "greater") > alpha / 2
-    return (0.0 if gated else max(low, 0.0)), high
+    return (0.0 if gated else low), high
 
 
 def witness_interval(

@@ -69,10 +69,11 @@ def confidence_interval(
     Notes
     -----
     Assumes independent rows. `honest`: the low end is 0 unless the labels-only test of the same measure rejects at
-    (1 - confidence_level) / 2, so at calibration it is exact for every n; the high end of the seminorms is a theorem.
-    `brier` and `log_loss` are means, and `honest` is the t interval of a mean. `percentile` covers a calibrated
-    model's error of zero with probability 0, `basic` and `bca` are better but miss it far too often. Cost: two passes
-    of `n_resamples` over the data; `bca` one evaluation for each distinct row more.
+    (1 - confidence_level) / 2, so at calibration it is exact for every n; the high end of `ks`, `kuiper` and
+    `kernel_ce` is a theorem. That of `ece` allows for the upward bias of the estimate and may lie below it. `brier`
+    and `log_loss` are means, and `honest` is the t interval of a mean. `percentile` and `bca` hardly ever cover a
+    calibrated model's error of zero, `basic` does far too seldom. Cost: two passes of `n_resamples` over the data;
+    `bca` one evaluation for each distinct row more.
 
     References
     ----------

@@ -9,6 +9,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.inference.testing import LENS
 from calibstat.measures.binned import bin_cells, number_of_bins
+from calibstat.measures.isotonic import recalibrated
 from calibstat.measures.registry import cell_sums
 from calibstat.results import Reliability, read_only
 from calibstat.sample import Sample, as_sample, need_counts
@@ -104,6 +105,7 @@ def reliability(
     if level is not None and not 0 < level < 1:
         raise ValueError(f"expected level between 0 and 1, found {level!r}")
     band_level = LEVEL[band] if level is None or band is None else float(level)
+    resampling.check_resamples(n_resamples, n_jobs)
     sample = as_sample(y_true, y_prob, sample_weight, labels)
     value, count, positives = sample.arrays
     cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
@@ -194,9 +196,7 @@ def _edges(
 
 def _corp(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Corners of the isotonic regression: the first and the last prediction of every flat piece."""
-    from scipy.optimize import isotonic_regression
-
-    fit = isotonic_regression(positives / count, weights=count)
-    first, last = fit.blocks[:-1], fit.blocks[1:] - 1
-    corner = np.unique(np.concatenate((first, last)))
-    return value[corner], np.clip(fit.x[corner], 0, 1)
+    fitted = recalibrated(value, count, positives)
+    step = np.diff(fitted) != 0
+    corner = np.append(True, step) | np.append(step, True)
+    return value[corner], np.clip(fitted[corner], 0, 1)

@@ -208,8 +208,8 @@ def ece(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, norm: str
     or "quantile" for equal numbers of rows (equal predictions never part); `norm`, "l1", "l2", "max" (the maximum
     calibration error) or any p >= 1.
 
-    It is biased upwards in finite samples, zero only within bins (opposite errors in one bin cancel), and jumps when
-    a prediction crosses an edge. Cost: O(n) on rows with uniform bins, else one sort.
+    It is biased upwards in finite samples, blind to opposite errors that cancel within a bin, and jumps when a
+    prediction crosses an edge. Cost: O(n) on rows with uniform bins, else one sort.
     """
     power = _power(norm)
     if power == 1:

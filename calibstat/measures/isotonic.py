@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.measures.registry import measure
+from calibstat.measures.scores import brier
 
 CORP = "Dimitriadis, Gneiting, Jordan 2021, Stable reliability diagrams for probabilistic classifiers"
 CORP += ", doi:10.1073/pnas.2016191118"
@@ -24,9 +25,8 @@ def recalibrated(value: np.ndarray, count: np.ndarray, positives: np.ndarray) ->
 
 def mcb_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
     """Return the decomposition score = mcb - dsc + unc, and the recalibration of each distinct prediction."""
-    n = count.sum()
-    rate = positives.sum() / n
-    score = float(positives @ (1 - value) ** 2 + (count - positives) @ value**2) / n
+    rate = positives.sum() / count.sum()
+    score = brier(value, count, positives)
     miscalibration = mcb(value, count, positives)
     uncertainty = rate * (1 - rate)
     return {
