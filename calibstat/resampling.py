@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ LOW_HALF = np.uint64(0xFFFFFFFF)  # masking a factor that is smaller anyway lets
 BLOCK = 4096  # rows drawn together: their thresholds stay in the first-level cache, their fixed-point sum in 63 bits
 OUTCOME_BIT = np.uint64(62)  # where a packed row keeps its outcome, above the prediction in multiples of 2**-50
 VALUE_BITS = np.uint64(2**62 - 1)
+GUIDE_BITS = 9  # leading bits of a word that look up where in a cumulative law to begin
 WORTH_A_THREAD = 1e7  # multiplications; fewer are done before a thread has started
 LARGEST_LAW = 1e11  # multiplications, beyond which drawing prediction by prediction beats the exact law of every bin
 
@@ -196,7 +198,8 @@ def draw_cells(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return count, residual / n and prediction / n summed in every cell, each of shape (n_resamples, n_cells).
 
-    `cell` is ascending, as predictions are, and does not change between resamples.
+    `cell` is ascending, as predictions are, and does not change between resamples. What all resamples share has one
+    row only.
     """
     if scheme == "labels" and (cost := law_cost(cell, sample.value, sample.count)) <= LARGEST_LAW:
         return _draw_cells_from_laws(sample, cell, n_resamples, key, stage, n_jobs if cost > WORTH_A_THREAD else 1)
@@ -211,15 +214,13 @@ def _draw_cells_from_laws(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labels only: one draw from the exact law of each cell's positives."""
     count_b, _, value_b = cell_sums(cell, *sample.arrays)
-    first = np.searchsorted(cell, np.arange(count_b.size + 1))  # the first distinct prediction of each cell
-    positives_b = np.empty((n_resamples, count_b.size))
+    residual_b = np.empty((count_b.size, n_resamples))  # cell by cell, as it is drawn
 
     def cells(low: int, high: int) -> None:
-        _cells_from_laws(key, stage, low, high, first, sample.value, sample.count, positives_b)
+        _cells_from_laws(key, stage, low, high, cell, sample.value, sample.count, float(sample.n), value_b, residual_b)
 
     _in_threads(cells, _chunks(count_b.size, n_jobs), n_jobs)
-    every = positives_b.shape
-    return np.broadcast_to(count_b, every), positives_b / sample.n - value_b, np.broadcast_to(value_b, every)
+    return count_b[None], residual_b.T, value_b[None]
 
 
 def _draw_cells_by_row(
@@ -253,9 +254,8 @@ def _threshold(probability: np.ndarray) -> np.ndarray:
 
 def _chunks(size: int, n_jobs: int) -> list[tuple[int, ...]]:
     """Cut the replicates, or cells, into a few pieces for every thread."""
-    pieces = 1 if n_jobs == 1 else 4 * _n_threads(n_jobs)
-    edges = np.linspace(0, size, min(pieces, size) + 1).astype(int)
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    pieces = min(size, 1 if n_jobs == 1 else 4 * _n_threads(n_jobs))
+    return list(pairwise(size * i // pieces for i in range(pieces + 1)))
 
 
 def _n_threads(n_jobs: int) -> int:
@@ -301,16 +301,34 @@ def _labels_of_cells(start, count, probability, threshold, positives):  # type: 
 
 
 @jit
-def _cells_from_laws(key, stage, low, high, first, value, count, positives):  # type: ignore[no-untyped-def]
-    """Draw the positives of cells low..high by inversion, from the word that belongs to (replicate, cell)."""
+def _cells_from_laws(key, stage, low, high, cell, value, count, n, value_b, residual_b):  # type: ignore[no-untyped-def]
+    """Draw the residuals of cells low..high by inversion, from the word that belongs to (replicate, cell).
+
+    A table tells from the leading bits of the word where to start in the law (Chen, Asau 1974): a search by halves
+    would cost a misprediction of the processor at every step.
+    """
+    start = np.empty(residual_b.shape[1], np.uint64)
+    for replicate in range(start.size):
+        start[replicate] = stream(key, stage, replicate)
+    guide = np.empty(2**GUIDE_BITS, np.int64)
     for b in range(low, high):
-        least, law = law_of_positives(value[first[b] : first[b + 1]], count[first[b] : first[b + 1]])
+        first, last = np.searchsorted(cell, b), np.searchsorted(cell, b + 1)
+        least, law = law_of_positives(value[first:last], count[first:last])
         for k in range(1, law.size):
             law[k] += law[k - 1]
-        for replicate in range(positives.shape[0]):
-            w = word(stream(key, stage, replicate), b)
-            u = (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53 * law[law.size - 1]
-            positives[replicate, b] = least + np.searchsorted(law, u)
+        total = law[law.size - 1]
+        k = 0
+        for i in range(guide.size):
+            while law[k] < i / guide.size * total:
+                k += 1
+            guide[i] = k
+        for replicate in range(start.size):
+            w = word(start[replicate], b)
+            u = (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53 * total
+            k = guide[w >> np.uint64(64 - GUIDE_BITS)]
+            while law[k] < u:
+                k += 1
+            residual_b[b, replicate] = (least + k) / n - value_b[b]
 
 
 # --- kernels: rows ---------------------------------------------------------------------------------------------------

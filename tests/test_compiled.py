@@ -28,7 +28,8 @@ MANY = COUNT * 40
 INPUTS = {
     "sample._encode": lambda: (OUTCOMES, PREDICTIONS, np.empty(30, np.uint64)),
     "sample._collapse": lambda: (KEY, np.zeros(30), np.zeros(30), np.zeros(30)),
-    "measures.registry._cell_sums": lambda: (CELL, VALUE, COUNT, POSITIVES),
+    "measures.registry.cell_sums": lambda: (CELL, VALUE, COUNT, POSITIVES),
+    "measures.binned._uniform_cells": lambda: (VALUE, 7),
     "measures.binned._quantile_cells": lambda: (COUNT, 7),
     "measures.binned._row_sums": lambda: (OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
     "measures.binned._squared_error": lambda: (CELL, VALUE, COUNT, POSITIVES, True),
@@ -52,7 +53,7 @@ INPUTS = {
     "resampling.binomial": lambda: (np.array([START]), 500.0, 0.3),
     "resampling._labels_of_rows": lambda: (START, THRESHOLD, np.zeros(M)),
     "resampling._labels_of_cells": lambda: (START, MANY, VALUE, THRESHOLD, np.zeros(M)),
-    "resampling._cells_from_laws": lambda: (START, 1, 0, 2, np.array([0, 4, M]), VALUE, COUNT, np.zeros((20, 2))),
+    "resampling._cells_from_laws": lambda: (START, 1, 0, 3, CELL, VALUE, COUNT, 30.0, ROWS / 60, np.zeros((3, 20))),
     "resampling._rows": lambda: (START, CELL_OF_ROW, THRESHOLD_OF_ROW, np.zeros(M), np.zeros(M)),
     "resampling._redraw": lambda: (START, THRESHOLD_OF_ROW, np.zeros(50, np.uint32)),
     "resampling._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),

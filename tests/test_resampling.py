@@ -9,6 +9,7 @@ from scipy import stats
 import calibstat as cs
 from calibstat import resampling
 from calibstat.measures.registry import find_measure
+from calibstat.poisson_binomial import law_of_positives
 
 KEY = np.uint64(20240611)
 FALSE_ALARM = 1e-5  # of every single check in this file; fewer than a hundred are made
@@ -228,6 +229,23 @@ def test_mean_null_ece_is_exact():
         limit = stats.norm.isf(FALSE_ALARM / 2) * drawn.std() / np.sqrt(drawn.size)
         assert abs(drawn.mean() - exact) < limit
         assert abs(drawn.mean() * 1.01 - exact) > limit  # planted fault: one per cent off
+
+
+def test_inversion_is_exact():
+    """The table that speeds up inversion gives what a search of the cumulative law gives; one cell holds no rows."""
+    generator = np.random.default_rng(6)
+    p = np.sort(generator.beta(0.3, 0.3, 6000))
+    sample = cs.Sample.from_rows(np.zeros(p.size), p)
+    cell = np.searchsorted([0.001, 0.2, 0.2, 0.9], sample.value)
+    count, residual, value = resampling.draw_cells(sample, cell, "labels", 500, KEY, 1)
+    starts = [resampling.stream(KEY, 1, replicate) for replicate in range(500)]
+    uniform = ((words(starts, 5) >> np.uint64(11)).astype(float) + 0.5) * 2.0**-53
+    for b in range(5):
+        least, law = law_of_positives(sample.value[cell == b], sample.count[cell == b])
+        total = np.cumsum(law)
+        positives = least + np.searchsorted(total, uniform[:, b] * total[-1])
+        assert np.array_equal(residual[:, b], positives / sample.n - value[0, b])
+        assert count[0, b] == np.sum(cell == b)
 
 
 def test_large_laws_are_drawn_cell_by_cell(monkeypatch):

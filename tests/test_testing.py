@@ -43,6 +43,20 @@ def test_level_check_can_fail():
     assert rejections("ks", PREDICTIONS["five scores"], lambda p: p**1.6, runs=RUNS) > MOST
 
 
+def uniform(family, sets=4000):
+    """Exact test that p-values of ECE are uniform; spread over the steps of 1/1000 between them, so as to be exact."""
+    generator = np.random.default_rng(78)
+    pvalue = [cs.calibration_test(*family.sample(1000, generator), n_resamples=999, rng=i).pvalue for i in range(sets)]
+    return stats.kstest(pvalue - generator.random(sets) / 1000, "uniform", method="exact").pvalue
+
+
+@pytest.mark.slow
+def test_p_values_are_uniform():
+    """With 15 bins of continuous predictions two resamples hardly ever tie, so 1000 p-values are equally likely."""
+    assert uniform(cs.generators.calibrated()) > 1e-4
+    assert uniform(cs.generators.temperature(1.1)) < 1e-4  # planted fault
+
+
 def test_rows_and_labels_is_only_approximate():
     """The consistency resampling of the literature rejects too often at n = 20: that is why it is not the default."""
     assert rejections("ece", PREDICTIONS["twenty rows"], resample="both") > MOST

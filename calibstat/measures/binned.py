@@ -32,8 +32,7 @@ def number_of_bins(n_bins: int | str, n: float) -> int:
 
 def uniform_cells(value: np.ndarray, count: np.ndarray, *, n_bins: int | str = 15) -> np.ndarray:
     """Return the equal-width bin of each prediction: bin b of B is ((b - 1)/B, b/B], the first closed at 0."""
-    bins = number_of_bins(n_bins, count.sum())
-    return np.clip(np.ceil(value * bins) - 1, 0, bins - 1).astype(np.int64)
+    return _uniform_cells(value, number_of_bins(n_bins, count.sum()))
 
 
 def bin_cells(value: np.ndarray, count: np.ndarray, *, n_bins: int | str = 15, strategy: str = "uniform") -> np.ndarray:
@@ -48,6 +47,15 @@ def bin_cells(value: np.ndarray, count: np.ndarray, *, n_bins: int | str = 15, s
 def cells_move(*, strategy: str = "uniform") -> bool:
     """Whether resampling rows moves the bins: quantile bins follow the predictions."""
     return strategy == "quantile"
+
+
+@jit
+def _uniform_cells(value, bins):  # type: ignore[no-untyped-def]
+    """Return ceil(v B) - 1 within 0 to B - 1, in one pass."""
+    cell = np.empty(value.size, np.int64)
+    for j in range(value.size):
+        cell[j] = min(max(math.ceil(value[j] * bins) - 1.0, 0.0), bins - 1.0)
+    return cell
 
 
 @jit
@@ -148,7 +156,7 @@ def _power(norm: str | float) -> float:
 def _gaps(count: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Share of the rows and absolute mean residual in each bin; an empty bin has share 0 and gap 0."""
     share = count / count.sum(axis=-1, keepdims=True)
-    return share, np.abs(np.divide(residual, share, out=np.zeros_like(share), where=count > 0))
+    return share, np.abs(np.divide(residual, share, out=np.zeros_like(residual), where=count > 0))
 
 
 def ece_detail(

@@ -54,7 +54,8 @@ class Measure:
         Which values speak against calibration.
     function : callable
         ``f(value, count, positives, **options)``; ``f(value, residual, **options)`` if `norm`; and
-        ``f(count, residual, value, **options)`` over the last axis of arrays of cells if `cells` is given.
+        ``f(count, residual, value, **options)`` over the last axis of arrays of cells, which broadcast, if `cells` is
+        given.
     norm : bool
         Whether the function takes the residual measure, of which it is then a seminorm.
     seminorm : callable or None
@@ -126,7 +127,8 @@ class BoundMeasure:
     options: dict[str, Any]
 
     def __str__(self) -> str:
-        given = [f"{k}={v!r}" for k, v in self.options.items() if v != self.measure.options[k]]
+        default = self.measure.options
+        given = [f"{k}={v!r}" for k, v in self.options.items() if v != default[k]]
         return f"{self.measure.name}({', '.join(given)})" if given else self.measure.name
 
     def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
@@ -249,25 +251,17 @@ def find_measure(name: str, options: Mapping[str, Any]) -> BoundMeasure:
     return MEASURES[name].bind(options)
 
 
-def cell_sums(
-    cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Add up rows, residuals and predictions in each cell: counts, and the two others divided by n."""
-    count_b, positives_b, value_b = _cell_sums(cell, value, count, positives)
-    n = count_b.sum()
-    return count_b, (positives_b - value_b) / n, value_b / n
-
-
 @jit
-def _cell_sums(cell, value, count, positives):  # type: ignore[no-untyped-def]
-    """Add up in one pass what `numpy.bincount` would in three."""
+def cell_sums(cell, value, count, positives):  # type: ignore[no-untyped-def]
+    """Add up rows, residuals and predictions in each cell: counts, and the two others divided by n."""
     count_b, positives_b, value_b = np.zeros((3, cell[-1] + 1))
     for j in range(cell.size):
         b = cell[j]
         count_b[b] += count[j]
         positives_b[b] += positives[j]
         value_b[b] += count[j] * value[j]
-    return count_b, positives_b, value_b
+    n = count_b.sum()
+    return count_b, (positives_b - value_b) / n, value_b / n
 
 
 @cache
