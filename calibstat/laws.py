@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,24 +23,77 @@ class Points:
     point: np.ndarray
     weight: np.ndarray
 
+    @property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return float(self.weight.sum())
+
     def draw(self, n: int, random: Any) -> np.ndarray:
         """Draw n scores."""
-        return random.choice(self.point, n, p=self.weight / self.weight.sum())
+        below = self.weight.cumsum()
+        return self.point[np.searchsorted(below / below[-1], random.random(n), "right")]
 
     def nodes(self, predict: Function, chance: Function, bins: int, strategy: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the points and their weights."""
         return self.point, self.weight
 
+    def reweighted(self, factor: Function) -> Points:
+        """Return the law whose weights are multiplied by a function of the score."""
+        return Points(self.point, self.weight * factor(self.point))
 
-@dataclass(frozen=True)
+
 class Density:
-    """A continuous law of t = score(s), where s has a density on the span of `grid`, a first set of panels."""
+    """A continuous law of t = score(s), where s has a density on the span of `grid`, a first set of panels.
 
-    grid: np.ndarray
-    score: Function
-    density: Function
-    cdf: Function
-    draw: Callable[[int, Any], np.ndarray]
+    Here s is t itself. A density need not integrate to 1; `total` is its integral.
+    """
+
+    @property
+    def grid(self) -> np.ndarray:
+        """Ends of panels, on each of which the density is smooth."""
+        return _graded()
+
+    def score(self, s: np.ndarray) -> np.ndarray:
+        """Return t."""
+        return s
+
+    def where(self, t: np.ndarray) -> np.ndarray:
+        """Return s, the inverse of `score`."""
+        return t
+
+    def density(self, s: np.ndarray) -> np.ndarray:
+        """Return the density of s."""
+        raise NotImplementedError
+
+    def score_density(self, t: np.ndarray) -> np.ndarray:
+        """Return the density of t."""
+        return self.density(t)
+
+    def draw(self, n: int, random: Any) -> np.ndarray:
+        """Draw n scores."""
+        raise NotImplementedError
+
+    def reweighted(self, factor: Function) -> Density:
+        """Return the law whose density is multiplied by a function of the score."""
+        return _Reweighted(self, factor)
+
+    @property
+    def total(self) -> float:
+        """The integral of the density."""
+        s, weight = gauss(self.grid[:-1], self.grid[1:])
+        return float((weight * self.density(s)).sum())
+
+    def cdf(self) -> Function:
+        """Return the share of the law below s as a function: sums over whole panels and a rule on what is left."""
+        s, weight = gauss(self.grid[:-1], self.grid[1:])
+        ends = np.concatenate([[0.0], np.cumsum((weight * self.density(s)).sum(axis=-1))])
+
+        def below(s: np.ndarray) -> np.ndarray:
+            panel = np.clip(np.searchsorted(self.grid, s, "right") - 1, 0, self.grid.size - 2)
+            inside, weight = gauss(self.grid[panel], s)
+            return (ends[panel] + (weight * self.density(inside)).sum(axis=-1)) / ends[-1]
+
+        return below
 
     def nodes(self, predict: Function, chance: Function, bins: int, strategy: str) -> tuple[np.ndarray, np.ndarray]:
         """Return Gauss-Legendre nodes and weights on panels within which no bin ends and no residual changes sign.
@@ -56,20 +110,105 @@ class Density:
 
         sign = np.sign(residual(self.grid))
         (cross,) = np.nonzero(sign[1:] * sign[:-1] < 0)
-        crossing = _solve(residual, 0.0, self.grid[cross], self.grid[cross + 1])
+        crossing = solve(residual, 0.0, self.grid[cross], self.grid[cross + 1])
         edge = np.arange(1, bins) / bins
         ends = np.full(edge.shape, self.grid[0]), np.full(edge.shape, self.grid[-1])
         # predictions are monotone in the score, up or down, so the same shares of the mass cut both
-        edge = _solve(self.cdf if strategy == "quantile" else prediction, edge, *ends)
+        edge = solve(self.cdf() if strategy == "quantile" else prediction, edge, *ends)
         cut = np.sort(np.concatenate([self.grid, crossing, edge]))
         cut = cut[np.diff(cut, prepend=-np.inf) > SMALLEST_PANEL]  # or rounding could put nodes into a wrong bin
-        x, w = np.polynomial.legendre.leggauss(NODES)
-        half = np.diff(cut)[:, None] / 2
-        s = (cut[:-1, None] + half * (1 + x)).ravel()
-        return self.score(s), (half * w).ravel() * self.density(s)
+        s, weight = gauss(cut[:-1], cut[1:])
+        return self.score(s.ravel()), (weight * self.density(s)).ravel()
 
 
-def _solve(function: Function, target: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+class Uniform(Density):
+    """The uniform law on [0, 1]."""
+
+    def density(self, s: np.ndarray) -> np.ndarray:
+        """Return 1."""
+        return np.ones_like(s)
+
+    def draw(self, n: int, random: Any) -> np.ndarray:
+        """Draw n scores."""
+        return random.random(n)
+
+
+@dataclass(frozen=True)
+class Frozen(Density):
+    """A frozen scipy.stats distribution; s is the probability below t, of density 1 however steep that of t is."""
+
+    distribution: Any
+
+    def score(self, s: np.ndarray) -> np.ndarray:
+        """Return the quantile."""
+        return np.asarray(self.distribution.ppf(s))
+
+    def where(self, t: np.ndarray) -> np.ndarray:
+        """Return the probability below t."""
+        return np.asarray(self.distribution.cdf(t))
+
+    def density(self, s: np.ndarray) -> np.ndarray:
+        """Return 1."""
+        return np.ones_like(s)
+
+    def score_density(self, t: np.ndarray) -> np.ndarray:
+        """Return the density of t."""
+        return np.asarray(self.distribution.pdf(t))
+
+    def draw(self, n: int, random: Any) -> np.ndarray:
+        """Draw n scores."""
+        return self.distribution.rvs(size=n, random_state=random)
+
+
+class TwoNormals(Density):
+    """An equal mixture of N(-1, 1) and N(1, 1); 1e-19 of it is outside the grid."""
+
+    @property
+    def grid(self) -> np.ndarray:
+        """Equal panels, so narrow that a model with a slope of 3 still changes its prediction slowly on them."""
+        return np.linspace(-10, 10, 4 * PANELS + 1)
+
+    def density(self, s: np.ndarray) -> np.ndarray:
+        """Return the mean of the two densities."""
+        return (np.exp(-((s - 1) ** 2) / 2) + np.exp(-((s + 1) ** 2) / 2)) / np.sqrt(8 * np.pi)
+
+    def draw(self, n: int, random: Any) -> np.ndarray:
+        """Draw n scores."""
+        return random.standard_normal(n) + random.choice([-1.0, 1.0], n)
+
+
+@dataclass(frozen=True)
+class _Reweighted(Density):
+    """A law whose density is multiplied by a function of the score; rows of it are drawn elsewhere."""
+
+    law: Density
+    factor: Function
+
+    @property
+    def grid(self) -> np.ndarray:
+        return self.law.grid
+
+    def score(self, s: np.ndarray) -> np.ndarray:
+        return self.law.score(s)
+
+    def where(self, t: np.ndarray) -> np.ndarray:
+        return self.law.where(t)
+
+    def density(self, s: np.ndarray) -> np.ndarray:
+        return self.law.density(s) * self.factor(self.law.score(s))
+
+    def score_density(self, t: np.ndarray) -> np.ndarray:
+        return self.law.score_density(t) * self.factor(t)
+
+
+def gauss(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return Gauss-Legendre nodes and weights for the integral from each `low` to each `high`, along a last axis."""
+    x, w = np.polynomial.legendre.leggauss(NODES)
+    half = (high - low)[..., None] / 2
+    return low[..., None] + half * (1 + x), half * w
+
+
+def solve(function: Function, target: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Bisect: where does a function, monotone from each `low` to each `high`, take the target?"""
     rising = function(high) > function(low)
     for _ in range(64):
@@ -89,20 +228,32 @@ def law_of(distribution: Any) -> Points | Density:
     if isinstance(distribution, str):
         if distribution != "uniform":
             raise ValueError(f"expected 'uniform', a frozen scipy.stats distribution or values, found {distribution!r}")
-        return Density(_graded(), same, np.ones_like, same, lambda n, random: random.random(n))
-    if hasattr(distribution, "ppf") and hasattr(distribution, "pdf"):
+        return Uniform()
+    if _is_distribution(distribution):
         low, high = distribution.support()
         if low < 0 or high > 1:
             raise ValueError(f"expected a distribution on [0, 1], found one on [{low:g}, {high:g}]")
-        # s is the probability below t, which has density 1 however steep the density of t is
-        return Density(
-            _graded(),
-            lambda s: np.asarray(distribution.ppf(s)),
-            np.ones_like,
-            same,
-            lambda n, random: distribution.rvs(size=n, random_state=random),
-        )
+        return Frozen(distribution)
     return _on_unit_interval(*np.unique(np.asarray(distribution, np.float64), return_counts=True))
+
+
+def describe(value: Any) -> str:
+    """Return the repr of an argument, and for a distribution one that is the same in every process."""
+    if not _is_distribution(value):
+        return repr(value)
+    from scipy import stats
+
+    family = getattr(value, "dist", value)
+    name = str(getattr(family, "name", None))
+    if hasattr(stats, name) and isinstance(family, type(getattr(stats, name))):
+        given = [repr(float(v)) for v in value.args] + [f"{k}={float(v)!r}" for k, v in value.kwds.items()]
+        return f"{name}({', '.join(given)})"
+    # the user's own, of which only the law is known
+    return f"{type(family).__name__}(percentiles={value.ppf(np.arange(1, 100) / 100).tolist()})"
+
+
+def _is_distribution(value: Any) -> bool:
+    return hasattr(value, "ppf") and hasattr(value, "pdf")
 
 
 def _on_unit_interval(point: np.ndarray, weight: np.ndarray) -> Points:
@@ -111,11 +262,7 @@ def _on_unit_interval(point: np.ndarray, weight: np.ndarray) -> Points:
     return Points(point, weight.astype(np.float64))
 
 
-def same(s: np.ndarray) -> np.ndarray:
-    """Return the argument."""
-    return s
-
-
+@cache
 def _graded() -> np.ndarray:
     """Cut [0, 1] into equal panels, halved again and again towards both ends, where logarithms are singular."""
     steps = 0.5 ** np.arange(2, 41)

@@ -32,7 +32,7 @@ LAYERS += ["reading", "report", "__init__", "demo", "cli", "__main__"]  # what s
 LATE = ["statsmodels", "seaborn", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich"]
 RANDOM = {
     "resampling.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
-    "generators.py": None,  # synthetic data: anything
+    "generators/base.py": {"sample_covariates": {"default_rng"}},  # synthetic data
     "study.py": {None: {"SeedSequence"}},
     "demo.py": {None: {"default_rng"}},  # the split into rows to fit and rows held out
 }

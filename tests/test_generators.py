@@ -1,13 +1,17 @@
 """Synthetic families: closed forms worked by hand, independent simulation, and the curve."""
 
 import math
+import pickle
+import subprocess
+import sys
+from itertools import product
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, optimize, stats
 
 import calibstat as cs
-from calibstat.generators import calibrated, gaussian_mixture, hidden, shift, temperature
+from calibstat.generators import calibrated, domain, gaussian_mixture, groups, hidden, shift, temperature
 
 LN2 = math.log(2)
 FIVE = [0.1, 0.3, 0.5, 0.7, 0.9]
@@ -242,7 +246,18 @@ def test_the_truth_of_another_member_is_told_apart(samples, case, measure, optio
     assert not compatible(estimates, SIMULATED[case][1].truth(measure, **options))
 
 
-@pytest.mark.parametrize("family", [case[0] for case in SIMULATED] + [hidden(), temperature(3, {0.2: 0.3, 0.6: 0.7})])
+COMPOSED = [
+    calibrated().distorted_by(s_shape=0.9),
+    calibrated().distorted_by(temperature=3, subgroup=0.4),
+    calibrated(stats.beta(2, 3)).with_prevalence(0.1),
+    groups({"a": (0.4, temperature(2)), "b": (0.4, shift(1, stats.beta(2, 3))), "c": (0.2, calibrated([0.3, 0.6]))}),
+    groups({"up": (0.5, gaussian_mixture(1, 1)), "down": (0.5, gaussian_mixture(0, -3))}).with_prevalence(0.3),
+    domain([0.2, 0.3, 0.5], [0.1, 0.9, 0.4], [0.4, 0.4, 0.7]),
+]
+ONE_PREDICTION = [hidden(), temperature(3, {0.2: 0.3, 0.6: 0.7})]
+
+
+@pytest.mark.parametrize("family", [case[0] for case in SIMULATED] + ONE_PREDICTION + COMPOSED)
 def test_outcomes_follow_the_curve(family):
     def statistic(family, other):
         y, p = family.sample(200_000, 5)
@@ -293,7 +308,9 @@ def test_curves_exist_only_where_predictions_are():
 
 @pytest.mark.parametrize("name", cs.GENERATORS)
 def test_samples_are_reproducible_rows(name):
-    arguments = {"temperature": (2,), "shift": (0.5,), "gaussian_mixture": (1, 1)}
+    half = 0.5, calibrated()
+    arguments = {"temperature": (2,), "shift": (0.5,), "gaussian_mixture": (1, 1), "domain": ([1], [0.5], [0.4])}
+    arguments |= {"groups": ({"a": half, "b": half},), "distorted": (shift(1), 2), "prevalence": (calibrated(), 0.1)}
     family = cs.GENERATORS[name](*arguments.get(name, ()))
     y, p = family.sample(100, 7)
     again = family.sample(100, np.random.default_rng(7))
@@ -355,3 +372,297 @@ def test_a_measure_of_unknown_truth_says_so():
             calibrated().truth("n_rows")
     finally:
         del _REGISTRY["n_rows"]
+
+
+# --- composition -----------------------------------------------------------------------------------------------------
+
+TWICE = calibrated().distorted_by(temperature=2)
+
+
+@pytest.mark.parametrize("law", ["uniform", FIVE, stats.beta(2, 3)])
+def test_families_are_distorted_calibrated_ones(law):
+    for family, same in [
+        (temperature(2, law), calibrated(law).distorted_by(temperature=2)),
+        (shift(0.3, law), calibrated(law).distorted_by(shift=0.3)),
+    ]:
+        assert all(np.array_equal(a, b) for a, b in zip(family.sample(50, 3), same.sample(50, 3), strict=True))
+        at = family.sample(50, 3)[1]
+        assert np.array_equal(family.curve(at), same.curve(at))
+        for measure in cs.MEASURES:
+            assert family.truth(measure) == same.truth(measure)
+
+
+def test_distortions_compose_in_their_order():
+    at_once = calibrated().distorted_by(temperature=2, shift=0.3, s_shape=0.5).sample(50, 3)[1]
+    chained = TWICE.distorted_by(shift=0.3).distorted_by(s_shape=0.5).sample(50, 3)[1]
+    assert chained == pytest.approx(at_once, abs=1e-15)
+    other_order = calibrated().distorted_by(shift=0.3).distorted_by(temperature=2, s_shape=0.5).sample(50, 3)[1]
+    assert abs(other_order - at_once).max() > 0.01
+
+
+# S-shaped with a: the gap is g(v) = a sin(4 pi v) / (4 pi), of mean |g| a / (4 pi) * 2 / pi and mean g² a² / (32 pi²).
+# Its integral rises to a / (8 pi²) at 1/4, where S(1/4) = 1/4, is 0 at 1/2, and so on: two equal bins see nothing.
+@pytest.mark.parametrize("a", [0.9, -0.5])
+@pytest.mark.parametrize(
+    ("measure", "options", "truth"),
+    [
+        ("unbinned", {}, lambda a: abs(a) / (2 * math.pi**2)),
+        ("ece", {"n_bins": 4}, lambda a: abs(a) / (2 * math.pi**2)),
+        ("ece", {"n_bins": 2}, lambda a: 0),
+        ("ks", {}, lambda a: abs(a) / (8 * math.pi**2)),
+        ("kuiper", {}, lambda a: abs(a) / (8 * math.pi**2)),
+        ("mcb", {}, lambda a: a**2 / (32 * math.pi**2)),
+        ("brier", {}, lambda a: 1 / 6 + a**2 / (32 * math.pi**2)),
+    ],
+)
+def test_s_shape_by_hand(a, measure, options, truth, unbinned):
+    assert calibrated().distorted_by(s_shape=a).truth(measure, **options) == pytest.approx(truth(a), abs=1e-9)
+
+
+@pytest.mark.parametrize("a", [0.99, -0.6])
+def test_s_shape_is_its_formula(a):
+    family = calibrated().distorted_by(s_shape=a)
+    v, _, p = family.sample_covariates(1000, 3)
+    assert p == pytest.approx(v + a * np.sin(4 * np.pi * v) / (4 * np.pi), abs=1e-15)
+    assert family.curve(p) == pytest.approx(v, abs=1e-12)
+    assert family.curve([0, 0.25, 0.5, 0.75, 1]) == pytest.approx([0, 0.25, 0.5, 0.75, 1], abs=1e-12)
+
+
+# A subgroup of a calibrated family: the rest has no residual, so every seminorm is the share times that of the family
+# distorted as a whole, and mean scores are weighted means.
+@pytest.mark.parametrize(
+    ("measure", "options", "truth"),
+    [
+        ("unbinned", {}, 0.1 * 2 * HALF),
+        ("ece", {"n_bins": 2}, 0.1 * 2 * HALF),
+        ("ece", {"n_bins": 2, "strategy": "quantile"}, 0.1 * 2 * HALF),  # both laws have half below 1/2
+        ("ece", {"n_bins": 1}, 0),
+        ("ks", {}, 0.1 * HALF),
+        ("kuiper", {}, 0.1 * HALF),
+        ("kernel_ce", {"bandwidth": 0.5}, 0.1 * temperature(2).truth("kernel_ce", bandwidth=0.5)),
+        ("brier", {}, 1 / 6 + 0.1 * (3 * math.pi / 8 - 7 / 6)),
+        ("log_loss", {}, 0.9 * 0.5 + 0.1 * (math.pi / 2 - 1)),
+    ],
+)
+def test_subgroup_by_hand(measure, options, truth, unbinned):
+    family = calibrated().distorted_by(temperature=2, subgroup=0.1)
+    assert family.truth(measure, **options) == pytest.approx(truth, abs=1e-6)
+    if truth:
+        other = calibrated().distorted_by(temperature=2, subgroup=0.11)
+        assert abs(other.truth(measure, **options) - truth) > 1e-4  # a planted fault is seen
+
+
+def below(f):
+    """The score that temperature 2 turns into f."""
+    return math.sqrt(f) / (math.sqrt(f) + math.sqrt(1 - f))
+
+
+def test_mixture_through_its_density():
+    # dv/df = v (1 - v) / (2 f (1 - f)), because log-odds double; the calibrated share has density 1
+    share, family = 0.3, calibrated().distorted_by(temperature=2, subgroup=0.3)
+
+    def density(f):
+        return share * below(f) * (1 - below(f)) / (2 * f * (1 - f))
+
+    def curve(f):
+        return ((1 - share) * f + below(f) * density(f)) / (1 - share + density(f))
+
+    at = np.array([0.01, 0.3, 0.5, 0.999])
+    assert family.curve(at) == pytest.approx([curve(f) for f in at], abs=1e-12)
+    assert family.curve([0, 1]) == pytest.approx([0, 1], abs=1e-12)
+    # mcb is E (curve - f)², as the curve rises; f = u² tames the density at 0, and the law is symmetric
+    square = integrate.quad(lambda u: (curve(u**2) - u**2) ** 2 * (1 - share + density(u**2)) * 2 * u, 0, 0.5**0.5)[0]
+    assert family.truth("mcb") == pytest.approx(2 * square, abs=1e-6)
+
+
+def test_quantile_edges_of_a_mixture_are_those_of_the_pooled_law():
+    # half calibrated, half temperature 2: cdf (f + v(f)) / 2; a quarter below the edge; residual mass (v - f(v)) / 2
+    edge = optimize.brentq(lambda f: (f + below(f)) / 2 - 0.25, 1e-9, 0.5)
+    low = 0.5 * integrate.quad(lambda v: v - v**2 / (v**2 + (1 - v) ** 2), 0, below(edge))[0]
+    norm = math.sqrt(4 * 2 * (low**2 + (HALF / 2 - low) ** 2))
+    family = calibrated().distorted_by(temperature=2, subgroup=0.5)
+    assert family.truth("ece", n_bins=4, strategy="quantile", norm="l2") == pytest.approx(norm, abs=1e-9)
+
+
+# Prevalence r over uniform scores: scores given outcome 1 are Beta(2, 1), given 0 Beta(1, 2), so the density of the
+# residuals is r (1 - v) 2 v - (1 - r) v 2 (1 - v) = 2 v (1 - v) (2 r - 1), of one sign and integral (2 r - 1) / 3.
+# Losses given the outcome do not change, and are the same given either.
+@pytest.mark.parametrize("rate", [0.1, 0.7])
+@pytest.mark.parametrize("measure", ["unbinned", "ece", "ks", "kuiper", "brier", "log_loss"])
+def test_prevalence_by_hand(rate, measure, unbinned):
+    truth = {"brier": 1 / 6, "log_loss": 1 / 2}.get(measure, abs(2 * rate - 1) / 3)
+    assert calibrated().with_prevalence(rate).truth(measure) == pytest.approx(truth, abs=1e-12)
+
+
+@pytest.mark.parametrize("batch", [2**20, 20])
+def test_rows_given_the_outcome_keep_their_law(batch, monkeypatch):
+    monkeypatch.setattr("calibstat.generators.composed.BATCH", batch)  # small batches find too little at first
+    y, p = calibrated().with_prevalence(0.1).sample(2_000, 5)
+    assert stats.binomtest(int(y.sum()), 2_000, 0.1).pvalue > 1e-6
+    assert stats.kstest(p[y == 1], stats.beta(2, 1).cdf).pvalue > 1e-6
+    assert stats.kstest(p[y == 0], stats.beta(1, 2).cdf).pvalue > 1e-6
+    assert stats.kstest(p[y == 1], stats.beta(1, 2).cdf).pvalue < 1e-6  # the law of the other outcome
+
+
+def test_prevalence_and_distortion_commute():
+    family = calibrated(stats.beta(2, 3))
+    one, other = (
+        family.with_prevalence(0.2).distorted_by(shift=0.5, s_shape=0.3, subgroup=0.3),
+        family.distorted_by(shift=0.5, s_shape=0.3, subgroup=0.3).with_prevalence(0.2),
+    )
+    for measure in cs.MEASURES:
+        assert one.truth(measure) == pytest.approx(other.truth(measure), abs=1e-9)
+
+
+def test_prevalence_changes_the_shares_of_groups():
+    # groups of .2 and .6, equally likely, so rate .4. Given outcome 1 they have .25 and .75, given 0 2/3 and 1/3. At
+    # rate .8: P(a, 1) = .2 and P(a, 0) = .4/3, P(b, 1) = .6 and P(b, 0) = .2/3
+    pooled = groups({"a": (0.5, calibrated([0.2])), "b": (0.5, calibrated([0.6]))}).with_prevalence(0.8)
+    assert pooled.curve([0.2, 0.6, 0.5]) == pytest.approx([0.6, 0.9, np.nan], abs=1e-12, nan_ok=True)
+    assert pooled.truth("ks") == pytest.approx(0.4 * 1 / 3 + 0.3 * 2 / 3, abs=1e-12)
+    x, y, _ = pooled.sample_covariates(20_000, 1)
+    for group, outcome, chance in [("a", 1, 0.2), ("a", 0, 0.4 / 3), ("b", 1, 0.6), ("b", 0, 0.2 / 3)]:
+        assert stats.binomtest(int(((x == group) & (y == outcome)).sum()), 20_000, chance).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("family", [*COMPOSED, temperature(2), calibrated(FIVE)])
+def test_covariates_belong_to_the_rows(family):
+    x, y, p = family.sample_covariates(100, 3)
+    assert x.shape == (100,)
+    assert all(np.array_equal(a, b) for a, b in zip((y, p), family.sample(100, 3), strict=True))
+
+
+def test_groups_may_cancel():
+    opposite = groups({"a": (0.5, domain([1], [0.4], [0.5])), "b": (0.5, domain([1], [0.6], [0.5]))})
+    assert opposite.is_calibrated
+    assert opposite.truth("ks") == pytest.approx(0, abs=1e-15)
+    assert opposite.distance() == 0
+    # continuous ones: X predicts expit(-X) in one and expit(-3 X) in the other, in truth expit(-2 X)
+    assert not groups({"a": (0.5, gaussian_mixture(0, -1)), "b": (0.5, gaussian_mixture(0, -3))}).is_calibrated
+
+
+# --- domains ---------------------------------------------------------------------------------------------------------
+
+
+def quadratic_gap(alpha):
+    """The two laws of Błasiok et al. 2023, lemma 4.5, on the points 00, 01, 10, 11."""
+    rare = alpha / (1 + 2 * alpha)
+    law, f = (0.5 - rare, rare, rare, 0.5 - rare), (0.5 - alpha, 0.5 - alpha, 0.5 + alpha, 0.5 + alpha)
+    return domain(law, (0.5 - alpha, 1, 0, 0.5 + alpha), f), domain(law, (0.5,) * 4, f)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.3])
+def test_predictions_and_outcomes_do_not_tell_the_distance(alpha):
+    near, far = quadratic_gap(alpha)
+    assert near.distance() == pytest.approx(2 * alpha**2 / (1 + 2 * alpha), abs=1e-15)
+    assert far.distance() == pytest.approx(alpha, abs=1e-15)
+    for measure in cs.MEASURES:
+        assert near.truth(measure) == pytest.approx(far.truth(measure), abs=1e-14)
+
+
+def distance_oracle(probability, chance, prediction):
+    """The least mean distance over all labellings of the points."""
+    best = math.inf
+    for label in product(range(len(chance)), repeat=len(chance)):
+        total = 0.0
+        for name in set(label):
+            cell = [x for x in range(len(label)) if label[x] == name]
+            mean = sum(probability[x] * chance[x] for x in cell) / sum(probability[x] for x in cell)
+            total += sum(probability[x] * abs(prediction[x] - mean) for x in cell)
+        best = min(best, total)
+    return best
+
+
+def test_distance_is_the_minimum_over_all_labellings():
+    random = np.random.default_rng(5)
+    for _ in range(10):
+        columns = random.dirichlet(np.ones(5)), random.random(5), random.random(5)
+        assert domain(*columns).distance() == pytest.approx(distance_oracle(*columns), abs=1e-12)
+        columns[1][0] = 1 - columns[1][0]  # a planted fault is seen
+        assert abs(domain(*columns).distance() - distance_oracle(columns[0], 1 - columns[1], columns[2])) > 1e-6
+
+
+def test_distances_by_hand():
+    assert hidden().distance() == pytest.approx(0.45 * 0.03 + 0.55 * 0.03, abs=1e-15)  # both to their mean outcome .55
+    assert domain([0.5, 0.5], [1, 0], [0.51, 0.49]).distance() == pytest.approx(0.01, abs=1e-15)  # both to 1/2
+    assert calibrated().distance() == 0
+    # .2 and .8 in truth; half of the rows report 1/2 instead and go there; other ways to cut are worse
+    half = groups({"a": (0.5, calibrated([0.2, 0.8])), "b": (0.5, domain([0.5, 0.5], [0.2, 0.8], [0.5, 0.5]))})
+    assert half.distance() == pytest.approx(0, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("family", "message"),
+    [(temperature(2), "infinitely many"), (shift(1, np.linspace(0.1, 0.9, 13)), "too many for 13 points")],
+)
+def test_unknown_distances_say_why(family, message):
+    with pytest.raises(NotImplementedError, match=message):
+        family.distance()
+
+
+# --- what a study needs ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", [*CALIBRATED, temperature(1), calibrated().with_prevalence(0.5)])
+def test_calibrated_families_know_it(family):
+    assert family.is_calibrated
+
+
+@pytest.mark.parametrize("family", [case[0] for case in SIMULATED] + COMPOSED + [hidden(), temperature(1 + 1e-9)])
+def test_other_families_know_it_too(family):
+    assert not family.is_calibrated
+
+
+def test_a_repr_says_it_all():
+    family = calibrated(stats.beta(0.1, b=0.1)).distorted_by(temperature=2, subgroup=0.1)
+    inner = "calibrated(distribution=beta(0.1, b=0.1))"
+    changed = f"distorted(generator={inner}, temperature=2, shift=0.0, s_shape=0.0)"
+    assert repr(family) == f"groups(members={{'rest': (0.9, {inner}), 'subgroup': (0.1, {changed})}})"
+    assert repr(temperature(2, {0.2: 1})) == "temperature(beta=2, distribution={0.2: 1})"
+
+
+def test_the_repr_of_a_histogram_tells_histograms_apart():
+    code = """if True:
+    import numpy as np
+    from scipy import stats
+    from calibstat.generators import calibrated
+    for data in ([.1, .2, .9], [.1, .8, .9]):
+        print(calibrated(stats.rv_histogram(np.histogram(data, bins=4, range=(0, 1)))))
+    """
+    first, again = (subprocess.run([sys.executable, "-c", code], capture_output=True, text=True) for _ in range(2))
+    one, other = first.stdout.splitlines()
+    assert first.stdout == again.stdout
+    assert one != other
+
+
+@pytest.mark.parametrize("family", [*COMPOSED, *CALIBRATED, temperature(2), hidden()])
+def test_families_are_pickled(family):
+    family.truth("ece")  # what was computed once may be kept
+    copy = pickle.loads(pickle.dumps(family))
+    assert repr(copy) == repr(family)
+    assert all(np.array_equal(a, b) for a, b in zip(copy.sample(50, 3), family.sample(50, 3), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: calibrated().distorted_by(temperature=0), "temperature positive"),
+        (lambda: calibrated().distorted_by(shift=math.inf), "shift finite"),
+        (lambda: calibrated().distorted_by(s_shape=1), "s_shape between"),
+        (lambda: calibrated().distorted_by(subgroup=0), "subgroup above 0"),
+        (lambda: calibrated().with_prevalence(1), "rate between 0 and 1"),
+        (lambda: calibrated([0.0]).with_prevalence(0.5), "outcome 0 only"),
+        (lambda: cs.generators.distorted("uniform"), "expected a generator, found 'uniform'"),
+        (lambda: groups({}), "probabilities of groups"),
+        (lambda: groups({"a": (0.5, calibrated())}), "probabilities of groups"),
+        (lambda: groups({"a": (1, "uniform")}), "expected a generator"),
+        (lambda: domain([], [], []), "one length of at least 1"),
+        (lambda: domain([1], [0.5], [0.5, 0.6]), "one length of at least 1"),
+        (lambda: domain([0.5], [0.5], [0.5]), "sum to 1"),
+        (lambda: domain([1], [1.5], [0.5]), "chance from 0 to 1"),
+        (lambda: domain([1], [0.5], [-0.5]), "prediction from 0 to 1"),
+    ],
+)
+def test_bad_compositions_raise(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

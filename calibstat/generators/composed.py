@@ -1,0 +1,188 @@
+"""Families made of other families: distorted, under another prevalence, and in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from calibstat.generators.base import Generator, Rows
+from calibstat.generators.distortion import Distortion
+from calibstat.generators.population import Part
+
+BATCH = 2**20  # rows drawn at once in search of a rare outcome
+
+
+@dataclass(frozen=True, repr=False)
+class distorted(Generator):
+    """A family that reports other predictions; `Generator.distorted_by` makes one.
+
+    Parameters
+    ----------
+    generator : Generator
+        What draws covariates and outcomes.
+    temperature, shift, s_shape : float
+        As for `Generator.distorted_by`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> from calibstat import generators
+    >>> s_shaped = generators.distorted(generators.calibrated(), s_shape=0.9)
+    >>> s_shaped.curve([0.2, 0.25, 0.5, 0.6]).round(3)
+    array([0.128, 0.25 , 0.5  , 0.555])
+    """
+
+    generator: Generator
+    temperature: float = 1.0
+    shift: float = 0.0
+    s_shape: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_generator(self.generator)
+        _ = self._distortion
+
+    @cached_property
+    def _distortion(self) -> Distortion:
+        return Distortion(self.temperature, self.shift, self.s_shape)
+
+    def _rows(self, n: int, random: Any, distortions: Sequence[Distortion]) -> Rows:
+        return self.generator._rows(n, random, (self._distortion, *distortions))
+
+    def _parts(self, distortions: Sequence[Distortion]) -> list[Part]:
+        return self.generator._parts((self._distortion, *distortions))
+
+
+@dataclass(frozen=True, repr=False)
+class prevalence(Generator):
+    """A family in a population of another prevalence (label shift); `Generator.with_prevalence` makes one.
+
+    The law of covariates and predictions given the outcome stays, so at every score the odds of outcome 1 are
+    multiplied by those of the new rate over those of the old.
+
+    Parameters
+    ----------
+    generator : Generator
+        The family in the population that it was made for.
+    rate : float
+        Probability of outcome 1 in the new population, between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If the rate is not between 0 and 1, or only one outcome happens in `generator`.
+
+    Examples
+    --------
+    >>> from calibstat import generators
+    >>> y, p = generators.prevalence(generators.calibrated(), 0.01).sample(10_000, rng=1)
+    >>> print(y.mean(), p.mean().round(2))  # given outcome 0 the mean prediction is 1/3
+    0.0098 0.34
+    """
+
+    generator: Generator
+    rate: float
+
+    def __post_init__(self) -> None:
+        _check_generator(self.generator)
+        if not 0 < self.rate < 1:
+            raise ValueError(f"expected rate between 0 and 1, found {self.rate!r}")
+        if not 0 < self._before < 1:
+            raise ValueError(f"expected a family with both outcomes, found one with outcome {self._before:.0f} only")
+
+    @cached_property
+    def _before(self) -> float:
+        return sum(part.share * part.rate() for part in self.generator._parts(()))
+
+    def _rows(self, n: int, random: Any, distortions: Sequence[Distortion]) -> Rows:
+        """Draw outcomes first, then for each a row of the family that has this outcome."""
+        y = random.random(n) < self.rate
+        left = [n - np.count_nonzero(y), np.count_nonzero(y)]
+        found: tuple[list[Any], list[Any]] = [], []
+        while any(left):
+            need = max(left[0] / (1 - self._before), left[1] / self._before)
+            batch = int(min(need + 3 * np.sqrt(need / min(self._before, 1 - self._before)) + 1, BATCH))
+            x, outcome, p = self.generator._rows(batch, random, distortions)
+            for k in (0, 1):
+                (rows,) = np.nonzero(outcome == k)
+                rows = rows[: left[k]]
+                found[k].append((x[rows], p[rows]))
+                left[k] -= rows.size
+        # every batch is independent rows, of which the first that fit are taken
+        (x0, p0), (x1, p1) = (tuple(map(np.concatenate, zip(*part, strict=True))) for part in found)
+        x, p = np.empty(n, x0.dtype), np.empty(n)
+        x[~y], x[y], p[~y], p[y] = x0, x1, p0, p1
+        return x, y, p
+
+    def _parts(self, distortions: Sequence[Distortion]) -> list[Part]:
+        positive, negative = self.rate / self._before, (1 - self.rate) / (1 - self._before)
+        return [part.shifted(positive, negative) for part in self.generator._parts(distortions)]
+
+
+@dataclass(frozen=True, repr=False)
+class groups(Generator):
+    """Rows that belong to named groups, each with a family of its own; the predictions do not tell the group.
+
+    Measures see the pooled rows, in which the errors of groups may cancel. `sample_covariates` tells the groups.
+
+    Parameters
+    ----------
+    members : mapping from name to (float, Generator)
+        The probability of each group, which sum to 1, and its family.
+
+    Raises
+    ------
+    ValueError
+        If there is no group, or probabilities are not positive or do not sum to 1.
+
+    Examples
+    --------
+    >>> from calibstat import generators
+    >>> too_low, too_high = generators.shift(-0.5, [0.5]), generators.shift(0.5, [0.5])
+    >>> pooled = generators.groups({"a": (0.8, too_low), "b": (0.2, too_high)})
+    >>> pooled.curve([0.5, too_low.sample(1)[1][0]])
+    array([nan, 0.5])
+    >>> x, y, p = pooled.sample_covariates(5, rng=1)
+    >>> x, p.round(3)
+    (array(['a', 'b', 'a', 'b', 'a'], dtype='<U1'), array([0.378, 0.622, 0.378, 0.622, 0.378]))
+    """
+
+    members: Mapping[str, tuple[float, Generator]]
+
+    def __post_init__(self) -> None:
+        members = {str(name): (float(weight), family) for name, (weight, family) in self.members.items()}
+        object.__setattr__(self, "members", members)
+        weights = [weight for weight, _ in members.values()]
+        if not (weights and min(weights) > 0 and abs(sum(weights) - 1) < 1e-9):
+            raise ValueError(f"expected positive probabilities of groups that sum to 1, found {weights}")
+        for _, family in members.values():
+            _check_generator(family)
+
+    def _rows(self, n: int, random: Any, distortions: Sequence[Distortion]) -> Rows:
+        below = np.cumsum([weight for weight, _ in self.members.values()])
+        group = np.searchsorted(below / below[-1], random.random(n), "right")
+        y, p = np.empty(n, bool), np.empty(n)
+        for k, (_, family) in enumerate(self.members.values()):
+            (rows,) = np.nonzero(group == k)
+            if rows.size:
+                _, y[rows], p[rows] = family._rows(rows.size, random, distortions)
+        return np.array(list(self.members))[group], y, p
+
+    def _parts(self, distortions: Sequence[Distortion]) -> list[Part]:
+        return [
+            replace(part, share=weight * part.share)
+            for weight, family in self.members.values()
+            for part in family._parts(distortions)
+        ]
+
+
+def _check_generator(family: Any) -> None:
+    if not isinstance(family, Generator):
+        raise ValueError(f"expected a generator, found {family!r}")
