@@ -1,4 +1,4 @@
-"""The command line: `calibstat demo`, `measures`, `test`, `interval` and `report`.
+"""The command line: `calibstat demo`, `measures`, `test`, `interval`, `report`, `studies` and `study`.
 
 Whatever is slow to load is imported inside the command that needs it, so that help is quick.
 """
@@ -167,6 +167,42 @@ def write_report(file: File, label: Label, prob: Prob, out: Folder, level: Level
         say(*report.CAUTIONS, style="dim")
 
 
+@app.command("studies")
+def list_studies() -> None:
+    """List the studies behind the claims, which anyone can rerun."""
+    from calibstat.studies import STUDIES
+
+    grid = table("Name", "Question", ">Hours on two cores")
+    for name, study in STUDIES.items():
+        grid.add_row(name, study.asks, f"{study.hours:g}")
+    say(grid, "Run one with: calibstat study NAME --out DIR. With --quick it takes seconds and shows how it works.")
+
+
+@app.command("study")
+def run_study(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'calibstat studies'.")],
+    out: Folder,
+    quick: Annotated[bool, typer.Option("--quick", help="A small grid with few data sets.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    n_jobs: Annotated[int, typer.Option("--n-jobs", help="Processes; the numbers do not depend on it.")] = 1,
+) -> None:
+    """Run a study; write its table and pictures, and fail if a promise is broken."""
+    with one_line_errors():
+        from calibstat.studies import STUDIES
+
+        if name not in STUDIES:
+            raise ValueError(f"expected a study, one of {', '.join(STUDIES)}; found {name!r}")
+        study = STUDIES[name]
+        found, saved = study.carry_out(out, quick=quick, resume=resume, n_jobs=n_jobs)
+        say(study.asks, f"Written to {out}: {', '.join(str(path.relative_to(out)) for path in saved)}.")
+        if study.broken is not None:
+            broken = study.broken(found)
+            if len(broken):
+                say(f"The promise is broken in {len(broken)} of {len(found)} rows:", broken.to_string(index=False))
+                raise typer.Exit(1)
+            say("The promise is kept in every row, up to the exact binomial limit.")
+
+
 def main() -> None:
     """Run the command line."""
     app()
@@ -182,7 +218,7 @@ def one_line_errors() -> Iterator[None]:
         yield
     except OSError as error:
         fail(f"{error.strerror or error}: {str(error.filename)!r}")
-    except (ValueError, NotImplementedError) as error:
+    except (ValueError, NotImplementedError, ModuleNotFoundError) as error:
         fail(str(error))
 
 

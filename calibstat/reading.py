@@ -37,7 +37,7 @@ def read_columns(file: Path, columns: list[str]) -> pd.DataFrame:
         if kind == ".csv":
             there = pd.read_csv(file, nrows=0).columns
         else:
-            from pyarrow import parquet  # type: ignore[import-untyped]
+            from pyarrow import parquet
 
             there = parquet.read_schema(file).names
         for column in columns:

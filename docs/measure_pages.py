@@ -21,7 +21,7 @@ CLAIMS = {
     "continuous": "a small change of the predictions changes it little",
     "symmetric": "unchanged when outcomes and predictions are both reversed",
 }
-PENDING = "*No results are stored yet: run `python simulations/{script}` to make them.*"
+PENDING = "*No results are stored yet: run `calibstat study {name} --out simulations` to make them.*"
 
 
 def rows_of(header: list[str], rows: list[list[Any]]) -> str:
@@ -96,7 +96,7 @@ def sizes_table() -> str:
     """Show how often the tests reject calibrated models, from the stored study."""
     path = RESULTS / "size.csv"
     if not path.exists():
-        return PENDING.format(script="size.py")
+        return PENDING.format(name="size")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
@@ -117,7 +117,7 @@ def coverage_table() -> str:
     """Show how often the intervals cover the truth, from the stored study."""
     path = RESULTS / "coverage.csv"
     if not path.exists():
-        return PENDING.format(script="coverage.py")
+        return PENDING.format(name="coverage")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")

@@ -56,12 +56,12 @@ def test_every_marker_is_known(pages):
 
 def test_results_are_shown_where_they_are_stored(pages, tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "RESULTS", tmp_path)
-    assert "simulations/size.py" in pages.sizes_table()
-    assert "simulations/coverage.py" in pages.coverage_table()
+    assert "calibstat study size" in pages.sizes_table()
+    assert "calibstat study coverage" in pages.coverage_table()
     generators = {"calibrated": cs.generators.calibrated()}
-    sizes = cs.study.size(generators, 50, ["ks", "ece"], replicates=4, seed=1, n_resamples=19)
+    sizes = cs.study.run("size", generators, 50, ["ks", "ece"], replicates=4, seed=1, n_resamples=19)
     cs.study.write_table(sizes, tmp_path / "size.csv", command="made up", seed=1)
-    cover = cs.study.coverage(generators, 50, ["ks"], ["honest"], replicates=4, seed=1, n_resamples=19)
+    cover = cs.study.run("coverage", generators, 50, ["ks"], replicates=4, seed=1, n_resamples=19)
     cs.study.write_table(cover, tmp_path / "coverage.csv", command="made up", seed=1)
     assert "| measure | calibrated, n = 50 |" in pages.sizes_table()
     assert "made up" in pages.sizes_table()
@@ -110,9 +110,3 @@ def test_commands_in_readme_and_docs_exist():
         assert CliRunner().invoke(app, [command[0], "--help"]).exit_code == 0, line
         assert all(option in CliRunner().invoke(app, [command[0], "--help"], terminal_width=200).stdout
                    for option in command if option.startswith("--")), line  # fmt: skip
-
-
-def test_named_simulations_exist(pages):
-    found = set(re.findall(r"simulations/\w+\.py", README + pages.PENDING.format(script="size.py")))
-    assert found
-    assert all((ROOT / name).exists() for name in found)

@@ -34,13 +34,13 @@ def too_few_covered(frame, promise=0.94):
 
 @pytest.mark.parametrize("measure", list(cs.MEASURES))
 def test_every_measure_keeps_the_level(measure):
-    found = cs.study.size(CALIBRATED, [20, 60], [measure], replicates=1000, seed=31, n_resamples=99)
+    found = cs.study.run("size", CALIBRATED, [20, 60], [measure], replicates=1000, seed=31, n_resamples=99)
     assert too_many_rejections(found).empty, found.to_string()
 
 
 def test_level_check_finds_the_approximate_test():
     """Planted fault: rows and labels together are too liberal at n = 20, and the same check says so."""
-    found = cs.study.size(CALIBRATED, 20, ["ece"], replicates=1000, seed=31, n_resamples=99, resample="both")
+    found = cs.study.run("size", CALIBRATED, 20, ["ece"], ["both"], replicates=1000, seed=31, n_resamples=99)
     assert not too_many_rejections(found).empty
 
 
@@ -64,10 +64,10 @@ def test_every_honest_interval_covers(measure):
     families = {**CALIBRATED, "temperature": cs.generators.temperature(1.5), "shift": cs.generators.shift(-0.3)}
     if measure == "log_loss":  # unbounded where a prediction near 0 or 1 fails: no interval of a mean holds there
         del families["near 0 and 1"]
-    found = cs.study.coverage(families, 300, [measure], ["honest"], replicates=400, seed=32, n_resamples=199)
+    found = cs.study.run("coverage", families, 300, [measure], replicates=400, seed=32, n_resamples=199)
     assert too_few_covered(found).empty, found.to_string()
 
 
 def test_coverage_check_finds_the_percentile_interval():
-    found = cs.study.coverage(CALIBRATED, 300, ["ece"], ["percentile"], replicates=400, seed=32, n_resamples=99)
+    found = cs.study.run("coverage", CALIBRATED, 300, ["ece"], ["percentile"], replicates=400, seed=32, n_resamples=99)
     assert len(too_few_covered(found)) == len(found)

@@ -1,0 +1,11 @@
+"""The studies behind every claim of calibstat, by name; results and figures are in the folder `simulations`."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from calibstat.studies import bias, bins, consistency, coverage, mixture, power, ranking, size
+from calibstat.studies.study import Study
+
+STUDIES: Mapping[str, Study] = MappingProxyType(
+    {part.STUDY.name: part.STUDY for part in (size, power, coverage, bias, consistency, bins, ranking, mixture)}
+)

@@ -1,0 +1,80 @@
+"""What a named study is, and how it is carried out."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from calibstat.studies.grid import Grid
+from calibstat.study import plot, run, write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Study:
+    """A published claim, or an open question, as a grid, a call and a figure.
+
+    Attributes
+    ----------
+    name : str
+        Its name on the command line and of its files.
+    asks : str
+        The question it answers, in one sentence.
+    seed : int
+        Other than that of any other study, test or tuning.
+    hours : float
+        How long it takes on two cores.
+    grids : callable
+        ``grids(quick)``, arguments of `calibstat.study.run`, for one table or several that are put below each other.
+        If `quick`, a small grid with few replicates, for a few seconds.
+    figures : callable
+        ``figures(table)``, pictures by the ending of their file's name ("" for the only one).
+    broken : callable or None
+        ``broken(table)``, the rows in which a promise does not hold, for a study of a promise.
+    """
+
+    name: str
+    asks: str
+    seed: int
+    hours: float
+    grids: Callable[[bool], Sequence[Grid]]
+    figures: Callable[[pd.DataFrame], Mapping[str, Figure]] = field(default=lambda table: {"": plot(table)})
+    broken: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+
+    def carry_out(
+        self, out: Path, *, quick: bool = False, resume: bool = False, n_jobs: int | None = None
+    ) -> tuple[pd.DataFrame, list[Path]]:
+        """Run every grid, and write the table to ``results`` and the pictures to ``figures`` in the folder `out`.
+
+        Finished data sets are kept in ``stores`` meanwhile, and a study that was stopped goes on with `resume`.
+        Return the table and what was written.
+        """
+        import matplotlib.pyplot as plt
+        import pandas as pd
+
+        name = self.name + "-quick" * quick  # never over the results that count
+        store = out / "stores" / name
+        if store.exists() and not resume:
+            raise ValueError(f"expected no earlier run in {store}: resume it with --resume, or delete it")
+        tables = [
+            run(**grid, seed=self.seed, store=store / str(i), n_jobs=n_jobs) for i, grid in enumerate(self.grids(quick))
+        ]
+        table = pd.concat(tables, ignore_index=True)
+        command = f"calibstat study {self.name}" + " --quick" * quick
+        facts = {"seed": self.seed, "version": version("calibstat"), "date": datetime.date.today().isoformat()}
+        written = [out / "results" / f"{name}.csv"]
+        write_table(table, written[0], command=command, **facts)
+        for ending, figure in self.figures(table).items():
+            path = out / "figures" / f"{name}{'_' * bool(ending)}{ending}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            figure.savefig(path, dpi=110)
+            plt.close(figure)
+            written.append(path)
+        return table, written

@@ -1,0 +1,7 @@
+"""Monte Carlo studies: does a test keep its level, does an interval cover what it says, which measure to trust?"""
+
+from calibstat.study.pictures import plot
+from calibstat.study.runner import run
+from calibstat.study.tables import most_rejections, write_table
+
+__all__ = ["most_rejections", "plot", "run", "write_table"]

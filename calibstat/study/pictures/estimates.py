@@ -1,0 +1,243 @@
+"""Pictures of questions about the estimates themselves: bias, rates of convergence, agreement on an order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARKERS = "osD^vP*X<>hp"
+SPREAD = 0.27  # how much of the room between neighbours the marks of one place take
+LABELS = ("generator", "measure", "method", "against")  # columns that a file may give back as numbers
+ORDER = 0.5  # at which most errors vanish
+TRUTH = "its truth"  # what column `against` says of the correlation of a measure with its own truth
+
+
+def draw_bias(table: pd.DataFrame) -> Figure:
+    """Draw bias and root mean squared error over n with 2 standard errors, two panels for each measure.
+
+    Where the truth is not known, mean and standard deviation take their places.
+    """
+    table = _with_labels(table)
+    measures, looks = list(table["measure"].unique()), _looks(table["generator"].unique())
+    across = min(2, len(measures))
+    down = -(-len(measures) // across)
+    figure, grid = panels(down, 2 * across, 3.0, 2.2)
+    for measure, bias, error in zip(measures, grid.flat[::2], grid.flat[1::2], strict=False):
+        rows = table[table["measure"] == measure]
+        known = rows["truth"].notna().all()
+        for axes, column in zip((bias, error), ("bias", "rmse") if known else ("mean", "sd"), strict=True):
+            _over_n(axes, rows, column, looks)
+            axes.set_title(measure)
+        bias.set_ylabel("bias" if known else "mean (truth unknown)")
+        error.set_ylabel("RMSE" if known else "standard deviation")
+        if known:
+            bias.axhline(0, color="black", linewidth=1, zorder=1)
+        if (rows["rmse" if known else "sd"] > 0).all():  # an estimate without any error has no logarithm
+            _log_axis(error)
+    _only(grid, 2 * len(measures))
+    _legend(figure, grid.flat[0], across=2 * across)
+    words = f"number of rows n\nRMSE: root mean squared error; bars: ± 2 standard errors, {_replicates(table)}"
+    figure.supxlabel(words, fontsize="medium")
+    return figure
+
+
+def draw_orders(table: pd.DataFrame) -> Figure:
+    """Draw the order of convergence of each error with 2 standard errors, a panel for each generator."""
+    table = _with_labels(table)
+    generators, measures = list(table["generator"].unique()), list(table["measure"].unique())
+    looks = _looks(table["method"].unique())
+    across = min(4, len(generators))
+    down = -(-len(generators) // across)
+    figure, grid = panels(down, across, 2.6, 1 + 0.3 * len(measures), sharex=True, sharey=True)
+    for generator, axes in zip(generators, grid.flat, strict=False):
+        axes.axvline(ORDER, color="black", linewidth=1, zorder=1)
+        for (method, look), place in zip(looks.items(), _beside(len(looks)), strict=True):
+            rows = table[(table["generator"] == generator) & (table["method"] == method)]
+            y = positions(rows["measure"], measures) + place
+            axes.errorbar(rows["order"], y, xerr=2 * rows["order_se"], linestyle="none", label=method, **look)
+        axes.set_title(generator.replace(", ", ",\n"))
+        _by_measure(axes, measures)
+    _only(grid, len(generators))
+    for axes in grid.flat[max(0, len(generators) - across) : len(generators)]:
+        axes.tick_params(labelbottom=True)
+    _legend(figure, grid.flat[0], across=3)
+    rows = f"n from {table['n_from'].min()} to {table['n'].max()}"
+    figure.supxlabel(
+        f"order of convergence: the error falls like 1 / n to this power; vertical line: 1/2\n"
+        f"± 2 standard errors, {rows}, {_replicates(table)}\n"
+        "no mark: at some n the error cannot be told from noise",
+        fontsize="medium",
+    )
+    return figure
+
+
+def draw_correlations(table: pd.DataFrame) -> Figure:
+    """Draw rank correlations: a heat map of measures for each n, and each measure with its own truth.
+
+    With two methods, the first is below the diagonal and the second above; with one, it is on both sides.
+    """
+    table = _with_labels(table)
+    measures, methods, numbers = (list(table[column].unique()) for column in ("measure", "method", "n"))
+    pairs = table[table["against"] != TRUTH]
+    maps = numbers if len(pairs) else []
+    across = min(2, len(maps) + 1)
+    down = -(-(len(maps) + 1) // across)
+    side = 1.2 + max(1.5, 0.45 * len(measures))
+    figure, grid = panels(down, across, side + 0.4, side)
+    for n, axes in zip(maps, grid.flat, strict=False):
+        _heat_map(axes, _matrix(pairs[pairs["n"] == n], measures, methods), measures)
+        axes.set_title(f"n = {n}")
+    own = grid.flat[len(maps)]
+    _own_truth(own, table[table["against"] == TRUTH], measures, methods)
+    _only(grid, len(maps) + 1)
+    _legend(figure, own, across=len(methods))
+    where = ""
+    if len(methods) > 1:
+        where = f": below the diagonal {_named(methods[0])}, above it {_named(methods[1])}"
+    worst = 2 * table["correlation_se"].max()
+    error = "" if np.isnan(worst) else f"2 standard errors are at most {worst:.2g}; "
+    figure.supxlabel(
+        f"mean rank correlation of {table['generators'].iloc[0]} models{where}\n{error}{_replicates(table)}",
+        fontsize="medium",
+    )
+    return figure
+
+
+def _heat_map(axes: Axes, matrix: np.ndarray, labels: list[str]) -> None:
+    """Colour and write out a matrix. (Seaborn's heat map draws the figure each time to see whether words overlap.)"""
+    import seaborn as sns
+
+    axes.imshow(matrix, cmap=sns.color_palette("vlag_r", as_cmap=True), vmin=-1, vmax=1)
+    for (row, column), value in np.ndenumerate(matrix):
+        if not np.isnan(value):
+            color = "white" if abs(value) > 0.65 else "black"
+            style: dict[str, Any] = {"ha": "center", "va": "center", "size": 7, "color": color}
+            axes.text(column, row, f"{round(value, 2) + 0:.2f}", **style)  # + 0: no -0.00
+    axes.set_facecolor("0.85")
+    axes.grid(visible=False)
+    axes.set_xticks(range(len(labels)), labels, rotation=90)
+    axes.set_yticks(range(len(labels)), labels)
+
+
+def _own_truth(axes: Axes, rows: pd.DataFrame, measures: list[str], methods: list[str]) -> None:
+    looks = _looks(rows["n"].unique())
+    marks = list(product(methods, looks))
+    for (method, n), place in zip(marks, _beside(len(marks)), strict=True):
+        these = rows[(rows["n"] == n) & (rows["method"] == method)]
+        y = positions(these["measure"], measures) + place
+        style = {"linestyle": "none", "label": f"{_named(method)}, n = {n}", **looks[n]}
+        if method != methods[0]:
+            style["markerfacecolor"] = "white"
+        axes.errorbar(these["correlation"], y, xerr=2 * these["correlation_se"], **style)
+    axes.set(title="with the order of its own truth", xlabel="mean rank correlation, ± 2 standard errors")
+    _by_measure(axes, measures)
+    axes.axvline(1, color="black", linewidth=1, zorder=1)
+
+
+def _matrix(rows: pd.DataFrame, measures: list[str], methods: list[str]) -> np.ndarray:
+    """Arrange the correlations of pairs in a square, the first method below its diagonal and the last above."""
+    matrix = np.full((len(measures), len(measures)), np.nan)
+    for one, other, method, correlation in rows[["measure", "against", "method", "correlation"]].to_numpy():
+        early, late = sorted((measures.index(one), measures.index(other)))
+        if method == methods[0]:
+            matrix[late, early] = correlation
+        if method == methods[-1]:
+            matrix[early, late] = correlation
+    return matrix
+
+
+def _over_n(axes: Axes, rows: pd.DataFrame, column: str, looks: dict[str, Any]) -> None:
+    """Draw a column over n with 2 standard errors, the generators a little beside each other."""
+    numbers = sorted(rows["n"].unique())
+    for (generator, look), place in zip(looks.items(), _beside(len(looks)), strict=True):
+        these = rows[rows["generator"] == generator].sort_values("n")
+        x = these["n"] * np.exp(0.4 * place)
+        axes.errorbar(x, these[column], yerr=2 * these[f"{column}_se"], linewidth=0.9, label=generator, **look)
+    axes.set_xscale("log")
+    axes.set_xticks(numbers, [_short(n) for n in numbers])
+    axes.tick_params(labelsize="small")
+    axes.set_xticks([], minor=True)
+    axes.set_xlim(numbers[0] / 1.6, numbers[-1] * 1.6)
+
+
+def _by_measure(axes: Axes, measures: list[str]) -> None:
+    """Give each measure a row, every other one shaded, so that its marks are seen to belong together."""
+    axes.set(yticks=range(len(measures)), yticklabels=measures, ylim=(len(measures) - 0.5, -0.5))
+    axes.grid(visible=False, axis="y")
+    for row in range(1, len(measures), 2):
+        axes.axhspan(row - 0.5, row + 0.5, color="0.95", linewidth=0, zorder=0)
+
+
+def _log_axis(axes: Axes) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _with_labels(table: pd.DataFrame) -> pd.DataFrame:
+    return table.astype({column: str for column in LABELS if column in table})
+
+
+def _looks(labels: Iterable[Any]) -> dict[Any, dict[str, Any]]:
+    """Give every label a colour and a marker of its own."""
+    import seaborn as sns
+
+    palette = sns.color_palette("colorblind")
+    colors = [palette[i] for i in (0, 1, 2, 3, 4, 5, 7, 9, 6, 8)]  # the palest last
+    shared = {"markersize": 5, "elinewidth": 1.3, "markeredgewidth": 1}
+    return {
+        label: {"color": colors[i % len(colors)], "marker": MARKERS[i % len(MARKERS)], **shared}
+        for i, label in enumerate(labels)
+    }
+
+
+def positions(labels: Iterable[Any], order: Sequence[Any]) -> np.ndarray:
+    """Return where each label stands in an order; numbers also where there is no label, unlike `Series.map`."""
+    return np.array([order.index(label) for label in labels], np.float64)
+
+
+def _beside(number: int) -> np.ndarray:
+    """Return places around 0 for marks that would otherwise cover each other."""
+    return np.linspace(-SPREAD, SPREAD, number) if number > 1 else np.zeros(1)
+
+
+def panels(down: int, across: int, width: float, height: float, **shared: Any) -> tuple[Figure, np.ndarray]:
+    """Return a figure and its panels, each of a width and height in inches, with room above and below for words."""
+    import matplotlib.pyplot as plt
+
+    size = (max(across * width, 6.5), down * height + 1.4)
+    return plt.subplots(down, across, figsize=size, squeeze=False, layout="constrained", **shared)
+
+
+def _only(grid: np.ndarray, number: int) -> None:
+    for axes in grid.flat[number:]:
+        axes.set_axis_off()
+
+
+def _legend(figure: Figure, axes: Axes, across: int) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=across, frameon=False)
+
+
+def _short(n: float) -> str:
+    return f"{n / 1000:g}k" if n >= 1000 else f"{n:g}"
+
+
+def _named(method: str) -> str:
+    return {"spearman": "Spearman's", "kendall": "Kendall's"}.get(method, method)
+
+
+def _replicates(table: pd.DataFrame) -> str:
+    return "replicates: " + " or ".join(str(k) for k in table["replicates"].unique())

@@ -1,0 +1,327 @@
+"""What a study asks of each data set, and what its rows say."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibstat.inference.intervals import confidence_interval
+from calibstat.inference.testing import calibration_test
+from calibstat.measures.registry import find_measure
+from calibstat.sample import Sample
+
+ROUNDING = 1e-12  # a truth of 0 may come out as 1e-17
+NOISE = 2.0  # standard errors below which a bias cannot be told from 0 and has no logarithm worth a slope
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Question(ABC):
+    """A grid with a question put to it. `answers` below has the shape (replicates, groups, columns)."""
+
+    generators: Mapping[str, Any]
+    n: list[int]
+    measures: Mapping[str, tuple[str, dict[str, Any]]]
+    methods: list[str]
+    replicates: int
+    n_resamples: int
+    level: float
+
+    name: ClassVar[str]
+    method_choices: ClassVar[tuple[str, ...]]  # the first is the default
+    default_level: ClassVar[float] = 0.95
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Generators and numbers of rows, as every table lists them."""
+        return list(product(self.generators, self.n))
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the answers of one data set."""
+        return list(self.measures)
+
+    def check(self) -> None:  # noqa: B027 (most questions can be put to every grid)
+        """Raise if the question makes no sense for this grid."""
+
+    @abstractmethod
+    def ask(self, sample: Sample, rng: np.random.SeedSequence) -> list[float]:
+        """Answer for one data set."""
+
+    @abstractmethod
+    def rows(self, answers: np.ndarray) -> Iterator[Row]:
+        """Summarise the answers of all data sets."""
+
+    def estimates(self, sample: Sample) -> list[float]:
+        """Return the estimate by every measure."""
+        return [find_measure(name, options).estimate(sample) for name, options in self.measures.values()]
+
+    def fixed(self, generator: str, n: int, measure: str, method: str) -> Row:
+        """Return the columns with which every row begins."""
+        return {
+            "question": self.name,
+            "generator": generator,
+            "n": n,
+            "measure": measure,
+            "method": method,
+            "level": self.level,
+            "replicates": self.replicates,
+        }
+
+    @cached_property
+    def truths(self) -> dict[tuple[str, str], float]:
+        """The population value of every measure by every generator."""
+        return {
+            (label, measure): generator.truth(name, **options)
+            for label, generator in self.generators.items()
+            for measure, (name, options) in self.measures.items()
+        }
+
+
+class Power(Question):
+    """How often does each test reject?"""
+
+    name = "power"
+    method_choices = ("labels", "both")
+    default_level = 0.05
+
+    @property
+    def columns(self) -> list[str]:
+        """One p-value for each measure and scheme."""
+        return [f"{measure} | {method}" for measure, method in product(self.measures, self.methods)]
+
+    def ask(self, sample: Sample, rng: np.random.SeedSequence) -> list[float]:
+        """Return the p-values."""
+        return [
+            calibration_test(
+                sample, measure=name, resample=method, n_resamples=self.n_resamples, rng=rng, **options
+            ).pvalue
+            for (name, options), method in product(self.measures.values(), self.methods)
+        ]
+
+    def rows(self, answers: np.ndarray) -> Iterator[Row]:
+        """Count the rejections."""
+        pairs = list(product(self.measures, self.methods))
+        for (group, (generator, n)), (k, (measure, method)) in product(enumerate(self.groups), enumerate(pairs)):
+            rejected = answers[:, group, k] <= self.level
+            yield {**self.fixed(generator, n, measure, method), **_share("rejections", rejected)}
+
+
+class Size(Power):
+    """How often does each test reject what is calibrated?"""
+
+    name = "size"
+
+    def check(self) -> None:
+        """Raise if a generator is not calibrated."""
+        for label, generator in self.generators.items():
+            if not generator.is_calibrated:
+                raise ValueError(f"expected calibrated generators, found {label!r}, where one asks for power")
+
+
+class Coverage(Question):
+    """How often does each interval cover the truth?"""
+
+    name = "coverage"
+    method_choices = ("honest", "percentile", "basic", "bca")
+
+    @property
+    def columns(self) -> list[str]:
+        """Two ends and the estimate for each measure and method."""
+        parts = product(self.measures, self.methods, ("low", "high", "estimate"))
+        return [" | ".join(part) for part in parts]
+
+    def check(self) -> None:
+        """Raise if a truth is not known."""
+        _ = self.truths
+
+    def ask(self, sample: Sample, rng: np.random.SeedSequence) -> list[float]:
+        """Return the intervals and estimates."""
+        arguments: dict[str, Any] = {"n_resamples": self.n_resamples, "confidence_level": self.level, "rng": rng}
+        found = [
+            confidence_interval(sample, measure=name, method=method, **arguments, **options)
+            for (name, options), method in product(self.measures.values(), self.methods)
+        ]
+        return [part for interval in found for part in (interval.low, interval.high, interval.estimate)]
+
+    def rows(self, answers: np.ndarray) -> Iterator[Row]:
+        """Count the misses on each side."""
+        pairs = list(product(self.measures, self.methods))
+        for (group, (generator, n)), (k, (measure, method)) in product(enumerate(self.groups), enumerate(pairs)):
+            low, high, estimate = answers[:, group, 3 * k : 3 * k + 3].T
+            truth = self.truths[generator, measure]
+            below, above = truth < low - ROUNDING, truth > high + ROUNDING
+            misses = {"missed_below": int(below.sum()), "missed_above": int(above.sum())}
+            means = {"mean_width": float((high - low).mean()), "mean_estimate": float(estimate.mean())}
+            share = _share("covered", ~(below | above))
+            yield {**self.fixed(generator, n, measure, method), "truth": truth, **share, **misses, **means}
+
+
+class _OfEstimates(Question):
+    """A question about the estimates themselves: nothing is resampled."""
+
+    def ask(self, sample: Sample, rng: np.random.SeedSequence) -> list[float]:
+        """Return the estimates."""
+        return self.estimates(sample)
+
+    def fixed(self, generator: str, n: int, measure: str, method: str) -> Row:
+        """Return the columns with which every row begins; there is no level."""
+        row = super().fixed(generator, n, measure, method)
+        del row["level"]
+        return row
+
+
+class _WhereKnown(_OfEstimates):
+    """A question that is of use also where no truth is known."""
+
+    @cached_property
+    def truths(self) -> dict[tuple[str, str], float]:
+        """The population values; nan where none is known, and then mean and sd are still of use."""
+        found = {}
+        for (label, generator), (measure, (name, options)) in product(self.generators.items(), self.measures.items()):
+            try:
+                found[label, measure] = generator.truth(name, **options)
+            except NotImplementedError:
+                found[label, measure] = np.nan
+        return found
+
+
+class Bias(_WhereKnown):
+    """How far from the truth are the estimates, and how far do they scatter?"""
+
+    name = "bias"
+    method_choices = ("plug-in",)
+
+    def rows(self, answers: np.ndarray) -> Iterator[Row]:
+        """Average."""
+        for (group, (generator, n)), (k, measure) in product(enumerate(self.groups), enumerate(self.measures)):
+            truth = self.truths[generator, measure]
+            row, estimate = self.fixed(generator, n, measure, "plug-in"), answers[:, group, k]
+            quantiles = zip(("q05", "q50", "q95"), np.quantile(estimate, (0.05, 0.5, 0.95)).tolist(), strict=True)
+            yield {**row, "truth": truth, **_errors(estimate, truth), **dict(quantiles)}
+
+
+class Consistency(_OfEstimates):
+    """At which power of n do the errors vanish?"""
+
+    name = "consistency"
+    method_choices = ("rmse", "sd", "bias")
+
+    def check(self) -> None:
+        """Raise if a slope over n is not defined."""
+        _ = self.truths
+        if len(set(self.n)) < 3:
+            raise ValueError(f"expected at least 3 numbers of rows to see an order of convergence, found {self.n}")
+
+    def rows(self, answers: np.ndarray) -> Iterator[Row]:
+        """Regress the logarithm of each error on log n. The order is minus the slope: 1/2 for most estimates."""
+        x = np.log(self.n)
+        slope = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+        by_generator = answers.reshape(len(answers), len(self.generators), len(self.n), -1)
+        for (g, generator), (k, measure) in product(enumerate(self.generators), enumerate(self.measures)):
+            truth = self.truths[generator, measure]
+            found = [_errors(by_generator[:, g, i, k], truth) for i in range(len(self.n))]
+            for method in self.methods:
+                error, se = (np.array([abs(each[method + part]) for each in found]) for part in ("", "_se"))
+                if np.all(error > NOISE * se):
+                    order, order_se = -float(slope @ np.log(error)), float(np.hypot.reduce(slope * se / error))
+                else:
+                    order, order_se = np.nan, np.nan
+                row = self.fixed(generator, max(self.n), measure, method)
+                yield {**row, "n_from": min(self.n), "truth": truth, "order": order, "order_se": order_se}
+
+
+class Ranking(_WhereKnown):
+    """Do measures put models in the same order?"""
+
+    name = "ranking"
+    method_choices = ("spearman", "kendall")
+
+    def check(self) -> None:
+        """Raise if there is no order to compare."""
+        if len(self.generators) < 2:
+            raise ValueError(f"expected at least 2 generators to put in order, found {list(self.generators)}")
+
+    def rows(self, answers: np.ndarray) -> Iterator[Row]:
+        """Correlate the models' ranks by two measures, and by a measure and its own truth, in every replicate."""
+        by_n = answers.reshape(len(answers), len(self.generators), len(self.n), -1)
+        truth = np.array([[self.truths[g, m] for g in self.generators] for m in self.measures])
+        for (i, n), method in product(enumerate(self.n), self.methods):
+            models = by_n[:, :, i].transpose(2, 0, 1)  # measures, replicates, generators
+            codes = [_ORDER[method](each) for each in models]
+            true_codes = [_ORDER[method](each[None]) for each in truth]
+            against = [(a, b, codes[a], codes[b]) for a, b in combinations(range(len(codes)), 2)]
+            own = [(a, None, codes[a], true_codes[a]) for a in range(len(codes))]
+            for a, b, one, other in [*own, *against]:
+                row = self.fixed("all", n, list(self.measures)[a], method)
+                row["against"] = "its truth" if b is None else list(self.measures)[b]
+                correlation = (one * other).sum(axis=-1)
+                defined = correlation[~np.isnan(correlation)]
+                mean = float(defined.mean()) if defined.size else np.nan
+                row |= {"generators": len(self.generators), "undefined": correlation.size - defined.size}
+                yield {**row, "correlation": mean, "correlation_se": _standard_error(defined)}
+
+
+def _rank_code(values: np.ndarray) -> np.ndarray:
+    """Return unit vectors whose products are Spearman's correlations."""
+    from scipy.stats import rankdata
+
+    return _unit(rankdata(values, axis=-1) - (values.shape[-1] + 1) / 2)
+
+
+def _sign_code(values: np.ndarray) -> np.ndarray:
+    """Return unit vectors whose products are Kendall's tau-b."""
+    first, second = np.triu_indices(values.shape[-1], 1)
+    return _unit(np.sign(values[..., first] - values[..., second]))
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    length = np.sqrt((vectors**2).sum(axis=-1, keepdims=True))
+    return np.divide(vectors, length, out=np.full_like(vectors, np.nan), where=length > 0)  # all tied: no order
+
+
+_ORDER = {"spearman": _rank_code, "kendall": _sign_code}
+
+
+def _errors(estimate: np.ndarray, truth: float) -> dict[str, float]:
+    """Return mean, bias, sd and root mean squared error, each with its Monte Carlo standard error."""
+    mean, mean_se = float(estimate.mean()), _standard_error(estimate)
+    variance, variance_se = _mean_square(estimate - mean)
+    squared, squared_se = _mean_square(estimate - truth)
+    found = {"mean": (mean, mean_se), "bias": (mean - truth, mean_se + 0 * truth)}
+    # the delta method: an error of the square is 2 sd times an error of the root
+    for name, square, se in (("sd", variance, variance_se), ("rmse", squared, squared_se)):
+        root = float(np.sqrt(square))
+        found[name] = root, 0.0 if root == 0 else se / (2 * root)
+    return {key: value for name, (v, se) in found.items() for key, value in ((name, v), (f"{name}_se", se))}
+
+
+def _mean_square(deviation: np.ndarray) -> tuple[float, float]:
+    square = deviation**2
+    return float(square.mean()), _standard_error(square)
+
+
+def _standard_error(values: np.ndarray) -> float:
+    """Return the standard error of a mean; nan from a single replicate, which says nothing of its error."""
+    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else np.nan
+
+
+def _share(name: str, happened: np.ndarray) -> Row:
+    """Return how often something happened, as a number, a rate and the exact limits of the rate."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    number = int(happened.sum())
+    low, high = proportion_confint(number, happened.size, method="beta")
+    return {name: number, "rate": number / happened.size, "low": float(low), "high": float(high)}
+
+
+QUESTIONS: Mapping[str, type[Question]] = {
+    question.name: question for question in (Size, Power, Coverage, Bias, Consistency, Ranking)
+}

@@ -1,0 +1,170 @@
+"""The one entry to studies: check the grid, compute its cells, make the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.measures.registry import find_measure
+from calibstat.sample import Sample
+from calibstat.study.engine import Cells, compute
+from calibstat.study.questions import QUESTIONS, Question
+from calibstat.study.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Measures = Sequence[str] | Mapping[str, tuple[str, Mapping[str, Any]]]
+
+
+def run(
+    question: str,
+    generators: Mapping[str, Any],
+    n: int | Sequence[int],
+    measures: Measures,
+    methods: Sequence[str] | None = None,
+    *,
+    replicates: int,
+    seed: int,
+    n_resamples: int = 199,
+    level: float | None = None,
+    store: str | Path | None = None,
+    n_jobs: int | None = None,
+) -> pd.DataFrame:
+    """Put a question to every cell of a grid of generators, numbers of rows, measures and methods.
+
+    Parameters
+    ----------
+    question : {"size", "power", "coverage", "bias", "consistency", "ranking"}
+        - "size": how often does `calibration_test` reject calibrated predictions? Methods: "labels" (default), "both".
+        - "power": how often does it reject? Same methods.
+        - "coverage": how often does `confidence_interval` cover the truth, how wide is it, on which side does it miss?
+          Methods: "honest" (default), "percentile", "basic", "bca".
+        - "bias": mean, bias, sd and root mean squared error of the estimate. Method: "plug-in".
+        - "consistency": the order at which an error vanishes, minus the slope of its logarithm on log n. Methods: which
+          error, "rmse" (default), "sd", "bias".
+        - "ranking": how far do measures agree on the order of the generators, each a model? Rank correlations of two
+          measures, and of a measure with its own truth. Methods: "spearman" (default), "kendall". Give one measure
+          several times, with other bins, and see how stable its order is.
+    generators : mapping from label to generator
+        Entries of `calibstat.generators`, or whatever else has ``sample(n, rng)``, ``truth(measure, **options)``,
+        ``is_calibrated`` and a `repr` that says all.
+    n : int or sequence of int
+        Rows in each data set.
+    measures : sequence of names, or mapping from label to (name, options)
+        All measures and methods see the same data sets and the same resampling seeds.
+    methods : sequence of str, optional
+        See `question`.
+    replicates : int
+        Data sets for each generator and n.
+    seed : int
+        With the generator's label, n and the number of the replicate, and nothing else, it fixes the data.
+    n_resamples : int
+        As for `calibration_test` and `confidence_interval`. The size can be as large as the level only if
+        ``level * (n_resamples + 1)`` is whole; for a two-sided test, half of it.
+    level : float, optional
+        Of tests, by default 0.05, or of confidence, by default 0.95.
+    store : path, optional
+        A folder for finished data sets, written in batches at most 2 seconds apart (or as long as one data set takes)
+        and 1000 data sets long. The same call with the same store goes on where it was stopped, in whatever way, and
+        returns the same table. Needs pyarrow.
+    n_jobs : int, optional
+        Processes; by default 1, or what ``joblib.parallel_config`` says, which also chooses threads or a cluster. The
+        numbers do not depend on it. Other processes do not know measures registered in a notebook.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each generator, n, measure and method. Columns: question, generator, n, measure, method, level (for
+        tests and intervals), replicates, and
+
+        - "size", "power": rejections, rate, and low and high, the exact 95% limits of the rate (Clopper, Pearson);
+        - "coverage": truth, covered, rate, low, high, missed_below (samples in which the truth lies below the interval,
+          which claims too large an error), missed_above, mean_width, mean_estimate;
+        - "bias": truth (nan if not known), mean, bias, sd, rmse, and each with its standard error in mean_se, bias_se,
+          sd_se, rmse_se; and q05, q50 and q95, quantiles of the estimates;
+        - "consistency": one row for all n, of which n is the largest and n_from the smallest; truth, order and
+          order_se, nan where an error is within two standard errors of 0;
+        - "ranking": one row for all generators and each pair of measures; against (a second measure, or "its truth"),
+          generators (their number), undefined (replicates in which a measure ties all generators, or its truth does),
+          and the mean correlation of the others with correlation_se.
+
+    Raises
+    ------
+    ValueError
+        If an argument is unknown, a measure has no interval by one of the methods, a generator in a study of size is
+        not calibrated, or the store holds another study. Nothing has then been run.
+    NotImplementedError
+        If a generator does not know the truth of a measure, where the question needs it.
+
+    Warns
+    -----
+    RuntimeWarning
+        If a file in the store is damaged. Its data sets are computed again.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> models = {"uniform": cs.generators.calibrated()}
+    >>> found = cs.study.run("size", models, 50, ["ece"], replicates=20, seed=1)
+    >>> print(found[["generator", "n", "measure", "method", "replicates"]].to_string(index=False))
+    generator  n measure method  replicates
+      uniform 50     ece labels          20
+    """
+    import pandas as pd
+
+    if question not in QUESTIONS:
+        raise ValueError(f"expected a question, one of {', '.join(QUESTIONS)}; found {question!r}")
+    kind = QUESTIONS[question]
+    chosen = kind.method_choices[:1] if methods is None else tuple(methods)
+    for method in chosen:
+        if method not in kind.method_choices:
+            allowed = ", ".join(map(repr, kind.method_choices))
+            raise ValueError(f"expected a method of question {question!r}, one of {allowed}; found {method!r}")
+    rows = [n] if isinstance(n, int | np.integer) else list(n)
+    for what, entries in (("generator", generators), ("n", rows), ("measure", measures), ("method", chosen)):
+        if not len(entries):
+            raise ValueError(f"expected at least one {what}, found none")
+    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 1:
+        raise ValueError(f"expected at least 1 replicate, found {replicates!r}")
+    asked = kind(
+        generators=dict(generators),
+        n=[int(k) for k in rows],
+        measures=_named(measures),
+        methods=list(chosen),
+        replicates=int(replicates),
+        n_resamples=n_resamples,
+        level=kind.default_level if level is None else level,
+    )
+    asked.check()
+    asked.ask(TRIAL, np.random.SeedSequence(0))  # what cannot be asked raises before the run
+    kept = None if store is None else Store(store, _description(asked, seed), asked.columns)
+    cells = Cells(asked.groups, asked.generators, asked.replicates, seed, asked.ask, asked.columns)
+    return pd.DataFrame(asked.rows(compute(cells, kept, n_jobs, question)))
+
+
+TRIAL = Sample.from_counts([0.2, 0.4, 0.7], [6, 7, 7], [1, 3, 5])
+
+
+def _named(measures: Measures) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Give every measure a label, and raise now if one or an option is unknown."""
+    if isinstance(measures, str):
+        raise ValueError(f"expected a sequence of measures, found the string {measures!r}")
+    chosen = measures if isinstance(measures, Mapping) else {name: (name, {}) for name in measures}
+    for name, options in chosen.values():
+        find_measure(name, options)
+    return {label: (name, dict(options)) for label, (name, options) in chosen.items()}
+
+
+def _description(asked: Question, seed: int) -> dict[str, str]:
+    """Say all that the answers depend on, so that a store of another study is known as such."""
+    from importlib.metadata import version
+
+    plain = {"question": asked.name, "seed": seed, "n": asked.n, "replicates": asked.replicates}
+    plain |= {"n_resamples": asked.n_resamples, "level": asked.level, "methods": asked.methods}
+    plain |= {f"generator {label!r}": generator for label, generator in asked.generators.items()}
+    plain |= {f"measure {label!r}": measure for label, measure in asked.measures.items()}
+    return {key: repr(value) for key, value in {**plain, "version": version("calibstat")}.items()}

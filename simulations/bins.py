@@ -1,0 +1,8 @@
+"""Does the number of bins change the ranking of models? The grid, the call and the figure: calibstat/studies/bins.py."""
+
+import sys
+from pathlib import Path
+
+from calibstat.cli import app
+
+app(["study", "bins", "--out", str(Path(__file__).parent), *sys.argv[1:]])

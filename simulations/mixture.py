@@ -1,0 +1,8 @@
+"""What does a binned estimate say of a known Gaussian mixture? The grid, the call and the figure: calibstat/studies/mixture.py."""
+
+import sys
+from pathlib import Path
+
+from calibstat.cli import app
+
+app(["study", "mixture", "--out", str(Path(__file__).parent), *sys.argv[1:]])

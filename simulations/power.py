@@ -1,0 +1,8 @@
+"""Which test finds which error? The grid, the call and the figure: calibstat/studies/power.py."""
+
+import sys
+from pathlib import Path
+
+from calibstat.cli import app
+
+app(["study", "power", "--out", str(Path(__file__).parent), *sys.argv[1:]])

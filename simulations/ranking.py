@@ -1,0 +1,8 @@
+"""Do measures put models in the same order, and in the right one? The grid, the call and the figure: calibstat/studies/ranking.py."""
+
+import sys
+from pathlib import Path
+
+from calibstat.cli import app
+
+app(["study", "ranking", "--out", str(Path(__file__).parent), *sys.argv[1:]])
