@@ -20,6 +20,7 @@ class Pair:
     """A generator whose data sets cost nothing."""
 
     def sample(self, n, rng):
+        """Return two rows."""
         return np.array([0, 1]), np.array([0.2, 0.6])
 
 

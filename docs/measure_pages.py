@@ -155,7 +155,7 @@ def api_list() -> str:
 
 def generators_list() -> str:
     """Name every generator, for mkdocstrings to fill in."""
-    return "\n\n".join(f"::: calibstat.generators.{name}" for name in cs.GENERATORS)
+    return "\n\n".join(f"::: calibstat.generators.{name}" for name in ["Generator", *cs.GENERATORS])
 
 
 MARKERS = {

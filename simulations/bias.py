@@ -1,4 +1,7 @@
-"""How far off is each estimate, over rows and bins? The grid, the call and the figure: calibstat/studies/bias.py."""
+"""How far off is the plug-in estimate of each measure, over n and bins?
+
+The grid and the figure are in calibstat/studies/bias.py.
+"""
 
 import sys
 from pathlib import Path

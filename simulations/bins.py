@@ -1,4 +1,7 @@
-"""Does the number of bins change the ranking of models? The grid, the call and the figure: calibstat/studies/bins.py."""
+"""Does the number of bins change the ranking of models?
+
+The grid and the figure are in calibstat/studies/bins.py.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""At which rate does each estimate converge? The grid, the call and the figure: calibstat/studies/consistency.py."""
+"""At which rate does each measure converge?
+
+The grid and the figure are in calibstat/studies/consistency.py.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Does every interval cover what it says? The grid, the call and the figure: calibstat/studies/coverage.py."""
+"""Does every interval cover what it says?
+
+The grid and the figure are in calibstat/studies/coverage.py.
+"""
 
 if __name__ != "__main__":  # numba looks for the package "coverage" and would find this script instead
     raise ImportError("this is a script, not the package coverage")

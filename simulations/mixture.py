@@ -1,4 +1,7 @@
-"""What does a binned estimate say of a known Gaussian mixture? The grid, the call and the figure: calibstat/studies/mixture.py."""
+"""What does a binned estimate say of a known Gaussian mixture?
+
+The grid and the figure are in calibstat/studies/mixture.py.
+"""
 
 import sys
 from pathlib import Path

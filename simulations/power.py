@@ -1,4 +1,7 @@
-"""Which test finds which error? The grid, the call and the figure: calibstat/studies/power.py."""
+"""Which test finds which error?
+
+The grid and the figure are in calibstat/studies/power.py.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Do measures put models in the same order, and in the right one? The grid, the call and the figure: calibstat/studies/ranking.py."""
+"""Do measures put models in the same order, and in the right one?
+
+The grid and the figure are in calibstat/studies/ranking.py.
+"""
 
 import sys
 from pathlib import Path

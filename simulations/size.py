@@ -1,4 +1,7 @@
-"""Does every test keep its level? The grid, the call and the figure: calibstat/studies/size.py."""
+"""Does every test keep its level?
+
+The grid and the figure are in calibstat/studies/size.py.
+"""
 
 import sys
 from pathlib import Path
