@@ -152,14 +152,15 @@ def interval(
 
 @app.command("report")
 def write_report(file: File, label: Label, prob: Prob, out: Folder, level: Level = 0.95, rng: Seed = 0) -> None:
-    """Put all measures to the data; write a table, pictures and everything as JSON to a folder."""
+    """Put all measures but the costly ones to the data; write a table, pictures and everything as JSON to a folder."""
     with one_line_errors():
-        from calibstat import MEASURES, report
+        from calibstat import report
+        from calibstat.measures.registry import everyday_measures
         from calibstat.reading import read_sample
 
         sample = read_sample(file, label, prob)
         out.mkdir(parents=True, exist_ok=True)
-        found = with_progress(list(MEASURES), lambda name: report.assess(sample, name, level=level, rng=rng))
+        found = with_progress(everyday_measures(), lambda name: report.assess(sample, name, level=level, rng=rng))
         about = {"calibstat": __version__, "file": file.name, "label": label, "prob": prob, "rng": rng}
         saved = report.save(sample, found, out, about=about, rng=rng)
         say(report.describe(sample), findings_table({file.name: found}, level), report.MEANING)

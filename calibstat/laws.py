@@ -121,8 +121,17 @@ class Density:
         return self.score(s.ravel()), (weight * self.density(s)).ravel()
 
 
+@dataclass(frozen=True)
 class Uniform(Density):
-    """The uniform law on [0, 1]."""
+    """The uniform law on [0, 1], on panels that also end at multiples of 1 / `pieces`."""
+
+    pieces: int = 1
+
+    @property
+    def grid(self) -> np.ndarray:
+        """Ends of panels, none of them narrower than rounding."""
+        cut = np.union1d(_graded(), np.arange(self.pieces + 1) / self.pieces)
+        return cut[np.diff(cut, prepend=-np.inf) > SMALLEST_PANEL]
 
     def density(self, s: np.ndarray) -> np.ndarray:
         """Return 1."""

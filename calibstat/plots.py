@@ -251,6 +251,25 @@ def _cumulative(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> Non
     ax.set_ylabel("Cumulative residual")
 
 
+def _denoised(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The running sum of the residuals, what it is denoised to, and below them the witness, with its scale right."""
+    x, curve, denoised = (np.append(0, found[name]) for name in ("value", "cumulative", "denoised"))
+    value, witness = found["value"], found["witness"]
+    ax.axhline(0, **DIAGONAL)
+    area = f"area + |end| = {found.estimate:.3g}"
+    ax.fill_between(x, curve, denoised, step="post", color=color["blue"], alpha=0.15, linewidth=0, label=area)
+    ax.step(x, curve, where="post", color=color["blue"], label="sum of residuals / n")
+    ax.step(x, denoised, where="post", color=color["orange"], linewidth=2, label="denoised")
+    ends = (-1, 0) if witness.min() < 0 else (0, 1)
+    unit = 0.3 * max(np.ptp(curve), 0.01)
+    zero = curve.min() - (ends[1] + 0.5) * unit
+    ax.plot(value, zero + unit * witness, color=color["green"], label="witness (right scale)", **_joined(value))
+    scale = ax.secondary_yaxis("right", functions=(lambda y: (y - zero) / unit, lambda w: zero + unit * w))
+    scale.set_yticks(ends)
+    scale.tick_params(colors=color["green"])
+    ax.set(ylim=(zero + unit * (ends[0] - 0.2), None), ylabel="Cumulative residual")
+
+
 def _smooth(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """The mean residual near each prediction, with the density of the predictions along the lower edge."""
     grid, residual, density = found["grid"], found["residual"], found["density"]
@@ -286,6 +305,13 @@ def _recalibrated(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> N
     ax.set(ylim=(-0.02, 1.02), ylabel="Recalibrated probability", title=parts)
 
 
+def _updated(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The best small update of the predictions."""
+    ax.plot([0, 1], [0, 1], **DIAGONAL, label="no update")
+    ax.plot(found["value"], found["kappa"], color=color["blue"], label="best update", **_joined(found["value"]))
+    ax.set(ylim=(-0.02, 1.02), ylabel="Updated probability")
+
+
 def _gaps(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """The gap between frequency and mean prediction in each bin."""
     x, y = found["mean_prediction"], found["frequency"]
@@ -293,6 +319,27 @@ def _gaps(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     ax.vlines(x, x, y, color=color["red"], alpha=0.45, linewidth=6, label="gap")
     ax.plot(x, y, color=color["blue"], label="observed", **POINT)
     ax.set(ylim=(-0.02, 1.02), ylabel="Observed frequency")
+
+
+def _partition(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """What the best intervals add up to from the left, residuals and widths, with their rows along the lower edge."""
+    low, high, rows = found["low"], found["high"], found["count"]
+    x = np.column_stack((low, high)).ravel()
+
+    def ramps(part: np.ndarray) -> np.ndarray:
+        """Grow by this much within each interval."""
+        return np.column_stack((np.cumsum(part) - part, np.cumsum(part))).ravel()
+
+    gaps, total = ramps(np.abs(found["residual"])), ramps(found["cost"])
+    ax.fill_between(x, gaps, color=color["red"], alpha=0.35, linewidth=0, label="their residuals")
+    ax.fill_between(x, gaps, total, color=color["blue"], alpha=0.35, linewidth=0, label="their widths, times rows / n")
+    ax.plot(x, total, color=color["blue"], linewidth=2, label=f"sum over {rows.size} interval{'s' * (rows.size > 1)}")
+    reach = max(found.estimate, 0.01)
+    ax.set(ylim=(-0.22 * reach, 1.05 * reach), ylabel="Cost of the intervals up to here")
+    strip = _strip(ax, "rows of each interval")
+    up_and_down = np.outer(rows, (0, 1, 1, 0)).ravel()
+    strip.fill_between(np.repeat(x, 2), up_and_down, color=color["grey"], alpha=0.5, linewidth=0.6)
+    strip.set_ylim(0, rows.max())
 
 
 def _loss(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
@@ -303,11 +350,45 @@ def _loss(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     ax.set_ylabel("Loss")
 
 
+def _weights(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The two weights, one for each outcome, whose mean over the rows is the value."""
+    low, high = found["range"]
+    ax.axhline(0, **DIAGONAL)
+    style = _joined(found["value"])
+    ax.plot(found["value"], found["weight_positive"], color=color["blue"], label="weight if the outcome is 1", **style)
+    style["linestyle"] = "--"
+    ax.plot(found["value"], found["weight_negative"], color=color["orange"], label="if the outcome is 0", **style)
+    ax.set(ylabel="Weight", title=f"{ax.get_title()}: certainly {low:.3g} to {high:.3g}")
+
+
+def _merged(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """Where each prediction goes."""
+    value, merged = found["value"], found["merged"]
+    ax.plot([0, 1], [0, 1], **DIAGONAL, label="stays")
+    ax.vlines(value, value, merged, color=color["red"], alpha=0.45, linewidth=6, label="how far it moves")
+    ax.plot(value, merged, color=color["blue"], label="mean outcome of its cell", **POINT)
+    ax.set(ylim=(-0.02, 1.02), ylabel="Calibrated prediction")
+
+
+def _bracket(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The two ends between which the value is."""
+    low, high = found["bracket"]
+    ax.axvspan(low, high, color=color["blue"], alpha=0.3, linewidth=0, label=f"between {low:.3g} and {high:.3g}")
+    ax.set(xlabel=found.measure, ylabel="From lower distance to interval error", yticks=[])
+    ax.set_title(f"too many predictions for a value, n = {found.n:.10g}")
+
+
 DETAILS = {
+    "denoised": _denoised,
     "cumulative": _cumulative,
     "grid": _smooth,
     "witness": _witness,
     "recalibrated": _recalibrated,
+    "kappa": _updated,
+    "cost": _partition,
     "frequency": _gaps,
     "loss_positive": _loss,
+    "weight_positive": _weights,
+    "merged": _merged,
+    "bracket": _bracket,
 }

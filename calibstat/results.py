@@ -140,7 +140,7 @@ class MeasureDetail(Result):
     measure : str
         The measure with its options.
     estimate : float
-        Its value.
+        Its value; nan where it has none on so many distinct predictions.
     n : int or float
         Rows, or total weight.
     fields : dict

@@ -132,6 +132,26 @@ def coverage_table() -> str:
     return f"{source(path)}\n\n{rows_of(columns, rows)}"
 
 
+def distances_table() -> str:
+    """Show which measure is continuous, complete, sound and estimable, from the stored study."""
+    path = RESULTS / "distances.csv"
+    if not path.exists():
+        return PENDING.format(name="distances")
+    import pandas as pd
+
+    from calibstat.studies.distances import LIMITS, judge
+
+    found = judge(pd.read_csv(path, comment="#"))
+    cells = {
+        (row.measure, row.property): f"{'✓' if row.holds else '✗'} {row.number:.2g} ({row.where})"
+        if row.number == row.number  # not nan: there was something to see it in
+        else "–"
+        for row in found.itertuples()
+    }
+    rows = [[measure, *(cells[measure, name] for name in LIMITS)] for measure in found["measure"].unique()]
+    return f"{source(path)}\n\n{rows_of(['measure', *LIMITS], rows)}"
+
+
 def source(path: Path) -> str:
     """Say which command made a stored result: the comment in its first line."""
     first = path.read_text(encoding="utf-8").partition("\n")[0]
@@ -162,6 +182,7 @@ MARKERS = {
     "measures": measures_table,
     "sizes": sizes_table,
     "coverage": coverage_table,
+    "distances": distances_table,
     "decisions": decisions_list,
     "api": api_list,
     "generators": generators_list,

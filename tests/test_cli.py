@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import calibstat as cs
 from calibstat import demo, report
 from calibstat.cli import app, with_progress
+from calibstat.measures.registry import everyday_measures
 
 COLUMNS = ["--label", "y", "--prob", "p"]
 
@@ -119,14 +120,14 @@ def test_report_writes_table_pictures_and_strict_json(rows, csv, tmp_path):
         "intervals.png",
     }
     found = json.loads((out / "report.json").read_text(), parse_constant=pytest.fail)
-    assert [entry["measure"] for entry in found["findings"]] == list(cs.MEASURES)
+    assert [entry["measure"] for entry in found["findings"]] == everyday_measures()
     assert found["data"] == {"n": 400, "positives": rows["y"].sum(), "distinct_predictions": 400}
     assert found["rng"] == 0
     for entry in found["findings"]:
         honest = cs.MEASURES[entry["measure"]].bind({}).honest
         assert (entry["interval"] is None) == (honest is None)
         assert 0 < entry["test"]["pvalue"] <= 1
-    assert list(pd.read_csv(out / "table.csv")["measure"]) == list(cs.MEASURES)
+    assert list(pd.read_csv(out / "table.csv")["measure"]) == everyday_measures()
     for picture in out.glob("*.png"):
         assert picture.read_bytes().startswith(b"\x89PNG")
 

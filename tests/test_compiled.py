@@ -25,6 +25,14 @@ THRESHOLD = (VALUE * 2.0**63).astype(np.uint64)
 THRESHOLD_OF_ROW = np.repeat(THRESHOLD, COUNT.astype(int))
 CELL_OF_ROW = np.repeat(np.arange(M), COUNT.astype(int))
 MANY = COUNT * 40
+# a path of five nodes, right, right, left, right, with a subtree hanging from each
+NODE = np.round(GENERATOR.normal(size=(12, 5)), 3) * (np.arange(12) > 0)[:, None]
+CHILD = np.array(
+    [[0, 0], [6, 2], [7, 3], [4, 8], [9, 5], [10, 11], *[[0, 0]] * 6],
+    np.int32,
+)
+PATH, SIDE = np.arange(1, 6, dtype=np.int32), np.array([1, 1, 0, 1, 0], np.int8)
+HEAP = np.array([[0.9, 0.5], [0.4, 0.2], [0.8, 0.1], [0.5, 0.3], [0.3, 0.7], [0.2, 0.4], [0.1, 0.6]])
 INPUTS = {
     "sample._encode": lambda: (OUTCOMES, PREDICTIONS, np.empty(30, np.uint64)),
     "sample._collapse": lambda: (KEY, np.zeros(30), np.zeros(30), np.zeros(30)),
@@ -34,9 +42,20 @@ INPUTS = {
     "measures.binned._row_sums": lambda: (OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
     "measures.binned._squared_error": lambda: (CELL, VALUE, COUNT, POSITIVES, True),
     "measures.cumulative._extremes": lambda: (RESIDUAL,),
+    "measures.interval._cheapest": lambda: (VALUE, COUNT, POSITIVES),
+    "measures.interval._windows": lambda: (VALUE, RESIDUAL, 0.25),
+    "measures.interval._windows_witness": lambda: (VALUE, RESIDUAL, 0.25),
     "measures.kernel._laplace": lambda: (VALUE, RESIDUAL, 0.5),
     "measures.kernel._laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
     "measures.kernel._gaussian_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "measures.post_processing._add_up": lambda: (NODE.copy(), CHILD, 3),
+    "measures.post_processing._move": lambda: (NODE.copy(), 2, 0.25),
+    "measures.post_processing._splay": lambda: (NODE.copy(), CHILD.copy(), PATH, SIDE, 5),
+    "measures.post_processing._improved": lambda: (VALUE, COUNT, POSITIVES),
+    "measures.lipschitz._rise": lambda: (HEAP.copy(), 4, 0.7, 0.1),
+    "measures.lipschitz._sink": lambda: (HEAP.copy(), 6, 0.1, 0.3),
+    "measures.lipschitz._fit_rising": lambda: (VALUE, np.cumsum(np.abs(RESIDUAL)) * (1 - 2 * VALUE) ** 2),
+    "measures.lipschitz._largest_weight": lambda: (VALUE, np.round(8 * RESIDUAL)),
     "measures.smooth._split": lambda: (VALUE, RESIDUAL, COUNT, 40),
     "measures.scores._squared_error": lambda: (VALUE, COUNT, POSITIVES),
     "measures.scores._negative_log_likelihood": lambda: (VALUE[1:-1], COUNT[1:-1], POSITIVES[1:-1]),

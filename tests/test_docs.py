@@ -58,6 +58,7 @@ def test_results_are_shown_where_they_are_stored(pages, tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "RESULTS", tmp_path)
     assert "calibstat study size" in pages.sizes_table()
     assert "calibstat study coverage" in pages.coverage_table()
+    assert "calibstat study distances" in pages.distances_table()
     generators = {"calibrated": cs.generators.calibrated()}
     sizes = cs.study.run("size", generators, 50, ["ks", "ece"], replicates=4, seed=1, n_resamples=19)
     cs.study.write_table(sizes, tmp_path / "size.csv", command="made up", seed=1)

@@ -4,14 +4,27 @@ import math
 import pickle
 import subprocess
 import sys
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
 import calibstat as cs
-from calibstat.generators import calibrated, domain, gaussian_mixture, groups, hidden, shift, temperature
+from calibstat.generators import (
+    calibrated,
+    domain,
+    gaussian_mixture,
+    groups,
+    hidden,
+    high_frequency,
+    interval_gap,
+    quadratic_gap,
+    shift,
+    temperature,
+    two_point,
+)
+from calibstat.measures.registry import everyday_measures
 
 LN2 = math.log(2)
 FIVE = [0.1, 0.3, 0.5, 0.7, 0.9]
@@ -123,14 +136,28 @@ CALIBRATED += [gaussian_mixture(0, -2), gaussian_mixture(0, 0)]
 
 
 @pytest.mark.parametrize("family", CALIBRATED)
-@pytest.mark.parametrize("measure", [name for name, entry in cs.MEASURES.items() if entry.complete])
+@pytest.mark.parametrize("measure", [name for name in everyday_measures() if cs.MEASURES[name].complete])
 def test_calibrated_families_have_no_error(family, measure):
     assert family.truth(measure) == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.parametrize("family", CALIBRATED)
+def test_calibrated_families_are_at_no_distance(family):
+    finite = family in (calibrated(FIVE), gaussian_mixture(0, 0))
+    # predictions keep their places, or the value on the grid is above the lower distance by at most 1 / (2 grid²)
+    assert 0 <= family.truth("lower_distance", grid=50) <= (1e-12 if finite else 1 / 5000)
+    if finite:
+        assert family.truth("upper_distance") == pytest.approx(0, abs=1e-15)
+
+
 @pytest.mark.parametrize("family", [temperature(1.5), gaussian_mixture(1, 1), hidden(), shift(-0.3, FIVE)])
 def test_every_registered_measure_has_a_truth(family):
-    assert all(np.isfinite(family.truth(measure)) for measure in cs.MEASURES)
+    assert all(np.isfinite(family.truth(measure)) for measure in cs.MEASURES if measure != "upper_distance")
+    if isinstance(family, temperature | gaussian_mixture):
+        with pytest.raises(NotImplementedError, match="it has none on more than 10 distinct predictions"):
+            family.truth("upper_distance")
+    else:
+        assert np.isfinite(family.truth("upper_distance"))
 
 
 # Quantile bins of the predictions are quantile bins of the scores. Temperature 2 in 4 bins, first quarter: E (f - v) =
@@ -253,6 +280,9 @@ COMPOSED = [
     groups({"a": (0.4, temperature(2)), "b": (0.4, shift(1, stats.beta(2, 3))), "c": (0.2, calibrated([0.3, 0.6]))}),
     groups({"up": (0.5, gaussian_mixture(1, 1)), "down": (0.5, gaussian_mixture(0, -3))}).with_prevalence(0.3),
     domain([0.2, 0.3, 0.5], [0.1, 0.9, 0.4], [0.4, 0.4, 0.7]),
+    quadratic_gap(0.2),
+    interval_gap(0.2, -0.05),
+    high_frequency(5),
 ]
 ONE_PREDICTION = [hidden(), temperature(3, {0.2: 0.3, 0.6: 0.7})]
 
@@ -310,6 +340,7 @@ def test_curves_exist_only_where_predictions_are():
 def test_samples_are_reproducible_rows(name):
     half = 0.5, calibrated()
     arguments = {"temperature": (2,), "shift": (0.5,), "gaussian_mixture": (1, 1), "domain": ([1], [0.5], [0.4])}
+    arguments |= {"quadratic_gap": (0.2,), "interval_gap": (0.2, 0.1), "two_point": (0.1,), "high_frequency": (3,)}
     arguments |= {"groups": ({"a": half, "b": half},), "distorted": (shift(1), 2), "prevalence": (calibrated(), 0.1)}
     family = cs.GENERATORS[name](*arguments.get(name, ()))
     y, p = family.sample(100, 7)
@@ -346,6 +377,15 @@ def test_a_finite_law_draws_its_probabilities():
         (lambda: calibrated({0.2: 0.5, 0.4: 0.6}), "sum to 1"),
         (lambda: calibrated({0.2: 1.5, 0.4: -0.5}), "positive probabilities"),
         (lambda: calibrated(stats.norm()), "distribution on"),
+        (lambda: quadratic_gap(0), "alpha above 0 and at most 1/2"),
+        (lambda: quadratic_gap(0.1, 3), "variant 1 or 2"),
+        (lambda: interval_gap(0.5, 0.1), "alpha between 0 and 1/2"),
+        (lambda: interval_gap(0.4, 0.2), "shift above -alpha"),
+        (lambda: interval_gap(0.1, -0.1), "shift above -alpha"),
+        (lambda: two_point(0.6), "epsilon from -1/2"),
+        (lambda: high_frequency(1.5), "k to be a whole number"),
+        (lambda: high_frequency(0), "k to be a whole number"),
+        (lambda: high_frequency(2, 0.5), "amplitude above 0"),
         (lambda: calibrated().sample(0), "whole number of at least 1"),
         (lambda: calibrated().sample(2.5), "whole number of at least 1"),
         (lambda: calibrated().curve(1.5), "from 0 to 1"),
@@ -388,7 +428,7 @@ def test_families_are_distorted_calibrated_ones(law):
         assert all(np.array_equal(a, b) for a, b in zip(family.sample(50, 3), same.sample(50, 3), strict=True))
         at = family.sample(50, 3)[1]
         assert np.array_equal(family.curve(at), same.curve(at))
-        for measure in cs.MEASURES:
+        for measure in everyday_measures():
             assert family.truth(measure) == same.truth(measure)
 
 
@@ -510,7 +550,7 @@ def test_prevalence_and_distortion_commute():
         family.with_prevalence(0.2).distorted_by(shift=0.5, s_shape=0.3, subgroup=0.3),
         family.distorted_by(shift=0.5, s_shape=0.3, subgroup=0.3).with_prevalence(0.2),
     )
-    for measure in cs.MEASURES:
+    for measure in everyday_measures():
         assert one.truth(measure) == pytest.approx(other.truth(measure), abs=1e-9)
 
 
@@ -544,16 +584,9 @@ def test_groups_may_cancel():
 # --- domains ---------------------------------------------------------------------------------------------------------
 
 
-def quadratic_gap(alpha):
-    """The two laws of Błasiok et al. 2023, lemma 4.5, on the points 00, 01, 10, 11."""
-    rare = alpha / (1 + 2 * alpha)
-    law, f = (0.5 - rare, rare, rare, 0.5 - rare), (0.5 - alpha, 0.5 - alpha, 0.5 + alpha, 0.5 + alpha)
-    return domain(law, (0.5 - alpha, 1, 0, 0.5 + alpha), f), domain(law, (0.5,) * 4, f)
-
-
 @pytest.mark.parametrize("alpha", [0.1, 0.3])
 def test_predictions_and_outcomes_do_not_tell_the_distance(alpha):
-    near, far = quadratic_gap(alpha)
+    near, far = quadratic_gap(alpha), quadratic_gap(alpha, variant=2)
     assert near.distance() == pytest.approx(2 * alpha**2 / (1 + 2 * alpha), abs=1e-15)
     assert far.distance() == pytest.approx(alpha, abs=1e-15)
     for measure in cs.MEASURES:
@@ -589,6 +622,90 @@ def test_distances_by_hand():
     # .2 and .8 in truth; half of the rows report 1/2 instead and go there; other ways to cut are worse
     half = groups({"a": (0.5, calibrated([0.2, 0.8])), "b": (0.5, domain([0.5, 0.5], [0.2, 0.8], [0.5, 0.5]))})
     assert half.distance() == pytest.approx(0, abs=1e-15)
+
+
+# --- families of the distances ----------------------------------------------------------------------------------------
+
+
+# alpha a, q = a / (1 + 2 a), 01 and 10 moved by s: they go to 1/2, a + s away, and 00 and 11 stay. Intervals: with s <
+# 0 one of width 2 (a + s) holds 01 and 10, 2 q of the rows, and no residual. With s > 0 an interval of 01 and 10 holds
+# all and is wider than what the points cost alone: 00 and 11 nothing, 01 and 10 each q (1/2 + a + s) = a / 2 + q s.
+@pytest.mark.parametrize("alpha", [0.1, 0.3])
+@pytest.mark.parametrize("shift", [-0.01, 0.01])
+def test_interval_gap_by_hand(alpha, shift):
+    family, q = interval_gap(alpha, shift), alpha / (1 + 2 * alpha)
+    assert family.distance() == pytest.approx(2 * q * (alpha + shift), abs=1e-15)
+    assert family.truth("upper_distance") == pytest.approx(2 * q * (alpha + shift), abs=1e-15)
+    assert family.truth("lower_distance") == pytest.approx(2 * q * (alpha + shift), abs=1e-9)
+    interval = 4 * q * (alpha + shift) if shift < 0 else alpha + 2 * q * shift
+    assert family.truth("interval_ce") == pytest.approx(interval, abs=1e-12)
+    assert family.curve([0.5 - alpha, 0.5 - alpha - shift]).tolist() == [0.5 - alpha, 1]
+
+
+def test_interval_gap_tends_to_the_quadratic_gap_but_its_distances_do_not():
+    near, limit = interval_gap(0.3, 1e-9), quadratic_gap(0.3)
+    for measure in ("smooth_ce", "kernel_ce", "lower_distance"):
+        assert near.truth(measure) == pytest.approx(limit.truth(measure), abs=1e-8)
+    assert near.distance() == pytest.approx(limit.distance(), abs=1e-8)
+    assert limit.truth("upper_distance") - near.truth("upper_distance") > 0.18  # .3 - .1125
+
+
+# residual masses (1/2)(1/2 - e) of both signs at distance 2 abs(e). Intervals: one of width 2 abs(e) for all. Smooth:
+# weights 2 abs(e) apart. Laplace: 2 m² (1 - exp(-2 abs(e))), m = (1/2)(1/2 - e). Both to 1/2: distances abs(e). For the
+# lower distance rows may part: a share 1/2 - e of either outcome goes to the other point, which is then calibrated, at
+# a cost of 2 abs(e) (1/2 - e) = 4 abs(e) m in all, less than abs(e) if e > 0, and then 2 smCE, the most that it can be.
+@pytest.mark.parametrize("e", [0.01, -0.1])
+def test_two_points_beside_each_other_by_hand(e):
+    family, m = two_point(e), (0.5 - e) / 2
+    truth = {"ks": m, "kuiper": m, "interval_ce": 2 * abs(e), "smooth_ce": 2 * abs(e) * m}
+    truth |= {"kernel_ce": m * math.sqrt(2 * (1 - math.exp(-2 * abs(e)))), "upper_distance": abs(e)}
+    for measure, value in truth.items():
+        assert family.truth(measure) == pytest.approx(value, abs=1e-14)
+    assert family.truth("lower_distance") == pytest.approx(min(abs(e), 4 * abs(e) * m), abs=1e-10)
+    assert family.distance() == pytest.approx(abs(e), abs=1e-15)
+    assert two_point(0).is_calibrated
+
+
+# The Gaussian kernel of bandwidth 1, with x = v - 1/2 and w = 2 pi k: the residual is ± A exp(-64 x²) sin(w x), all but
+# 1e-7 of it inside. In s = x - x' and t = x + x' it is x² + x'² = (s² + t²) / 2 and 2 sin(w x) sin(w x') = cos(w s) -
+# cos(w t), so the double integral is A²/4 times that of exp(-33 s² - 32 t²) (cos w s - cos w t), which is
+# A²/4 pi / sqrt(33 * 32) (exp(-w²/132) - exp(-w²/128)). The ends that are cut off weigh less than A exp(-16) w / 512.
+@pytest.mark.parametrize("k", [1, 2, 4, 8])
+def test_the_gaussian_kernel_hardly_sees_high_frequencies(k):
+    w, a = 2 * math.pi * k, 0.3
+    square = a**2 / 4 * math.pi / math.sqrt(33 * 32) * (math.exp(-(w**2) / 132) - math.exp(-(w**2) / 128))
+    cut = a * math.exp(-16) * w / 256
+    found = high_frequency(k, a).truth("kernel_ce", kernel="gaussian")
+    assert found == pytest.approx(math.sqrt(square), abs=cut)
+    # the weight sin(w x) / w has slope 1, and the integral of exp(-64 x²) sin(w x)² is pi**.5 / 16 (1 - exp(-w²/64))
+    low = a / w * (math.sqrt(math.pi) / 16 * (1 - math.exp(-(w**2) / 64)) - math.exp(-16))
+    assert low <= high_frequency(k, a).truth("smooth_ce") <= 2 * low
+
+
+@pytest.mark.parametrize("k", [1, 3, 10, 100])
+def test_high_frequency_by_quadrature(k, unbinned):
+    """Half a wave at a time, between which the residual changes sign."""
+    ends = np.arange(2 * k + 1) / (2 * k)
+
+    def error(v):
+        return 0.4 * math.exp(-64 * (v - 0.5) ** 2) * math.sin(2 * math.pi * k * v)
+
+    residual = np.array([integrate.quad(error, *end, epsabs=1e-13)[0] for end in pairwise(ends)])
+    sums = np.append(0, residual.cumsum())
+    family = high_frequency(k)
+    assert family.truth("ks") == pytest.approx(np.abs(sums).max(), abs=1e-9)
+    assert family.truth("kuiper") == pytest.approx(np.ptp(sums), abs=1e-9)
+    assert family.truth(unbinned) == pytest.approx(np.abs(residual).sum(), abs=1e-9)
+    # k bins of a whole wave each, or 2 k of half a wave
+    assert family.truth("ece", n_bins=2 * k) == pytest.approx(np.abs(residual).sum(), abs=1e-9)
+    assert family.truth("ece", n_bins=k) == pytest.approx(np.abs(residual.reshape(k, 2).sum(axis=1)).sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 50, 1000])
+def test_chances_of_high_frequency_stay_probabilities(k):
+    v = np.linspace(0, 1, 100_001)
+    error = 0.49 * np.exp(-64 * (v - 0.5) ** 2) * np.sin(2 * np.pi * k * v)
+    assert np.abs(high_frequency(k, 0.49).curve(v) - (v + error)).max() < 1e-15  # nothing is clipped
 
 
 @pytest.mark.parametrize(

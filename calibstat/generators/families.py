@@ -12,7 +12,7 @@ import numpy as np
 from calibstat.generators.base import Generator, Rows
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.population import Part
-from calibstat.laws import Density, Points, TwoNormals, law_of
+from calibstat.laws import Density, Points, TwoNormals, Uniform, law_of
 
 
 class Scores(Generator):
@@ -353,3 +353,176 @@ class domain(_Table):
 
     def _columns(self) -> tuple[Any, Any, Any]:
         return self.probability, self.chance, self.prediction
+
+
+@dataclass(frozen=True, repr=False)
+class quadratic_gap(_Table):
+    """Two worlds with one law of predictions and outcomes, of which one is much nearer to calibration.
+
+    The points 00, 01, 10, 11 have probabilities 1/2 - q, q, q, 1/2 - q with q = alpha / (1 + 2 alpha); the prediction
+    is 1/2 - alpha at the first two and 1/2 + alpha at the others. In variant 1 the chances of outcome 1 are 1/2 -
+    alpha, 1, 0 and 1/2 + alpha, so that predicting 1/2 at 01 and 10 would be calibrated: the true distance is 2 alpha²
+    / (1 + 2 alpha). In variant 2 they are 1/2 everywhere and the distance is alpha. No measure of predictions and
+    outcomes can tell which it is (Błasiok et al. 2023, lemma 4.5, arXiv:2211.16886).
+
+    Parameters
+    ----------
+    alpha : float
+        Above 0, at most 1/2.
+    variant : {1, 2}
+        Which of the two worlds.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> from calibstat import generators
+    >>> near, far = generators.quadratic_gap(0.1), generators.quadratic_gap(0.1, variant=2)
+    >>> round(near.distance(), 6), round(far.distance(), 6), round(near.truth("ece") - far.truth("ece"), 12)
+    (0.016667, 0.1, 0.0)
+    """
+
+    alpha: float
+    variant: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha <= 0.5:
+            raise ValueError(f"expected alpha above 0 and at most 1/2, found {self.alpha!r}")
+        if self.variant not in (1, 2):
+            raise ValueError(f"expected variant 1 or 2, found {self.variant!r}")
+
+    def _columns(self) -> tuple[Any, Any, Any]:
+        low, high, rare = 0.5 - self.alpha, 0.5 + self.alpha, self.alpha / (1 + 2 * self.alpha)
+        chance = (low, 1, 0, high) if self.variant == 1 else (0.5,) * 4
+        return (0.5 - rare, rare, rare, 0.5 - rare), chance, (low, low, high, high)
+
+
+@dataclass(frozen=True, repr=False)
+class interval_gap(_Table):
+    """Variant 1 of `quadratic_gap` with the predictions at 01 and 10 moved a little, so that all four differ.
+
+    Post-processing can then treat 01 and 10 apart from 00 and 11: with q = alpha / (1 + 2 alpha) the true and the upper
+    distance are 2 q (alpha + shift) for a small shift, where the upper distance was alpha without any. Intervals can do
+    so only if 01 and 10 moved inwards (shift < 0), and then at a cost of 4 q (alpha + shift); else the interval
+    calibration error stays near alpha. So both jump at shift 0 (Błasiok et al. 2023, lemmas 6.8 and 6.9,
+    arXiv:2211.16886).
+
+    Parameters
+    ----------
+    alpha : float
+        Between 0 and 1/2.
+    shift : float
+        How far the predictions at 01 and 10 are beyond 1/2 - alpha and 1/2 + alpha, above -alpha, at most 1/2 - alpha.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> from calibstat import generators
+    >>> family = generators.interval_gap(0.1, shift=0.02)
+    >>> round(family.distance(), 6), round(family.truth("upper_distance"), 6)
+    (0.02, 0.02)
+    """
+
+    alpha: float
+    shift: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 0.5:
+            raise ValueError(f"expected alpha between 0 and 1/2, found {self.alpha!r}")
+        if not -self.alpha < self.shift <= 0.5 - self.alpha:
+            raise ValueError(f"expected shift above -alpha and at most 1/2 - alpha, found {self.shift!r}")
+
+    def _columns(self) -> tuple[Any, Any, Any]:
+        weight, chance, (low, _, _, high) = quadratic_gap(self.alpha)._columns()
+        return weight, chance, (low, low - self.shift, high + self.shift, high)
+
+
+@dataclass(frozen=True, repr=False)
+class two_point(_Table):
+    """Two equally likely points with outcome 1 and 0, for which 1/2 + epsilon and 1/2 - epsilon are predicted.
+
+    At epsilon 0 this is calibrated; beside it the unbinned calibration error is 1/2 - epsilon, although predictions
+    need to move by abs(epsilon) only (Błasiok et al. 2023, section 1, arXiv:2211.16886). Below 0 the predictions are
+    the wrong way round.
+
+    Parameters
+    ----------
+    epsilon : float
+        From -1/2 to 1/2.
+
+    Raises
+    ------
+    ValueError
+        If `epsilon` is outside its range.
+
+    Examples
+    --------
+    >>> from calibstat import generators
+    >>> [generators.two_point(epsilon).truth("ece", n_bins=2) for epsilon in (0, 0.01)]
+    [0.0, 0.49]
+    >>> round(generators.two_point(0.01).distance(), 12)
+    0.01
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        if not -0.5 <= self.epsilon <= 0.5:
+            raise ValueError(f"expected epsilon from -1/2 to 1/2, found {self.epsilon!r}")
+
+    def _columns(self) -> tuple[Any, Any, Any]:
+        return (0.5, 0.5), (1, 0), (0.5 + self.epsilon, 0.5 - self.epsilon)
+
+
+@dataclass(frozen=True, repr=False)
+class high_frequency(Scores):
+    """Errors that alternate: v uniform, E[y | v] = v + amplitude exp(-64 (v - 1/2)²) sin(2 pi k v), reported v.
+
+    As k grows the errors of neighbours cancel: the smooth calibration error and that of the Laplace kernel fall like
+    1 / k, that of the Gaussian kernel exponentially, so that it is not a consistent measure (Błasiok et al. 2023,
+    theorem 8.6, arXiv:2211.16886). The unbinned error stays near amplitude / sqrt(16 pi).
+
+    Parameters
+    ----------
+    k : int
+        Number of waves from 0 to 1, at least 1, at most 1000.
+    amplitude : float
+        The largest error, above 0, at most 0.49: beyond, chances would leave [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> from calibstat import generators
+    >>> generators.high_frequency(2).curve([0.375, 0.5, 0.625]).round(4)
+    array([0.2278, 0.5   , 0.7722])
+    >>> [round(generators.high_frequency(k).truth("kernel_ce", kernel="gaussian"), 6) for k in (4, 8)]
+    [0.002118, 3e-06]
+    """
+
+    k: int
+    amplitude: float = 0.4
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or self.k != int(self.k) or not 1 <= self.k <= 1000:
+            raise ValueError(f"expected k to be a whole number from 1 to 1000, found {self.k!r}")
+        if not 0 < self.amplitude <= 0.49:
+            raise ValueError(f"expected amplitude above 0 and at most 0.49, found {self.amplitude!r}")
+
+    @cached_property
+    def _law(self) -> Density:
+        return Uniform(pieces=8 * int(self.k))  # panels on which a wave is smooth
+
+    def _chance(self, t: np.ndarray) -> np.ndarray:
+        error = self.amplitude * np.exp(-64 * (t - 0.5) ** 2) * np.sin(2 * np.pi * self.k * t)
+        return np.clip(t + error, 0, 1)  # the sine vanishes at 0 and 1 so that only rounding is clipped

@@ -11,6 +11,7 @@ import numpy as np
 
 from calibstat.generators.distortion import Distortion
 from calibstat.laws import SMALLEST_PANEL, Density, Function, Points, gauss, solve
+from calibstat.measures.distance import best_merging
 from calibstat.sample import Sample
 
 CELLS = 4096  # in which parts of a mixture are added up, besides those that singular ends and bins need
@@ -213,8 +214,7 @@ def distance(parts: Sequence[Part]) -> float:
 
     If g is calibrated then on every set where it is constant it is the mean outcome of that set; and whichever way the
     domain is cut into sets, giving each its mean outcome is calibrated, also if two means are equal. So the best g is
-    that of the best partition, which this finds set by set: the best way to cut a set into cells is the cell of its
-    first member and the best way to cut the rest.
+    that of the best partition.
     """
     if any(isinstance(part.law, Density) for part in parts):
         raise NotImplementedError("the distance from calibration is a minimum over all ways to cut the domain into "
@@ -224,17 +224,4 @@ def distance(parts: Sequence[Part]) -> float:
     if size > LARGEST_DOMAIN:
         raise NotImplementedError(f"the distance from calibration is a minimum over all ways to cut the domain into "
                                   f"sets, which are too many for {size} points (at most {LARGEST_DOMAIN})")  # fmt: skip
-    member = (np.arange(2**size)[:, None] >> np.arange(size)) & 1 == 1
-    mass = np.maximum(member @ probability, np.finfo(float).tiny)
-    mean = (member @ positives) / mass
-    cost = (np.abs(value - mean[:, None]) * member @ probability).tolist()
-    best = [0.0] * 2**size
-    for whole in range(1, 2**size):
-        first = whole & -whole
-        rest = others = whole ^ first
-        least = cost[whole]
-        while others:  # every subset of the rest, which leaves the cell of the first
-            least = min(least, cost[whole ^ others] + best[others])
-            others = (others - 1) & rest
-        best[whole] = least
-    return best[-1]
+    return best_merging(value, probability, positives)[0]

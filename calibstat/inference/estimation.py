@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from calibstat.measures.registry import find_measure
@@ -88,7 +89,8 @@ def detail(
     Notes
     -----
     Costs a few times as much as the estimate. `calibstat.plot` draws it. The field "value" holds the distinct
-    predictions that arrays such as a witness run over.
+    predictions that arrays such as a witness run over. Where a measure has no value on so many distinct predictions
+    (`upper_distance`), the estimate is nan and the fields hold what is known.
 
     Examples
     --------
@@ -100,7 +102,8 @@ def detail(
     sample = as_sample(y_true, y_prob, sample_weight, labels)
     bound = find_measure(measure, options)
     fields = bound.detail(sample)
-    return MeasureDetail(str(bound), bound.estimate(sample), sample.n, fields and {"value": sample.value, **fields})
+    estimate = bound.estimate(sample) if bound.has_value(sample) else math.nan
+    return MeasureDetail(str(bound), estimate, sample.n, fields and {"value": sample.value, **fields})
 
 
 def expected_calibration_error(

@@ -2,7 +2,8 @@
 
 # isort: off
 from calibstat.measures.registry import MEASURES, BoundMeasure, Measure, measure
-from calibstat.measures import binned, cumulative, isotonic, kernel, scores, smooth  # noqa: F401  (registers them)
+from calibstat.measures import binned, cumulative, distance, interval, isotonic, kernel  # noqa: F401  (registers them)
+from calibstat.measures import lipschitz, post_processing, scores, smooth  # noqa: F401
 # isort: on
 
 __all__ = ["MEASURES", "BoundMeasure", "Measure", "measure"]

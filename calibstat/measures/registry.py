@@ -80,6 +80,10 @@ class Measure:
     resolution : float
         The largest jump that a vanishing change of the predictions may cause in a continuous measure (0 but for
         grids).
+    costly : bool
+        Whether a test by it takes minutes, so that whatever runs over all measures leaves it out.
+    largest : int or None
+        The most distinct predictions of which it has a value; of more it raises, and `detail` knows only a bracket.
     """
 
     name: str
@@ -102,6 +106,8 @@ class Measure:
     continuous: bool = False
     symmetric: bool = True
     resolution: float = 0.0
+    costly: bool = False
+    largest: int | None = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -169,6 +175,10 @@ class BoundMeasure:
         sums = self._call(self.measure.rows, y, p) if self.measure.rows else None
         return self.estimate(Sample.from_rows(y, p)) if sums is None else self.report(float(self.reduce(*sums)))
 
+    def has_value(self, sample: Sample) -> bool:
+        """Whether there is an estimate, or only a bracket."""
+        return self.measure.largest is None or sample.value.size <= self.measure.largest
+
     def detail(self, sample: Sample) -> dict[str, Any]:
         """What the measure knows of a sample beyond its value."""
         return self._call(self.measure.detail, *sample.arrays) if self.measure.detail else {}
@@ -189,6 +199,11 @@ class BoundMeasure:
 
 _REGISTRY: dict[str, Measure] = {}
 MEASURES: Mapping[str, Measure] = MappingProxyType(_REGISTRY)
+
+
+def everyday_measures() -> list[str]:
+    """Name the measures that whatever runs over all of them can afford on every sample."""
+    return [name for name, entry in MEASURES.items() if not entry.costly and entry.largest is None]
 
 
 def measure(

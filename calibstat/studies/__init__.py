@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from calibstat.studies import bias, bins, consistency, coverage, mixture, power, ranking, size
+from calibstat.studies import bias, bins, consistency, coverage, distances, mixture, power, ranking, size
 from calibstat.studies.study import Study
 
 STUDIES: Mapping[str, Study] = MappingProxyType(
-    {part.STUDY.name: part.STUDY for part in (size, power, coverage, bias, consistency, bins, ranking, mixture)}
+    {
+        part.STUDY.name: part.STUDY
+        for part in (size, power, coverage, bias, consistency, bins, ranking, mixture, distances)
+    }
 )

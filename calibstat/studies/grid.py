@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from calibstat import generators
-from calibstat.measures.registry import MEASURES
+from calibstat.measures.registry import everyday_measures
 from calibstat.study import most_rejections
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ BINNED: Measures = {
 
 
 def every_measure() -> Measures:
-    """Return every measure that is registered, and variants that are measures of their own."""
+    """Return every measure that a study can afford, and variants that are measures of their own."""
     variants: Measures = {"ece, max": ("ece", {"norm": "max"}), "kernel_ce, U": ("kernel_ce", {"statistic": "U"})}
-    return BINNED | variants | {name: (name, {}) for name in MEASURES}
+    return BINNED | variants | {name: (name, {}) for name in everyday_measures()}
 
 
 def models() -> dict[str, Any]:
