@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibstat.generators.distortion import Distortion
-from calibstat.laws import SMALLEST_PANEL, Density, Function, Points, gauss, solve
+from calibstat.generators.laws import SMALLEST_PANEL, Density, Function, Points, gauss, solve
 from calibstat.sample import Sample
 
 CELLS = 4096  # in which parts of a mixture are added up, besides those that singular ends and bins need
