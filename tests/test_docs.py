@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import calibstat as cs
 from calibstat.cli import app
+from calibstat.studies import STUDIES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -110,3 +111,15 @@ def test_commands_in_readme_and_docs_exist():
         assert CliRunner().invoke(app, [command[0], "--help"]).exit_code == 0, line
         assert all(option in CliRunner().invoke(app, [command[0], "--help"], terminal_width=200).stdout
                    for option in command if option.startswith("--")), line  # fmt: skip
+
+
+def test_every_study_has_its_script_its_row_and_its_results(pages):
+    readme = (ROOT / "simulations" / "README.md").read_text(encoding="utf-8")
+    for name, study in STUDIES.items():
+        assert study.asks in readme, name
+        assert f"calibstat study {name}" in (ROOT / "simulations" / f"{name}.py").read_text() + readme
+        first, second = (ROOT / "simulations" / "results" / f"{name}.csv").read_text().splitlines()[:2]
+        assert re.match(rf"# command: calibstat study {name}; seed: {study.seed}; version: \S+; date: 20", first)
+        assert second.startswith("question,")
+        assert list((ROOT / "simulations" / "figures").glob(f"{name}*.png"))
+    assert {path.stem for path in (ROOT / "simulations").glob("*.py")} == set(STUDIES)
