@@ -9,6 +9,7 @@ from calibstat.inference.estimation import (
     expected_calibration_error,
     kernel_calibration_error,
     maximum_calibration_error,
+    smooth_calibration_error,
 )
 from calibstat.inference.intervals import confidence_interval
 from calibstat.inference.reliability import reliability
@@ -34,6 +35,7 @@ __all__ = [
     "measure",
     "plot",
     "reliability",
+    "smooth_calibration_error",
     "study",
 ]
 __version__ = "0.1.0"

@@ -21,7 +21,6 @@ LAYERS = [
     "results",
     "poisson_binomial",
     "resampling",
-    "laws",
     "generators",
     "inference",
     "plots",

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import calibstat as cs
 from calibstat.cli import app
+from calibstat.studies import STUDIES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -104,10 +105,24 @@ def test_readme_shows_pictures_and_files_that_exist():
 def test_commands_in_readme_and_docs_exist():
     texts = [README, *(page.read_text(encoding="utf-8") for page in PAGES)]
     plain = [block for text in texts for block in text.split("```")[1::2] if block.startswith("\n")]
-    lines = {line for block in plain for line in re.findall(r"\b(calibstat .+?)(?=  |$)", block, flags=re.MULTILINE)}
+    lines = {
+        line for block in plain for line in re.findall(r"\b(calibstat .+?)(?=  | &&|$)", block, flags=re.MULTILINE)
+    }
     assert len(lines) >= 5
     for line in lines:
-        command = shlex.split(line)[1:]
-        assert CliRunner().invoke(app, [command[0], "--help"]).exit_code == 0, line
-        assert all(option in CliRunner().invoke(app, [command[0], "--help"], terminal_width=200).stdout
-                   for option in command if option.startswith("--")), line  # fmt: skip
+        words = shlex.split(line)[1:]
+        assert CliRunner().invoke(app, [words[0], "--help"]).exit_code == 0, line
+        assert all(option in CliRunner().invoke(app, [words[0], "--help"], terminal_width=200).stdout
+                   for option in words if option.startswith("--")), line  # fmt: skip
+
+
+def test_every_study_has_its_script_its_row_and_its_results(pages):
+    readme = (ROOT / "simulations" / "README.md").read_text(encoding="utf-8")
+    for name, study in STUDIES.items():
+        assert study.asks in readme, name
+        assert f'app(["study", "{name}",' in (ROOT / "simulations" / f"{name}.py").read_text()
+        first, second = (ROOT / "simulations" / "results" / f"{name}.csv").read_text().splitlines()[:2]
+        assert re.match(rf"# command: calibstat study {name}; seed: {study.seed}; version: \S+; date: 20", first)
+        assert second.startswith("question,")
+        assert list((ROOT / "simulations" / "figures").glob(f"{name}*.png"))
+    assert {path.stem for path in (ROOT / "simulations").glob("*.py")} == set(STUDIES)

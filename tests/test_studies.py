@@ -38,6 +38,7 @@ def run(*arguments):
 
 
 def test_a_study_writes_a_table_and_pictures(tmp_path):
+    open_before = plt.get_fignums()
     table, written = TINY.carry_out(tmp_path)
     assert [str(path.relative_to(tmp_path)) for path in written] == [
         "results/tiny.csv",
@@ -52,7 +53,7 @@ def test_a_study_writes_a_table_and_pictures(tmp_path):
     pd.testing.assert_frame_equal(pd.read_csv(written[0], comment="#"), table, rtol=1e-5)
     assert table["n"].tolist() == [20, 30]
     assert table["replicates"].tolist() == [10, 3]
-    assert plt.get_fignums() == []
+    assert plt.get_fignums() == open_before
 
 
 def test_a_quick_run_does_not_touch_the_results_that_count(tmp_path):

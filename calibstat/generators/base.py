@@ -11,8 +11,8 @@ import numpy as np
 
 from calibstat.generators import population
 from calibstat.generators.distortion import Distortion
+from calibstat.generators.laws import describe
 from calibstat.generators.population import Part
-from calibstat.laws import describe
 from calibstat.measures.binned import number_of_bins
 from calibstat.measures.registry import find_measure
 

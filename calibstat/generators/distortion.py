@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat.laws import solve
+from calibstat.generators.laws import solve
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 
 from calibstat.generators.base import Generator, Rows
 from calibstat.generators.distortion import Distortion
+from calibstat.generators.laws import Density, Points, TwoNormals, Uniform, law_of
 from calibstat.generators.population import Part
-from calibstat.laws import Density, Points, TwoNormals, Uniform, law_of
 
 
 class Scores(Generator):

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibstat.generators.distortion import Distortion
-from calibstat.laws import SMALLEST_PANEL, Density, Function, Points, gauss, solve
+from calibstat.generators.laws import SMALLEST_PANEL, Density, Function, Points, gauss, solve
 from calibstat.measures.distance import best_merging
 from calibstat.sample import Sample
 

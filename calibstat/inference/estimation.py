@@ -245,3 +245,38 @@ def kernel_calibration_error(
     return estimate(
         y_true, y_prob, measure="kernel_ce", sample_weight=sample_weight, kernel=kernel, bandwidth=bandwidth
     )
+
+
+def smooth_calibration_error(y_true: Any, y_prob: Any = None, *, sample_weight: Any = None) -> float:
+    """Return the smooth calibration error, as ``estimate(..., measure="smooth_ce")`` does: a function for scorers.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight
+        As for `estimate`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `estimate`.
+
+    Notes
+    -----
+    Between half and twice the lower distance from calibration. Biased upwards in finite samples: a calibrated model
+    does not have 0. Cost: one sort, then O(m log m) for m distinct predictions.
+
+    References
+    ----------
+    Błasiok, Gopalan, Hu, Nakkiran 2023, arXiv:2211.16886.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.smooth_calibration_error([0, 1], [0.5, 1.0])
+    0.25
+    """
+    return estimate(y_true, y_prob, measure="smooth_ce", sample_weight=sample_weight)

@@ -46,6 +46,6 @@ STUDY = Study(
     name="consistency",
     asks="At which rate does each measure converge?",
     seed=20265,
-    hours=0.04,
+    hours=0.02,
     grids=grids,
 )

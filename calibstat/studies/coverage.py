@@ -71,7 +71,7 @@ STUDY = Study(
     name="coverage",
     asks="Does every interval cover what it says?",
     seed=20262,
-    hours=0.3,
+    hours=0.5,
     grids=grids,
     broken=broken,
 )

@@ -134,7 +134,7 @@ STUDY = Study(
     name="mixture",
     asks="What does a binned estimate say of a known Gaussian mixture?",
     seed=SEED,
-    hours=0.02,
+    hours=0.01,
     grids=grids,
     figures=figures,
 )

@@ -46,7 +46,7 @@ def grids(quick: bool) -> list[Grid]:
         return [{**labels, "generators": few, "n": [20]}, {**both, "n": [20, 100]}]
     return [
         {**labels, "generators": more, "n": [20, 100]},
-        {**labels, "generators": few, "n": [1000], "replicates": 500},
+        {**labels, "generators": few, "n": [1000]},
         {**both, "n": [20, 100, 1000]},
     ]
 
@@ -66,7 +66,7 @@ STUDY = Study(
     name="size",
     asks="Does every test keep its level?",
     seed=20261,
-    hours=0.15,
+    hours=0.25,
     grids=grids,
     figures=figures,
     broken=broken,
