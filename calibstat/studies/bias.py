@@ -101,7 +101,7 @@ STUDY = Study(
     name="bias",
     asks="How far off is the plug-in estimate of each measure, over n and bins?",
     seed=20264,
-    hours=0.03,
+    hours=0.05,
     grids=grids,
     figures=figures,
 )

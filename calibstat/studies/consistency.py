@@ -46,6 +46,6 @@ STUDY = Study(
     name="consistency",
     asks="At which rate does each measure converge?",
     seed=20265,
-    hours=0.02,
+    hours=0.03,
     grids=grids,
 )

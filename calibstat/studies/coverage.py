@@ -71,7 +71,7 @@ STUDY = Study(
     name="coverage",
     asks="Does every interval cover what it says?",
     seed=20262,
-    hours=0.5,
+    hours=0.6,
     grids=grids,
     broken=broken,
 )

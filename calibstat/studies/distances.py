@@ -276,7 +276,7 @@ STUDY = Study(
     name="distances",
     asks="Which measure tells how far from calibrated a model is?",
     seed=SEED,
-    hours=0.02,
+    hours=0.01,
     grids=grids,
     figures=figures,
 )

@@ -45,4 +45,4 @@ def grids(quick: bool) -> list[Grid]:
     ]
 
 
-STUDY = Study(name="power", asks="Which test finds which error?", seed=20263, hours=0.06, grids=grids)
+STUDY = Study(name="power", asks="Which test finds which error?", seed=20263, hours=0.1, grids=grids)

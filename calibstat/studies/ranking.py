@@ -75,7 +75,7 @@ STUDY = Study(
     name="ranking",
     asks="Do measures put models in the same order, and in the right one?",
     seed=20267,
-    hours=0.03,
+    hours=0.08,
     grids=grids,
     figures=figures,
 )
