@@ -93,23 +93,22 @@ def measures_table() -> str:
 
 
 def sizes_table() -> str:
-    """Show how often the tests reject calibrated models, from the stored study."""
+    """Show how often the tests reject calibrated models, the most of any law of predictions in the stored study."""
     path = RESULTS / "size.csv"
     if not path.exists():
         return PENDING.format(name="size")
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
-    found["data"] = found["generator"] + ", n = " + found["n"].astype(str)
     parts = [source(path)]
     for method, part in found.groupby("method", sort=False):
-        wide = part.pivot(index="measure", columns="data", values="rate")
-        wide = wide.loc[part["measure"].unique(), part["data"].unique()]
+        wide = part.pivot_table(index="measure", columns="n", values="rate", aggfunc="max", sort=False)
         rows = [
             [name, *(f"{rate:.3f}" for rate in line)] for name, line in zip(wide.index, wide.to_numpy(), strict=True)
         ]
         promise = "exact" if method == "labels" else "approximate"
-        parts.append(f'`resample="{method}"`, {promise}:\n\n{rows_of(["measure", *wide.columns], rows)}')
+        columns = ["measure", *(f"n = {n}" for n in wide.columns)]
+        parts.append(f'`resample="{method}"`, {promise}:\n\n{rows_of(columns, rows)}')
     return "\n\n".join(parts)
 
 

@@ -159,16 +159,3 @@ def test_what_runs_over_all_measures_leaves_out():
     left_out = set(cs.MEASURES) - set(everyday_measures())
     assert left_out == {"lower_distance", "upper_distance"}
     assert {name for name, entry in cs.MEASURES.items() if entry.largest} == {"upper_distance"}
-
-
-def test_a_grid_of_a_thousandth_takes_no_longer_for_many_rows():
-    from time import perf_counter
-
-    def seconds(n):
-        sample = cs.Sample.from_rows(*cs.generators.temperature(1.5).sample(n, 2))
-        start = perf_counter()
-        lower(sample, 1000)
-        return perf_counter() - start
-
-    seconds(2000)
-    assert seconds(100_000) < 3 * min(seconds(2000) for _ in range(2)) + 0.5

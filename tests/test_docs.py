@@ -65,7 +65,7 @@ def test_results_are_shown_where_they_are_stored(pages, tmp_path, monkeypatch):
     cs.study.write_table(sizes, tmp_path / "size.csv", command="made up", seed=1)
     cover = cs.study.run("coverage", generators, 50, ["ks"], replicates=4, seed=1, n_resamples=19)
     cs.study.write_table(cover, tmp_path / "coverage.csv", command="made up", seed=1)
-    assert "| measure | calibrated, n = 50 |" in pages.sizes_table()
+    assert "| measure | n = 50 |" in pages.sizes_table()
     assert "made up" in pages.sizes_table()
     assert "| ks | honest |" in pages.coverage_table()
 
