@@ -41,7 +41,7 @@ def draw_coverage(table: pd.DataFrame) -> Figure:
     panels = {f"{measure}\nn = {n}": part for (n, measure), part in table.groupby(["n", "measure"], sort=False)}
     across = table["measure"].nunique()  # so that each row has one n
     figure = _panels(
-        panels, table, "generator", "method", most=across if 1 < across < 8 else 7, width=1.6, title_lines=2
+        panels, table, "generator", "method", most=across if 1 < across <= 10 else 7, width=1.6, title_lines=2
     )
     level = " or ".join(f"{100 * level:g}%" for level in table["level"].unique())
     covers = f"share of data sets in which the {level} interval covers the truth"
