@@ -4,12 +4,13 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+import oracles
 import pytest
 from conftest import rows, weighted_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.optimize import linprog, minimize
+from scipy.optimize import minimize
 
 import calibstat as cs
 from calibstat.generators import calibrated, quadratic_gap, temperature
@@ -220,18 +221,6 @@ def test_real_weights_and_large_counts():
 # --- facts -----------------------------------------------------------------------------------------------------------
 
 
-def smooth_calibration_error(sample):
-    """The largest mean of residual times a 1-Lipschitz function with values from -1 to 1, a linear programme."""
-    step = np.diff(np.eye(sample.value.size), axis=0)
-    return -linprog(
-        -sample.residual,
-        A_ub=np.concatenate((step, -step)),
-        b_ub=np.tile(np.diff(sample.value), 2),
-        bounds=(-1, 1),
-        method="highs",
-    ).fun
-
-
 @given(rows())
 def test_bounds_by_other_measures(data):
     """S² <= gap <= 2 S for the smooth calibration error S, and no more than any order-keeping map gains.
@@ -240,7 +229,7 @@ def test_bounds_by_other_measures(data):
     2 S. If w attains S, the update S w gains 2 S² - S² mean(w²) >= S², or more once cut off at 0 and 1.
     """
     sample = cs.Sample.from_rows(*data)
-    smooth = smooth_calibration_error(sample)
+    smooth = oracles.best_weight(sample)
     found = gap(sample)
     assert smooth**2 - 1e-9 <= found <= 2 * smooth + 1e-9
     assert 0 <= found <= cs.estimate(sample, measure="mcb") + 1e-15

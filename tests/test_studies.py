@@ -4,6 +4,7 @@ import dataclasses
 import re
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -54,6 +55,16 @@ def test_a_study_writes_a_table_and_pictures(tmp_path):
     assert table["n"].tolist() == [20, 30]
     assert table["replicates"].tolist() == [10, 3]
     assert plt.get_fignums() == open_before
+
+
+def test_a_saved_picture_keeps_rare_colours(tmp_path):
+    figure, axes = plt.subplots()
+    axes.imshow(np.linspace(0, 1, 10_000).reshape(100, 100), cmap="Blues")
+    axes.plot(50, 50, "o", color="#de8f05")
+    study = dataclasses.replace(TINY, figures=lambda table: {"": figure})
+    _, (_, path) = study.carry_out(tmp_path)
+    pixels = plt.imread(path)[..., :3].reshape(-1, 3)
+    assert np.abs(pixels - np.array([0xDE, 0x8F, 0x05]) / 255).max(axis=1).min() < 8 / 255
 
 
 def test_a_quick_run_does_not_touch_the_results_that_count(tmp_path):

@@ -5,32 +5,17 @@ from types import MappingProxyType
 
 from calibstat.generators.base import Generator
 from calibstat.generators.composed import distorted, groups, prevalence
-from calibstat.generators.families import (
-    calibrated,
-    domain,
-    gaussian_mixture,
-    hidden,
-    high_frequency,
-    interval_gap,
-    quadratic_gap,
-    shift,
-    temperature,
-    two_point,
-)
+from calibstat.generators.families import calibrated, gaussian_mixture, high_frequency, shift, temperature
+from calibstat.generators.finite import domain, hidden, interval_gap, quadratic_gap, two_point
 
 __all__ = ["GENERATORS", "Generator"]
 __all__ += ["calibrated", "distorted", "domain", "gaussian_mixture", "groups", "hidden", "high_frequency"]
 __all__ += ["interval_gap", "prevalence", "quadratic_gap", "shift", "temperature", "two_point"]
 
-FAMILIES: list[type[Generator]] = [
-    calibrated,
-    temperature,
-    shift,
-    gaussian_mixture,
-    hidden,
-    quadratic_gap,
-    interval_gap,
-]
-FAMILIES += [two_point, high_frequency, domain, groups, distorted, prevalence]
+SIMPLE: tuple[type[Generator], ...] = (calibrated, temperature, shift, gaussian_mixture, high_frequency)
+FINITE: tuple[type[Generator], ...] = (hidden, quadratic_gap, interval_gap, two_point, domain)
+COMPOSED: tuple[type[Generator], ...] = (groups, distorted, prevalence)
 
-GENERATORS: Mapping[str, type[Generator]] = MappingProxyType({family.__name__: family for family in FAMILIES})
+GENERATORS: Mapping[str, type[Generator]] = MappingProxyType(
+    {family.__name__: family for family in SIMPLE + FINITE + COMPOSED}
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +62,3 @@ class Distortion:
         if not self.s_shape:
             return x
         return x + np.log1p(self.s_shape * np.sinc(4 * expit(x))) - np.log1p(self.s_shape * np.sinc(4 * expit(-x)))
-
-
-Distortions = Sequence[Distortion]

@@ -59,10 +59,6 @@ class Question(ABC):
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
         """Summarise the answers of all data sets."""
 
-    def estimates(self, sample: Sample) -> list[float]:
-        """Return the estimate by every measure."""
-        return [find_measure(name, options).estimate(sample) for name, options in self.measures.values()]
-
     def fixed(self, generator: str, n: int, measure: str, method: str) -> Row:
         """Return the columns with which every row begins."""
         return {
@@ -169,7 +165,7 @@ class _OfEstimates(Question):
 
     def ask(self, sample: Sample, rng: np.random.SeedSequence) -> list[float]:
         """Return the estimates."""
-        return self.estimates(sample)
+        return [find_measure(name, options).estimate(sample) for name, options in self.measures.values()]
 
     def fixed(self, generator: str, n: int, measure: str, method: str) -> Row:
         """Return the columns with which every row begins; there is no level."""
@@ -216,9 +212,9 @@ class Consistency(_OfEstimates):
 
     def check(self) -> None:
         """Raise if a slope over n is not defined."""
-        _ = self.truths
         if len(set(self.n)) < 3:
             raise ValueError(f"expected at least 3 numbers of rows to see an order of convergence, found {self.n}")
+        _ = self.truths
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
         """Regress the logarithm of each error on log n. The order is minus the slope: 1/2 for most estimates."""

@@ -1,0 +1,234 @@
+"""Families on finitely many points, where every truth is a sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from calibstat.generators.families import Scores
+from calibstat.generators.laws import Points
+
+
+class _Table(Scores):
+    """A family on finitely many numbered points, with arrays of weights, chances and predictions."""
+
+    def _columns(self) -> tuple[Any, Any, Any]:
+        raise NotImplementedError
+
+    @cached_property
+    def _table(self) -> np.ndarray:
+        return np.array(self._columns(), np.float64)
+
+    @cached_property
+    def _law(self) -> Points:
+        return Points(np.arange(self._table.shape[1]), self._table[0])
+
+    def _chance(self, t: np.ndarray) -> np.ndarray:
+        return self._table[1][t]
+
+    def _report(self, t: np.ndarray) -> np.ndarray:
+        return self._table[2][t]
+
+
+@dataclass(frozen=True, repr=False)
+class hidden(_Table):
+    """Large errors that hide in one bin: of 1000 rows, 450 predict .52 and are all wrong, 550 predict .58, all right.
+
+    As a law, the two predictions have probability .45 and .55 and outcome 0 and 1. With 10 equal bins the errors
+    cancel and `ece` is .003, although no prediction is closer than .42 to its outcome (Nixon et al. 2019, appendix A,
+    arXiv:1904.01685).
+
+    Examples
+    --------
+    >>> from calibstat import generators
+    >>> round(generators.hidden().truth("ece", n_bins=10), 12)
+    0.003
+    >>> generators.hidden().curve([0.52, 0.58])
+    array([0., 1.])
+    """
+
+    def _columns(self) -> tuple[Any, Any, Any]:
+        return (450, 550), (0, 1), (0.52, 0.58)
+
+
+@dataclass(frozen=True, repr=False)
+class domain(_Table):
+    """A finite domain of covariates, on which the true distance from calibration is known: see `Generator.distance`.
+
+    The points are numbered from 0. Two of them may have the same prediction, which then stands for both.
+
+    Parameters
+    ----------
+    probability : sequence of floats
+        The probability of each point, positive and of sum 1.
+    chance : sequence of floats
+        The probability of outcome 1 at each point, in [0, 1].
+    prediction : sequence of floats
+        The prediction at each point, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the three are not of one length of at least 1, or out of range.
+
+    Examples
+    --------
+    Two laws of predictions and outcomes that are the same, at different distances from calibration (Błasiok et al.
+    2023, lemma 4.5, arXiv:2211.16886):
+
+    >>> from calibstat import generators
+    >>> rare, common, prediction = 0.1 / 1.2, 0.5 - 0.1 / 1.2, (0.4, 0.4, 0.6, 0.6)
+    >>> near = generators.domain((common, rare, rare, common), (0.4, 1, 0, 0.6), prediction)
+    >>> far = generators.domain((common, rare, rare, common), (0.5, 0.5, 0.5, 0.5), prediction)
+    >>> round(near.distance(), 6), round(far.distance(), 6), round(near.truth("ece") - far.truth("ece"), 12)
+    (0.016667, 0.1, 0.0)
+    """
+
+    probability: Sequence[float]
+    chance: Sequence[float]
+    prediction: Sequence[float]
+
+    def __post_init__(self) -> None:
+        for name, column in zip(("probability", "chance", "prediction"), self._columns(), strict=True):
+            object.__setattr__(self, name, tuple(float(v) for v in np.ravel(column)))
+        sizes = [len(column) for column in self._columns()]
+        if not sizes[0] or len(set(sizes)) > 1:
+            raise ValueError(f"expected three sequences of one length of at least 1, found lengths {sizes}")
+        if not (min(self.probability) > 0 and abs(sum(self.probability) - 1) < 1e-9):
+            raise ValueError(f"expected positive probabilities that sum to 1, found {list(self.probability)}")
+        for name, column in (("chance", self.chance), ("prediction", self.prediction)):
+            if not all(0 <= v <= 1 for v in column):
+                raise ValueError(f"expected {name} from 0 to 1, found {list(column)}")
+
+    def _columns(self) -> tuple[Any, Any, Any]:
+        return self.probability, self.chance, self.prediction
+
+
+@dataclass(frozen=True, repr=False)
+class quadratic_gap(_Table):
+    """Two worlds with one law of predictions and outcomes, of which one is much nearer to calibration.
+
+    The points 00, 01, 10, 11 have probabilities 1/2 - q, q, q, 1/2 - q with q = alpha / (1 + 2 alpha); the prediction
+    is 1/2 - alpha at the first two and 1/2 + alpha at the others. In variant 1 the chances of outcome 1 are 1/2 -
+    alpha, 1, 0 and 1/2 + alpha, so that predicting 1/2 at 01 and 10 would be calibrated: the true distance is 2 alpha²
+    / (1 + 2 alpha). In variant 2 they are 1/2 everywhere and the distance is alpha. No measure of predictions and
+    outcomes can tell which it is (Błasiok et al. 2023, lemma 4.5, arXiv:2211.16886).
+
+    Parameters
+    ----------
+    alpha : float
+        Above 0, at most 1/2.
+    variant : {1, 2}
+        Which of the two worlds.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> from calibstat import generators
+    >>> near, far = generators.quadratic_gap(0.1), generators.quadratic_gap(0.1, variant=2)
+    >>> round(near.distance(), 6), round(far.distance(), 6), round(near.truth("ece") - far.truth("ece"), 12)
+    (0.016667, 0.1, 0.0)
+    """
+
+    alpha: float
+    variant: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha <= 0.5:
+            raise ValueError(f"expected alpha above 0 and at most 1/2, found {self.alpha!r}")
+        if self.variant not in (1, 2):
+            raise ValueError(f"expected variant 1 or 2, found {self.variant!r}")
+
+    def _columns(self) -> tuple[Any, Any, Any]:
+        low, high, rare = 0.5 - self.alpha, 0.5 + self.alpha, self.alpha / (1 + 2 * self.alpha)
+        chance = (low, 1, 0, high) if self.variant == 1 else (0.5,) * 4
+        return (0.5 - rare, rare, rare, 0.5 - rare), chance, (low, low, high, high)
+
+
+@dataclass(frozen=True, repr=False)
+class interval_gap(_Table):
+    """Variant 1 of `quadratic_gap` with the predictions at 01 and 10 moved a little, so that all four differ.
+
+    Post-processing can then treat 01 and 10 apart from 00 and 11: with q = alpha / (1 + 2 alpha) the true and the upper
+    distance are 2 q (alpha + shift) for a small shift, where the upper distance was alpha without any. Intervals can do
+    so only if 01 and 10 moved inwards (shift < 0), and then at a cost of 4 q (alpha + shift); else the interval
+    calibration error stays near alpha. So both jump at shift 0 (Błasiok et al. 2023, lemmas 6.8 and 6.9,
+    arXiv:2211.16886).
+
+    Parameters
+    ----------
+    alpha : float
+        Between 0 and 1/2.
+    shift : float
+        How far the predictions at 01 and 10 are beyond 1/2 - alpha and 1/2 + alpha, above -alpha, at most 1/2 - alpha.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> from calibstat import generators
+    >>> family = generators.interval_gap(0.1, shift=0.02)
+    >>> round(family.distance(), 6), round(family.truth("upper_distance"), 6)
+    (0.02, 0.02)
+    """
+
+    alpha: float
+    shift: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 0.5:
+            raise ValueError(f"expected alpha between 0 and 1/2, found {self.alpha!r}")
+        if not -self.alpha < self.shift <= 0.5 - self.alpha:
+            raise ValueError(f"expected shift above -alpha and at most 1/2 - alpha, found {self.shift!r}")
+
+    def _columns(self) -> tuple[Any, Any, Any]:
+        weight, chance, (low, _, _, high) = quadratic_gap(self.alpha)._columns()
+        return weight, chance, (low, low - self.shift, high + self.shift, high)
+
+
+@dataclass(frozen=True, repr=False)
+class two_point(_Table):
+    """Two equally likely points with outcome 1 and 0, for which 1/2 + epsilon and 1/2 - epsilon are predicted.
+
+    At epsilon 0 this is calibrated; beside it the unbinned calibration error is 1/2 - epsilon, although predictions
+    need to move by abs(epsilon) only (Błasiok et al. 2023, section 1, arXiv:2211.16886). Below 0 the predictions are
+    the wrong way round.
+
+    Parameters
+    ----------
+    epsilon : float
+        From -1/2 to 1/2.
+
+    Raises
+    ------
+    ValueError
+        If `epsilon` is outside its range.
+
+    Examples
+    --------
+    >>> from calibstat import generators
+    >>> [generators.two_point(epsilon).truth("ece", n_bins=2) for epsilon in (0, 0.01)]
+    [0.0, 0.49]
+    >>> round(generators.two_point(0.01).distance(), 12)
+    0.01
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        if not -0.5 <= self.epsilon <= 0.5:
+            raise ValueError(f"expected epsilon from -1/2 to 1/2, found {self.epsilon!r}")
+
+    def _columns(self) -> tuple[Any, Any, Any]:
+        return (0.5, 0.5), (1, 0), (0.5 + self.epsilon, 0.5 - self.epsilon)
