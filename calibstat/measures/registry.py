@@ -55,7 +55,17 @@ class Measure:
     function : callable
         ``f(value, count, positives, **options)``; ``f(value, residual, **options)`` if `norm`; and
         ``f(count, residual, value, **options)`` over the last axis of arrays of cells, which broadcast, if `cells` is
-        given.
+        given. Of vectors: see `of`.
+    of : {"events", "vectors"}
+        What it is a measure of: predictions of one event, as above, or whole predicted vectors of K classes. Of
+        vectors it is ``f(prob, label, **options)`` on arrays of shape (n, K) and (n,), the labels int64 from 0 to
+        K - 1; and ``f(count, residual, value, **options)`` on arrays of shape (..., C), (..., C, K) and (..., C, K) if
+        ``cells(prob, **options)``, the cell from 0 to C - 1 of each row, is given.
+    batch : callable or None
+        Of vectors: ``batch(prob, labels, **options)``, its value for each row of labels of shape (B, n), where that is
+        faster than one at a time.
+    vectors : Measure or None
+        Its form for whole predicted vectors, of a measure of events that has one.
     norm : bool
         Whether the function takes the residual measure, of which it is then a seminorm.
     seminorm : callable or None
@@ -92,6 +102,9 @@ class Measure:
     reference: str
     bounds: tuple[float, float]
     function: Callable[..., Any]
+    of: Literal["events", "vectors"] = "events"
+    batch: Callable[..., np.ndarray] | None = None
+    vectors: Measure | None = None
     tail: Literal["greater", "two-sided"] = "greater"
     norm: bool = False
     seminorm: Callable[..., float] | None = None
@@ -137,9 +150,9 @@ class BoundMeasure:
         given = [f"{k}={v!r}" for k, v in self.options.items() if v != default[k]]
         return f"{self.measure.name}({', '.join(given)})" if given else self.measure.name
 
-    def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
-        """The cell of each distinct prediction, for a binned measure."""
-        return self._call(self.measure.cells, value, count)
+    def cells(self, *predictions: np.ndarray) -> np.ndarray:
+        """The cell of each distinct prediction (`value` and `count`), or of each row of vectors, of a binned measure."""
+        return self._call(self.measure.cells, *predictions)
 
     @property
     def cells_move(self) -> bool:
@@ -203,7 +216,12 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(_REGISTRY)
 
 def everyday_measures() -> list[str]:
     """Name the measures that whatever runs over all of them can afford on every sample."""
-    return [name for name, entry in MEASURES.items() if not entry.costly and entry.largest is None]
+    return [name for name in event_measures() if not MEASURES[name].costly and MEASURES[name].largest is None]
+
+
+def event_measures() -> list[str]:
+    """Name the measures of predictions of one event; the others are of whole predicted vectors alone."""
+    return [name for name, entry in MEASURES.items() if entry.of == "events"]
 
 
 def measure(

@@ -1,0 +1,43 @@
+"""What all results can do. Nothing computes anything random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def plain(value: Any) -> Any:
+    """Turn arrays and numpy scalars into what JSON knows."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {key: plain(entry) for key, entry in value.items()}
+    return value
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """Return the array, which can no longer be written to."""
+    array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True)
+class Result:
+    """What all results can do."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain Python values, ready for JSON."""
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the scalar fields as a data frame of one row."""
+        import pandas as pd
+
+        return pd.DataFrame([{k: v for k, v in self.to_dict().items() if not isinstance(v, list | dict)}])
