@@ -1,6 +1,6 @@
 """Statistics for calibrated probabilities: measures, exact tests, honest intervals, reliability diagrams."""
 
-from calibstat import generators, study
+from calibstat import generators, lenses, study
 from calibstat.display import ReliabilityDisplay
 from calibstat.generators import GENERATORS
 from calibstat.inference.estimation import (
@@ -14,14 +14,19 @@ from calibstat.inference.estimation import (
 from calibstat.inference.intervals import confidence_interval
 from calibstat.inference.reliability import reliability
 from calibstat.inference.testing import calibration_test
+from calibstat.lenses import LENSES, Lens
 from calibstat.measures import MEASURES, Measure, measure
 from calibstat.plots import plot
+from calibstat.predictions import Predictions
 from calibstat.sample import Sample
 
 __all__ = [
     "GENERATORS",
+    "LENSES",
     "MEASURES",
+    "Lens",
     "Measure",
+    "Predictions",
     "ReliabilityDisplay",
     "Sample",
     "calibration_test",
@@ -31,6 +36,7 @@ __all__ = [
     "expected_calibration_error",
     "generators",
     "kernel_calibration_error",
+    "lenses",
     "maximum_calibration_error",
     "measure",
     "plot",

@@ -196,7 +196,7 @@ def need_counts(sample: Sample, what: str) -> None:
 
 def as_rows(y_true: Any, y_prob: Any, labels: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Return outcomes (float64 or int64) and predictions as vectors of one length; their values are not yet checked."""
-    p = _as_array(y_prob, "y_prob")
+    p = as_array(y_prob, "y_prob")
     if p.ndim == 2 and p.shape[1] > 2:
         raise NotImplementedError(
             f"expected binary predictions, found {p.shape[1]} columns; more classes are not supported yet"
@@ -233,7 +233,7 @@ def row_error(y: np.ndarray, p: np.ndarray) -> ValueError:
 
 def as_vector(data: Any, name: str) -> np.ndarray:
     """Return `data` as a non-empty contiguous and writable float64 vector; nothing writes to it."""
-    array = _as_array(data, name)
+    array = as_array(data, name)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -241,17 +241,18 @@ def as_vector(data: Any, name: str) -> np.ndarray:
     if array.size == 0:
         raise ValueError(f"expected at least one row, found an empty {name}")
     if array.dtype.kind not in "buif":
-        raise _not_a_number(array, name)
-    return _ready(array, np.float64)
+        raise not_a_number(array, name)
+    return ready(array, np.float64)
 
 
-def _ready(array: np.ndarray, dtype: type) -> np.ndarray:
+def ready(array: np.ndarray, dtype: type) -> np.ndarray:
     """Return the array as compiled functions take it; for a read-only one they would be compiled a second time."""
     array = np.ascontiguousarray(array, dtype)
     return array if array.flags.writeable else array.copy()
 
 
-def _as_array(data: Any, name: str) -> np.ndarray:
+def as_array(data: Any, name: str) -> np.ndarray:
+    """Return whatever holds data as an array; what is missing in it raises."""
     if not hasattr(data, "__array__") and hasattr(data, "__dataframe__"):
         from pandas.api.interchange import from_dataframe
 
@@ -266,11 +267,12 @@ def _as_array(data: Any, name: str) -> np.ndarray:
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError):
-            raise _not_a_number(array, name) from None
+            raise not_a_number(array, name) from None
     return array
 
 
-def _not_a_number(array: np.ndarray, name: str) -> ValueError:
+def not_a_number(array: np.ndarray, name: str) -> ValueError:
+    """Name the first entry that is no number."""
     for row, entry in enumerate(array.ravel().tolist()):
         try:
             float(entry)
@@ -280,7 +282,7 @@ def _not_a_number(array: np.ndarray, name: str) -> ValueError:
 
 
 def _as_outcomes(y_true: Any, labels: Sequence[Any] | None) -> np.ndarray:
-    y = _as_array(y_true, "y_true")
+    y = as_array(y_true, "y_true")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if labels is None:
@@ -291,7 +293,7 @@ def _as_outcomes(y_true: Any, labels: Sequence[Any] | None) -> np.ndarray:
                         f"expected outcomes 0 and 1, found {entry!r} at row {row} in y_true; name the two with labels="
                     )
             y = y.astype(np.float64)
-        return _ready(y, np.int64) if y.dtype == np.int64 and y.ndim == 1 and y.size else as_vector(y, "y_true")
+        return ready(y, np.int64) if y.dtype == np.int64 and y.ndim == 1 and y.size else as_vector(y, "y_true")
     if len(labels) != 2 or labels[0] == labels[1]:
         raise ValueError(f"expected two different labels, [negative, positive], found {list(labels)!r}")
     if y.ndim != 1 or y.size == 0:
@@ -304,7 +306,7 @@ def _as_outcomes(y_true: Any, labels: Sequence[Any] | None) -> np.ndarray:
 def _second_column(p: np.ndarray) -> np.ndarray:
     """Return the probability of outcome 1 from two columns that must sum to 1."""
     if p.dtype.kind not in "buif":
-        raise _not_a_number(p, "y_prob")
+        raise not_a_number(p, "y_prob")
     eps = np.finfo(p.dtype).eps if p.dtype.kind == "f" else 0.0
     total = p.sum(axis=1, dtype=np.float64)
     _check(np.all((p >= 0) & (p <= 1), axis=1), "probabilities from 0 to 1", p, "y_prob")

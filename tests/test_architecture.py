@@ -17,6 +17,8 @@ ROOT = Path(calibstat.__file__).parent
 LAYERS = [
     "compiled",
     "sample",
+    "predictions",
+    "lenses",
     "measures",
     "results",
     "poisson_binomial",
@@ -31,7 +33,7 @@ LAYERS = [
 LAYERS += ["reading", "report", "__init__", "demo", "studies", "cli", "__main__"]
 LATE = ["statsmodels", "seaborn", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich"]
 RANDOM = {
-    "resampling.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
+    "resampling/words.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
     "generators/base.py": {"sample_covariates": {"default_rng"}},  # synthetic data
     "study/": {None: {"SeedSequence"}},
     "studies/": {None: {"SeedSequence"}},
@@ -187,7 +189,7 @@ def test_only_the_named_places_draw():
         ("inference/testing.py", "from numpy.random import default_rng"),
         ("inference/testing.py", "from numpy import random"),
         ("measures/binned.py", "import random"),
-        ("resampling.py", "def other(rng):\n    return np.random.SeedSequence(rng)"),
+        ("resampling/words.py", "def other(rng):\n    return np.random.SeedSequence(rng)"),
         ("study/engine.py", "rng = np.random.default_rng(0)"),
     ],
 )

@@ -64,24 +64,24 @@ INPUTS = {
     "poisson_binomial._width": lambda: (50.0, 0.3),
     "poisson_binomial._convolve": lambda: (np.array([0.2, 0.8]), np.array([0.1, 0.4, 0.5])),
     "poisson_binomial._binomial_law": lambda: (50.0, 0.3),
-    "resampling.word": lambda: (START, 7),
-    "resampling.mix": lambda: (START,),
-    "resampling.stream": lambda: (START, 1, 7),
-    "resampling.next_uniform": lambda: (np.array([START]),),
-    "resampling._stirling_tail": lambda: (12.0,),
-    "resampling.binomial": lambda: (np.array([START]), 500.0, 0.3),
-    "resampling._labels_of_rows": lambda: (START, THRESHOLD, np.zeros(M)),
-    "resampling._labels_of_cells": lambda: (START, MANY, VALUE, THRESHOLD, np.zeros(M)),
-    "resampling._cells_from_laws": lambda: (START, 1, 0, 3, CELL, VALUE, COUNT, 30.0, ROWS / 60, np.zeros((3, 20))),
-    "resampling._rows": lambda: (START, CELL_OF_ROW, THRESHOLD_OF_ROW, np.zeros(M), np.zeros(M)),
-    "resampling._redraw": lambda: (START, THRESHOLD_OF_ROW, np.zeros(50, np.uint32)),
-    "resampling._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),
-    "resampling._rows_in_cells": lambda: (
+    "resampling.words.word": lambda: (START, 7),
+    "resampling.words.mix": lambda: (START,),
+    "resampling.words.stream": lambda: (START, 1, 7),
+    "resampling.words.next_uniform": lambda: (np.array([START]),),
+    "resampling.words._stirling_tail": lambda: (12.0,),
+    "resampling.words.binomial": lambda: (np.array([START]), 500.0, 0.3),
+    "resampling.events._labels_of_rows": lambda: (START, THRESHOLD, np.zeros(M)),
+    "resampling.events._labels_of_cells": lambda: (START, MANY, VALUE, THRESHOLD, np.zeros(M)),
+    "resampling.events._cells_from_laws": lambda: (START, 1, 0, 3, CELL, VALUE, COUNT, 30.0, ROWS / 60, np.zeros((3, 20))),
+    "resampling.events._rows": lambda: (START, CELL_OF_ROW, THRESHOLD_OF_ROW, np.zeros(M), np.zeros(M)),
+    "resampling.events._redraw": lambda: (START, THRESHOLD_OF_ROW, np.zeros(50, np.uint32)),
+    "resampling.events._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),
+    "resampling.events._rows_in_cells": lambda: (
         *(START, 1, 3, 8, ROWS, THRESHOLD_OF_ROW, True),
         *np.zeros((3, 8, ROWS.size)),
     ),
-    "resampling._sum_redrawn": lambda: (START, 50, THRESHOLD_OF_ROW),
-    "resampling._sum_rows": lambda: (START, 50, THRESHOLD_OF_ROW >> np.uint64(13) | np.uint64(2**62)),
+    "resampling.events._sum_redrawn": lambda: (START, 50, THRESHOLD_OF_ROW),
+    "resampling.events._sum_rows": lambda: (START, 50, THRESHOLD_OF_ROW >> np.uint64(13) | np.uint64(2**62)),
 }
 
 
@@ -123,7 +123,7 @@ def test_compiled_function_equals_python(name, monkeypatch):
         with monkeypatch.context() as patch:
             for other in functions.values():  # what it calls is plain Python as well
                 patch.setattr(f"{other.__module__}.{other.__name__}", other.py_func)
-            patch.setattr("calibstat.resampling.law_of_positives", law_of_positives.py_func)
+            patch.setattr("calibstat.resampling.events.law_of_positives", law_of_positives.py_func)
             return functions[name].py_func(*arguments)
 
     check_compiled(functions[name], plain, INPUTS[name])

@@ -10,6 +10,7 @@ import calibstat as cs
 from calibstat import resampling
 from calibstat.measures.registry import find_measure
 from calibstat.poisson_binomial import law_of_positives
+from calibstat.resampling import words as words_of
 
 KEY = np.uint64(20240611)
 FALSE_ALARM = 1e-5  # of every single check in this file; fewer than a hundred are made
@@ -18,7 +19,7 @@ FALSE_ALARM = 1e-5  # of every single check in this file; fewer than a hundred a
 def words(starts, size):
     """The first `size` words of every stream, shape (len(starts), size), by the published recurrence in plain numpy."""
     with np.errstate(over="ignore"):
-        state = np.asarray(starts, np.uint64)[:, None] + np.arange(1, size + 1, dtype=np.uint64) * resampling.GOLDEN
+        state = np.asarray(starts, np.uint64)[:, None] + np.arange(1, size + 1, dtype=np.uint64) * words_of.GOLDEN
         z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return z ^ (z >> np.uint64(31))
@@ -58,14 +59,14 @@ def poisson_binomial(probabilities):
 def test_published_outputs():
     # splitmix64 with seed 1234567, as published with the reference implementation
     published = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
-    assert [resampling.word(np.uint64(1234567), i) for i in range(4)] == published
+    assert [words_of.word(np.uint64(1234567), i) for i in range(4)] == published
     assert words([1234567], 4)[0].tolist() == published
 
 
 @pytest.fixture(scope="module")
 def neighbours():
     """Words of 64 neighbouring replicates for 64 neighbouring seeds, shape (4096, 64)."""
-    starts = [resampling.stream(resampling.key_of(seed), 1, r) for seed in range(64) for r in range(64)]
+    starts = [words_of.stream(resampling.key_of(seed), 1, r) for seed in range(64) for r in range(64)]
     return words(starts, 64)
 
 
@@ -93,7 +94,7 @@ def test_neighbouring_streams_are_uncorrelated(neighbours):
     assert correlations(neighbours) < limit
     # Planted fault: streams that start one step apart on the same sequence.
     with np.errstate(over="ignore"):
-        faulty = words(KEY + np.arange(4096, dtype=np.uint64) * resampling.GOLDEN, 64)
+        faulty = words(KEY + np.arange(4096, dtype=np.uint64) * words_of.GOLDEN, 64)
     assert correlations(faulty) > limit
 
 
@@ -133,7 +134,7 @@ def test_number_of_threads():
 )
 def test_binomial(n, p):
     state = np.array([KEY])
-    drawn = [resampling.binomial(state, float(n), p) for _ in range(40_000)]
+    drawn = [words_of.binomial(state, float(n), p) for _ in range(40_000)]
     law = stats.binom.pmf(np.arange(n + 1), n, p)
     assert follows(drawn, law)
     assert not follows(drawn, stats.binom.pmf(np.arange(n + 1), n, p * 1.1 if p < 0.9 else p * 0.98))
@@ -141,10 +142,10 @@ def test_binomial(n, p):
 
 def test_binomial_ends():
     state = np.array([KEY])
-    assert [resampling.binomial(state, 9.0, p) for p in (0.0, 1.0)] == [0, 9]
-    assert resampling.binomial(state, 0.0, 0.3) == 0
+    assert [words_of.binomial(state, 9.0, p) for p in (0.0, 1.0)] == [0, 9]
+    assert words_of.binomial(state, 0.0, 0.3) == 0
     # A billion rows: mean and variance n p and n p q, within normal limits of 20,000 draws.
-    drawn = np.array([resampling.binomial(state, 1e9, 0.3) for _ in range(20_000)])
+    drawn = np.array([words_of.binomial(state, 1e9, 0.3) for _ in range(20_000)])
     z = (drawn - 3e8) / np.sqrt(2.1e8)
     assert abs(z.mean()) < 4.5 / np.sqrt(z.size)
     assert abs((z**2).mean() - 1) < 4.5 * np.sqrt(2 / z.size)
@@ -238,7 +239,7 @@ def test_inversion_is_exact():
     sample = cs.Sample.from_rows(np.zeros(p.size), p)
     cell = np.searchsorted([0.001, 0.2, 0.2, 0.9], sample.value)
     count, residual, value = resampling.draw_cells(sample, cell, "labels", 500, KEY, 1)
-    starts = [resampling.stream(KEY, 1, replicate) for replicate in range(500)]
+    starts = [words_of.stream(KEY, 1, replicate) for replicate in range(500)]
     uniform = ((words(starts, 5) >> np.uint64(11)).astype(float) + 0.5) * 2.0**-53
     for b in range(5):
         least, law = law_of_positives(sample.value[cell == b], sample.count[cell == b])
@@ -250,7 +251,7 @@ def test_inversion_is_exact():
 
 def test_large_laws_are_drawn_cell_by_cell(monkeypatch):
     """Where the exact law would cost too much, the same cells are drawn from the summary: same law, other numbers."""
-    monkeypatch.setattr(resampling, "LARGEST_LAW", 0.0)
+    monkeypatch.setattr(events, "LARGEST_LAW", 0.0)
     test_cell_law(SMALL, "labels")
 
 

@@ -7,10 +7,12 @@ from calibstat.generators.base import Generator
 from calibstat.generators.composed import distorted, groups, prevalence
 from calibstat.generators.families import calibrated, gaussian_mixture, high_frequency, shift, temperature
 from calibstat.generators.finite import domain, hidden, interval_gap, quadratic_gap, two_point
+from calibstat.generators.multiclass import MulticlassGenerator, always_wrong, dirichlet, label_noise, six_points
 
-__all__ = ["GENERATORS", "Generator"]
+__all__ = ["GENERATORS", "MULTICLASS", "Generator", "MulticlassGenerator"]
 __all__ += ["calibrated", "distorted", "domain", "gaussian_mixture", "groups", "hidden", "high_frequency"]
 __all__ += ["interval_gap", "prevalence", "quadratic_gap", "shift", "temperature", "two_point"]
+__all__ += ["always_wrong", "dirichlet", "label_noise", "six_points"]
 
 SIMPLE: tuple[type[Generator], ...] = (calibrated, temperature, shift, gaussian_mixture, high_frequency)
 FINITE: tuple[type[Generator], ...] = (hidden, quadratic_gap, interval_gap, two_point, domain)
@@ -18,4 +20,8 @@ COMPOSED: tuple[type[Generator], ...] = (groups, distorted, prevalence)
 
 GENERATORS: Mapping[str, type[Generator]] = MappingProxyType(
     {family.__name__: family for family in SIMPLE + FINITE + COMPOSED}
+)
+
+MULTICLASS: Mapping[str, type[MulticlassGenerator]] = MappingProxyType(
+    {family.__name__: family for family in (six_points, dirichlet, label_noise, always_wrong)}
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
 from typing import Any
@@ -14,16 +14,54 @@ from calibstat.generators.distortion import Distortion
 from calibstat.generators.laws import describe
 from calibstat.generators.population import Part
 from calibstat.measures.binned import number_of_bins
-from calibstat.measures.registry import find_measure
+from calibstat.measures.registry import BoundMeasure, find_measure
+from calibstat.sample import Sample
 
 # Consistent plug-ins: their value on the population is what the estimate tends to. Seminorms need no entry.
 PLUG_IN = frozenset(
     {"ece", "ece_width", "kernel_ce", "smooth_ece", "mcb", "interval_ce", "surrogate_interval_ce"}
-    | {"lower_distance", "upper_distance", "post_processing_gap"}
+    | {"lower_distance", "upper_distance", "post_processing_gap", "brier", "log_loss"}
 )
 INTERVAL_CUTS = 2**14  # where `interval_ce` may cut a continuous law, at least
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def drawing(n: Any, rng: Any) -> tuple[int, Any]:
+    """Check a number of rows and return it with what draws them."""
+    if isinstance(n, bool) or n != int(n) or n < 1:
+        raise ValueError(f"expected n to be a whole number of at least 1, found {n!r}")
+    return int(n), np.random.default_rng(rng)
+
+
+def need_fixed_bins(bound: BoundMeasure) -> None:
+    """Raise if the number of bins depends on that of rows, which a law does not have."""
+    bins = bound.options.get("n_bins")
+    if isinstance(bins, str):
+        raise ValueError(f"expected a number of bins, found {bins!r}, which depends on the number of rows")
+
+
+def plug_in(measure: str, options: Mapping[str, Any]) -> tuple[BoundMeasure, int]:
+    """Return the measure that, taken of the law and to this power, is what estimates by a measure tend to."""
+    bound = find_measure(measure, options)
+    need_fixed_bins(bound)
+    if measure == "ece_debiased":
+        shared = {k: v for k, v in bound.options.items() if k in ("n_bins", "strategy")}
+        return find_measure("ece", {"norm": "l2", **shared}), 1
+    if measure == "kernel_ce" and bound.options["statistic"] == "U":
+        return find_measure("kernel_ce", {**bound.options, "statistic": "V"}), 2
+    if measure not in PLUG_IN and not bound.measure.norm:
+        known = "neither a seminorm of the residual measure nor one that comes with calibstat"
+        raise NotImplementedError(f"the population value of measure {measure!r} is not known: it is {known}")
+    return bound, 1
+
+
+def value_on(bound: BoundMeasure, law: Sample) -> float:
+    """Return the measure of a law of predictions and outcomes, or raise where it has none."""
+    if not bound.has_value(law):
+        most = f"it has none on more than {bound.measure.largest} distinct predictions"
+        raise NotImplementedError(f"the population value of measure {bound.measure.name!r} is not known: {most}")
+    return bound.estimate(law)
 
 
 class Generator:
@@ -77,9 +115,7 @@ class Generator:
         ValueError
             If `n` is not a whole number of at least 1.
         """
-        if isinstance(n, bool) or n != int(n) or n < 1:
-            raise ValueError(f"expected n to be a whole number of at least 1, found {n!r}")
-        x, y, p = self._rows(int(n), np.random.default_rng(rng), ())
+        x, y, p = self._rows(*drawing(n, rng), ())
         return x, y.astype(np.int64), p
 
     def truth(self, measure: str = "ece", **options: Any) -> float:
@@ -127,31 +163,15 @@ class Generator:
         The log loss is that of exact arithmetic. Where a confident family makes predictions that round to 1 (at
         temperature 5, one row in 1e7 does and is wrong) estimates of it can be infinite; other measures see ties.
         """
-        bound = find_measure(measure, options)
-        bins = bound.options.get("n_bins", 1)
-        if isinstance(bins, str):
-            raise ValueError(f"expected a number of bins, found {bins!r}, which depends on the number of rows")
-        if measure == "ece_debiased":
-            shared = {k: v for k, v in bound.options.items() if k in ("n_bins", "strategy")}
-            return self.truth("ece", norm="l2", **shared)
-        if measure == "kernel_ce" and bound.options["statistic"] == "U":
-            return self.truth("kernel_ce", **{**bound.options, "statistic": "V"}) ** 2
+        bound, power = plug_in(measure, options)
         parts = self._parts(())
         if measure == "log_loss":
             return sum(part.share * part.log_loss() for part in parts)
         if measure == "brier":  # a mean over rows too; cells would round it
             return sum(part.share * bound.estimate(part.population()) for part in parts)
-        if measure not in PLUG_IN and not bound.measure.norm:
-            known = "neither a seminorm of the residual measure nor one that comes with calibstat"
-            raise NotImplementedError(f"the population value of measure {measure!r} is not known: it is {known}")
+        bins = INTERVAL_CUTS if measure == "interval_ce" else bound.options.get("n_bins", 1)
         strategy = bound.options.get("strategy", "uniform")
-        if measure == "interval_ce":
-            bins = INTERVAL_CUTS
-        law = population.population(parts, number_of_bins(bins, np.nan), strategy)
-        if not bound.has_value(law):
-            most = f"it has none on more than {bound.measure.largest} distinct predictions"
-            raise NotImplementedError(f"the population value of measure {measure!r} is not known: {most}")
-        return bound.estimate(law)
+        return value_on(bound, population.population(parts, number_of_bins(bins, np.nan), strategy)) ** power
 
     def curve(self, v: Any) -> np.ndarray:
         """Return the calibration curve, the probability of outcome 1 given the prediction.

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from calibstat.measures.registry import find_measure
+from calibstat.inference.problems import ClassProblem, VectorProblem, pose
 from calibstat.results import MeasureDetail
-from calibstat.sample import Sample, as_rows, as_sample
 
 
 def estimate(
@@ -15,50 +14,68 @@ def estimate(
     y_prob: Any = None,
     *,
     measure: str = "ece",
+    lens: Any = None,
+    reduce: str | None = None,
     sample_weight: Any = None,
     labels: Any = None,
     **options: Any,
-) -> float:
+) -> Any:
     """Return a measure of calibration.
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample
-        Outcomes, 0 or 1; or a `Sample`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, 2)
-        Predicted probability of outcome 1, in [0, 1].
+    y_true : array_like, shape (n,), or Sample, or Predictions
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
+    y_prob : array_like, shape (n,) or (n, K)
+        Predicted probability of outcome 1, or of each class, in [0, 1].
     measure : str
         A name in `calibstat.MEASURES`.
+    lens : str or Lens, optional
+        What is looked at of K classes, a name in `calibstat.LENSES` or made by `calibstat.lenses`. Default: outcome 1
+        of two; of more classes "top_label", or "canonical" for a measure of whole vectors.
+    reduce : {None, "mean", "max"}
+        For lens "class_wise": one number for each class, their mean, or the largest.
     sample_weight : array_like, shape (n,), optional
-        Non-negative weights; whole numbers mean repeated rows.
-    labels : sequence of two, optional
-        The values in `y_true` that mean outcome 0 and outcome 1.
+        Non-negative weights; whole numbers mean repeated rows. Measures of whole vectors take none.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
     **options
         Options of the measure, such as ``n_bins=15`` of `ece`.
 
     Returns
     -------
-    float
+    float, or ndarray of shape (K,)
+        The latter for lens "class_wise" without `reduce`.
 
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), or the measure or an option is unknown.
+        If the data are not as described (the first offending row is named), the measure, the lens or an option is
+        unknown, or the lens does not show what the measure is of.
 
     Notes
     -----
-    Cost: the measure's own, which its page gives, and one sort; over equal-width bins one pass over the rows instead.
+    Cost: the measure's own, which its page gives, and one sort; over equal-width bins one pass over the rows instead,
+    also through the lenses "top_label" and "class_wise".
 
     Examples
     --------
     >>> import calibstat as cs
     >>> cs.estimate([1, 0], [0.95, 1.0], measure="ece", n_bins=10)
     0.475
+    >>> cs.estimate([0, 1], [[0.5, 0.25, 0.25], [0.5, 0.5, 0]], measure="ece", lens="class_wise")
+    array([0.  , 0.5 , 0.125])
     """
-    bound = find_measure(measure, options)
-    if isinstance(y_true, Sample) or y_prob is None or sample_weight is not None:
-        return bound.estimate(as_sample(y_true, y_prob, sample_weight, labels))
-    return bound.estimate_rows(*as_rows(y_true, y_prob, labels))
+    return pose(
+        y_true,
+        y_prob,
+        measure,
+        options,
+        lens=lens,
+        reduce=reduce,
+        sample_weight=sample_weight,
+        labels=labels,
+    ).estimate()
 
 
 def detail(
@@ -66,6 +83,7 @@ def detail(
     y_prob: Any = None,
     *,
     measure: str = "ece",
+    lens: Any = None,
     sample_weight: Any = None,
     labels: Any = None,
     **options: Any,
@@ -74,7 +92,7 @@ def detail(
 
     Parameters
     ----------
-    y_true, y_prob, measure, sample_weight, labels, **options
+    y_true, y_prob, measure, lens, sample_weight, labels, **options
         As for `estimate`.
 
     Returns
@@ -84,7 +102,7 @@ def detail(
     Raises
     ------
     ValueError
-        As for `estimate`.
+        As for `estimate`; or if the lens is "class_wise", for which there is a detail of each `one_class`.
 
     Notes
     -----
@@ -99,8 +117,13 @@ def detail(
     >>> found["count"]
     array([1., 2.])
     """
-    sample = as_sample(y_true, y_prob, sample_weight, labels)
-    bound = find_measure(measure, options)
+    problem = pose(y_true, y_prob, measure, options, lens=lens, sample_weight=sample_weight, labels=labels)
+    if isinstance(problem, ClassProblem):
+        raise ValueError("expected a lens that shows one problem, such as lenses.one_class(0), found 'class_wise'")
+    bound = problem.bound
+    if isinstance(problem, VectorProblem):
+        return MeasureDetail(str(bound), problem.estimate(), problem.n, bound.detail_of_vectors(problem.predictions))
+    sample = problem.sample
     fields = bound.detail(sample)
     estimate = bound.estimate(sample) if bound.has_value(sample) else math.nan
     return MeasureDetail(str(bound), estimate, sample.n, fields and {"value": sample.value, **fields})

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.inference.honest import ROWS_STAGE, honest_interval
-from calibstat.inference.testing import LENS
+from calibstat.inference.problems import EVENT as LENS
 from calibstat.measures.registry import BinnedInterval, BoundMeasure, find_measure
 from calibstat.results import ConfidenceInterval
 from calibstat.sample import Sample, as_sample, need_counts

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.inference.testing import LENS
+from calibstat.inference.problems import EVENT as LENS
 from calibstat.measures.binned import bin_cells, number_of_bins
 from calibstat.measures.isotonic import recalibrated
 from calibstat.measures.registry import cell_sums

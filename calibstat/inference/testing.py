@@ -7,16 +7,12 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.measures.registry import find_measure
-from calibstat.results import CalibrationTestResult, read_only
-from calibstat.sample import as_sample, need_counts
+from calibstat.inference.problems import ClassProblem, EventProblem, counted, pose
+from calibstat.measures.registry import BoundMeasure
+from calibstat.results import CalibrationTestResult, ClassWiseTestResult, read_only
 
-LENS = "event: outcome 1"
-NULL = {
-    "labels": "given the predictions, every outcome is 1 independently with its predicted probability (exact).",
-    "both": "predictions are an independent sample and every outcome is 1 with its predicted probability "
-    "(approximate: too small a p-value is likely where bins hold few rows).",
-}
+SCHEMES = ("labels", "both")
+ONE_CLASS = "given the predictions, in every row independently, the class happens with its predicted probability."
 
 
 def calibration_test(
@@ -24,23 +20,31 @@ def calibration_test(
     y_prob: Any = None,
     *,
     measure: str = "ece",
+    lens: Any = None,
+    reduce: str | None = None,
     resample: str = "labels",
     n_resamples: int = 999,
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
     **options: Any,
-) -> CalibrationTestResult:
+) -> Any:
     """Test that the predictions are perfectly calibrated.
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample
-        Outcomes, 0 or 1; or a `Sample`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, 2)
-        Predicted probability of outcome 1, in [0, 1].
+    y_true : array_like, shape (n,), or Sample, or Predictions
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
+    y_prob : array_like, shape (n,) or (n, K)
+        Predicted probability of outcome 1, or of each class, in [0, 1].
     measure : str
         The statistic, a name in `calibstat.MEASURES`.
+    lens : str or Lens, optional
+        What is looked at of K classes, a name in `calibstat.LENSES` or made by `calibstat.lenses`. Default: outcome 1
+        of two; of more classes "top_label", or "canonical" for a measure of whole vectors.
+    reduce : {None, "mean", "max"}
+        For lens "class_wise": a test of each class with Holm's adjustment and one of all, or only one test, by the
+        mean over the classes or by the largest.
     resample : {"labels", "both"}
         "labels" keeps the predictions and draws outcomes from them: exact for every n, statistic and set of
         predictions. "both" also draws rows with replacement, the consistency resampling of the literature: only
@@ -51,14 +55,15 @@ def calibration_test(
         Where randomness comes from; the same int gives the same numbers on any number of threads.
     n_jobs : int
         Threads; -1 for one a core.
-    labels : sequence of two, optional
-        The values in `y_true` that mean outcome 0 and outcome 1.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
     **options
         Options of the measure.
 
     Returns
     -------
-    CalibrationTestResult
+    CalibrationTestResult or ClassWiseTestResult
+        The latter for lens "class_wise" without `reduce`.
 
     Raises
     ------
@@ -68,7 +73,10 @@ def calibration_test(
 
     Notes
     -----
-    Null hypothesis: given the predictions, every outcome is 1 independently with its predicted probability.
+    Null hypothesis: given the predictions, every outcome is 1 independently with its predicted probability; through a
+    lens, what its `null` says, which is less than that every class has its predicted probability. Labels are drawn from
+    the full predicted vector, so one statistic over all classes does test the latter; the p-value of each class is
+    that of its own event alone.
     The p-value is (1 + number of resamples at least as extreme) / (1 + n_resamples), ties counted against the null
     up to rounding; so P(p <= a) <= a for every a under "labels". Two-sided measures double the smaller tail.
     A large p-value says that these outcomes are compatible with the predictions as far as this statistic can see. It
@@ -89,27 +97,80 @@ def calibration_test(
     >>> round(found.statistic, 3), found.pvalue < 0.01
     (0.04, False)
     """
-    bound = find_measure(measure, options)
-    if resample not in NULL:
+    if resample not in SCHEMES:
         raise ValueError(f"expected resample 'labels' or 'both', found {resample!r}")
     resampling.check_resamples(n_resamples, n_jobs)
-    sample = as_sample(y_true, y_prob, labels=labels)
-    need_counts(sample, "calibration_test")
-    statistic = bound.statistic(*sample.arrays)
-    null = resampling.resample(bound, sample, resample, n_resamples, resampling.key_of(rng), LABELS_STAGE, n_jobs)
+    problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
+    key = resampling.key_of(rng)
+    bound = problem.bound
+    if isinstance(problem, EventProblem):
+        sample = counted(problem, "calibration_test")
+        statistic = bound.statistic(*sample.arrays)
+        null = resampling.resample(bound, sample, resample, n_resamples, key, LABELS_STAGE, n_jobs)
+        return _result(bound, statistic, null, problem.null, problem.lens, resample, int(sample.n))
+    if isinstance(problem, ClassProblem) and problem.reduce is None:
+        statistics = problem.statistics()
+        null = problem.resample_classes(resample, n_resamples, key, LABELS_STAGE, n_jobs)
+        return _class_wise(problem, statistics, null, resample)
+    null = problem.resample(resample, n_resamples, key, LABELS_STAGE, n_jobs)
+    lens_text = problem.lens
+    if isinstance(problem, ClassProblem):
+        lens_text += f", {problem.reduce} over {problem.predictions.n_classes} classes"
+    return _result(bound, problem.statistic(), null, problem.null, lens_text, resample, problem.n)
+
+
+def _result(
+    bound: BoundMeasure, statistic: float, null: np.ndarray, hypothesis: str, lens: str, resample: str, n: int
+) -> CalibrationTestResult:
     pvalue = p_value(statistic, null, bound.measure.tail)
     return CalibrationTestResult(
         statistic=statistic,
         pvalue=pvalue,
-        pvalue_error=float(np.sqrt(pvalue * (1 - pvalue) / n_resamples)),
+        pvalue_error=float(np.sqrt(pvalue * (1 - pvalue) / null.size)),
         null_distribution=read_only(null),
-        null_hypothesis=NULL[resample],
+        null_hypothesis=_hypothesis(hypothesis, resample),
         measure=str(bound),
-        lens=LENS,
+        lens=lens,
         tail=bound.measure.tail,
         resample=resample,
-        n=int(sample.n),
-        n_resamples=n_resamples,
+        n=n,
+        n_resamples=null.size,
+    )
+
+
+def _class_wise(problem: ClassProblem, statistics: np.ndarray, null: np.ndarray, resample: str) -> ClassWiseTestResult:
+    """Test each class by itself and all by their mean."""
+    from statsmodels.stats.multitest import multipletests
+
+    tail, names = problem.bound.measure.tail, problem.predictions.names
+    pvalue = np.array([p_value(t, null[:, k], tail) for k, t in enumerate(statistics)])
+    together = f"{problem.lens}, mean over {len(names)} classes"
+    mean, null_mean = float(problem.together(statistics)), problem.together(null)
+    return ClassWiseTestResult(
+        names=names,
+        statistic=read_only(statistics),
+        pvalue=read_only(pvalue),
+        pvalue_holm=read_only(multipletests(pvalue, method="holm")[1]),
+        pvalue_error=read_only(np.sqrt(pvalue * (1 - pvalue) / len(null))),
+        null_distribution=read_only(null),
+        null_hypothesis=_hypothesis(ONE_CLASS, resample),
+        overall=_result(problem.bound, mean, null_mean, problem.null, together, resample, problem.n),
+        measure=str(problem.bound),
+        lens=problem.lens,
+        tail=tail,
+        resample=resample,
+        n=problem.n,
+        n_resamples=len(null),
+    )
+
+
+def _hypothesis(null: str, resample: str) -> str:
+    """Say what is tested, and whether the test is exact."""
+    if resample == "labels":
+        return f"{null.removesuffix('.')} (exact)."
+    return (
+        f"predictions are an independent sample and, {null.removesuffix('.')} "
+        "(approximate: too small a p-value is likely where bins hold few rows)."
     )
 
 

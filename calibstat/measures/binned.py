@@ -15,6 +15,7 @@ KUMAR = "Kumar, Liang, Ma 2019, Verified Uncertainty Calibration, arXiv:1909.101
 BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886"
 
 BLOCK = 1024  # rows whose bins are found together; they stay in the first-level cache
+CLASS_BLOCK = 32  # classes whose bins are found together
 MANY_BINS = 4096  # more of them and sorting is as fast
 
 
@@ -141,6 +142,63 @@ def _row_sums(y, p, bins, sums):  # type: ignore[no-untyped-def]
     return not good
 
 
+def column_sums(
+    prob: np.ndarray, label: np.ndarray, *, n_bins: int | str = 15, strategy: str = "uniform"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return the sums in bins for every class straight from rows, or None where quantiles need them sorted."""
+    return uniform_column_sums(prob, label, n_bins=n_bins) if strategy == "uniform" else None
+
+
+def uniform_column_sums(
+    prob: np.ndarray, label: np.ndarray, *, n_bins: int | str = 15
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the sums in equal-width bins for every class, each of shape (K, bins), in one pass over the rows."""
+    sums = np.zeros((3, prob.shape[1], number_of_bins(n_bins, prob.shape[0])))
+    _column_sums(prob, label, sums)
+    return sums[0], sums[1], sums[2]
+
+
+@jit
+def _column_sums(prob, label, sums):  # type: ignore[no-untyped-def]
+    """Fill in rows, residuals / n and predictions / n summed in each bin of each class.
+
+    Of many classes most have a probability in the first bin, and whole blocks of them are added up as vectors.
+    """
+    n, classes = prob.shape
+    bins = sums.shape[2]
+    last = bins - 1.0
+    cell = np.empty(CLASS_BLOCK, np.int32)
+    rows = np.zeros((classes, bins), np.int32)
+    first = np.zeros(classes)
+    for i in range(n):
+        for start in range(0, classes, CLASS_BLOCK):
+            row = prob[i, start : start + CLASS_BLOCK]
+            beyond = np.int32(0)
+            for k in range(row.size):
+                b = math.ceil(np.float64(row[k]) * bins) - 1.0
+                b = b if b > 0.0 else 0.0
+                cell[k] = np.int32(b if b < last else last)
+                beyond |= cell[k]
+            if beyond == 0:
+                for k in range(row.size):
+                    first[start + k] += row[k]
+                continue
+            for k in range(row.size):
+                rows[start + k, cell[k]] += 1
+                sums[2, start + k, cell[k]] += row[k]
+    for i in range(n):
+        k = label[i]
+        b = min(max(math.ceil(np.float64(prob[i, k]) * bins) - 1.0, 0.0), last)
+        sums[1, k, int(b)] += 1.0
+    for k in range(classes):
+        rows[k, 0] += n - rows[k].sum()
+        sums[2, k, 0] += first[k]
+        for b in range(bins):
+            sums[0, k, b] = rows[k, b]
+            sums[1, k, b] = (sums[1, k, b] - sums[2, k, b]) / n
+            sums[2, k, b] /= n
+
+
 def _power(norm: str | float) -> float:
     """Turn the option `norm` into the power p of an Lp error."""
     named = {"l1": 1.0, "l2": 2.0, "max": np.inf}
@@ -203,6 +261,7 @@ def _honest_ece(*, norm: str | float = "l1") -> HonestRecipe | None:
     bounds=(0, 1),
     cells=bin_cells,
     rows=row_sums,
+    columns=column_sums,
     moving=cells_move,
     detail=ece_detail,
     honest=_honest_ece,
@@ -236,6 +295,7 @@ def ece(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, norm: str
     bounds=(0, 2),
     cells=uniform_cells,
     rows=uniform_row_sums,
+    columns=uniform_column_sums,
     detail=width_detail,
     complete=False,
     symmetric=False,

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.predictions import Predictions
 from calibstat.sample import Sample
 
 
@@ -75,6 +76,8 @@ class Measure:
     rows : callable or None
         ``rows(y, p, **options)``, count, residual / n and prediction / n summed in each cell straight from rows, or
         None where these rows need sorting (or hold a bad one, which sorting then names).
+    columns : callable or None
+        ``columns(prob, label, **options)``, the same for the event of every class at once, each of shape (K, cells).
     moving : callable or None
         ``moving(**options)``, whether the cells depend on `count`, so that they move when rows are resampled.
     report : callable or None
@@ -110,6 +113,7 @@ class Measure:
     seminorm: Callable[..., float] | None = None
     cells: Callable[..., np.ndarray] | None = None
     rows: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray] | None] | None = None
+    columns: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray] | None] | None = None
     moving: Callable[..., bool] | None = None
     report: Callable[..., float] | None = None
     detail: Callable[..., dict[str, Any]] | None = None
@@ -151,7 +155,7 @@ class BoundMeasure:
         return f"{self.measure.name}({', '.join(given)})" if given else self.measure.name
 
     def cells(self, *predictions: np.ndarray) -> np.ndarray:
-        """The cell of each distinct prediction (`value` and `count`), or of each row of vectors, of a binned measure."""
+        """The cell of each distinct prediction (of `value` and `count`), or of each row of vectors."""
         return self._call(self.measure.cells, *predictions)
 
     @property
@@ -175,6 +179,25 @@ class BoundMeasure:
         """The measure as a seminorm of a residual measure."""
         return float(self._call(self.measure.seminorm or self.measure.function, value, residual))
 
+    def of_vectors(self, prob: np.ndarray, label: np.ndarray) -> float:
+        """The measure of whole predicted vectors."""
+        if self.measure.cells is not None:
+            return float(self.reduce(*vector_sums(self.cells(prob), prob, label)))
+        return float(self._call(self.measure.function, prob, label))
+
+    def of_many(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """The measure of whole predicted vectors for each row of labels."""
+        if self.measure.batch is not None:
+            return np.asarray(self._call(self.measure.batch, prob, labels))
+        return np.array([self.of_vectors(prob, label) for label in labels])
+
+    def of_whole_vectors(self) -> BoundMeasure | None:
+        """The measure in its form for whole predicted vectors, or None if it has none."""
+        if self.measure.of == "vectors":
+            return self
+        form = self.measure.vectors
+        return None if form is None else form.bind(self.options)
+
     def report(self, statistic: float) -> float:
         """The estimate that belongs to a statistic."""
         return float(self._call(self.measure.report, statistic)) if self.measure.report else statistic
@@ -188,6 +211,20 @@ class BoundMeasure:
         sums = self._call(self.measure.rows, y, p) if self.measure.rows else None
         return self.estimate(Sample.from_rows(y, p)) if sums is None else self.report(float(self.reduce(*sums)))
 
+    def columns(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """The sums in the cells of every class straight from rows, or None where columns need sorting."""
+        if self.measure.columns is None:
+            return None
+        return self._call(self.measure.columns, predictions.prob, predictions.label)
+
+    def of_classes(self, predictions: Predictions) -> np.ndarray:
+        """The statistic of the event of each class, of shape (K,)."""
+        sums = self.columns(predictions)
+        if sums is not None:
+            return np.asarray(self.reduce(*sums), np.float64)
+        columns = ((predictions.label == k, predictions.prob[:, k]) for k in range(predictions.n_classes))
+        return np.array([self.statistic(*Sample.from_rows(y, p).arrays) for y, p in columns])
+
     def has_value(self, sample: Sample) -> bool:
         """Whether there is an estimate, or only a bracket."""
         return self.measure.largest is None or sample.value.size <= self.measure.largest
@@ -195,6 +232,10 @@ class BoundMeasure:
     def detail(self, sample: Sample) -> dict[str, Any]:
         """What the measure knows of a sample beyond its value."""
         return self._call(self.measure.detail, *sample.arrays) if self.measure.detail else {}
+
+    def detail_of_vectors(self, predictions: Predictions) -> dict[str, Any]:
+        """What a measure of whole vectors knows of predictions beyond its value."""
+        return self._call(self.measure.detail, predictions.prob, predictions.label) if self.measure.detail else {}
 
     @property
     def honest(self) -> HonestRecipe | None:
@@ -295,6 +336,27 @@ def cell_sums(cell, value, count, positives):  # type: ignore[no-untyped-def]
         value_b[b] += count[j] * value[j]
     n = count_b.sum()
     return count_b, (positives_b - value_b) / n, value_b / n
+
+
+@jit
+def vector_sums(cell, prob, label):  # type: ignore[no-untyped-def]
+    """Add up rows, residuals and predictions of each class in each cell: counts, and the two others divided by n."""
+    n, classes = prob.shape
+    cells = cell.max() + 1
+    count = np.zeros(cells)
+    value = np.zeros((cells, classes))
+    residual = np.zeros((cells, classes))
+    for i in range(n):
+        b = cell[i]
+        count[b] += 1.0
+        for k in range(classes):
+            value[b, k] += prob[i, k]
+        residual[b, label[i]] += 1.0
+    for b in range(cells):
+        for k in range(classes):
+            residual[b, k] = (residual[b, k] - value[b, k]) / n
+            value[b, k] /= n
+    return count, residual, value
 
 
 @cache

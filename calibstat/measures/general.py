@@ -1,0 +1,230 @@
+"""General calibration error: five switches that span the binned errors of whole predicted vectors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.measures.binned import BLOCK, bin_cells, number_of_bins
+from calibstat.measures.registry import measure
+
+NIXON = (
+    "Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, Measuring Calibration in Deep Learning, arXiv:1904.01685"
+)
+STRATEGIES = {"even": "uniform", "adaptive": "quantile"}
+NORMS = ("l1", "l2")
+
+
+def l1_and_l2(
+    prob: np.ndarray,
+    labels: np.ndarray,
+    *,
+    binning: str,
+    max_prob: bool,
+    class_conditional: bool,
+    threshold: float,
+    n_bins: int | str,
+) -> np.ndarray:
+    """Return both norms of the error for each row of labels, shape (B, 2); the bins are cut once."""
+    if binning not in STRATEGIES:
+        raise ValueError(f"expected binning 'even' or 'adaptive', found {binning!r}")
+    for name, switch in (("max_prob", max_prob), ("class_conditional", class_conditional)):
+        if not isinstance(switch, bool | np.bool_):
+            raise ValueError(f"expected {name} True or False, found {switch!r}")
+    if not 0 <= threshold < 1:
+        raise ValueError(f"expected a threshold of at least 0 and below 1, found {threshold!r}")
+    n, classes = prob.shape
+    bins = number_of_bins(n_bins, n)
+    least = np.float64(threshold)  # a Python number would be rounded to the type of `prob` before it is compared
+    top = prob.argmax(axis=1) if max_prob else np.full(n, -1)
+    upper = np.full((0, bins), np.inf)
+    if binning == "even" and not max_prob:
+        count, value = _even_sums(prob, bins, least)
+        if not class_conditional:
+            count, value = count.sum(axis=0, keepdims=True), value.sum(axis=0, keepdims=True)
+        return _errors(prob, labels, top, least, count, value, upper)
+    pairs = prob.max(axis=1) if max_prob else prob
+    groups = classes if class_conditional else 1
+    count, value = np.zeros((2, groups, bins))
+    if binning == "adaptive":
+        upper = np.full((groups, bins), np.inf)
+    for g in range(groups):
+        group = pairs
+        if class_conditional:
+            group = pairs[top == g] if max_prob else pairs[:, g]
+        distinct, rows = np.unique(group[group > least], return_counts=True)
+        if distinct.size == 0:
+            continue
+        distinct, rows = distinct.astype(np.float64), rows.astype(np.float64)
+        cell = bin_cells(distinct, rows, n_bins=bins, strategy=STRATEGIES[binning])
+        count[g] = np.bincount(cell, rows, bins)
+        value[g] = np.bincount(cell, rows * distinct, bins)
+        if binning == "adaptive":
+            upper[g, cell] = distinct  # of the predictions in one cell the last and largest stays
+    return _errors(prob, labels, top, least, count, value, upper)
+
+
+@jit
+def _even_bin(v, bins):  # type: ignore[no-untyped-def]
+    """Return ceil(v B) - 1 within 0 to B - 1, as a float so that a loop over it becomes vector code."""
+    b = math.ceil(v * bins) - 1.0
+    b = b if b > 0.0 else 0.0
+    return b if b < bins - 1.0 else bins - 1.0
+
+
+@jit
+def _adaptive_bin(v, upper):  # type: ignore[no-untyped-def]
+    """Return the first bin whose largest prediction is at least v."""
+    low = 0
+    high = upper.size - 1
+    while low < high:
+        middle = (low + high) // 2
+        if upper[middle] < v:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jit
+def _even_sums(prob, bins, threshold):  # type: ignore[no-untyped-def]
+    """Return for each class and even bin how many probabilities above the threshold there are, and their sum.
+
+    The rest goes into one more bin, which is dropped: the first loop over a row then has no branches.
+    """
+    n, classes = prob.shape
+    count = np.zeros((classes, bins + 1))
+    value = np.zeros((classes, bins + 1))
+    part = np.empty((classes, bins + 1))
+    cell = np.empty(classes, np.int32)
+    for start in range(0, n, BLOCK):
+        part[:] = 0.0  # a sum for each block: one running sum would lose digits over many rows
+        for i in range(start, min(start + BLOCK, n)):
+            row = prob[i]
+            for k in range(classes):
+                v = np.float64(row[k])
+                cell[k] = np.int32(_even_bin(v, bins) if v > threshold else bins)
+            for k in range(classes):
+                count[k, cell[k]] += 1.0
+                part[k, cell[k]] += row[k]
+        value += part
+    return count[:, :bins].copy(), value[:, :bins].copy()
+
+
+@jit
+def _errors(prob, labels, top, threshold, count, value, upper):  # type: ignore[no-untyped-def]
+    """Return the L1 and the L2 error for each row of labels, given the bins: only hits are left to count.
+
+    `count` and `value`, the kept probabilities and their sum, have one row for each class, or one for all together.
+    `top` is the predicted class of each row, the only one of the row that is kept, or -1 where all are. `upper` is the
+    largest probability in each adaptive bin; it has no rows if the bins are even.
+    """
+    groups, bins = count.shape
+    out = np.zeros((labels.shape[0], 2))
+    kept = np.zeros(groups)
+    for g in range(groups):
+        kept[g] = count[g].sum()
+    hits = np.empty((groups, bins))
+    for r in range(labels.shape[0]):
+        hits[:] = 0.0
+        for i in range(prob.shape[0]):
+            k = labels[r, i]
+            if top[i] < 0 or top[i] == k:
+                v = np.float64(prob[i, k])
+                if v > threshold:
+                    g = k if groups > 1 else 0
+                    b = _adaptive_bin(v, upper[g]) if upper.size else np.int64(_even_bin(v, bins))
+                    hits[g, b] += 1.0
+        for g in range(groups):
+            for b in range(bins):
+                if count[g, b] > 0.0:
+                    gap = abs(hits[g, b] - value[g, b])
+                    out[r, 0] += gap / kept[g]
+                    out[r, 1] += gap * gap / count[g, b] / kept[g]
+        out[r, 0] /= groups
+        out[r, 1] = math.sqrt(out[r, 1] / groups)
+    return out
+
+
+def gce_batch(
+    prob: np.ndarray,
+    labels: np.ndarray,
+    *,
+    binning: str = "even",
+    max_prob: bool = False,
+    class_conditional: bool = True,
+    threshold: float = 0.0,
+    norm: str = "l1",
+    n_bins: int | str = 15,
+) -> np.ndarray:
+    """Return the error for each row of labels, shape (B, n)."""
+    if norm not in NORMS:
+        raise ValueError(f"expected norm 'l1' or 'l2', found {norm!r}")
+    both = l1_and_l2(
+        prob,
+        labels,
+        binning=binning,
+        max_prob=max_prob,
+        class_conditional=class_conditional,
+        threshold=threshold,
+        n_bins=n_bins,
+    )
+    return both[:, NORMS.index(norm)]
+
+
+@measure(
+    "gce",
+    title="General calibration error",
+    formula=(
+        r"\Bigl(\frac1K \sum_k \sum_b \frac{n_{bk}}{n_k}\,"
+        r"\bigl|\mathrm{acc}_{bk} - \mathrm{conf}_{bk}\bigr|^p\Bigr)^{1/p}"
+    ),
+    reference=NIXON,
+    bounds=(0, 1),
+    of="vectors",
+    batch=gce_batch,
+    sound=False,
+    symmetric=False,
+)
+def gce(
+    prob: np.ndarray,
+    label: np.ndarray,
+    *,
+    binning: str = "even",
+    max_prob: bool = False,
+    class_conditional: bool = True,
+    threshold: float = 0.0,
+    norm: str = "l1",
+    n_bins: int | str = 15,
+) -> float:
+    """Return the general calibration error: the gap between accuracy and confidence in bins, by five switches.
+
+    Options: `binning`, "even" for bins of equal width or "adaptive" for as near equal numbers of probabilities as ties
+    allow; `max_prob`, to look only at the largest probability of each row (of equal ones the first) and not at all K;
+    `class_conditional`, to bin each class by itself (with `max_prob`, the rows predicted as that class) and not all
+    probabilities together; `threshold`, to keep only probabilities above it, so that an exact 0 is never kept; `norm`,
+    "l1" or "l2"; `n_bins`, a number or "cube_root" (the smallest B with B**3 >= n rows). The default is the static
+    calibration error, SCE. ECE is `max_prob=True, class_conditional=False`; ACE is `binning="adaptive"`, TACE that
+    with `threshold=0.01`; RMSCE is `binning="adaptive", max_prob=True, class_conditional=False, norm="l2"`.
+
+    n_k counts the kept probabilities of class k, so the bins of a class weigh one in all. Classes weigh 1/K each; one
+    without a kept probability adds 0. With "l2" the root is taken last: it is not the mean of the roots of the
+    classes. Under `max_prob` a threshold below 1/K changes nothing.
+
+    It is biased upwards in finite samples, the more the more classes and bins there are, and blind to opposite errors
+    that cancel within a bin. Cost: O(n K), for adaptive bins a sort of each class or, not class-conditional, of all
+    kept probabilities together, which takes several times their memory.
+    """
+    found = gce_batch(
+        prob,
+        label[np.newaxis],
+        binning=binning,
+        max_prob=max_prob,
+        class_conditional=class_conditional,
+        threshold=threshold,
+        norm=norm,
+        n_bins=n_bins,
+    )
+    return float(found[0])

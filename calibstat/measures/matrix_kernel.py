@@ -1,0 +1,248 @@
+"""Squared kernel calibration error of whole predicted vectors, with the matrix-valued kernel k(p, p') times identity.
+
+Every sum runs over pairs of rows i > j, tile by tile, so that nothing of size n x n is ever held. Predictions and
+weights are passed column by column, shape (K, n), because the compiler then makes vector code over the rows j.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.measures.registry import measure
+
+ROWS, COLUMNS = 8, 256  # a tile of the kernel: the first-level cache holds it
+FINEST = 2.0**50  # kernel values become multiples of 1 / FINEST: a tile of them, each at most 2, adds up in 63 bits
+
+
+@jit
+def _row(prob, weight, i, first, gaussian, euclidean, bandwidth, out):  # type: ignore[no-untyped-def]
+    """Fill in k(p_i, p_j) <w_i, w_j> for j = first, first + 1, ..., as many as there is room for."""
+    distance = np.zeros(out.size)
+    out[:] = 0.0
+    for c in range(prob.shape[0]):
+        own, others = prob[c, i], prob[c, first : first + out.size]
+        if euclidean:
+            for j in range(out.size):
+                distance[j] += (others[j] - own) * (others[j] - own)
+        else:
+            for j in range(out.size):
+                distance[j] += 0.5 * abs(others[j] - own)
+    for c in range(weight.shape[0]):
+        own, others = weight[c, i], weight[c, first : first + out.size]
+        for j in range(out.size):
+            out[j] += own * others[j]
+    if gaussian:
+        for j in range(out.size):
+            out[j] *= math.exp(-distance[j] / bandwidth / bandwidth)
+    elif euclidean:
+        for j in range(out.size):
+            out[j] *= math.exp(-math.sqrt(distance[j]) / bandwidth)
+    else:
+        for j in range(out.size):
+            out[j] *= math.exp(-distance[j] / bandwidth)
+
+
+@jit
+def pair_sums(prob, weight, size, gaussian, euclidean, bandwidth):  # type: ignore[no-untyped-def]
+    """Return the sum of k(p_i, p_j) <w_i, w_j> over the pairs i > j of each whole block of `size` rows."""
+    found = np.zeros(prob.shape[1] // size)
+    row = np.empty(COLUMNS)
+    for block in range(found.size):
+        stop = (block + 1) * size
+        for first in range(block * size, stop, COLUMNS):
+            for i in range(first + 1, stop):
+                part = row[: min(COLUMNS, i - first)]
+                _row(prob, weight, i, first, gaussian, euclidean, bandwidth, part)
+                found[block] += part.sum()
+    return found
+
+
+@jit
+def matched_sums(prob, weight, labels, size, gaussian, euclidean, bandwidth):  # type: ignore[no-untyped-def]
+    """Return the sum of k(p_i, p_j) <w_i, w_j> over the pairs i > j of equal label in all whole blocks of `size` rows.
+
+    One sum for each row of `labels`, shape (B, n). The kernel is evaluated once for all of them.
+    """
+    found = np.zeros(labels.shape[0])
+    row = np.empty(COLUMNS)
+    tile = np.empty((ROWS, COLUMNS), np.int64)
+    for block in range(prob.shape[1] // size):
+        stop = (block + 1) * size
+        for first in range(block * size, stop, COLUMNS):
+            for top in range(first, stop, ROWS):
+                bottom = min(top + ROWS, stop)
+                for i in range(top, bottom):
+                    part = row[: min(COLUMNS, i - first)]
+                    _row(prob, weight, i, first, gaussian, euclidean, bandwidth, part)
+                    for j in range(part.size):
+                        tile[i - top, j] = np.int64(np.rint(part[j] * FINEST))
+                for b in range(found.size):
+                    label = labels[b]
+                    total = np.int64(0)
+                    for i in range(top, bottom):
+                        last = min(first + COLUMNS, i)
+                        total += np.int64(_agreeing(tile[i - top], label[first:last], label[i]))
+                    found[b] += total / FINEST
+    return found
+
+
+@jit
+def _agreeing(value, label, own):  # type: ignore[no-untyped-def]
+    """Add up the values with this label: whole numbers, of which the compiler reorders the sum into vector code."""
+    total = np.int64(0)
+    for j in range(label.size):
+        total += value[j] if label[j] == own else np.int64(0)
+    return total
+
+
+@jit
+def _smoothed(prob, size, gaussian, euclidean, bandwidth):  # type: ignore[no-untyped-def]
+    """Return the sum of k(p_i, p_j) p_j over the other rows j of the block of row i, shape (K, n)."""
+    found = np.zeros(prob.shape)
+    one = np.ones((1, prob.shape[1]))
+    row = np.empty(COLUMNS)
+    for block in range(prob.shape[1] // size):
+        stop = (block + 1) * size
+        for first in range(block * size, stop, COLUMNS):
+            for i in range(first + 1, stop):
+                part = row[: min(COLUMNS, i - first)]
+                _row(prob, one, i, first, gaussian, euclidean, bandwidth, part)
+                for c in range(prob.shape[0]):
+                    own = prob[c, i]
+                    total = 0.0
+                    for j in range(part.size):
+                        total += part[j] * prob[c, first + j]
+                    for j in range(part.size):
+                        found[c, first + j] += part[j] * own
+                    found[c, i] += total
+    return found
+
+
+def columns(prob: np.ndarray) -> np.ndarray:
+    """Return the predictions column by column, in double precision."""
+    return np.ascontiguousarray(prob.T, np.float64)
+
+
+def residuals(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """Return one-hot labels minus predictions, column by column."""
+    found = -columns(prob)
+    found[label, np.arange(label.size)] += 1
+    return found
+
+
+def kernel_arguments(kernel: str, distance: str, bandwidth: float) -> tuple[bool, bool, float]:
+    """Return what the compiled functions take of the kernel."""
+    if kernel not in ("laplace", "gaussian"):
+        raise ValueError(f"expected kernel 'laplace' or 'gaussian', found {kernel!r}")
+    if distance not in ("total_variation", "euclidean"):
+        raise ValueError(f"expected distance 'total_variation' or 'euclidean', found {distance!r}")
+    if kernel == "gaussian" and distance != "euclidean":
+        raise ValueError(f"expected distance 'euclidean' with kernel 'gaussian', found {distance!r}")
+    if not 0 < bandwidth < math.inf:
+        raise ValueError(f"expected a bandwidth above 0, found {bandwidth!r}")
+    return kernel == "gaussian", distance == "euclidean", float(bandwidth)
+
+
+def rows_of_block(n: int, statistic: str, block_size: int | str) -> int:
+    """Return how many rows make a block: all of n for the statistics of all pairs."""
+    if statistic not in ("V", "U", "block", "linear"):
+        raise ValueError(f"expected statistic 'V', 'U', 'block' or 'linear', found {statistic!r}")
+    whole = isinstance(block_size, int | np.integer) and not isinstance(block_size, bool) and block_size >= 2
+    if block_size != "square_root" and not whole:
+        raise ValueError(f"expected block_size 'square_root' or a whole number of at least 2, found {block_size!r}")
+    if statistic == "V":
+        return n
+    rows = {"U": n, "linear": 2, "block": max(2, math.isqrt(n)) if block_size == "square_root" else int(block_size)}
+    least = max(2, rows[statistic])
+    if n < least:
+        raise ValueError(f"expected at least {least} rows for statistic {statistic!r}, found {n}")
+    return rows[statistic]
+
+
+def block_values(prob: np.ndarray, label: np.ndarray, size: int, arguments: tuple[bool, bool, float]) -> np.ndarray:
+    """Return the U-statistic of each whole block of `size` rows."""
+    return pair_sums(columns(prob), residuals(prob, label), size, *arguments) * (2 / (size * (size - 1)))
+
+
+def skce_batch(
+    prob: np.ndarray,
+    labels: np.ndarray,
+    *,
+    kernel: str = "laplace",
+    distance: str = "total_variation",
+    bandwidth: float = 1.0,
+    statistic: str = "V",
+    block_size: int | str = "square_root",
+) -> np.ndarray:
+    """Return the squared kernel calibration error for each row of labels, shape (B, n).
+
+    With e_y one-hot, <e_y - p, e_z - q> = 1[y = z] - p_z - q_y + <p, q>. Summed over ordered pairs, the last term is
+    the same for all labels and the two before it take the smoothed predictions of each row's own label alone, so that
+    only the pairs of equal label have to be summed anew.
+    """
+    arguments = kernel_arguments(kernel, distance, bandwidth)
+    n, classes = prob.shape
+    size = rows_of_block(n, statistic, block_size)
+    used = n // size * size
+    by_column, rows = columns(prob), np.arange(used)
+    small = labels.astype(np.min_scalar_type(classes - 1))
+    total = 2 * matched_sums(by_column, np.ones((1, n)), small, size, *arguments)
+    near = _smoothed(by_column, size, *arguments)
+    if statistic == "V":  # a row and itself, at distance 0
+        near += by_column
+        total += n
+    total += (near * by_column).sum() - 2 * np.array([near[label[:used], rows].sum() for label in labels])
+    if statistic == "V":
+        return np.maximum(total, 0) / n**2
+    return total / (used * (size - 1))
+
+
+@measure(
+    "skce",
+    title="Squared kernel calibration error",
+    formula=r"\frac1{n^2} \sum_{i,j} k(p_i, p_j)\,(e_{y_i} - p_i)^\top (e_{y_j} - p_j)",
+    reference="Widmann, Lindsten, Zachariah 2019, arXiv:1910.11385; of blocks, the same 2021, arXiv:2210.13355",
+    bounds=(-2, 2),
+    of="vectors",
+    batch=skce_batch,
+    continuous=True,
+)
+def skce(
+    prob: np.ndarray,
+    label: np.ndarray,
+    *,
+    kernel: str = "laplace",
+    distance: str = "total_variation",
+    bandwidth: float = 1.0,
+    statistic: str = "V",
+    block_size: int | str = "square_root",
+) -> float:
+    """Return the squared kernel calibration error: large where residual vectors of nearby predictions agree.
+
+    Options: `kernel`, "laplace" for k = exp(-d / bandwidth) or "gaussian" for k = exp(-d² / bandwidth²); `distance` d,
+    "total_variation", half the sum of absolute differences, or "euclidean", the only one with the Gaussian kernel, for
+    which no other is known to give a valid kernel; `bandwidth`, above 0; `statistic`, "V" for the mean over all pairs
+    of rows, which is at least 0; "U" for the mean over pairs of different rows, "block" for the mean of the
+    U-statistics of consecutive blocks of `block_size` rows, "linear" for blocks of two: these three estimate the
+    square without bias and may be negative; `block_size`, a whole number of at least 2 or "square_root" of the rows,
+    rounded down, for "block" alone.
+
+    "block" and "linear" depend on the order of the rows. As in the papers, they take as many whole blocks as there
+    are: the rows after the last one, fewer than `block_size`, do not count. A ValueError says so if there is no block,
+    as for fewer than two rows.
+
+    For two classes and total variation it is twice the square of `kernel_ce`. Exact. Cost: time quadratic in n ("V",
+    "U"), n times `block_size` ("block"), linear ("linear"), each times the classes; memory linear in n times the
+    classes.
+    """
+    arguments = kernel_arguments(kernel, distance, bandwidth)
+    n = label.size
+    size = rows_of_block(n, statistic, block_size)
+    if statistic != "V":
+        return float(block_values(prob, label, size, arguments).mean())
+    residual = residuals(prob, label)
+    total = 2 * pair_sums(columns(prob), residual, size, *arguments)[0] + (residual**2).sum()
+    return max(float(total), 0.0) / n**2  # only rounding makes it negative

@@ -1,0 +1,152 @@
+"""Partitions of the probability simplex into cells: a grid of equal bins, and a tree grown on the predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.measures.binned import number_of_bins, uniform_cells
+
+# Rounding, which depends on the order of the rows, may not decide how they are parted: variances this near are tied,
+# and a row this near to the mean counts as being at it (relative to the variance, and to the mean).
+TIED = 1e-9
+AT_THE_MEAN = 1e-12
+
+LARGEST_BINS = 2**31  # so that a cell and a bin together make a number of 63 bits
+SPLIT = [("coordinate", np.int64), ("threshold", np.float64), ("low", np.int64), ("high", np.int64)]
+
+
+def grid_cells(prob: np.ndarray, *, n_bins: int | str = 15) -> np.ndarray:
+    """Return the cell of each row in a grid: rows share one if each of their coordinates falls in the same bin.
+
+    Bin b of B is ((b - 1)/B, b/B], the first closed at 0. Only cells that hold rows are numbered, in the order of
+    their bins. Of two coordinates the second decides alone: the first says the same, but for rounding and for points
+    on an edge, which would become cells of their own.
+    """
+    n, n_classes = prob.shape
+    bins = number_of_bins(n_bins, n)
+    if bins > LARGEST_BINS:
+        raise ValueError(f"expected n_bins to be at most {LARGEST_BINS}, found {n_bins!r}")
+    rows = np.array([n])
+    code = np.zeros(n, np.int64)
+    codes = 1  # all codes are below it
+    for k in range(1 if n_classes == 2 else 0, n_classes):
+        if codes * bins >= 2**63:
+            code = np.unique(code, return_inverse=True)[1]
+            codes = int(code.max()) + 1
+        code = code * bins + uniform_cells(prob[:, k].astype(np.float64), rows, n_bins=bins)
+        codes *= bins
+    return np.unique(code, return_inverse=True)[1]
+
+
+def grow_tree(prob: np.ndarray, *, threshold: str = "mean", min_size: int = 100) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cell of each row in a tree grown on these rows, and the tree.
+
+    A cell of at least `min_size` rows is parted along its coordinate of largest variance (the first of several) at
+    the mean or median of that coordinate, rows up to the threshold to the low side; it stays whole if a side would be
+    empty. The order of the rows does not matter. Cells are numbered from low to high.
+
+    The tree is an array of its splits, the first one first and each before those below it, with the fields
+    "coordinate", "threshold", "low" and "high"; the last two are the number of the split that comes next on that side,
+    or ~c, which is negative, if it is cell c. No split: one cell.
+    """
+    if threshold not in ("mean", "median"):
+        raise ValueError(f"expected threshold 'mean' or 'median', found {threshold!r}")
+    if isinstance(min_size, bool) or min_size != int(min_size) or min_size < 1:
+        raise ValueError(f"expected min_size to be a whole number of at least 1, found {min_size!r}")
+    cell, coordinate, at, side = _grow(prob, int(min_size), threshold == "median")
+    tree = np.empty(at.size, SPLIT)
+    tree["coordinate"], tree["threshold"], tree["low"], tree["high"] = coordinate, at, side[:, 0], side[:, 1]
+    return cell, tree
+
+
+@jit
+def _grow(prob, min_size, median):  # type: ignore[no-untyped-def]
+    """Return the cell of each row, and coordinate, threshold and the two sides of each split."""
+    n = prob.shape[0]
+    row = np.arange(n)  # each cell holds a stretch of it
+    spare = np.empty(n, np.int64)
+    cell = np.empty(n, np.int64)
+    cells = 0
+    # every split leaves rows on both sides, so there are fewer splits, and cells that wait, than rows
+    coordinate = np.empty(n, np.int64)
+    threshold = np.empty(n)
+    side = np.empty((n, 2), np.int64)
+    splits = 0
+    waiting = np.empty((n, 3), np.int64)  # first row, end, and from which side of which split: 2 * split + side
+    waiting[0] = 0, n, -1
+    last = 0
+    while last >= 0:
+        first, end, origin = waiting[last]
+        last -= 1
+        low = 0
+        if end - first >= min_size:
+            k, at = _widest(prob, row[first:end])
+            if median:
+                at = _median(prob, row[first:end], k)
+            low = _part(prob, row[first:end], k, at, spare)
+        whole = low == 0 or low == end - first
+        if origin >= 0:
+            side[origin // 2, origin % 2] = ~cells if whole else splits
+        if whole:
+            cell[row[first:end]] = cells
+            cells += 1
+        else:
+            coordinate[splits] = k
+            threshold[splits] = at
+            waiting[last + 1] = first + low, end, 2 * splits + 1
+            waiting[last + 2] = first, first + low, 2 * splits  # the low side comes first
+            last += 2
+            splits += 1
+    return cell, coordinate[:splits], threshold[:splits], side[:splits]
+
+
+@jit
+def _widest(prob, row):  # type: ignore[no-untyped-def]
+    """Return the coordinate of largest variance among these rows, and up to where it counts as at most its mean."""
+    n_classes = prob.shape[1]
+    mean = np.zeros(n_classes)
+    for i in row:
+        for k in range(n_classes):
+            mean[k] += prob[i, k]
+    mean /= row.size
+    # what rounding left of the sum of the deviations corrects both the mean and the variance
+    shift = np.zeros(n_classes)
+    square = np.zeros(n_classes)
+    for i in row:
+        for k in range(n_classes):
+            deviation = prob[i, k] - mean[k]
+            shift[k] += deviation
+            square[k] += deviation * deviation
+    widest = 0
+    for k in range(n_classes):
+        square[k] -= shift[k] ** 2 / row.size
+        if square[k] > square[widest] * (1.0 + TIED):
+            widest = k
+    return widest, (mean[widest] + shift[widest] / row.size) * (1.0 + AT_THE_MEAN)
+
+
+@jit
+def _median(prob, row, k):  # type: ignore[no-untyped-def]
+    """Return the median of coordinate k among these rows."""
+    value = np.empty(row.size)
+    for i in range(row.size):
+        value[i] = prob[row[i], k]
+    return np.median(value)
+
+
+@jit
+def _part(prob, row, k, at, spare):  # type: ignore[no-untyped-def]
+    """Put the rows with coordinate k of at most `at` first, otherwise in their order; return how many there are."""
+    low = 0
+    high = 0
+    for i in row:
+        if prob[i, k] <= at:
+            row[low] = i
+            low += 1
+        else:
+            spare[high] = i
+            high += 1
+    for i in range(high):
+        row[low + i] = spare[i]
+    return low

@@ -1,0 +1,104 @@
+"""Draws results, never data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from calibstat.plots.class_wise import class_wise_diagrams
+from calibstat.plots.details import measure_detail
+from calibstat.plots.marks import STYLE
+from calibstat.plots.reliability import reliability_diagram
+from calibstat.plots.results import intervals, null_distribution
+from calibstat.plots.simplex import simplex_diagram
+from calibstat.results import (
+    CalibrationTestResult,
+    ClassWiseReliability,
+    ConfidenceInterval,
+    MeasureDetail,
+    Reliability,
+    SimplexReliability,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DRAWERS: dict[type, Callable[..., Axes]] = {
+    Reliability: reliability_diagram,
+    SimplexReliability: simplex_diagram,
+    ClassWiseReliability: class_wise_diagrams,
+    CalibrationTestResult: null_distribution,
+    ConfidenceInterval: lambda interval, ax: intervals([interval], [""], ax),
+    MeasureDetail: measure_detail,
+}
+
+
+def plot(result: Any, ax: Axes | None = None) -> Axes:
+    """Draw a result.
+
+    Parameters
+    ----------
+    result : Result
+        What `reliability`, `calibration_test`, `confidence_interval` or `detail` returned; or a sequence of intervals
+        or a mapping from name to interval, drawn below each other.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
+        strip below, in given axes along their lower edge. Four classes need axes with ``projection="3d"``.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes drawn in, of a class-wise diagram those of the first class; ``.figure`` is their figure.
+
+    Raises
+    ------
+    TypeError
+        If the result is none of these.
+    ValueError
+        If a reliability diagram on the simplex has neither three nor four classes or the axes have not the dimensions
+        it needs; if axes are given for a class-wise diagram, which needs several.
+
+    Notes
+    -----
+    Nothing is computed from data and nothing is drawn at random, so a plot shows exactly the numbers of its result.
+    The colours stay apart for colour-blind readers. Global settings of matplotlib do not change.
+
+    Three classes are the corners of a triangle, four those of a tetrahedron, and each cell of predictions is an arrow
+    from its mean prediction to the frequencies observed in it [1]_; the percentages along each edge of the triangle
+    count the corner that they rise to. The tetrahedron turns with the mouse wherever matplotlib is interactive: in a
+    window, or in a notebook under ``%matplotlib widget``.
+
+    References
+    ----------
+    .. [1] Vaicenavicius et al. (2019), Evaluating model calibration in classification, AISTATS. arXiv:1902.06977
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> sample = cs.Sample.from_counts([0.2, 0.7], [50, 50], [20, 35])
+    >>> ax = cs.plot(cs.reliability(sample, rng=1))
+    >>> ax.get_ylabel()
+    'Observed frequency'
+    """
+    import seaborn as sns
+
+    draw = _drawer(result)
+    with sns.axes_style("ticks", STYLE), sns.plotting_context("notebook", font_scale=0.9):
+        return draw(result, ax)
+
+
+def _drawer(result: Any) -> Callable[..., Axes]:
+    """Return the function that draws this result."""
+    for kind, draw in DRAWERS.items():
+        if isinstance(result, kind):
+            return draw
+    many = isinstance(result, Mapping | Sequence) and not isinstance(result, str) and len(result) > 0
+    entries = list(result.values() if isinstance(result, Mapping) else result) if many else []
+    if entries and all(isinstance(entry, ConfidenceInterval) for entry in entries):
+        names = [str(name) for name in result] if isinstance(result, Mapping) else [e.measure for e in entries]
+        return lambda _, ax: intervals(entries, names, ax)
+    *kinds, last = (kind.__name__ for kind in DRAWERS)
+    raise TypeError(
+        f"expected a {', '.join(kinds)} or {last}, or a sequence or mapping of ConfidenceInterval; "
+        f"found {type(result).__name__}"
+    )

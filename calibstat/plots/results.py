@@ -1,0 +1,54 @@
+"""Tests and intervals: the null distribution with the data in it, estimates with their bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibstat.plots.marks import POINT, colors, legend, new_axes
+from calibstat.results import CalibrationTestResult, ConfidenceInterval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def null_distribution(found: CalibrationTestResult, ax: Axes | None) -> Axes:
+    """The null distribution, the part of it that is at least as extreme as the data, and the data."""
+    ax, color = new_axes(ax), colors()
+    null, observed = found.null_distribution, found.statistic
+    counts, edges = np.histogram(null, bins=40)
+    ax.stairs(counts, edges, fill=True, color=color["blue"], alpha=0.45, label=f"{null.size} resamples if calibrated")
+    ax.axvline(observed, color=color["red"], linewidth=2, label=f"observed, {observed:.3g}")
+    ax.set_ylim(0, 1.3 * counts.max())  # room for the legend
+    ax.set(xlabel=found.measure, ylabel="Resamples", title=f"p = {found.pvalue:.2g}, n = {found.n}")
+    legend(ax)
+    return ax
+
+
+def intervals(found: Sequence[ConfidenceInterval], names: Sequence[str], ax: Axes | None) -> Axes:
+    """Estimates with their bars below each other, the numbers to the right."""
+    ax, color = new_axes(ax, height=1.4 + 0.5 * len(found)), colors()
+    place = np.arange(len(found))
+    low, high = np.array([e.low for e in found]), np.array([e.high for e in found])
+    levels, methods = {e.confidence_level for e in found}, {e.method for e in found}
+    level = f"{100 * levels.pop():.4g}% " if len(levels) == 1 else ""
+    method = f" ({methods.pop()})" if len(methods) == 1 else ""
+    label = f"{level}confidence interval{method}"
+    ax.hlines(place, low, high, color=color["blue"], linewidth=3, alpha=0.6, label=label)
+    ax.plot([e.estimate for e in found], place, color=color["red"], label="estimate", **POINT)
+    right = ax.get_yaxis_transform()
+    for y, e in enumerate(found):
+        numbers = f"{e.estimate:.3g} [{e.low:.3g}, {e.high:.3g}]"
+        ax.text(1.02, y, numbers, transform=right, va="center", fontsize="small")
+    ax.set_yticks(place, names)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(found) - 0.3, -0.7)
+    ax.grid(visible=False, axis="y")
+    if low.min() >= 0:
+        ax.set_xlim(left=0)
+    measures = {e.measure for e in found}
+    ax.set_xlabel(measures.pop() if len(measures) == 1 else "Estimate")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize="small", frameon=False)
+    return ax
