@@ -1,7 +1,7 @@
 """999 resamples of the squared kernel calibration error beside numpy, and the memory of the mean over all pairs.
 
-numpy holds the kernel matrix in memory, made once, and takes one product of it with the one-hot residuals for each
-resample; its time includes no making of the matrix. One thread each: run with OMP_NUM_THREADS=1.
+numpy holds the kernel matrix in memory and multiplies it with the residuals of 37 resamples side by side, which is
+faster than one at a time; its time includes no making of the matrix. One thread each: run with OMP_NUM_THREADS=1.
 """
 
 import resource
@@ -30,11 +30,10 @@ def by_numpy(prob, labels):
     one_hot = np.eye(classes)
 
     def resamples():
-        found = np.empty(labels.shape[0])
-        for b, label in enumerate(labels):
-            residual = one_hot[label] - prob
-            found[b] = np.vdot(residual, matrix @ residual) / (n * (n - 1))
-        return found
+        residual = one_hot[labels] - prob  # resample, row, class
+        beside = residual.transpose(1, 0, 2).reshape(n, -1)
+        products = (beside * (matrix @ beside)).reshape(n, -1, classes)
+        return products.sum(axis=(0, 2)) / (n * (n - 1))
 
     return resamples
 

@@ -11,7 +11,16 @@ from calibstat.inference.estimation import (
     maximum_calibration_error,
     smooth_calibration_error,
 )
+from calibstat.inference.general import (
+    adaptive_calibration_error,
+    class_conditional_calibration_error,
+    gce_family,
+    root_mean_square_calibration_error,
+    static_calibration_error,
+    thresholded_adaptive_calibration_error,
+)
 from calibstat.inference.intervals import confidence_interval
+from calibstat.inference.kernel_test import kernel_calibration_test
 from calibstat.inference.reliability import reliability
 from calibstat.inference.testing import calibration_test
 from calibstat.lenses import LENSES, Lens
@@ -29,19 +38,26 @@ __all__ = [
     "Predictions",
     "ReliabilityDisplay",
     "Sample",
+    "adaptive_calibration_error",
     "calibration_test",
+    "class_conditional_calibration_error",
     "confidence_interval",
     "detail",
     "estimate",
     "expected_calibration_error",
+    "gce_family",
     "generators",
     "kernel_calibration_error",
+    "kernel_calibration_test",
     "lenses",
     "maximum_calibration_error",
     "measure",
     "plot",
     "reliability",
+    "root_mean_square_calibration_error",
     "smooth_calibration_error",
+    "static_calibration_error",
     "study",
+    "thresholded_adaptive_calibration_error",
 ]
 __version__ = "0.1.0"

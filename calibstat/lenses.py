@@ -74,31 +74,44 @@ class Lens:
         Raises
         ------
         ValueError
-            If scores are not the predicted probabilities of outcomes, in the first rows, where every class is tried.
+            If scores or outcomes are not of the right shape, or scores are not the predicted probabilities of outcomes,
+            in the first rows, where every class is tried.
         """
         prob, label = predictions.prob, predictions.label
-        if self.scores is _largest:  # known since the predictions were checked
+        if self.scores is _largest and self.outcomes is _hit:  # known since the predictions were checked
             return (predictions.top == label).astype(np.float64), predictions.largest
         outcomes, scores = np.asarray(self.outcomes(prob, label)), np.asarray(self.scores(prob))
-        if self.outcomes.__module__ != __name__:
+        if not self.scores.__module__ == self.outcomes.__module__ == __name__:
+            if outcomes.shape != label.shape or scores.shape[:1] != label.shape or scores.shape[1:] in ((0,), (1,)):
+                raise ValueError(
+                    f"expected lens {self.name!r} to have outcomes of shape (n,) and scores of shape (n,) or (n, L), "
+                    f"L at least 2; found shapes {outcomes.shape} and {scores.shape}, n = {label.size}"
+                )
             self._check(prob[:TRIED], scores[:TRIED])
         return outcomes, scores
 
     def vectors(self, predictions: Predictions, outcomes: np.ndarray, scores: np.ndarray) -> Predictions:
         """Return the predictions of the new classes from the outcomes and the scores that are seen."""
-        if self.scores is _classes:
+        if self.scores is _classes and self.outcomes is _happened:
             return predictions
         return predictions.regrouped(outcomes, scores, self.names(predictions.names) if self.names else None)
 
     def _check(self, prob: np.ndarray, scores: np.ndarray) -> None:
         expected = np.zeros(scores.shape)
+        seen = 2 if scores.ndim == 1 else scores.shape[1]
         for k in range(prob.shape[1]):
             outcome = np.asarray(self.outcomes(prob, np.full(len(prob), k))).astype(np.int64)
+            if outcome.min() < 0 or outcome.max() >= seen:
+                raise ValueError(
+                    f"expected outcomes of lens {self.name!r} from 0 to {seen - 1}, found some from {outcome.min()} to "
+                    f"{outcome.max()} where class {k} happened"
+                )
             if scores.ndim == 1:
                 expected += prob[:, k] * outcome
             else:
                 np.add.at(expected, (np.arange(len(prob)), outcome), prob[:, k])
         off = np.abs(expected - scores).reshape(len(prob), -1).max(axis=1)
+        off -= np.abs(prob.sum(axis=1, dtype=np.float64) - 1)  # what one lens leaves out, another adds to "none of them"
         if off.max() > 1e-5:
             row = int(off.argmax())
             raise ValueError(
@@ -230,7 +243,10 @@ def groups(partition: Sequence[Sequence[int]]) -> Lens:
     >>> lens.scores(cs.Predictions.from_rows([0], [[0.5, 0.25, 0.25]]).prob)
     array([[0.75, 0.25]])
     """
-    cut = [[_whole(k, 0, "the number of a class") for k in group] for group in partition]
+    try:
+        cut = [[_whole(k, 0, "the number of a class") for k in group] for group in partition]
+    except TypeError:
+        raise ValueError(f"expected a sequence of groups of classes, found {partition!r}") from None
     flat = [k for group in cut for k in group]
     if len(cut) < 2 or not all(cut) or sorted(flat) != list(range(len(flat))):
         raise ValueError(f"expected two or more groups with every class from 0 to K - 1 in one, found {partition!r}")

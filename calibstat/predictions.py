@@ -80,22 +80,24 @@ class Predictions:
         >>> cs.Predictions.from_rows([2, 0], [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]).n_classes
         3
         """
-        prob = _as_matrix(y_prob)
+        prob, slack = _as_matrix(y_prob)
         n, classes = prob.shape
-        names = tuple(range(classes)) if labels is None else tuple(labels)
+        # the entries of an array as Python's own, which JSON knows
+        names = tuple(range(classes)) if labels is None else tuple(getattr(labels, "tolist", lambda: labels)())
         if len(names) != classes or len(set(names)) != classes:
             raise ValueError(f"expected {classes} different labels, one for each column, found {list(names)!r}")
         label = _as_classes(y_true, names, given=labels is not None)
         if label.size != n:
             raise ValueError(f"expected one row of y_prob for each outcome, found {label.size} outcomes and {n} rows")
-        return cls._checked(prob, label, names, _slack(prob))
+        return cls._checked(prob, label, names, slack)
 
     def regrouped(self, y_true: Any, y_prob: Any, names: tuple[Any, ...] | None) -> Predictions:
         """Return predictions of other classes made from these, whose sums may be off by as much as these may."""
-        prob = _as_matrix(y_prob)
+        prob, slack = _as_matrix(y_prob)
         names = tuple(range(prob.shape[1])) if names is None else names
         label = _as_classes(y_true, tuple(range(prob.shape[1])), given=False)
-        return self._checked(prob, label, names, max(_slack(prob), _slack(self.prob)))
+        off = float(np.abs(self.prob.sum(axis=1, dtype=np.float64) - 1).max())
+        return self._checked(prob, label, names, off + slack)
 
     @classmethod
     def _checked(cls, prob: np.ndarray, label: np.ndarray, names: tuple[Any, ...], slack: float) -> Predictions:
@@ -136,11 +138,6 @@ def as_predictions(y_true: Any, y_prob: Any = None, labels: Any = None) -> Predi
     return Predictions.from_rows(y_true, y_prob, labels=labels)
 
 
-def _slack(prob: np.ndarray) -> float:
-    """Return how far the sum of a row may be from 1."""
-    return max(1e-6, 4 * prob.shape[1] * float(np.finfo(prob.dtype).eps))
-
-
 def n_columns(y_prob: Any) -> int:
     """Return how many columns of probabilities there are; 1 for a vector."""
     shape = getattr(y_prob, "shape", None)
@@ -148,17 +145,27 @@ def n_columns(y_prob: Any) -> int:
     return shape[1] if len(shape) == 2 else 1
 
 
-def _as_matrix(y_prob: Any) -> np.ndarray:
-    """Return the probabilities as a writable C-contiguous matrix of float64 or float32."""
+def _as_matrix(y_prob: Any) -> tuple[np.ndarray, float]:
+    """Return a writable C-contiguous matrix of float64 or float32, and how far from 1 the sums of its rows may be."""
     array = as_array(y_prob, "y_prob")
     if array.dtype.kind not in "buif":
         raise not_a_number(array, "y_prob")
+    precision = float(np.finfo(array.dtype).eps) if array.dtype.kind == "f" else 0.0
+    array = ready(array, np.float32 if array.dtype == np.float32 else np.float64)
     if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
-        array = array.reshape(-1)
-        array = np.column_stack((1 - array, array))
-    if array.ndim != 2 or array.shape[0] == 0:
+        array = _two_columns(array.reshape(-1))
+    if array.ndim != 2 or array.size == 0:
         raise ValueError(f"expected y_prob of shape (n, K) with n of at least 1, found shape {array.shape}")
-    return ready(array, np.float32 if array.dtype == np.float32 else np.float64)
+    return array, max(1e-6, 4 * array.shape[1] * precision)
+
+
+def _two_columns(p: np.ndarray) -> np.ndarray:
+    """Return the probabilities of class 0 and class 1 from those of class 1."""
+    good = (p >= 0) & (p <= 1)
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ValueError(f"expected a probability from 0 to 1, found {p[row]} in y_prob at row {row}")
+    return np.column_stack((1 - p, p))
 
 
 def _as_classes(y_true: Any, names: tuple[Any, ...], *, given: bool) -> np.ndarray:

@@ -34,7 +34,7 @@ LAYERS += ["reading", "report", "__init__", "demo", "studies", "cli", "__main__"
 LATE = ["statsmodels", "seaborn", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich"]
 RANDOM = {
     "resampling/words.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
-    "generators/base.py": {"sample_covariates": {"default_rng"}},  # synthetic data
+    "generators/base.py": {"drawing": {"default_rng"}},  # synthetic data
     "study/": {None: {"SeedSequence"}},
     "studies/": {None: {"SeedSequence"}},
     "studies/randomised.py": {None: {"Generator"}},  # estimators that are random by themselves, for comparison only

@@ -33,7 +33,31 @@ CHILD = np.array(
 )
 PATH, SIDE = np.arange(1, 6, dtype=np.int32), np.array([1, 1, 0, 1, 0], np.int8)
 HEAP = np.array([[0.9, 0.5], [0.4, 0.2], [0.8, 0.1], [0.5, 0.3], [0.3, 0.7], [0.2, 0.4], [0.1, 0.6]])
+VECTORS = np.array([[0.5, 0.25, 0.25], [1.0, 0.0, 0.0], [0.004, 0.6, 0.396]])
+SIMPLEX = np.stack([PREDICTIONS / 2, PREDICTIONS / 2, 1 - PREDICTIONS], axis=1)
+COLUMNS = np.ascontiguousarray(np.random.default_rng(6).dirichlet([1.0, 1.0, 1.0], 20).round(2).T)
+DEVIATIONS = np.eye(3)[:, np.arange(20) % 3] - COLUMNS
 INPUTS = {
+    "measures.general._even_bin": lambda: (0.4, 7),
+    "measures.general._adaptive_bin": lambda: (0.4, np.array([0.3, 0.4, 0.9, np.inf])),
+    "measures.general._even_sums": lambda: (VECTORS, 4, 0.01),
+    "measures.general._errors": lambda: (
+        *(VECTORS, np.array([[0, 1, 2], [2, 0, 1]]), np.full(3, -1), 0.01),
+        *(np.array([[1.0, 1], [2, 0], [1, 1]]), np.array([[0.5, 1], [0.85, 0], [0.25, 0.396]])),
+        np.array([[0.5, 1], [0.6, np.inf], [0.25, 0.396]]),
+    ),
+    "measures.partition._grow": lambda: (SIMPLEX, 4, False),
+    "measures.partition._widest": lambda: (SIMPLEX, np.arange(3, 20)),
+    "measures.partition._median": lambda: (SIMPLEX, np.arange(3, 20), 2),
+    "measures.partition._part": lambda: (SIMPLEX, np.arange(30), 2, 0.5, np.zeros(30, np.int64)),
+    "measures.matrix_kernel._row": lambda: (COLUMNS, DEVIATIONS, 12, 2, True, True, 0.5, np.empty(10)),
+    "measures.matrix_kernel.pair_sums": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5),
+    "measures.matrix_kernel.matched_sums": lambda: (
+        *(COLUMNS, DEVIATIONS, np.arange(60, dtype=np.uint8).reshape(3, 20) // 2 % 3, 9, False, True, 0.5),
+    ),
+    "measures.matrix_kernel._agreeing": lambda: (np.arange(9), np.arange(9, dtype=np.uint8) % 2, np.uint8(1)),
+    "measures.matrix_kernel._smoothed": lambda: (COLUMNS, 9, False, False, 0.5),
+    "resampling.vectors.signs": lambda: (START, 5, 3, 20),
     "sample._encode": lambda: (OUTCOMES, PREDICTIONS, np.empty(30, np.uint64)),
     "sample._collapse": lambda: (KEY, np.zeros(30), np.zeros(30), np.zeros(30)),
     "measures.registry.cell_sums": lambda: (CELL, VALUE, COUNT, POSITIVES),

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibstat.inference.kernel_test import SIGNS_STAGE, kernel_calibration_test, signs
+from calibstat.inference.kernel_test import SIGNS_STAGE, kernel_calibration_test
 from calibstat.measures.matrix_kernel import kernel_arguments, matched_sums, skce
 from calibstat.predictions import Predictions
-from calibstat.resampling import key_of
+from calibstat.resampling import key_of, signs
 
 KERNELS = [{}, {"kernel": "gaussian", "distance": "euclidean", "bandwidth": 0.4}]
 
@@ -149,7 +149,7 @@ def test_the_result_reads_well():
     found = kernel_calibration_test(label, prob, rng=1, n_resamples=99, bandwidth=0.5)
     assert str(found).startswith("Asymptotic test of calibration by skce(bandwidth=0.5, statistic='U') = ")
     assert "canonical: the whole predicted vector, n = 50: p = " in str(found)
-    assert "(approximate), 99 sets of random signs.\nNull hypothesis: given its predicted vector" in str(found)
+    assert "(approximate), 99 sets of random signs.\nNull hypothesis: given the predictions" in str(found)
     assert "approximate" in found.null_hypothesis
     assert json.loads(json.dumps(found.to_dict()))["pvalue"] == found.pvalue
     assert found.to_frame().shape == (1, 8)

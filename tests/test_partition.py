@@ -67,9 +67,12 @@ def test_points_on_an_edge_of_two_classes_have_no_cell_of_their_own():
 
 def test_grid_of_many_classes():
     # bins of 1000 coordinates do not fit into one number
-    prob = seeded(300, 1000) ** 3
+    prob = seeded(300, 1000)
+    prob[:, :3] += 0.1
     prob /= prob.sum(axis=1, keepdims=True)
     prob[200:] = prob[:100]
+    prob[100, :3] = prob[101, :3][::-1]  # rows that differ in the first coordinates alone
+    prob[100, 3:] = prob[101, 3:]
     for bins in (15, 10**6, 2**31):
         cell = grid_cells(prob, n_bins=bins)
         assert is_numbered(cell)
@@ -147,12 +150,18 @@ def test_the_order_of_rows_does_not_matter(data, threshold, total):
     assert tree["threshold"] == pytest.approx(same_tree["threshold"], rel=1e-14)
 
 
-def test_without_leeway_rounding_would_decide():
+def test_rounding_does_not_decide():
     # three tenths each: the running sums .1 + .2 + .3 and .3 + .2 + .1 differ, so the row at the mean would move
     prob = np.array([[0.1, 0.9], [0.2, 0.8], [0.3, 0.7]])
     assert prob[:, 0].cumsum()[-1] != prob[::-1, 0].cumsum()[-1]
     assert grow_tree(prob, min_size=3)[0].tolist() == [0, 0, 1]
     assert grow_tree(prob[::-1].copy(), min_size=3)[0].tolist() == [1, 0, 0]
+    # and many of them, where the running sum is off by a relative 1e-11
+    many = np.repeat(prob, 300_000, axis=0)
+    assert abs(many[:, 0].cumsum()[-1] / 900_000 - 0.2) > 1e-12
+    for ordered in (many, many[::-1].copy()):
+        cell = grow_tree(ordered, min_size=900_000)[0]
+        assert np.array_equal(cell, (ordered[:, 0] > 0.25).astype(int))
 
 
 @given(parts(total=10), THRESHOLD, st.integers(1, 12))
@@ -217,12 +226,13 @@ def test_one_hot_rows():
 
 
 def test_columns_that_hardly_vary():
-    # the second varies by 1e-6 about .9, which squares and their mean would not tell from the constant third
-    low = np.arange(200) % 2 * 1e-6
-    prob = np.stack([0.1 - low, 0.9 + low, np.zeros(200)], axis=1)
+    # variances of 2.5e-17, which a mean of squares less the square of the mean would lose in rounding of 1e-16
+    high = np.arange(200) % 2
+    prob = np.stack([np.full(200, 0.6), 0.1 - 1e-8 * high, 0.3 + 1e-8 * high], axis=1)
+    assert (prob**2).mean(axis=0).argmax() == 0
     cell, tree = grow_tree(prob)
-    assert groups(cell) == groups(np.arange(200) % 2)
-    assert tree.size == 1
+    assert groups(cell) == groups(high)
+    assert tree["coordinate"].tolist() == [1]
 
 
 @pytest.mark.parametrize("options", [{"threshold": "mode"}, {"min_size": 0}, {"min_size": 2.5}, {"min_size": True}])

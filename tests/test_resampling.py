@@ -10,6 +10,7 @@ import calibstat as cs
 from calibstat import resampling
 from calibstat.measures.registry import find_measure
 from calibstat.poisson_binomial import law_of_positives
+from calibstat.resampling import events
 from calibstat.resampling import words as words_of
 
 KEY = np.uint64(20240611)
@@ -272,9 +273,9 @@ def test_threads_and_chunks_do_not_show(scheme, name, monkeypatch):
     alone = run(1)
     assert np.array_equal(alone, run(2))
     assert np.array_equal(alone, run(3))
-    monkeypatch.setattr(resampling, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(events, "WORTH_A_THREAD", 0)
     assert np.array_equal(alone, run(2))
-    monkeypatch.setattr(resampling, "_chunks", lambda size, jobs: list(pairwise([0, 1, size // 3, size - 2, size])))
+    monkeypatch.setattr(events, "chunks", lambda size, jobs: list(pairwise([0, 1, size // 3, size - 2, size])))
     assert np.array_equal(alone, run(1))
     assert not np.array_equal(alone, resampling.resample(bound, sample, scheme, 130, KEY + np.uint64(1), 1))
     assert not np.array_equal(alone, resampling.resample(bound, sample, scheme, 130, KEY, 2))

@@ -88,15 +88,17 @@ def test_any_distance():
 
 
 def test_a_function_gets_shares_of_classes():
-    # a class that never happens is predicted 1/10 + 2/10 + 4/10: its sum, less itself, is not always exactly 0
     seen = []
-    prob, label = np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]]), np.zeros(3, int)
-    estimate(prob, label, distance=lambda x, y: seen.append((x, y)) or 1.0)
-    ((frequency, prediction),) = seen
-    assert frequency.shape == prediction.shape == (2,)
-    assert np.all((frequency >= 0) & (frequency <= 1))
-    assert frequency == pytest.approx([1, 0], abs=1e-15)
-    assert prediction == pytest.approx([2.3 / 3, 0.7 / 3], abs=1e-15)
+    prob, label = seeded(300, 3)[0], np.zeros(300, int)
+    estimate(prob, label, distance=lambda x, y: seen.append((x, y)) or 1.0, min_size=4)
+    frequency, prediction = (np.array(part) for part in zip(*seen, strict=True))
+    cell = simplex_cells(prob, min_size=4)
+    assert prediction == pytest.approx(np.array([prob[cell == b].mean(axis=0) for b in range(cell.max() + 1)]))
+    assert frequency == pytest.approx(np.array([[1, 0, 0]] * len(frequency)), abs=1e-15)
+    # residual and prediction add up to more than 1 by rounding, which sqrt(1 - x) would turn into nan
+    count, residual, value = vector_sums(cell, prob, label)
+    assert ((residual + value) / (count / 300)[:, None]).max() > 1
+    assert frequency.max() == 1
 
 
 def test_by_hand():

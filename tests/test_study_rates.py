@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import calibstat as cs
-from calibstat.measures.registry import everyday_measures, find_measure
+from calibstat.measures.registry import event_measures, everyday_measures, find_measure
 from calibstat.studies import STUDIES, coverage, power, size
 from calibstat.studies.grid import FALSE_ALARM
 from calibstat.study import most_rejections
@@ -144,7 +144,7 @@ def test_quick_grids_ask_the_same_of_the_same_measures(module):
 def test_what_is_registered_joins():
     for module in (size, power):
         assert set(everyday_measures()) <= {name for name, _ in module.grids(False)[0]["measures"].values()}
-    honest = {name for name in cs.MEASURES if find_measure(name, {}).honest is not None}
+    honest = {name for name in event_measures() if find_measure(name, {}).honest is not None}
     for grid in coverage.grids(False):
         assert {name for name, _ in grid["measures"].values()} == honest
 

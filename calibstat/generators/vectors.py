@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.generators.base import PLUG_IN, need_fixed_bins, plug_in, value_on
-from calibstat.lenses import Lens
+from calibstat.lenses import Lens, canonical
+from calibstat.measures.matrix_kernel import columns, kernel_arguments, pair_sums, rows_of_block
 from calibstat.measures.registry import BoundMeasure, find_measure
 from calibstat.sample import Sample
 
@@ -17,6 +18,8 @@ from calibstat.sample import Sample
 # chances of their own, of which only the mean over all points of one score is right.
 WEAK = frozenset({"ks", "kuiper", "smooth_ce", "random_interval_ce"})
 SCORES = frozenset({"brier", "log_loss"})
+MOST_PAIRED = 2**12  # points of a continuous law of which all pairs are taken: the first of a Sobol net are one too
+MANY_ROWS = 2**53
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Vectors:
 
     def seen(self, lens: Lens) -> Vectors:
         """Return what a lens sees; of an event, its not happening is class 0 and its happening class 1."""
+        if lens is canonical:
+            return self
         score = np.asarray(lens.scores(self.prob))
         prob = np.column_stack((1 - score, score)) if score.ndim == 1 else score
         # the lens itself says which classes it takes for which
@@ -99,8 +104,12 @@ def _of_classes(name: str, bound: BoundMeasure, seen: Vectors) -> float:
         return seen.log_loss()
     if name == "brier":
         return seen.brier()
+    if name == "skce":
+        return _skce(seen, **bound.options)
     need_fixed_bins(bound)
-    if bound.measure.cells is None or bound.cells_move:
+    # cells that were grown on rows may stay while these are resampled; a law has no rows to grow any on
+    grown = bound.cells_move or bound.options.get("strategy") == "tree"
+    if bound.measure.cells is None or grown:
         known = "it is not a sum over cells that are the same for every sample"
         raise NotImplementedError(f"the population value of measure {name!r} is not known: {known}")
     cell, share = bound.cells(seen.prob), seen.weight / seen.weight.sum()
@@ -109,3 +118,16 @@ def _of_classes(name: str, bound: BoundMeasure, seen: Vectors) -> float:
     np.add.at(residual, cell, share[:, None] * (seen.law - seen.prob))
     np.add.at(value, cell, share[:, None] * seen.prob)
     return bound.report(float(bound.reduce(np.bincount(cell, seen.weight, cells), residual, value)))
+
+
+def _skce(
+    seen: Vectors, *, kernel: str, distance: str, bandwidth: float, statistic: str, block_size: int | str
+) -> float:
+    """Return E k(p, p') <q - p, q' - p'> of two independent rows, which every statistic estimates."""
+    arguments = kernel_arguments(kernel, distance, bandwidth)
+    rows_of_block(MANY_ROWS, statistic, block_size)  # finds bad options
+    size = seen.weight.size if seen.finite else min(seen.weight.size, MOST_PAIRED)
+    share = seen.weight[:size] / seen.weight[:size].sum()
+    residual = columns(share[:, None] * (seen.law - seen.prob)[:size])
+    pairs = pair_sums(columns(seen.prob[:size]), residual, size, *arguments)[0]
+    return float(2 * pairs + (residual**2).sum())  # two independent rows may be at one point

@@ -64,7 +64,7 @@ def estimate(
     >>> cs.estimate([1, 0], [0.95, 1.0], measure="ece", n_bins=10)
     0.475
     >>> cs.estimate([0, 1], [[0.5, 0.25, 0.25], [0.5, 0.5, 0]], measure="ece", lens="class_wise")
-    array([0.  , 0.5 , 0.125])
+    array([0.   , 0.375, 0.125])
     """
     return pose(
         y_true,
@@ -122,8 +122,10 @@ def detail(
         raise ValueError("expected a lens that shows one problem, such as lenses.one_class(0), found 'class_wise'")
     bound = problem.bound
     if isinstance(problem, VectorProblem):
-        return MeasureDetail(str(bound), problem.estimate(), problem.n, bound.detail_of_vectors(problem.predictions))
-    sample = problem.sample
+        return MeasureDetail(
+            str(bound), problem.estimate(), problem.predictions.n, bound.detail_of_vectors(problem.predictions)
+        )
+    sample = problem.seen.sample
     fields = bound.detail(sample)
     estimate = bound.estimate(sample) if bound.has_value(sample) else math.nan
     return MeasureDetail(str(bound), estimate, sample.n, fields and {"value": sample.value, **fields})

@@ -8,10 +8,11 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.inference.honest import ROWS_STAGE, honest_interval
-from calibstat.inference.problems import EVENT as LENS
-from calibstat.measures.registry import BinnedInterval, BoundMeasure, find_measure
+from calibstat.inference.honest_classes import honest_interval_of_classes, is_honest
+from calibstat.inference.problems import EVENT, ClassProblem, EventProblem, Problem, VectorProblem, pose
+from calibstat.measures.registry import BinnedInterval, BoundMeasure
 from calibstat.results import ConfidenceInterval
-from calibstat.sample import Sample, as_sample, need_counts
+from calibstat.sample import Sample
 
 METHODS = ("honest", "percentile", "basic", "bca")
 
@@ -21,6 +22,8 @@ def confidence_interval(
     y_prob: Any = None,
     *,
     measure: str = "ece",
+    lens: Any = None,
+    reduce: str | None = None,
     method: str = "honest",
     confidence_level: float = 0.95,
     n_resamples: int = 999,
@@ -33,16 +36,23 @@ def confidence_interval(
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample
-        Outcomes, 0 or 1; or a `Sample`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, 2)
-        Predicted probability of outcome 1, in [0, 1].
+    y_true : array_like, shape (n,), or Sample, or Predictions
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
+    y_prob : array_like, shape (n,) or (n, K)
+        Predicted probability of outcome 1, or of each class, in [0, 1].
     measure : str
         A name in `calibstat.MEASURES`.
+    lens : str or Lens, optional
+        What is looked at of K classes, a name in `calibstat.LENSES` or made by `calibstat.lenses`. Default: outcome 1
+        of two; of more classes "top_label", or "canonical" for a measure of whole vectors.
+    reduce : {"mean", "max"}
+        For lens "class_wise", and then needed: the mean over the classes, or the largest.
     method : {"honest", "percentile", "basic", "bca"}
         "honest" is built to cover also at and near calibration, and exists for `ece` (L1), `ks`, `kuiper`,
-        `kernel_ce` (V), `brier` and `log_loss`. The others are the usual bootstrap intervals, for every measure and
-        for comparison: near calibration they miss the truth (see Notes).
+        `kernel_ce` (V), `smooth_ce`, `brier` and `log_loss` of one event; for `ece` (L1) of all classes; and for
+        `canonical_ce` in total variation or L1, `brier` and `log_loss` of whole vectors. The others are the usual
+        bootstrap intervals, for every measure ("bca" of one event only) and for comparison: near calibration they miss
+        the truth (see Notes).
     confidence_level : float
         Between 0 and 1.
     n_resamples : int
@@ -51,8 +61,8 @@ def confidence_interval(
         Where randomness comes from; the same int gives the same numbers on any number of threads.
     n_jobs : int
         Threads; -1 for one a core.
-    labels : sequence of two, optional
-        The values in `y_true` that mean outcome 0 and outcome 1.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
     **options
         Options of the measure.
 
@@ -71,7 +81,9 @@ def confidence_interval(
     Assumes independent rows. `honest`: the low end is 0 unless the labels-only test of the same measure rejects at
     (1 - confidence_level) / 2, so at calibration it is exact for every n; the high end of `ks`, `kuiper` and
     `kernel_ce` is a theorem. That of `ece` allows for the upward bias of the estimate and may lie below it. `brier`
-    and `log_loss` are means, and `honest` is the t interval of a mean. `percentile` and `bca` hardly ever cover a
+    and `log_loss` are means, and `honest` is the t interval of a mean. Of all classes and of whole vectors the high
+    end is the theorem's too, and cells that follow the data (quantiles, trees) are held where they are: the interval is
+    for the error over this partition. `percentile` and `bca` hardly ever cover a
     calibrated model's error of zero, `basic` does far too seldom. Cost: two passes of `n_resamples` over the data;
     `bca` one evaluation for each distinct row more.
 
@@ -88,43 +100,86 @@ def confidence_interval(
     >>> round(found.estimate, 3), round(found.low, 2), round(found.high, 2)
     (0.05, 0.02, 0.07)
     """
-    bound = find_measure(measure, options)
     if method not in METHODS:
         raise ValueError(f"expected a method, one of {', '.join(METHODS)}; found {method!r}")
-    if method == "honest" and bound.honest is None:
-        raise ValueError(f"no honest interval is known for {bound}; it has the methods {', '.join(METHODS[1:])}")
     if not 0 < confidence_level < 1:
         raise ValueError(f"expected confidence_level between 0 and 1, found {confidence_level}")
     resampling.check_resamples(n_resamples, n_jobs)
-    sample = as_sample(y_true, y_prob, labels=labels)
-    need_counts(sample, "confidence_interval")
-    key = resampling.key_of(rng)
-    alpha = 1 - confidence_level
-    if method == "honest":
-        low, high = honest_interval(bound, sample, alpha, n_resamples, key, n_jobs)
+    problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
+    if isinstance(problem, ClassProblem) and problem.reduce is None:
+        raise ValueError("expected reduce 'mean' or 'max' for an interval, or lens one_class(k), found 'class_wise'")
+    bound, alpha, key = problem.bound, 1 - confidence_level, resampling.key_of(rng)
+    known = METHODS if isinstance(problem, EventProblem) else tuple(m for m in METHODS if m != "bca")
+    known = known if is_honest(problem) else known[1:]
+    if method not in known:
+        raise ValueError(f"no {method} interval is known for {_title(problem)}; it has the methods {', '.join(known)}")
+    if isinstance(problem, EventProblem):
+        sample = problem.counted("confidence_interval")
+        n = int(sample.n)
+        if method == "honest":
+            low, high = honest_interval(bound, sample, alpha, n_resamples, key, n_jobs)
+        else:
+            low, high = bootstrap_interval(bound, sample, method, alpha, n_resamples, key, n_jobs)
     else:
-        low, high = bootstrap_interval(bound, sample, method, alpha, n_resamples, key, n_jobs)
+        n = problem.predictions.n
+        if method == "honest":
+            low, high = honest_interval_of_classes(problem, alpha, n_resamples, key, n_jobs)
+        else:
+            low, high = _bootstrap_of_classes(problem, method, alpha, n_resamples, key, n_jobs)
     smallest, largest = bound.measure.bounds
     return ConfidenceInterval(
         low=float(np.clip(low, smallest, largest)),
         high=float(np.clip(high, smallest, largest)),
-        estimate=bound.estimate(sample),
+        estimate=problem.estimate(),
         confidence_level=confidence_level,
         method=method,
-        estimand=estimand(bound),
+        estimand=estimand(problem, method),
         measure=str(bound),
-        lens=LENS,
-        n=int(sample.n),
+        lens=_lens(problem),
+        n=n,
         n_resamples=n_resamples,
     )
 
 
-def estimand(bound: BoundMeasure) -> str:
+def _lens(problem: Problem) -> str:
+    """Say what was looked at."""
+    lens = problem.seen.lens
+    return f"{lens}, {problem.reduce} over the classes" if isinstance(problem, ClassProblem) else lens
+
+
+def _title(problem: Problem) -> str:
+    """Name the measure, and what it was asked of unless that is outcome 1."""
+    return str(problem.bound) if problem.seen.lens == EVENT else f"{problem.bound}, {_lens(problem)}"
+
+
+def estimand(problem: Problem, method: str) -> str:
     """Say in one sentence what an interval is for."""
+    bound = problem.bound
     settings = ", ".join(f"{name}={value!r}" for name, value in bound.options.items())
     title = bound.measure.title + (f" ({settings})" if settings else "")
-    beyond = "; a lower bound on the unbinned error" if isinstance(bound.honest, BinnedInterval) else ""
+    if isinstance(problem, EventProblem):
+        beyond = "; a lower bound on the unbinned error" if isinstance(bound.honest, BinnedInterval) else ""
+        title += f", {problem.seen.lens}," if problem.seen.lens != EVENT else ""
+    else:
+        title += f", {_lens(problem)},"
+        held = method == "honest" and bound.measure.cells is not None and bound.cells_move
+        beyond = ", over the cells that these rows make" if held else ""
     return f"{title} of the population these rows are an independent sample of{beyond}."
+
+
+def _bootstrap_of_classes(
+    problem: VectorProblem | ClassProblem, method: str, alpha: float, n_resamples: int, key: np.uint64, n_jobs: int
+) -> tuple[float, float]:
+    """Return the ends of a percentile or basic interval, the rows of all classes drawn together."""
+    if isinstance(problem, ClassProblem):
+        drawn = problem.resample_classes("rows", n_resamples, key, ROWS_STAGE, n_jobs)
+        drawn = problem.together(np.vectorize(problem.bound.report)(drawn))
+    else:
+        drawn = problem.resample("rows", n_resamples, key, ROWS_STAGE, n_jobs)
+        drawn = np.array([problem.bound.report(t) for t in drawn])
+    low, high = np.quantile(drawn, [alpha / 2, 1 - alpha / 2])
+    estimate = problem.estimate()
+    return (low, high) if method == "percentile" else (2 * estimate - high, 2 * estimate - low)
 
 
 def bootstrap_interval(

@@ -5,7 +5,7 @@ Every verb poses its problem here, so that all agree on what a lens shows and on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,13 +23,9 @@ REDUCTIONS = ("mean", "max")
 
 
 @dataclass(frozen=True)
-class EventProblem:
-    """One event, whose probability was predicted.
+class Event:
+    """Predictions of one event, as rows that have not been sorted or as a summary."""
 
-    `rows` are outcomes and predictions that have not been sorted, where there are any: some measures need no sorting.
-    """
-
-    bound: BoundMeasure
     lens: str
     null: str
     rows: tuple[np.ndarray, np.ndarray] | None
@@ -40,26 +36,106 @@ class EventProblem:
         """The sorted summary."""
         return self.summary if self.summary is not None else Sample.from_rows(*self.rows)  # type: ignore[misc]
 
-    def estimate(self) -> float:
-        """Return the measure."""
-        if self.summary is not None:
-            return self.bound.estimate(self.summary)
-        return self.bound.estimate_rows(*self.rows)  # type: ignore[misc]
-
 
 @dataclass(frozen=True)
-class VectorProblem:
-    """Whole predicted vectors of the classes that a lens shows."""
+class Vectors:
+    """Whole predicted vectors."""
 
-    bound: BoundMeasure
     lens: str
     null: str
     predictions: Predictions
 
+
+@dataclass(frozen=True)
+class Classes:
+    """The events of all classes, which share their rows."""
+
+    lens: str
+    null: str
+    predictions: Predictions
+    weight: np.ndarray | None
+
+    def samples(self) -> Iterator[Sample]:
+        """Summarise the event of each class."""
+        prob, label = self.predictions.prob, self.predictions.label
+        for k in range(prob.shape[1]):
+            yield Sample.from_rows(label == k, prob[:, k], self.weight)
+
+
+def look(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    lens: Any = None,
+    of_vectors: bool = False,
+    sample_weight: Any = None,
+    labels: Any = None,
+) -> Event | Vectors | Classes:
+    """Check the data and return what is seen of them.
+
+    Without a lens that is outcome 1 of two, or the most likely of more classes; everything if `of_vectors`.
+    """
+    if isinstance(y_true, Sample):
+        if lens is not None or of_vectors:
+            wanted = "a measure of whole vectors" if of_vectors else "a lens"
+            raise ValueError(f"expected rows or Predictions for {wanted}, found a Sample, which has one event only")
+        return Event(EVENT, EVENT_NULL, None, as_sample(y_true, y_prob, sample_weight, labels))
+    several = isinstance(y_true, Predictions) or (y_prob is not None and n_columns(y_prob) > 2)
+    if not several and lens is None and not of_vectors:
+        if y_prob is None or sample_weight is not None:
+            return Event(EVENT, EVENT_NULL, None, as_sample(y_true, y_prob, sample_weight, labels))
+        return Event(EVENT, EVENT_NULL, as_rows(y_true, y_prob, labels), None)
+    predictions = as_predictions(y_true, y_prob, labels)
+    if lens is None:
+        seen: Lens | ClassWise = lenses.canonical if of_vectors else lenses.top_label
+        event = predictions.n_classes == 2 and not of_vectors
+        title, null = (EVENT, EVENT_NULL) if event else (f"lens {seen}", seen.null)
+        seen = lenses.one_class(1) if event else seen
+    else:
+        seen = find_lens(lens)
+        title, null = f"lens {seen}", seen.null
+    if isinstance(seen, ClassWise):
+        return Classes(title, null, predictions, None if sample_weight is None else np.asarray(sample_weight))
+    outcomes, scores = seen.rows(predictions)
+    if scores.ndim == 1:
+        rows = as_rows(outcomes, scores)
+        return Event(title, null, rows, None if sample_weight is None else Sample.from_rows(*rows, sample_weight))
+    if sample_weight is not None:
+        raise ValueError(f"expected no sample_weight for whole vectors, found one with lens {seen}")
+    return Vectors(title, null, seen.vectors(predictions, outcomes, scores))
+
+
+@dataclass(frozen=True)
+class EventProblem:
+    """A measure of one event."""
+
+    bound: BoundMeasure
+    seen: Event
+
+    def estimate(self) -> float:
+        """Return the measure."""
+        if self.seen.rows is None:
+            return self.bound.estimate(self.seen.sample)
+        return self.bound.estimate_rows(*self.seen.rows)
+
+    def counted(self, what: str) -> Sample:
+        """Return the sample if `what` can draw its rows."""
+        sample = self.seen.sample
+        need_counts(sample, what)
+        return sample
+
+
+@dataclass(frozen=True)
+class VectorProblem:
+    """A measure of whole predicted vectors."""
+
+    bound: BoundMeasure
+    seen: Vectors
+
     @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self.predictions.n
+    def predictions(self) -> Predictions:
+        """The predictions."""
+        return self.seen.predictions
 
     def statistic(self) -> float:
         """Return what the test compares with its null distribution."""
@@ -76,27 +152,22 @@ class VectorProblem:
 
 @dataclass(frozen=True)
 class ClassProblem:
-    """The events of all classes, which share their rows; `reduce` makes one number of theirs."""
+    """A measure of the events of all classes; `reduce` makes one number of theirs."""
 
     bound: BoundMeasure
-    lens: str
-    null: str
-    predictions: Predictions
+    seen: Classes
     reduce: str | None
-    weight: np.ndarray | None = None
 
     @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self.predictions.n
+    def predictions(self) -> Predictions:
+        """The predictions."""
+        return self.seen.predictions
 
     def statistics(self) -> np.ndarray:
         """Return the statistic of each class."""
-        if self.weight is None:
+        if self.seen.weight is None:
             return self.bound.of_classes(self.predictions)
-        prob, label = self.predictions.prob, self.predictions.label
-        samples = (Sample.from_rows(label == k, prob[:, k], self.weight) for k in range(prob.shape[1]))
-        return np.array([self.bound.statistic(*sample.arrays) for sample in samples])
+        return np.array([self.bound.statistic(*sample.arrays) for sample in self.seen.samples()])
 
     def together(self, values: np.ndarray) -> Any:
         """Return the mean over the classes, or the largest, over the last axis."""
@@ -142,65 +213,19 @@ def pose(
     if reduce is not None and reduce not in REDUCTIONS:
         raise ValueError(f"expected reduce None, 'mean' or 'max', found {reduce!r}")
     of_vectors = bound.measure.of == "vectors"
-    if isinstance(y_true, Sample):
-        if lens is not None or reduce is not None or of_vectors:
-            wanted = f"measure {measure!r}" if of_vectors else "a lens"
-            raise ValueError(f"expected rows or Predictions for {wanted}, found a Sample, which has one event only")
-        return EventProblem(bound, EVENT, EVENT_NULL, None, as_sample(y_true, y_prob, sample_weight, labels))
-    if isinstance(y_true, Predictions) or lens is not None or of_vectors or _many(y_prob):
-        if sample_weight is not None and (isinstance(y_true, Predictions) or of_vectors):
-            where = f"measure {measure!r}, which takes none" if of_vectors else "rows, not Predictions"
-            raise ValueError(f"expected sample_weight with {where}")
-        predictions = as_predictions(y_true, y_prob, labels)
-        return _through(bound, predictions, lens, reduce, sample_weight)
-    if reduce is not None:
-        raise ValueError(f"expected lens 'class_wise' with reduce={reduce!r}, found two outcomes and no lens")
-    if y_prob is None or sample_weight is not None:
-        return EventProblem(bound, EVENT, EVENT_NULL, None, as_sample(y_true, y_prob, sample_weight, labels))
-    return EventProblem(bound, EVENT, EVENT_NULL, as_rows(y_true, y_prob, labels), None)
-
-
-def _many(y_prob: Any) -> bool:
-    return y_prob is not None and n_columns(y_prob) > 2
-
-
-def _through(
-    bound: BoundMeasure, predictions: Predictions, lens: Any, reduce: str | None, sample_weight: Any
-) -> Problem:
-    """Look at predictions through a lens; without one, at the most likely class, at outcome 1 of two, or at all."""
-    name = bound.measure.name
-    if lens is None and bound.measure.of == "events" and predictions.n_classes == 2:
-        seen: Lens | ClassWise = lenses.one_class(1)
-        title, null = EVENT, EVENT_NULL
-    else:
-        default = lenses.canonical if bound.measure.of == "vectors" else lenses.top_label
-        seen = default if lens is None else find_lens(lens)
-        title, null = f"lens {seen}", seen.null
-    if isinstance(seen, ClassWise):
-        if bound.measure.of == "vectors":
-            raise ValueError(f"expected a measure of one event for lens 'class_wise', found {name!r}, of whole vectors")
-        weight = None if sample_weight is None else np.asarray(sample_weight)
-        return ClassProblem(bound, title, null, predictions, reduce, weight)
-    if reduce is not None:
-        raise ValueError(f"expected lens 'class_wise' with reduce={reduce!r}, found lens {seen}")
-    outcomes, scores = seen.rows(predictions)
-    if scores.ndim == 1:
-        if bound.measure.of == "vectors":
-            raise ValueError(f"expected a lens that shows whole vectors for measure {name!r}, found {seen}: one event")
-        rows = as_rows(outcomes, scores)
-        summary = None if sample_weight is None else Sample.from_rows(*rows, sample_weight)
-        return EventProblem(bound, title, null, rows, summary)
-    if sample_weight is not None:
-        raise ValueError(f"expected no sample_weight with lens {seen}, which shows whole vectors")
+    seen = look(y_true, y_prob, lens=lens, of_vectors=of_vectors, sample_weight=sample_weight, labels=labels)
+    if reduce is not None and not isinstance(seen, Classes):
+        raise ValueError(f"expected lens 'class_wise' with reduce={reduce!r}, found {seen.lens}")
+    if of_vectors and not isinstance(seen, Vectors):
+        raise ValueError(f"expected a lens that shows whole vectors for measure {measure!r}, found {seen.lens}")
+    if isinstance(seen, Event):
+        return EventProblem(bound, seen)
+    if isinstance(seen, Classes):
+        return ClassProblem(bound, seen, reduce)
     form = bound.of_whole_vectors()
     if form is None:
-        shown = f"found lens {seen}, which shows {scores.shape[1]} classes"
-        raise ValueError(f"expected lens 'top_label', 'class_wise' or one class for measure {name!r}; {shown}")
-    return VectorProblem(form, title, null, seen.vectors(predictions, outcomes, scores))
-
-
-def counted(problem: EventProblem, what: str) -> Sample:
-    """Return the sample of an event if `what` can draw its rows."""
-    sample = problem.sample
-    need_counts(sample, what)
-    return sample
+        raise ValueError(
+            f"expected a lens that shows one event for measure {measure!r}, such as top_label, class_wise or "
+            f"one_class(k); found {seen.lens}, which shows {seen.predictions.n_classes} classes"
+        )
+    return VectorProblem(form, seen)

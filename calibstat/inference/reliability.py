@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.inference.problems import EVENT as LENS
+from calibstat.inference.problems import ClassProblem, Event, Vectors, look
 from calibstat.measures.binned import bin_cells, number_of_bins
 from calibstat.measures.isotonic import recalibrated
-from calibstat.measures.registry import cell_sums
-from calibstat.results import Reliability, read_only
-from calibstat.sample import Sample, as_sample, need_counts
+from calibstat.measures.registry import cell_sums, find_measure
+from calibstat.results import ClassWiseReliability, Reliability, SimplexReliability, read_only
+from calibstat.sample import Sample, need_counts
 
 BARS_STAGE = 3  # streams of the consistency bars; tests draw at stage 1, intervals at stage 2
 LEVEL: dict[str | None, float | None] = {"consistency": 0.90, "confidence": 0.95, None: None}
@@ -22,6 +22,7 @@ def reliability(
     y_true: Any,
     y_prob: Any = None,
     *,
+    lens: Any = None,
     n_bins: int | str = 15,
     strategy: str = "uniform",
     band: str | None = "consistency",
@@ -32,19 +33,24 @@ def reliability(
     n_jobs: int = 1,
     sample_weight: Any = None,
     labels: Any = None,
-) -> Reliability:
+) -> Any:
     """Compare observed frequency and mean prediction bin by bin, and show how much of the difference is noise.
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample
-        Outcomes, 0 or 1; or a `Sample`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, 2)
-        Predicted probability of outcome 1, in [0, 1].
+    y_true : array_like, shape (n,), or Sample, or Predictions
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
+    y_prob : array_like, shape (n,) or (n, K)
+        Predicted probability of outcome 1, or of each class, in [0, 1].
+    lens : str or Lens, optional
+        What is looked at of K classes: one event ("top_label", the default of more than two classes, or one made by
+        `lenses.one_class`), each class by itself ("class_wise"), or whole vectors ("canonical", or one made by
+        `lenses.groups` or `lenses.top_k`).
     n_bins : int or "cube_root"
         Number of bins, at least 1; "cube_root" is the smallest B with B**3 >= n. Empty bins are left out.
     strategy : {"uniform", "quantile"}
-        Bins of equal width, or of as near equal numbers of rows as ties allow.
+        Bins of equal width, or of as near equal numbers of rows as ties allow. Of whole vectors "uniform", a grid on
+        the simplex, or "tree", cells grown on the predictions.
     band : {"consistency", "confidence"} or None
         "consistency": where the frequency of each bin would lie if the model were calibrated. "confidence": Wilson's
         interval for the true frequency of each bin. None: no bars.
@@ -61,12 +67,13 @@ def reliability(
         Threads; -1 for one a core.
     sample_weight : array_like, shape (n,), optional
         Non-negative weights; whole numbers mean repeated rows. Others need ``band=None``.
-    labels : sequence of two, optional
-        The values in `y_true` that mean outcome 0 and outcome 1.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
 
     Returns
     -------
-    Reliability
+    Reliability, ClassWiseReliability or SimplexReliability
+        Of one event, of the event of each class, or of whole vectors; the last has no bars.
 
     Raises
     ------
@@ -106,7 +113,53 @@ def reliability(
         raise ValueError(f"expected level between 0 and 1, found {level!r}")
     band_level = LEVEL[band] if level is None or band is None else float(level)
     resampling.check_resamples(n_resamples, n_jobs)
-    sample = as_sample(y_true, y_prob, sample_weight, labels)
+    seen = look(y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels)
+    if isinstance(seen, Vectors):
+        return _of_vectors(seen, n_bins, strategy)
+    key = resampling.key_of(rng)
+
+    def one_event(sample: Sample, title: str) -> Reliability:
+        return _of_event(sample, title, n_bins, strategy, band, band_level, bool(deviation), n_resamples, key, n_jobs)
+
+    if isinstance(seen, Event):
+        return one_event(seen.sample, seen.lens)
+    predictions = seen.predictions
+    diagrams = tuple(
+        one_event(sample, f"class {name}") for sample, name in zip(seen.samples(), predictions.names, strict=True)
+    )
+    bound = find_measure("ece", {"n_bins": n_bins, "strategy": strategy})
+    error = ClassProblem(bound, seen, None).estimate()
+    return ClassWiseReliability(diagrams, predictions.names, read_only(error), seen.lens, predictions.n)
+
+
+def _of_vectors(seen: Vectors, n_bins: int | str, strategy: str) -> SimplexReliability:
+    """Compare mean outcome and mean prediction in each cell of the simplex."""
+    bound = find_measure("canonical_ce", {"n_bins": n_bins, "strategy": strategy})
+    table = bound.detail_of_vectors(seen.predictions)
+    return SimplexReliability(
+        mean_prediction=read_only(table["mean_prediction"]),
+        frequency=read_only(table["frequency"]),
+        count=read_only(table["count"]),
+        names=seen.predictions.names,
+        strategy=f"grid of {n_bins} bins" if strategy == "uniform" else "tree grown on the predictions",
+        lens=seen.lens,
+        n=seen.predictions.n,
+    )
+
+
+def _of_event(
+    sample: Sample,
+    title: str,
+    n_bins: int | str,
+    strategy: str,
+    band: str | None,
+    band_level: float | None,
+    deviation: bool,
+    n_resamples: int,
+    key: np.uint64,
+    n_jobs: int,
+) -> Reliability:
+    """Compare observed frequency and mean prediction bin by bin."""
     value, count, positives = sample.arrays
     cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
     count_b, residual_b, value_b = cell_sums(cell, *sample.arrays)
@@ -122,7 +175,7 @@ def reliability(
         if band == "confidence":
             low, high = _wilson(np.rint(frequency * count_b[full]), count_b[full], band_level)
         else:
-            low, high = _consistency(sample, cell, full, mean, band_level, n_resamples, rng, n_jobs)
+            low, high = _consistency(sample, cell, full, mean, band_level, n_resamples, key, n_jobs)
             drawn = n_resamples
     left, right = _edges(value, cell, full, n_bins, strategy, float(n))
     corp_value, corp_frequency = _corp(value, count, positives)
@@ -136,11 +189,11 @@ def reliability(
         high=None if high is None else read_only(high),
         band=band,
         band_level=band_level,
-        deviation=bool(deviation),
+        deviation=deviation,
         corp_value=read_only(corp_value),
         corp_frequency=read_only(corp_frequency),
         strategy=strategy,
-        lens=LENS,
+        lens=title,
         n=sample.n,
         n_resamples=drawn,
     )
@@ -153,14 +206,13 @@ def _consistency(
     mean: np.ndarray,
     level: float,
     n_resamples: int,
-    rng: Any,
+    key: np.uint64,
     n_jobs: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Percentiles of frequency minus mean prediction in each bin if calibrated, put around the observed mean."""
     fewest = max(20, int(np.ceil(2 / (1 - level) - 1e-9)))
     if n_resamples < fewest:
         raise ValueError(f"expected n_resamples of at least {fewest} for bars of {level:g}, found {n_resamples}")
-    key = resampling.key_of(rng)
     count_b, residual_b, _ = resampling.draw_cells(sample, cell, "both", n_resamples, key, BARS_STAGE, n_jobs)
     count_b, residual_b = count_b[:, full], residual_b[:, full]
     deviation = np.full(count_b.shape, np.nan)

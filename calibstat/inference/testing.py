@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.inference.problems import ClassProblem, EventProblem, counted, pose
+from calibstat.inference.problems import ClassProblem, EventProblem, pose
 from calibstat.measures.registry import BoundMeasure
 from calibstat.results import CalibrationTestResult, ClassWiseTestResult, read_only
 
@@ -104,19 +104,19 @@ def calibration_test(
     key = resampling.key_of(rng)
     bound = problem.bound
     if isinstance(problem, EventProblem):
-        sample = counted(problem, "calibration_test")
+        sample = problem.counted("calibration_test")
         statistic = bound.statistic(*sample.arrays)
         null = resampling.resample(bound, sample, resample, n_resamples, key, LABELS_STAGE, n_jobs)
-        return _result(bound, statistic, null, problem.null, problem.lens, resample, int(sample.n))
+        return _result(bound, statistic, null, problem.seen.null, problem.seen.lens, resample, int(sample.n))
     if isinstance(problem, ClassProblem) and problem.reduce is None:
         statistics = problem.statistics()
         null = problem.resample_classes(resample, n_resamples, key, LABELS_STAGE, n_jobs)
         return _class_wise(problem, statistics, null, resample)
     null = problem.resample(resample, n_resamples, key, LABELS_STAGE, n_jobs)
-    lens_text = problem.lens
+    lens_text = problem.seen.lens
     if isinstance(problem, ClassProblem):
         lens_text += f", {problem.reduce} over {problem.predictions.n_classes} classes"
-    return _result(bound, problem.statistic(), null, problem.null, lens_text, resample, problem.n)
+    return _result(bound, problem.statistic(), null, problem.seen.null, lens_text, resample, problem.predictions.n)
 
 
 def _result(
@@ -144,7 +144,7 @@ def _class_wise(problem: ClassProblem, statistics: np.ndarray, null: np.ndarray,
 
     tail, names = problem.bound.measure.tail, problem.predictions.names
     pvalue = np.array([p_value(t, null[:, k], tail) for k, t in enumerate(statistics)])
-    together = f"{problem.lens}, mean over {len(names)} classes"
+    together = f"{problem.seen.lens}, mean over {len(names)} classes"
     mean, null_mean = float(problem.together(statistics)), problem.together(null)
     return ClassWiseTestResult(
         names=names,
@@ -154,12 +154,12 @@ def _class_wise(problem: ClassProblem, statistics: np.ndarray, null: np.ndarray,
         pvalue_error=read_only(np.sqrt(pvalue * (1 - pvalue) / len(null))),
         null_distribution=read_only(null),
         null_hypothesis=_hypothesis(ONE_CLASS, resample),
-        overall=_result(problem.bound, mean, null_mean, problem.null, together, resample, problem.n),
+        overall=_result(problem.bound, mean, null_mean, problem.seen.null, together, resample, problem.predictions.n),
         measure=str(problem.bound),
-        lens=problem.lens,
+        lens=problem.seen.lens,
         tail=tail,
         resample=resample,
-        n=problem.n,
+        n=problem.predictions.n,
         n_resamples=len(null),
     )
 

@@ -35,26 +35,41 @@ def l1_and_l2(
             raise ValueError(f"expected {name} True or False, found {switch!r}")
     if not 0 <= threshold < 1:
         raise ValueError(f"expected a threshold of at least 0 and below 1, found {threshold!r}")
-    n, classes = prob.shape
-    bins = number_of_bins(n_bins, n)
+    bins = number_of_bins(n_bins, prob.shape[0])
     least = np.float64(threshold)  # a Python number would be rounded to the type of `prob` before it is compared
-    top = prob.argmax(axis=1) if max_prob else np.full(n, -1)
-    upper = np.full((0, bins), np.inf)
-    if binning == "even" and not max_prob:
+    top = prob.argmax(axis=1) if max_prob else np.full(prob.shape[0], -1)
+    if max_prob or binning == "adaptive":
+        count, value, upper = _group_sums(prob, top, least, bins, binning, max_prob, class_conditional)
+    else:
         count, value = _even_sums(prob, bins, least)
+        upper = np.empty((0, bins))
         if not class_conditional:
             count, value = count.sum(axis=0, keepdims=True), value.sum(axis=0, keepdims=True)
-        return _errors(prob, labels, top, least, count, value, upper)
-    pairs = prob.max(axis=1) if max_prob else prob
-    groups = classes if class_conditional else 1
+    return _errors(prob, labels, top, least, count, value, upper)
+
+
+def _group_sums(
+    prob: np.ndarray,
+    top: np.ndarray,
+    threshold: np.float64,
+    bins: int,
+    binning: str,
+    max_prob: bool,
+    class_conditional: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the number, the sum and, if adaptive, the largest of the kept probabilities in each bin, by sorting.
+
+    One row for each class, whose probabilities are sorted by themselves, or one for all together.
+    """
+    groups = prob.shape[1] if class_conditional else 1
     count, value = np.zeros((2, groups, bins))
-    if binning == "adaptive":
-        upper = np.full((groups, bins), np.inf)
+    upper = np.full((groups if binning == "adaptive" else 0, bins), np.inf)
+    pairs = prob.max(axis=1) if max_prob else prob
     for g in range(groups):
         group = pairs
         if class_conditional:
             group = pairs[top == g] if max_prob else pairs[:, g]
-        distinct, rows = np.unique(group[group > least], return_counts=True)
+        distinct, rows = np.unique(group[group > threshold], return_counts=True)
         if distinct.size == 0:
             continue
         distinct, rows = distinct.astype(np.float64), rows.astype(np.float64)
@@ -63,7 +78,7 @@ def l1_and_l2(
         value[g] = np.bincount(cell, rows * distinct, bins)
         if binning == "adaptive":
             upper[g, cell] = distinct  # of the predictions in one cell the last and largest stays
-    return _errors(prob, labels, top, least, count, value, upper)
+    return count, value, upper
 
 
 @jit

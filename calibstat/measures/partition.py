@@ -8,9 +8,8 @@ from calibstat.compiled import jit
 from calibstat.measures.binned import number_of_bins, uniform_cells
 
 # Rounding, which depends on the order of the rows, may not decide how they are parted: variances this near are tied,
-# and a row this near to the mean counts as being at it (relative to the variance, and to the mean).
-TIED = 1e-9
-AT_THE_MEAN = 1e-12
+# and a row this near above the mean counts as being at it. Sums of up to 10 million rows are that exact.
+NEAR = 1e-9
 
 LARGEST_BINS = 2**31  # so that a cell and a bin together make a number of 63 bits
 SPLIT = [("coordinate", np.int64), ("threshold", np.float64), ("low", np.int64), ("high", np.int64)]
@@ -44,7 +43,8 @@ def grow_tree(prob: np.ndarray, *, threshold: str = "mean", min_size: int = 100)
 
     A cell of at least `min_size` rows is parted along its coordinate of largest variance (the first of several) at
     the mean or median of that coordinate, rows up to the threshold to the low side; it stays whole if a side would be
-    empty. The order of the rows does not matter. Cells are numbered from low to high.
+    empty. Variances within a relative 1e-9 of each other are equal, and a coordinate within 1e-9 of the mean is at it,
+    so that the order of the rows does not matter. Cells are numbered from low to high.
 
     The tree is an array of its splits, the first one first and each before those below it, with the fields
     "coordinate", "threshold", "low" and "high"; the last two are the number of the split that comes next on that side,
@@ -68,16 +68,19 @@ def _grow(prob, min_size, median):  # type: ignore[no-untyped-def]
     spare = np.empty(n, np.int64)
     cell = np.empty(n, np.int64)
     cells = 0
-    # every split leaves rows on both sides, so there are fewer splits, and cells that wait, than rows
+    # every split leaves rows on both sides, so there are fewer splits than rows, and no more cells that wait
     coordinate = np.empty(n, np.int64)
     threshold = np.empty(n)
     side = np.empty((n, 2), np.int64)
     splits = 0
-    waiting = np.empty((n, 3), np.int64)  # first row, end, and from which side of which split: 2 * split + side
-    waiting[0] = 0, n, -1
+    # where a cell that waits begins and ends, and the side of the split it came from: 2 * split + side
+    begin = np.empty(n, np.int64)
+    stop = np.empty(n, np.int64)
+    source = np.empty(n, np.int64)
+    begin[0], stop[0], source[0] = 0, n, -1
     last = 0
     while last >= 0:
-        first, end, origin = waiting[last]
+        first, end, origin = begin[last], stop[last], source[last]
         last -= 1
         low = 0
         if end - first >= min_size:
@@ -94,9 +97,10 @@ def _grow(prob, min_size, median):  # type: ignore[no-untyped-def]
         else:
             coordinate[splits] = k
             threshold[splits] = at
-            waiting[last + 1] = first + low, end, 2 * splits + 1
-            waiting[last + 2] = first, first + low, 2 * splits  # the low side comes first
-            last += 2
+            last += 1
+            begin[last], stop[last], source[last] = first + low, end, 2 * splits + 1
+            last += 1  # the low side comes first
+            begin[last], stop[last], source[last] = first, first + low, 2 * splits
             splits += 1
     return cell, coordinate[:splits], threshold[:splits], side[:splits]
 
@@ -110,20 +114,15 @@ def _widest(prob, row):  # type: ignore[no-untyped-def]
         for k in range(n_classes):
             mean[k] += prob[i, k]
     mean /= row.size
-    # what rounding left of the sum of the deviations corrects both the mean and the variance
-    shift = np.zeros(n_classes)
-    square = np.zeros(n_classes)
+    variance = np.zeros(n_classes)
     for i in row:
         for k in range(n_classes):
-            deviation = prob[i, k] - mean[k]
-            shift[k] += deviation
-            square[k] += deviation * deviation
+            variance[k] += (prob[i, k] - mean[k]) ** 2
     widest = 0
     for k in range(n_classes):
-        square[k] -= shift[k] ** 2 / row.size
-        if square[k] > square[widest] * (1.0 + TIED):
+        if variance[k] > variance[widest] * (1.0 + NEAR):
             widest = k
-    return widest, (mean[widest] + shift[widest] / row.size) * (1.0 + AT_THE_MEAN)
+    return widest, mean[widest] * (1.0 + NEAR)
 
 
 @jit

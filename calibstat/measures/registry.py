@@ -38,7 +38,19 @@ class MeanInterval:
     """The interval of a mean of per-row losses."""
 
 
-HonestRecipe = WitnessInterval | BinnedInterval | MeanInterval
+@dataclass(frozen=True)
+class NormInterval:
+    """How the honest interval is made of `scale` times the sum of absolute residuals over cells and classes.
+
+    `kappa` and `floor` are those of `WitnessInterval`.
+    """
+
+    scale: float
+    kappa: float = 3.0
+    floor: float = 2.0
+
+
+HonestRecipe = WitnessInterval | BinnedInterval | MeanInterval | NormInterval
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.registry import HonestRecipe, MeanInterval, measure
+from calibstat.measures.registry import HonestRecipe, MeanInterval, Measure, measure
 
 BRIER = "Brier 1950, Verification of forecasts expressed in terms of probability"
 BRIER += ", doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2"
@@ -59,12 +59,65 @@ def _honest_mean() -> HonestRecipe:
     return MeanInterval()
 
 
+def _brier_losses(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """Return the squared distance of one-hot class and prediction, row by row."""
+    happened = prob[np.arange(label.size), label].astype(np.float64)
+    return np.einsum("ij,ij->i", prob, prob, dtype=np.float64) + 1 - 2 * happened
+
+
+def _log_losses(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """Return -log of the probability that what happened had, row by row."""
+    with np.errstate(divide="ignore"):
+        return 0.0 - np.log(prob[np.arange(label.size), label].astype(np.float64))
+
+
+def vector_brier(prob: np.ndarray, label: np.ndarray) -> float:
+    """Return the mean squared distance of one-hot class and predicted vector, from 0 to 2."""
+    return float(_brier_losses(prob, label).mean())
+
+
+def vector_log_loss(prob: np.ndarray, label: np.ndarray) -> float:
+    """Return the mean negative log-likelihood of the classes."""
+    return float(_log_losses(prob, label).mean())
+
+
+VECTOR_BRIER = Measure(
+    "brier",
+    title="Brier score",
+    formula=r"\frac1n \sum_i \sum_k (1[y_i = k] - p_{ik})^2",
+    reference=BRIER,
+    bounds=(0, 2),
+    function=vector_brier,
+    of="vectors",
+    tail="two-sided",
+    detail=lambda prob, label: {"loss": _brier_losses(prob, label)},
+    honest=_honest_mean,
+    complete=False,
+    continuous=True,
+)
+VECTOR_LOG_LOSS = Measure(
+    "log_loss",
+    title="Logarithmic loss",
+    formula=r"-\frac1n \sum_i \log p_{i y_i}",
+    reference=GNEITING,
+    bounds=(0, math.inf),
+    function=vector_log_loss,
+    of="vectors",
+    tail="two-sided",
+    detail=lambda prob, label: {"loss": _log_losses(prob, label)},
+    honest=_honest_mean,
+    complete=False,
+    continuous=True,
+)
+
+
 @measure(
     "brier",
     title="Brier score",
     formula=r"\frac1n \sum_i (y_i - v_i)^2",
     reference=BRIER,
     bounds=(0, 1),
+    vectors=VECTOR_BRIER,
     tail="two-sided",
     detail=brier_detail,
     honest=_honest_mean,
@@ -75,7 +128,8 @@ def brier(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
     """Return the mean squared difference of outcome and prediction.
 
     No options. A proper score: a calibrated model has the score that its predictions imply, not 0, so a test looks at
-    both tails. Cost: one sort of the rows, then one pass.
+    both tails. Of whole vectors (lens "canonical") it is the squared distance of one-hot class and prediction, from 0
+    to 2: for two classes twice the above. Cost: one sort of the rows, then one pass.
     """
     return _squared_error(value, count, positives)
 
@@ -86,6 +140,7 @@ def brier(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
     formula=r"-\frac1n \sum_i \bigl(y_i \log v_i + (1 - y_i) \log (1 - v_i)\bigr)",
     reference=GNEITING,
     bounds=(0, math.inf),
+    vectors=VECTOR_LOG_LOSS,
     tail="two-sided",
     detail=log_loss_detail,
     honest=_honest_mean,
@@ -96,7 +151,7 @@ def log_loss(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> flo
     """Return the mean negative log-likelihood of the outcomes, in natural units, with 0 log 0 = 0.
 
     No options and no clipping: infinite as soon as an outcome that was given probability 0 happens. A proper score: a
-    calibrated model has the score that its predictions imply, not 0, so a test looks at both tails. Cost: one sort of
-    the rows, then one pass.
+    calibrated model has the score that its predictions imply, not 0, so a test looks at both tails. Of whole vectors
+    (lens "canonical") it is that of the class that happened. Cost: one sort of the rows, then one pass.
     """
     return _negative_log_likelihood(value, count, positives)

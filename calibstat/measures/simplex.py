@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.measures.partition import grid_cells, grow_tree
-from calibstat.measures.registry import measure, vector_sums
+from calibstat.measures.registry import HonestRecipe, NormInterval, measure, vector_sums
 
 Distance = str | Callable[[np.ndarray, np.ndarray], float]
 
@@ -116,6 +116,11 @@ def canonical_detail(
     return detail
 
 
+def _honest_norm(*, distance: Distance = "total_variation") -> HonestRecipe | None:
+    scale = {"total_variation": 0.5, "l1": 1.0}.get(distance) if isinstance(distance, str) else None
+    return None if scale is None else NormInterval(scale)
+
+
 @measure(
     "canonical_ce",
     title="Expected miscalibration",
@@ -127,6 +132,7 @@ def canonical_detail(
     cells=simplex_cells,
     moving=cells_move,
     detail=canonical_detail,
+    honest=_honest_norm,
     sound=False,
     symmetric=False,
 )

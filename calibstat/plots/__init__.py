@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from calibstat.plots.class_wise import class_wise_diagrams
+from calibstat.plots.class_wise import class_wise_diagrams, class_wise_test
 from calibstat.plots.details import measure_detail
 from calibstat.plots.marks import STYLE
 from calibstat.plots.reliability import reliability_diagram
@@ -14,6 +14,7 @@ from calibstat.plots.simplex import simplex_diagram
 from calibstat.results import (
     CalibrationTestResult,
     ClassWiseReliability,
+    ClassWiseTestResult,
     ConfidenceInterval,
     MeasureDetail,
     Reliability,
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
 
 DRAWERS: dict[type, Callable[..., Axes]] = {
     Reliability: reliability_diagram,
-    SimplexReliability: simplex_diagram,
-    ClassWiseReliability: class_wise_diagrams,
     CalibrationTestResult: null_distribution,
     ConfidenceInterval: lambda interval, ax: intervals([interval], [""], ax),
     MeasureDetail: measure_detail,
+    SimplexReliability: simplex_diagram,
+    ClassWiseReliability: class_wise_diagrams,
+    ClassWiseTestResult: class_wise_test,
 }
 
 
@@ -55,8 +57,8 @@ def plot(result: Any, ax: Axes | None = None) -> Axes:
     TypeError
         If the result is none of these.
     ValueError
-        If a reliability diagram on the simplex has neither three nor four classes or the axes have not the dimensions
-        it needs; if axes are given for a class-wise diagram, which needs several.
+        If the classes of a reliability diagram on the simplex are neither three nor four, or the given axes are flat
+        for four or not flat for three; if axes are given for a class-wise diagram, which needs several.
 
     Notes
     -----

@@ -54,13 +54,8 @@ def curves(found: Reliability, ax: Axes, size: float = 1.0) -> None:
     for these, marker, hue, where in ((~outside, "o", "blue", ", inside bar"), (outside, "D", "red", ", outside bar")):
         if these.any():
             label = f"observed{where if consistency else ''}"
-            style = {
-                **POINT,
-                "marker": marker,
-                "color": color[hue],
-                "markersize": POINT["markersize"] * size,
-                "markeredgewidth": size,
-            }
+            style = {**POINT, "marker": marker, "color": color[hue], "markeredgewidth": size}
+            style["markersize"] *= size
             ax.plot(x[these], (found.frequency - base)[these], label=label, **style)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.plots.marks import legend
 from calibstat.results import SimplexReliability
 
 if TYPE_CHECKING:
@@ -40,11 +41,11 @@ def simplex_diagram(found: SimplexReliability, ax: Axes | None) -> Axes:
     corners = CORNERS[:n_classes, : n_classes - 1]
     tails, heads = found.mean_prediction[order] @ corners, found.frequency[order] @ corners
     DRAW[n_classes](ax, [str(name) for name in found.names], tails, heads, scale.to_rgba(share))
-    style = {"color": ".2", "linestyle": "none"}
+    style: dict[str, Any] = {"color": ".2", "linestyle": "none"}
     ax.plot([], [], marker="o", markersize=3.5, label="mean prediction of a cell", **style)
     ax.plot([], [], marker=r"$\rightarrow$", markersize=11, label="to its observed frequencies", **style)
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, fontsize="small", frameon=False)
-    marks = {"ticks": MaxNLocator(5), "format": PercentFormatter(1)}
+    legend(ax, above=True)
+    marks: dict[str, Any] = {"ticks": MaxNLocator(5), "format": PercentFormatter(1)}
     ax.figure.colorbar(scale, ax=ax, label=f"Share of the {found.n} rows", shrink=0.6, **marks)
     return ax
 
@@ -54,7 +55,7 @@ def _axes(ax: Axes | None, projection: str | None, many: bool) -> Axes:
     import matplotlib.pyplot as plt
 
     if ax is None:
-        size = (9.0, 7.0) if many else (6.4, 4.8)
+        size = (9.0, 7.0) if many else (6.8, 4.8)
         return plt.subplots(figsize=size, subplot_kw={"projection": projection}, layout="constrained")[1]
     if (ax.name == "3d") != (projection == "3d"):
         kind = "three-dimensional axes (projection='3d')" if projection else "two-dimensional axes"
@@ -67,48 +68,51 @@ def _colormap() -> Colormap:
     import matplotlib as mpl
     from matplotlib.colors import ListedColormap
 
-    return ListedColormap(mpl.colormaps["viridis_r"](np.linspace(0.1, 1, 256)), "share of rows")
+    return ListedColormap(mpl.colormaps["viridis_r"](np.linspace(0.2, 1, 256)), "share of rows")
 
 
 def _triangle(ax: Axes, names: Sequence[str], tails: np.ndarray, heads: np.ndarray, color: np.ndarray) -> None:
     """Arrows on an equilateral triangle; the percentages along each edge count the corner that they rise to."""
     corners = CORNERS[:3, :2]
     ax.plot(*corners[[0, 1, 2, 0]].T, **EDGE)
+    points: dict[str, Any] = {"textcoords": "offset points"}
     for k in range(3):
         before, corner, after = corners[k - 1], corners[k], corners[k - 2]
         for part in FIFTHS:
             start, end = (1 - part) * np.array([before, after]) + part * corner
-            tick = start + 0.022 * (start - end) / np.linalg.norm(start - end)
-            ax.plot(*np.transpose([tick, end]), **FAINT)
-            beside = start + 2.1 * (tick - start)
-            ax.annotate(f"{part:.0%}", beside, ha="center", va="center", fontsize=7, color=".4")
-    below = [textwrap.fill(name, 20) for name in names[:2]]
-    ax.annotate(below[0], corners[0], corners[0] - (0.04, 0.075), ha="left", va="top", weight="bold")
-    ax.annotate(below[1], corners[1], corners[1] + (0.04, -0.075), ha="right", va="top", weight="bold")
-    ax.annotate(names[2], corners[2], corners[2] + (0, 0.02), ha="center", va="bottom", weight="bold")
-    width = np.clip(0.03 / len(tails) ** 0.5, 0.0018, 0.005)
-    moves = heads - tails
-    ax.scatter(*tails.T, s=(1100 * width) ** 2, c=color, linewidth=0, zorder=2)
-    arrows = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": width, "headwidth": 4, "headlength": 4.5}
-    ax.quiver(*tails.T, *moves.T, color=color, headaxislength=4, zorder=3, **arrows)
+            out = (start - end) / np.linalg.norm(start - end)
+            ax.plot(*np.transpose([start + 0.015 * out, end]), **FAINT)
+            ax.annotate(f"{part:.0%}", start, 13 * out, ha="center", va="center", fontsize=7, color=".4", **points)
+    places = ((-10, -18, "left", "top"), (10, -18, "right", "top"), (0, 6, "center", "bottom"))
+    for name, corner, (right, up, ha, va) in zip(names, corners, places, strict=True):
+        text = name if va == "bottom" else textwrap.fill(name, 20)
+        ax.annotate(text, corner, (right, up), ha=ha, va=va, weight="bold", parse_math=False, **points)
+    width = 0.022 if len(tails) <= MANY else 0.014  # inches
+    x, y = tails.T
+    ax.scatter(x, y, s=(72 * 2.7 * width) ** 2, c=color, linewidth=0, zorder=2)
+    arrows: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "units": "inches", "width": width}
+    arrows |= {"headwidth": 4, "headlength": 4.5, "headaxislength": 4}
+    ax.quiver(x, y, *(heads - tails).T, color=color, zorder=3, **arrows)
     ax.set(xlim=(-0.08, 1.08), ylim=(-0.08, 0.97), aspect="equal")
     ax.set_axis_off()
 
 
-def _tetrahedron(ax: Axes, names: Sequence[str], tails: np.ndarray, heads: np.ndarray, color: np.ndarray) -> None:
+def _tetrahedron(ax: Any, names: Sequence[str], tails: np.ndarray, heads: np.ndarray, color: np.ndarray) -> None:
     """Arrows in a regular tetrahedron."""
     for edge in combinations(CORNERS, 2):
         ax.plot(*np.transpose(edge), **EDGE)
     middle = CORNERS.mean(axis=0)
     sides = (("right", "center"), ("center", "top"), ("left", "center"), ("center", "bottom"))  # outside at first
     for name, corner, (ha, va) in zip(names, CORNERS, sides, strict=True):
-        ax.text(*(middle + 1.05 * (corner - middle)), textwrap.fill(name, 14), ha=ha, va=va, weight="bold")
-    ax.scatter(*tails.T, s=12, c=color, depthshade=False, linewidth=0)
-    ax.quiver(*tails.T, *(heads - tails).T, colors=color, linewidth=1.3, arrow_length_ratio=0.25)
+        place = middle + 1.05 * (corner - middle)
+        ax.text(*place, textwrap.fill(name, 14), ha=ha, va=va, weight="bold", parse_math=False)
+    x, y, z = tails.T
+    ax.scatter(x, y, z, s=12, c=color, depthshade=False, linewidth=0)
+    ax.quiver(x, y, z, *(heads - tails).T, colors=color, linewidth=1.3, arrow_length_ratio=0.25)
     ax.set(**{f"{axis}lim": (m - 0.5, m + 0.5) for axis, m in zip("xyz", middle, strict=True)})  # turns about it
-    ax.set_box_aspect((1, 1, 1), zoom=1.25)
+    ax.set_box_aspect((1, 1, 1), zoom=1.12)
     ax.view_init(elev=28, azim=-45)
     ax.set_axis_off()
 
 
-DRAW = {3: _triangle, 4: _tetrahedron}
+DRAW: dict[int, Any] = {3: _triangle, 4: _tetrahedron}

@@ -73,7 +73,7 @@ def resample_classes(
     All classes of a resample see the same rows and the same draw of their classes.
     """
     if bound.measure.cells is not None and scheme == "labels":
-        place, count, value = _cells_of_classes(bound, predictions)
+        place, count, value = cells_of_classes(bound, predictions)
 
         def of_cells(hits: np.ndarray) -> np.ndarray:
             residual = hits.reshape(-1, *value.shape) / predictions.n - value
@@ -105,6 +105,28 @@ def draw_rows(
 
     parts = in_threads(replicates, chunks(n_resamples, n_jobs), n_jobs)
     return np.array([entry for part in parts for entry in part])
+
+
+def draw_residuals(
+    predictions: Predictions,
+    place: np.ndarray,
+    along: int,
+    size: int,
+    n_resamples: int,
+    key: np.uint64,
+    stage: int,
+    n_jobs: int = 1,
+) -> np.ndarray:
+    """Return residual / n summed where `place` and `along` say, in every resample of the rows with their classes."""
+    residual = np.zeros((n_resamples, size))
+
+    def replicates(first: int, last: int) -> None:
+        part = residual[first:last]
+        _residuals_of_rows(key, stage, first, predictions.prob, predictions.label, place, along, part)
+
+    in_threads(replicates, chunks(n_resamples, n_jobs), n_jobs)
+    residual /= predictions.n
+    return residual
 
 
 def draw_labels(prob: np.ndarray, first: int, last: int, key: np.uint64, stage: int) -> np.ndarray:
@@ -154,7 +176,7 @@ def _of_hits(
     return np.concatenate(in_threads(replicates, pieces, n_jobs))
 
 
-def _cells_of_classes(bound: BoundMeasure, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def cells_of_classes(bound: BoundMeasure, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the cell of each row in the problem of each class, and rows and predictions / n summed in them."""
     n, classes = predictions.prob.shape
     place = np.empty((n, classes), np.int32)
@@ -301,6 +323,27 @@ def _draw_rows(start, rows):  # type: ignore[no-untyped-def]
 
 
 @jit
+def _residuals_of_rows(key, stage, first, prob, label, place, along, residual):  # type: ignore[no-untyped-def]
+    """Add up one-hot class minus prediction over drawn rows; how often each was drawn is counted before."""
+    n, classes = prob.shape
+    shared = place.shape[1] == 1
+    rows = np.empty(n, np.int64)
+    times = np.empty(n, np.int32)
+    for r in range(residual.shape[0]):
+        _draw_rows(stream(key, stage, first + r), rows)
+        times[:] = 0
+        for i in range(n):
+            times[rows[i]] += 1
+        for i in range(n):
+            if times[i] > 0:
+                t = np.float64(times[i])
+                for k in range(classes):
+                    residual[r, place[i, 0 if shared else k] + k * along] -= t * prob[i, k]
+                k = label[i]
+                residual[r, place[i, 0 if shared else k] + k * along] += t
+
+
+@jit
 def _labels_of_rows(start, prob, rows, label):  # type: ignore[no-untyped-def]
     """Draw a class for each of the drawn rows, with the words that follow those of the rows."""
     threshold = np.empty(prob.shape[1], np.uint64)
@@ -330,3 +373,14 @@ def _counts(rows, label, cell, k, count, positives):  # type: ignore[no-untyped-
         j = cell[rows[i]]
         count[j] += 1.0
         positives[j] += np.float64(label[i] == k)
+
+
+@jit
+def signs(key, stage, replicate, n):  # type: ignore[no-untyped-def]
+    """Draw n random signs: 0 for minus, 1 for plus."""
+    start = np.uint64(stream(key, stage, replicate))
+    found = np.empty(n, np.uint8)
+    for i in range(n):
+        found[i] = np.uint64(word(start, i)) >> np.uint64(63)
+    return found
+
