@@ -20,7 +20,7 @@ TRIED = 200  # rows in which a lens of one's own is checked against every class
 ROWS = 2048  # rows whose classes are put in order together, so that little memory is needed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Lens:
     """A view of a K-class problem as one event, or as a problem of other classes.
 
@@ -61,6 +61,9 @@ class Lens:
     def __str__(self) -> str:
         return self.name
 
+    def __repr__(self) -> str:
+        return f"Lens({self.name})"
+
     def __call__(self, predictions: Predictions) -> Sample | Predictions:
         """Return what is seen: a `Sample` of the event, or the `Predictions` of the new classes."""
         outcomes, scores = self.rows(predictions)
@@ -80,7 +83,7 @@ class Lens:
         prob, label = predictions.prob, predictions.label
         if self.scores is _largest and self.outcomes is _hit:  # known since the predictions were checked
             return (predictions.top == label).astype(np.float64), predictions.largest
-        outcomes, scores = np.asarray(self.outcomes(prob, label)), np.asarray(self.scores(prob))
+        scores, outcomes = np.asarray(self.scores(prob)), np.asarray(self.outcomes(prob, label))
         if not self.scores.__module__ == self.outcomes.__module__ == __name__:
             if outcomes.shape != label.shape or scores.shape[:1] != label.shape or scores.shape[1:] in ((0,), (1,)):
                 raise ValueError(
@@ -111,7 +114,7 @@ class Lens:
             else:
                 np.add.at(expected, (np.arange(len(prob)), outcome), prob[:, k])
         off = np.abs(expected - scores).reshape(len(prob), -1).max(axis=1)
-        off -= np.abs(prob.sum(axis=1, dtype=np.float64) - 1)  # what one lens leaves out, another adds to "none of them"
+        off -= np.abs(prob.sum(axis=1, dtype=np.float64) - 1)  # 1 minus some classes is not quite the sum of others
         if off.max() > 1e-5:
             row = int(off.argmax())
             raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ def read_data(file: Path, label: str, prob: Sequence[str]) -> tuple[Sample | Pre
     """
     there = columns_of(file)
     columns, names = choose(there, label, prob)
-    frame = read_columns(file, there, label, columns, text=len(columns) > 1)
+    frame = read_columns(file, label, columns, text=len(columns) > 1)
     if frame.empty:
         raise ValueError(f"expected at least one row, found none in {str(file)!r}")
     if len(columns) == 1:
@@ -55,7 +56,7 @@ def read_predictions(
     prob = np.column_stack([as_numbers(frame[column], column) for column in columns])
     prob = prob.astype(np.float32) if single else prob
     try:
-        return Predictions.from_rows([names[k] for k in outcome], prob, labels=names), how
+        return replace(Predictions.from_rows(outcome, prob), names=tuple(names)), how
     except ValueError as error:
         named = re.sub(
             r"y_prob at row (\d+), column (\d+)", lambda m: f"column {columns[int(m[2])]!r} at row {m[1]}", str(error)
@@ -174,7 +175,7 @@ def columns_of(file: Path) -> list[str]:
         raise ValueError(f"cannot read {str(file)!r}: {error}") from None
 
 
-def read_columns(file: Path, there: Sequence[str], label: str, columns: Sequence[str], *, text: bool) -> pd.DataFrame:
+def read_columns(file: Path, label: str, columns: Sequence[str], *, text: bool) -> pd.DataFrame:
     """Read outcomes, of a CSV file as they are written if `text`, and columns of probabilities."""
     import pandas as pd
 
@@ -182,10 +183,8 @@ def read_columns(file: Path, there: Sequence[str], label: str, columns: Sequence
     try:
         if file.suffix.lower() == ".parquet":
             return pd.read_parquet(file, columns=wanted)
-        as_written: Any = {there.index(label): str} if text else None  # a class may be called NA
-        places = [there.index(column) for column in wanted]
-        frame = pd.read_csv(file, usecols=places, converters=as_written, low_memory=False)
-        return frame[wanted]
+        as_written: Any = {label: str} if text else None  # a class may be called NA
+        return pd.read_csv(file, usecols=wanted, converters=as_written, low_memory=False)
     except (ValueError, OSError) as error:
         raise ValueError(f"cannot read {str(file)!r}: {error}") from None
 

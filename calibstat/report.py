@@ -1,8 +1,7 @@
-"""Findings in words, tables, pictures and JSON: what each measure says of one sample."""
+"""Findings in words, tables and pictures: what each measure says of one set of data."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,25 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.inference.honest_classes import is_honest
 from calibstat.inference.intervals import confidence_interval
-from calibstat.inference.reliability import reliability
+from calibstat.inference.problems import pose
 from calibstat.inference.testing import calibration_test
-from calibstat.measures.registry import BoundMeasure, MeanInterval, find_measure
+from calibstat.measures.registry import BoundMeasure, MeanInterval
 from calibstat.plots import plot
+from calibstat.predictions import Predictions
 from calibstat.results import CalibrationTestResult, ConfidenceInterval, Reliability
 from calibstat.sample import Sample
+from calibstat.words import number, p_text, percent, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MEANING = "p is the probability of a value at least as extreme, were every prediction the true probability."
-CAUTIONS = (
-    "A large p-value is not evidence that the model is calibrated: it says that these outcomes could have been drawn "
-    "from the predictions, as far as this measure can see.",
-    "Use held-out rows: a model fitted, recalibrated or chosen on the same rows looks better than it is.",
-    "Rows must be independent: repeated patients, customers or days make every p-value too small and every interval "
-    "too short.",
-)
 
 
 @dataclass(frozen=True)
@@ -65,43 +58,28 @@ class Finding:
 
 
 def assess(
-    sample: Sample, measure: str, *, level: float = 0.95, n_resamples: int = 999, rng: Any = 0, interval: bool = True
+    data: Sample | Predictions,
+    measure: str,
+    *,
+    lens: Any = None,
+    reduce: str | None = None,
+    level: float = 0.95,
+    n_resamples: int = 999,
+    rng: Any = 0,
+    interval: bool = True,
 ) -> Finding:
     """Estimate a measure, test calibration by it and, if asked, give its honest interval where one is known."""
-    bound = find_measure(measure, {})
-    settings: dict[str, Any] = {"measure": measure, "n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
-    test, estimate = calibration_test(sample, **settings), bound.estimate(sample)
-    known = interval and bound.honest is not None and math.isfinite(estimate)
-    found = confidence_interval(sample, method="honest", confidence_level=level, **settings) if known else None
-    return Finding(bound, estimate, test, found)
+    problem = pose(data, None, measure, {}, lens=lens, reduce=reduce)
+    settings: dict[str, Any] = {"measure": measure, "lens": lens, "reduce": reduce}
+    settings |= {"n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
+    test = calibration_test(data, **settings)
+    estimate = problem.bound.report(test.statistic)  # so that it can be compared with the null distribution
+    known = interval and is_honest(problem) and math.isfinite(estimate)
+    found = confidence_interval(data, method="honest", confidence_level=level, **settings) if known else None
+    return Finding(problem.bound, estimate, test, found)
 
 
 # --- in words --------------------------------------------------------------------------------------------------------
-
-
-def number(x: float) -> str:
-    """Write a measure: four decimals, or two digits where that would hide it."""
-    return f"{x:.4f}" if abs(x) >= 0.0005 or x == 0 or not math.isfinite(x) else f"{x:.1e}"
-
-
-def p_text(p: float) -> str:
-    """Write a p-value: three decimals, or one digit below that."""
-    return f"{p:.3f}" if p >= 0.001 else f"{p:.1g}"
-
-
-def percent(share: float) -> str:
-    """Write a share in per cent, without rounding to nothing or to everything."""
-    return f"{100 * share:.0f} %" if 0.01 <= share <= 0.99 or share in (0, 1) else f"{100 * share:.4g} %"
-
-
-def describe(sample: Sample) -> str:
-    """Say what the data are."""
-    m, positive = sample.value.size, float(sample.positives.sum())
-    values = f"{m:,} distinct values, from {sample.value[0]:.3g} to {sample.value[-1]:.3g}" if m > 1 else "one value"
-    return (
-        f"{sample.n:,} rows, {positive:,.0f} of them positive ({percent(positive / sample.n)}). "
-        f"The predictions average {float(sample.count @ sample.value) / sample.n:.3f} and take {values}."
-    )
 
 
 def usual(finding: Finding) -> tuple[str, str]:
@@ -123,15 +101,14 @@ def say_test(finding: Finding) -> str:
     )
 
 
-def verdict(p: float) -> str:
-    """Say what a p-value amounts to."""
-    if p <= 0.01:
-        return "That is strong evidence that the model is not calibrated."
-    if p <= 0.05:
-        return "That is evidence that the model is not calibrated."
-    if p <= 0.10:
-        return "That is a hint, no more, that the model is not calibrated."
-    return "So the outcomes are compatible with the predictions, as far as this measure can see."
+def say_nulls(findings: Sequence[Finding]) -> list[str]:
+    """Say what was tested, once if it is the same for all."""
+    nulls: dict[str, list[str]] = {}
+    for finding in findings:
+        nulls.setdefault(finding.test.null_hypothesis, []).append(finding.title)
+    if len(nulls) == 1:
+        return [f"Null hypothesis: {null}" for null in nulls]
+    return [f"Null hypothesis of {', '.join(titles)}: {null}" for null, titles in nulls.items()]
 
 
 def together(findings: Sequence[Finding]) -> float:
@@ -143,8 +120,9 @@ def say_together(findings: Sequence[Finding]) -> str:
     """Say what the smallest of several p-values is worth."""
     k, p = len(findings), together(findings)
     best = min(findings, key=lambda finding: finding.test.pvalue)
+    same = " the same question" if len({finding.test.null_hypothesis for finding in findings}) == 1 else ""
     return (
-        f"{k} measures were asked the same question, so the smallest p-value flatters. Multiplied by {k} it is "
+        f"{k} measures were asked{same}, so the smallest p-value flatters. Multiplied by {k} it is "
         f"{p_text(p)} ({best.title}). {verdict(p).replace('this measure', 'these measures')}"
     )
 
@@ -165,7 +143,7 @@ def interval_text(interval: ConfidenceInterval | None) -> str:
     return "–" if interval is None else f"{number(interval.low)} to {number(interval.high)}"
 
 
-# --- on disk ---------------------------------------------------------------------------------------------------------
+# --- in tables and pictures -------------------------------------------------------------------------------------------
 
 
 def table(findings: Iterable[Finding]) -> pd.DataFrame:
@@ -183,48 +161,6 @@ def table(findings: Iterable[Finding]) -> pd.DataFrame:
         }
         for finding in findings
     )
-
-
-def strict(value: Any) -> Any:
-    """Replace what JSON has no literal for, infinite and missing numbers, by null."""
-    if isinstance(value, dict):
-        return {key: strict(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [strict(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def as_json(sample: Sample, findings: Sequence[Finding], diagram: Reliability, about: dict[str, Any]) -> str:
-    """Return everything that was found as strict JSON."""
-    data = {"n": sample.n, "positives": float(sample.positives.sum()), "distinct_predictions": sample.value.size}
-    found = [
-        {
-            "measure": finding.bound.measure.name,
-            "title": finding.title,
-            "options": finding.bound.options,
-            "estimate": finding.estimate,
-            "interval": finding.interval.to_dict() if finding.interval else None,
-            "test": finding.test.to_dict(),
-        }
-        for finding in findings
-    ]
-    whole = {**about, "data": data, "findings": found, "reliability": diagram.to_dict(), "cautions": list(CAUTIONS)}
-    return json.dumps(strict(whole), indent=1, allow_nan=False)
-
-
-def save(
-    sample: Sample, findings: Sequence[Finding], folder: Path, *, about: dict[str, Any], rng: Any = 0
-) -> list[Path]:
-    """Write JSON, table and pictures to a folder and return their paths."""
-    diagram = reliability(sample, rng=rng)
-    text, sheet = folder / "report.json", folder / "table.csv"
-    text.write_text(as_json(sample, findings, diagram, about) + "\n", encoding="utf-8")
-    table(findings).to_csv(sheet, index=False)
-    saved = [text, sheet, picture(folder / "reliability.png", [diagram])]
-    titles = [finding.title for finding in findings]
-    saved.append(picture(folder / "null.png", [finding.test for finding in findings], titles))
-    errors = error_intervals(findings)
-    return [*saved, picture(folder / "intervals.png", [errors])] if errors else saved
 
 
 def error_intervals(findings: Iterable[Finding]) -> dict[str, ConfidenceInterval]:

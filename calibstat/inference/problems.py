@@ -24,7 +24,7 @@ REDUCTIONS = ("mean", "max")
 
 @dataclass(frozen=True)
 class Event:
-    """Predictions of one event, as rows that have not been sorted or as a summary."""
+    """Predictions of one event, either as rows that have not been sorted or as a summary."""
 
     lens: str
     null: str
@@ -99,7 +99,9 @@ def look(
     outcomes, scores = seen.rows(predictions)
     if scores.ndim == 1:
         rows = as_rows(outcomes, scores)
-        return Event(title, null, rows, None if sample_weight is None else Sample.from_rows(*rows, sample_weight))
+        if sample_weight is None:
+            return Event(title, null, rows, None)
+        return Event(title, null, None, Sample.from_rows(*rows, sample_weight))
     if sample_weight is not None:
         raise ValueError(f"expected no sample_weight for whole vectors, found one with lens {seen}")
     return Vectors(title, null, seen.vectors(predictions, outcomes, scores))

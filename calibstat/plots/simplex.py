@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [1 / 2, 3**0.5 / 2, 0], [1 / 2, 3**0.5 / 6, (2 / 3) ** 0.5]])  # sides 1
-MANY = 60  # cells, above which a new figure is larger
+MANY = 60  # cells, above which a new figure is larger and the arrows are finer
 FIFTHS = np.arange(1, 5) / 5
 EDGE: dict[str, Any] = {"color": ".4", "linewidth": 1.2, "zorder": 1}
 FAINT: dict[str, Any] = {"color": ".88", "linewidth": 0.8, "zorder": 0}
@@ -107,8 +107,9 @@ def _tetrahedron(ax: Any, names: Sequence[str], tails: np.ndarray, heads: np.nda
         place = middle + 1.05 * (corner - middle)
         ax.text(*place, textwrap.fill(name, 14), ha=ha, va=va, weight="bold", parse_math=False)
     x, y, z = tails.T
-    ax.scatter(x, y, z, s=12, c=color, depthshade=False, linewidth=0)
-    ax.quiver(x, y, z, *(heads - tails).T, colors=color, linewidth=1.3, arrow_length_ratio=0.25)
+    size, width, head = (12, 1.3, 0.25) if len(tails) <= MANY else (6, 0.9, 0.2)
+    ax.scatter(x, y, z, s=size, c=color, depthshade=False, linewidth=0)
+    ax.quiver(x, y, z, *(heads - tails).T, colors=color, linewidth=width, arrow_length_ratio=head)
     ax.set(**{f"{axis}lim": (m - 0.5, m + 0.5) for axis, m in zip("xyz", middle, strict=True)})  # turns about it
     ax.set_box_aspect((1, 1, 1), zoom=1.12)
     ax.view_init(elev=28, azim=-45)

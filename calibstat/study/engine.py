@@ -16,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.predictions import Predictions
 from calibstat.sample import Sample
 from calibstat.study.store import Store
 
-Ask = Callable[[Sample, np.random.SeedSequence], "list[float]"]
+Data = Sample | Predictions
+Ask = Callable[[Data, np.random.SeedSequence], "list[float]"]
 Chunk = tuple[np.ndarray, np.ndarray, float]  # numbers of cells, their answers, seconds taken
 
 TASK_SECONDS = 0.25  # long enough to make the cost of a task small, short enough to save often
@@ -51,7 +53,13 @@ class Cells:
         label, n = self.groups[group]
         key = int.from_bytes(hashlib.blake2b(f"{label}/{n}".encode(), digest_size=8).digest(), "little")
         data, resamples = np.random.SeedSequence([self.seed, key, replicate]).spawn(2)
-        return self.ask(Sample.from_rows(*self.generators[label].sample(n, data)), resamples)
+        return self.ask(draw_data(self.generators[label], n, data), resamples)
+
+
+def draw_data(generator: Any, n: int, rng: np.random.SeedSequence) -> Data:
+    """Draw a data set of one event, or of several classes."""
+    y, p = generator.sample(n, rng)
+    return Sample.from_rows(y, p) if p.ndim == 1 else Predictions.from_rows(y, p)
 
 
 def compute(cells: Cells, store: Store | None, n_jobs: int | None, title: str) -> np.ndarray:

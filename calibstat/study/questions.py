@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibstat.inference.estimation import estimate
 from calibstat.inference.intervals import confidence_interval
 from calibstat.inference.testing import calibration_test
-from calibstat.measures.registry import find_measure
-from calibstat.sample import Sample
+from calibstat.results import ClassWiseTestResult
+from calibstat.study.engine import Data
 
 ROUNDING = 1e-12  # a truth of 0 may come out as 1e-17
 NOISE = 2.0  # standard errors below which a bias cannot be told from 0 and has no logarithm worth a slope
@@ -52,7 +53,7 @@ class Question(ABC):
         """Raise if the question makes no sense for this grid."""
 
     @abstractmethod
-    def ask(self, sample: Sample, rng: np.random.SeedSequence) -> list[float]:
+    def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
         """Answer for one data set."""
 
     @abstractmethod
@@ -93,13 +94,14 @@ class Power(Question):
         """One p-value for each measure and scheme."""
         return [f"{measure} | {method}" for measure, method in product(self.measures, self.methods)]
 
-    def ask(self, sample: Sample, rng: np.random.SeedSequence) -> list[float]:
-        """Return the p-values."""
-        return [
-            calibration_test(
-                sample, measure=name, resample=method, n_resamples=self.n_resamples, rng=rng, **options
-            ).pvalue
+    def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
+        """Return the p-values; of a test of each class the smallest that is adjusted for their number."""
+        found = [
+            calibration_test(data, measure=name, resample=method, n_resamples=self.n_resamples, rng=rng, **options)
             for (name, options), method in product(self.measures.values(), self.methods)
+        ]
+        return [
+            float(each.pvalue_holm.min() if isinstance(each, ClassWiseTestResult) else each.pvalue) for each in found
         ]
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
@@ -138,11 +140,11 @@ class Coverage(Question):
         """Raise if a truth is not known."""
         _ = self.truths
 
-    def ask(self, sample: Sample, rng: np.random.SeedSequence) -> list[float]:
+    def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
         """Return the intervals and estimates."""
         arguments: dict[str, Any] = {"n_resamples": self.n_resamples, "confidence_level": self.level, "rng": rng}
         found = [
-            confidence_interval(sample, measure=name, method=method, **arguments, **options)
+            confidence_interval(data, measure=name, method=method, **arguments, **options)
             for (name, options), method in product(self.measures.values(), self.methods)
         ]
         return [part for interval in found for part in (interval.low, interval.high, interval.estimate)]
@@ -163,9 +165,9 @@ class Coverage(Question):
 class _OfEstimates(Question):
     """A question about the estimates themselves: nothing is resampled."""
 
-    def ask(self, sample: Sample, rng: np.random.SeedSequence) -> list[float]:
+    def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
         """Return the estimates."""
-        return [find_measure(name, options).estimate(sample) for name, options in self.measures.values()]
+        return [estimate(data, measure=name, **options) for name, options in self.measures.values()]
 
     def fixed(self, generator: str, n: int, measure: str, method: str) -> Row:
         """Return the columns with which every row begins; there is no level."""

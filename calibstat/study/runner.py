@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.measures.registry import find_measure
 from calibstat.sample import Sample
-from calibstat.study.engine import Cells, compute
+from calibstat.study.engine import Cells, Data, compute, draw_data
 from calibstat.study.questions import QUESTIONS, Question
 from calibstat.study.store import Store
 
@@ -55,7 +55,7 @@ def run(
     n : int or sequence of int
         Rows in each data set.
     measures : sequence of names, or mapping from label to (name, options)
-        All measures and methods see the same data sets and the same resampling seeds.
+        For generators of several classes the options may hold ``lens`` and ``reduce``. All measures and methods see the same data sets and the same resampling seeds.
     methods : sequence of str, optional
         See `question`.
     replicates : int
@@ -140,13 +140,22 @@ def run(
         level=kind.default_level if level is None else level,
     )
     asked.check()
-    asked.ask(TRIAL, np.random.SeedSequence(0))  # what cannot be asked raises before the run
+    for trial in _trials(asked.generators):
+        asked.ask(trial, np.random.SeedSequence(0))  # what cannot be asked raises before the run
     kept = None if store is None else Store(store, _description(asked, seed), asked.columns)
     cells = Cells(asked.groups, asked.generators, asked.replicates, seed, asked.ask, asked.columns)
     return pd.DataFrame(asked.rows(compute(cells, kept, n_jobs, question)))
 
 
 TRIAL = Sample.from_counts([0.2, 0.4, 0.7], [6, 7, 7], [1, 3, 5])
+OF_THE_VERBS = ("lens", "reduce")  # settings of a measure that are not its own options
+
+
+def _trials(generators: Mapping[str, Any]) -> Iterator[Data]:
+    """Make a small data set of every number of classes."""
+    classes = {getattr(generator, "n_classes", None): generator for generator in generators.values()}
+    for number, generator in classes.items():
+        yield TRIAL if number is None else draw_data(generator, 20, np.random.SeedSequence(0))
 
 
 def _named(measures: Measures) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -155,7 +164,7 @@ def _named(measures: Measures) -> dict[str, tuple[str, dict[str, Any]]]:
         raise ValueError(f"expected a sequence of measures, found the string {measures!r}")
     chosen = measures if isinstance(measures, Mapping) else {name: (name, {}) for name in measures}
     for name, options in chosen.values():
-        find_measure(name, options)
+        find_measure(name, {option: value for option, value in options.items() if option not in OF_THE_VERBS})
     return {label: (name, dict(options)) for label, (name, options) in chosen.items()}
 
 
