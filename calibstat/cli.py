@@ -5,35 +5,71 @@ Whatever is slow to load is imported inside the command that needs it, so that h
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from calibstat import __version__
+from calibstat.printing import (
+    classes_table,
+    findings_table,
+    measures_table,
+    one_line_errors,
+    say,
+    table,
+    tests_table,
+    with_progress,
+    written,
+)
 
 if TYPE_CHECKING:
-    from calibstat.report import Finding
+    from rich.table import Table
 
-T = TypeVar("T")
-PATIENCE = 1.0  # seconds before a progress bar is worth showing
+    from calibstat.looking import View
+    from calibstat.predictions import Predictions
+    from calibstat.report import Finding
+    from calibstat.sample import Sample
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .parquet file, one row for each outcome.")]
-Label = Annotated[str, typer.Option("--label", metavar="COLUMN", help="Column of outcomes, 0 or 1.")]
-Prob = Annotated[str, typer.Option("--prob", metavar="COLUMN", help="Column of predicted probabilities of outcome 1.")]
+Label = Annotated[
+    str,
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="Column of outcomes: 0 or 1; of several classes their names, or their numbers from 0.",
+    ),
+]
+Prob = Annotated[
+    list[str],
+    typer.Option(
+        "--prob",
+        metavar="COLUMN",
+        help="Column of predicted probabilities of outcome 1. Of several classes repeat it for every class, or give "
+        'one pattern in quotes: "p_*" finds p_cat and p_dog, the classes cat and dog.',
+    ),
+]
+LensText = Annotated[
+    str | None,
+    typer.Option(
+        "--lens",
+        metavar="LENS",
+        help="What to look at of several classes: top_label (the default of more than two), class_wise, canonical, "
+        "one_class:cat, top_k:2, or groups:cat+dog,hen.",
+    ),
+]
 Names = Annotated[
     list[str] | None,
     typer.Option("--measure", metavar="NAME", help="As in 'calibstat measures'; may be repeated. Default: ece."),
 ]
+REDUCE = "With --lens class_wise, one number for all classes: their mean, or the max. "
+Reduce = Annotated[
+    str | None,
+    typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Otherwise each class is tested, and all by their mean."),
+]
+ReduceToOne = Annotated[str | None, typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Default: mean.")]
 Method = Annotated[str, typer.Option("--method", help="honest, percentile, basic or bca.")]
 Level = Annotated[float, typer.Option("--level", help="Confidence level, between 0 and 1.")]
 Resamples = Annotated[int, typer.Option("--n-resamples", help="Number of resamples.")]
@@ -61,7 +97,7 @@ def calibstat(
 def show(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> None:
     """Show it all on a real model: who sees a doctor in a year?"""
     from calibstat import demo
-    from calibstat.report import CAUTIONS, MEANING
+    from calibstat.words import CAUTIONS, MEANING
 
     with one_line_errors():
         out.mkdir(parents=True, exist_ok=True)
@@ -77,37 +113,63 @@ def list_measures() -> None:
     """List the measures there are."""
     from calibstat.measures import MEASURES
 
-    grid = table("Name", "Measure", "Range", "Options, defaults", "Interval")
-    for name, entry in MEASURES.items():
-        low, high = entry.bounds
-        options = "\n".join(f"{option}={default!r}" for option, default in entry.options.items()) or "–"
-        grid.add_row(name, entry.title, f"{low:g} to {high:g}", options, "honest" if entry.bind({}).honest else "–")
-    for column in grid.columns:
-        column.no_wrap = column.header != "Measure"
-    say(grid, "An honest interval covers what it says, also where a model is calibrated. For the others see --method.")
+    both = [name for name, entry in MEASURES.items() if entry.vectors]
+    say(
+        measures_table(),
+        "An honest interval covers what it says, also where a model is calibrated. For the others see --method.",
+        "Measures of one event look at one predicted probability a row. Those of whole vectors look at the predicted "
+        "probabilities of all classes together, without --lens or through canonical, groups or top_k; so do "
+        f"{' and '.join(both)} through these lenses.",
+    )
 
 
 @app.command("test")
 def check(
-    file: File, label: Label, prob: Prob, measure: Names = None, n_resamples: Resamples = 999, rng: Seed = 0
+    file: File,
+    label: Label,
+    prob: Prob,
+    measure: Names = None,
+    lens: LensText = None,
+    reduce: Reduce = None,
+    n_resamples: Resamples = 999,
+    rng: Seed = 0,
 ) -> None:
     """Test whether the outcomes could have been drawn from the predictions."""
     with one_line_errors():
-        from calibstat import report
-        from calibstat.reading import read_sample
+        from calibstat import report, words
+        from calibstat.looking import view
+        from calibstat.reading import read_data
 
-        sample = read_sample(file, label, prob)
+        data, how = read_data(file, label, prob)
+        names = measure or ["ece"]
+        seen = view(data, lens, names, reduce)
+        said: list[str | Table] = []
+        if seen.each_class and reduce is None:
+            found, said = check_classes(seen, names, n_resamples, rng)
+        else:
 
-        def ask(name: str) -> report.Finding:
-            return report.assess(sample, name, n_resamples=n_resamples, rng=rng, interval=False)
+            def ask(name: str) -> report.Finding:
+                return report.assess(data, **seen.settings(name), n_resamples=n_resamples, rng=rng, interval=False)
 
-        found = with_progress(measure or ["ece"], ask)
-        grid = table("Measure", ">Value", ">If calibrated", "19 times in 20", ">p")
-        for each in found:
-            grid.add_row(each.title, report.number(each.estimate), *report.usual(each), report.p_text(each.test.pvalue))
-        say(report.describe(sample), grid, f"Null hypothesis: {found[0].test.null_hypothesis}")
+            found = with_progress(names, ask)
+        say(*about(data, how), *said, tests_table(found), *report.say_nulls(found))
         say(*map(report.say_test, found), *([report.say_together(found)] if len(found) > 1 else []))
-        say(*report.CAUTIONS, style="dim")
+        say(*words.CAUTIONS, style="dim")
+
+
+def check_classes(seen: View, names: list[str], n_resamples: int, rng: int) -> tuple[list[Finding], list[str | Table]]:
+    """Test each class; return what the mean over all says, and what to print of the classes."""
+    from calibstat.predictions import Predictions
+    from calibstat.report_classes import assess_classes, say_classes, say_null
+
+    assert isinstance(seen.data, Predictions)
+    data = seen.data
+    said: list[str | Table] = []
+    found = with_progress(names, lambda name: assess_classes(data, name, n_resamples=n_resamples, rng=rng))
+    for each in found:
+        said += [classes_table(each), say_classes(each)]
+    said += [say_null(found[0]), "All classes together, by the mean:"]
+    return [each.overall for each in found], said
 
 
 @app.command()
@@ -116,6 +178,8 @@ def interval(
     label: Label,
     prob: Prob,
     measure: Names = None,
+    lens: LensText = None,
+    reduce: ReduceToOne = None,
     method: Method = "honest",
     level: Level = 0.95,
     n_resamples: Resamples = 999,
@@ -123,16 +187,19 @@ def interval(
 ) -> None:
     """Say how large a calibration error is, give or take what."""
     with one_line_errors():
-        from calibstat import MEASURES, confidence_interval, report
-        from calibstat.reading import read_sample
+        from calibstat import MEASURES, confidence_interval, report, words
+        from calibstat.looking import view
+        from calibstat.reading import read_data
         from calibstat.results import ConfidenceInterval
 
-        sample = read_sample(file, label, prob)
+        data, how = read_data(file, label, prob)
+        names = measure or ["ece"]
+        seen = view(data, lens, names, reduce or one_number(lens))
 
         def ask(name: str) -> ConfidenceInterval:
             return confidence_interval(
-                sample,
-                measure=name,
+                data,
+                **seen.settings(name),
                 method=method,
                 confidence_level=level,
                 n_resamples=n_resamples,
@@ -140,32 +207,63 @@ def interval(
                 n_jobs=-1,
             )
 
-        found = dict(zip(measure or ["ece"], with_progress(measure or ["ece"], ask), strict=True))
-        grid = table("Measure", ">Estimate", f">{report.percent(level)} interval", "Method")
+        found = dict(zip(names, with_progress(names, ask), strict=True))
+        grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
         for name, each in found.items():
-            grid.add_row(MEASURES[name].title, report.number(each.estimate), report.interval_text(each), each.method)
-        say(report.describe(sample), grid)
+            grid.add_row(MEASURES[name].title, words.number(each.estimate), report.interval_text(each), each.method)
+        say(*about(data, how), grid)
         for name, each in found.items():
             say(report.say_interval(MEASURES[name].title, each), f"What is estimated: {each.estimand}")
-        say(*report.CAUTIONS[1:], style="dim")
+        say(*words.CAUTIONS[1:], style="dim")
 
 
 @app.command("report")
-def write_report(file: File, label: Label, prob: Prob, out: Folder, level: Level = 0.95, rng: Seed = 0) -> None:
-    """Put all measures but the costly ones to the data; write a table, pictures and everything as JSON to a folder."""
+def write_report(
+    file: File,
+    label: Label,
+    prob: Prob,
+    out: Folder,
+    lens: LensText = None,
+    level: Level = 0.95,
+    rng: Seed = 0,
+) -> None:
+    """Put all measures but the costly ones to the data; write tables, pictures and everything as JSON to a folder."""
     with one_line_errors():
-        from calibstat import report
-        from calibstat.measures.registry import everyday_measures
-        from calibstat.reading import read_sample
+        from calibstat import report, saving, words
+        from calibstat.looking import view
+        from calibstat.reading import read_data
+        from calibstat.report_classes import say_classes, say_null
 
-        sample = read_sample(file, label, prob)
+        data, how = read_data(file, label, prob)
+        seen = view(data, lens, reduce=one_number(lens))
         out.mkdir(parents=True, exist_ok=True)
-        found = with_progress(everyday_measures(), lambda name: report.assess(sample, name, level=level, rng=rng))
-        about = {"calibstat": __version__, "file": file.name, "label": label, "prob": prob, "rng": rng}
-        saved = report.save(sample, found, out, about=about, rng=rng)
-        say(report.describe(sample), findings_table({file.name: found}, level), report.MEANING)
-        say(report.say_together(found), written(saved))
-        say(*report.CAUTIONS, style="dim")
+
+        def ask(name: str) -> report.Finding:
+            return report.assess(data, **seen.settings(name), level=level, rng=rng)
+
+        found = with_progress(seen.everyday_measures(), ask)
+        classes = saving.judge_classes(seen, rng)
+        source = {"calibstat": __version__, "file": file.name, "label": label, "rng": rng}
+        source |= {"prob": prob[0]} if len(prob) == 1 else {"prob": list(prob)}
+        saved = saving.save(seen, found, classes, out, about=source, rng=rng)
+        say(*about(data, how), findings_table({file.name: found}, level), words.MEANING, *report.say_nulls(found))
+        say(report.say_together(found))
+        if classes:
+            say(classes_table(classes.findings), say_classes(classes.findings), say_null(classes.findings))
+        say(written(saved))
+        say(*words.CAUTIONS, style="dim")
+
+
+def about(data: Sample | Predictions, how: str) -> list[str]:
+    """Say what the data are, and how outcomes were understood where that is a choice."""
+    from calibstat.words import describe
+
+    return [f"{describe(data)} {how}".strip()]
+
+
+def one_number(lens: str | None) -> str | None:
+    """Return how the classes become one number where one is needed."""
+    return "mean" if lens == "class_wise" else None
 
 
 @app.command("studies")
@@ -207,86 +305,3 @@ def run_study(
 def main() -> None:
     """Run the command line."""
     app()
-
-
-# --- printing --------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def one_line_errors() -> Iterator[None]:
-    """Turn what is wrong with the input into one line on standard error and exit code 2."""
-    try:
-        yield
-    except OSError as error:
-        fail(f"{error.strerror or error}: {str(error.filename)!r}")
-    except (ValueError, NotImplementedError, ModuleNotFoundError) as error:
-        fail(str(error))
-
-
-def fail(text: str) -> NoReturn:
-    """Print one line on standard error and leave with exit code 2."""
-    typer.echo(f"calibstat: {' '.join(text.split())}", err=True)
-    raise typer.Exit(2) from None
-
-
-def console() -> Console:
-    """Standard output, without colouring every number."""
-    return Console(highlight=False)
-
-
-def say(*parts: str | Table, style: str = "") -> None:
-    """Print paragraphs and tables, each followed by an empty line."""
-    out = console()
-    for part in parts:
-        out.print(part, style=style if isinstance(part, str) else None, markup=False)
-        out.print()
-
-
-def table(*columns: str) -> Table:
-    """Make a plain table; a column whose name begins with > is aligned to the right."""
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in columns:
-        grid.add_column(name.lstrip(">"), justify="right" if name[0] == ">" else "left", overflow="fold")
-    return grid
-
-
-def findings_table(models: Mapping[str, Sequence[Finding]], level: float = 0.95) -> Table:
-    """Make the table of findings: estimate, honest interval and p-value of each measure, model by model."""
-    from calibstat import report
-
-    grid = table("Measure", ">Estimate", f">{report.percent(level)} interval", ">p")
-    for name, found in models.items():
-        if len(models) > 1:
-            grid.add_section()
-            grid.add_row(Text(name, style="bold"))
-        for each in found:
-            row = (report.number(each.estimate), report.interval_text(each.interval), report.p_text(each.test.pvalue))
-            grid.add_row(each.title, *row)
-    if any(each.interval is None for found in models.values() for each in found):
-        grid.caption = "–: no interval is known that covers what it says"
-        grid.caption_justify = "left"
-    return grid
-
-
-def written(paths: Sequence[Path]) -> str:
-    """Say what was written where."""
-    return f"Written to {paths[0].parent}: {', '.join(path.name for path in paths)}."
-
-
-def with_progress(names: Sequence[str], ask: Callable[[str], T]) -> list[T]:
-    """Ask for each name in turn, with a progress bar once that has taken a second."""
-    from rich.progress import Progress
-
-    began, answers = time.monotonic(), []
-    bar = Progress(console=Console(stderr=True), transient=True)
-    task = bar.add_task("", total=len(names))
-    try:
-        for done, name in enumerate(names):
-            bar.update(task, description=name, completed=done)
-            if time.monotonic() - began > PATIENCE and bar.console.is_terminal:
-                bar.start()
-            answers.append(ask(name))
-    finally:
-        if bar.live.is_started:
-            bar.stop()
-    return answers

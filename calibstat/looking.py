@@ -59,7 +59,7 @@ class View:
         """Name the measures that can be put to what is seen, but for the costly ones."""
         if self.whole_vectors is None:
             return everyday_measures()
-        return [name for name, entry in MEASURES.items() if (entry.vectors or entry.of == "vectors") and not entry.costly]
+        return [name for name in of_vectors() if not MEASURES[name].costly]
 
     def check(self, measures: Sequence[str]) -> None:
         """Raise a ValueError if a measure cannot be put to what is seen."""
@@ -76,11 +76,16 @@ class View:
             if entry.of == "events" and entry.vectors is None and shows_vectors:
                 raise ValueError(
                     f"expected --lens top_label, class_wise or one_class:NAME, or none, with measure {name!r}, which "
-                    f"is of one event; found {self.lens}"
+                    f"is of one event; found {self.lens}, with which go {', '.join(of_vectors())}"
                 )
 
 
-def view(data: Sample | Predictions, lens: str | None, reduce: str | None, measures: Sequence[str]) -> View:
+def of_vectors() -> list[str]:
+    """Name the measures that can be put to whole vectors."""
+    return [name for name, entry in MEASURES.items() if entry.of == "vectors" or entry.vectors is not None]
+
+
+def view(data: Sample | Predictions, lens: str | None, measures: Sequence[str] = (), reduce: str | None = None) -> View:
     """Understand what the options say, and check that the measures can be put to it."""
     if lens is not None and not isinstance(data, Predictions):
         raise ValueError(f"expected several columns for --prob with --lens {lens}, found one")
@@ -122,7 +127,9 @@ def class_number(text: str, names: Sequence[str]) -> int:
 
 def one_class(k: int, names: Sequence[str]) -> Lens:
     """Return the lens that looks at whether a class happens, and calls it by its name."""
-    null = f"given the predictions, in every row independently, class {names[k]} happens with its predicted probability."
+    null = (
+        f"given the predictions, in every row independently, class {names[k]} happens with its predicted probability."
+    )
     return replace(lenses.one_class(k), name=f"one_class:{names[k]}", null=null)
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.sample import as_array, not_a_number, ready
 
+CLASS_BLOCK = 64  # classes of which the largest is found before the block it is in is searched
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions:
@@ -229,9 +231,16 @@ def _check_vectors(prob, bits, one, slack, largest, top):  # type: ignore[no-unt
         code = bits[i]
         most = code[0]
         signs = code[0]
-        for k in range(classes):
-            most = max(most, code[k])
-            signs |= code[k]
+        best = 0
+        for start in range(0, classes, CLASS_BLOCK):
+            part = code[start : start + CLASS_BLOCK]
+            high = part[0]
+            for k in range(part.size):
+                high = max(high, part[k])
+                signs |= part[k]
+            if high > most:
+                most = high
+                best = start
         zero = row[0] - row[0]
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = zero
         for k in range(0, eighths, 8):
@@ -252,16 +261,8 @@ def _check_vectors(prob, bits, one, slack, largest, top):  # type: ignore[no-unt
                 good &= row[k] >= 0.0
         if not good:
             return i
+        while code[best] != most:
+            best += 1
         largest[i] = most
-        for start in range(0, classes, 64):  # a search that stops at the first would go one by one
-            part = code[start : start + 64]
-            found = False
-            for k in range(part.size):
-                found |= part[k] == most
-            if found:
-                k = 0
-                while part[k] != most:
-                    k += 1
-                top[i] = start + k
-                break
+        top[i] = best
     return -1

@@ -76,7 +76,8 @@ def choose(there: Sequence[str], label: str, prob: Sequence[str]) -> tuple[list[
             raise ValueError(f"expected one column {column!r}, found {there.count(column)} of that name")
     patterns = [name for name in prob if name not in there]
     if patterns and len(prob) > 1:
-        raise ValueError(f"expected one pattern or names of columns for --prob, found {patterns[0]!r} among {len(prob)}")
+        among = f"{patterns[0]!r} among {len(prob)}"
+        raise ValueError(f"expected one pattern or several columns for --prob, found {among}")
     columns = matching(there, label, patterns[0]) if patterns else list(prob)
     for column in columns:
         if columns.count(column) > 1:
@@ -125,10 +126,12 @@ def as_classes(column: pd.Series, name: str, names: Sequence[str]) -> tuple[np.n
     position = {str(k): k for k in range(len(names))}
     found = [spell(value) for value in values]
     if all(text in number for text in found):
-        return np.array([number[text] for text in found])[code], f"Outcomes are names of classes: {listed(names)}."
+        return np.array([number[text] for text in found])[code], "Outcomes are names of classes."
     if all(plain(value) in position for value in values):
-        pairs = [f"{k} is {entry}" for k, entry in enumerate(names)]
-        return np.array([position[plain(value)] for value in values])[code], f"Outcomes are numbers: {listed(pairs)}."
+        how = (
+            f"Outcomes are numbers of classes, from 0, which is {names[0]}, to {len(names) - 1}, which is {names[-1]}."
+        )
+        return np.array([position[plain(value)] for value in values])[code], how
     known = number if any(text in number for text in found) else position
     bad = np.array([text not in known for text in found])[code]
     row = int(bad.argmax())

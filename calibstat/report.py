@@ -12,7 +12,7 @@ import numpy as np
 
 from calibstat.inference.honest_classes import is_honest
 from calibstat.inference.intervals import confidence_interval
-from calibstat.inference.problems import pose
+from calibstat.inference.problems import EVENT, pose
 from calibstat.inference.testing import calibration_test
 from calibstat.measures.registry import BoundMeasure, MeanInterval
 from calibstat.plots import plot
@@ -102,13 +102,14 @@ def say_test(finding: Finding) -> str:
 
 
 def say_nulls(findings: Sequence[Finding]) -> list[str]:
-    """Say what was tested, once if it is the same for all."""
+    """Say what was tested, once if it is the same for all, and through which lens."""
     nulls: dict[str, list[str]] = {}
     for finding in findings:
-        nulls.setdefault(finding.test.null_hypothesis, []).append(finding.title)
+        lens = f" ({finding.test.lens})" if finding.test.lens != EVENT else ""
+        nulls.setdefault(f"{lens}: {finding.test.null_hypothesis}", []).append(finding.title)
     if len(nulls) == 1:
-        return [f"Null hypothesis: {null}" for null in nulls]
-    return [f"Null hypothesis of {', '.join(titles)}: {null}" for null, titles in nulls.items()]
+        return [f"Null hypothesis{null}" for null in nulls]
+    return [f"Null hypothesis of {', '.join(titles)}{null}" for null, titles in nulls.items()]
 
 
 def together(findings: Sequence[Finding]) -> float:

@@ -66,9 +66,7 @@ class ClassFindings:
 
 def assess_classes(data: Predictions, measure: str, *, n_resamples: int = 999, rng: Any = 0) -> ClassFindings:
     """Put a measure to each class and to the mean over all."""
-    test = calibration_test(
-        data, measure=measure, lens=lenses.class_wise, n_resamples=n_resamples, rng=rng, n_jobs=-1
-    )
+    test = calibration_test(data, measure=measure, lens=lenses.class_wise, n_resamples=n_resamples, rng=rng, n_jobs=-1)
     return ClassFindings(find_measure(measure, {}), np.bincount(data.label, minlength=data.n_classes), test)
 
 
@@ -88,6 +86,11 @@ def say_classes(found: ClassFindings) -> str:
     if len(low) == k:
         return f"{said}at most {LOW} for every class."
     return f"{said}at most {LOW} for {len(low):,} of them: {listed(low)}."
+
+
+def say_null(found: ClassFindings) -> str:
+    """Say what was tested of each class."""
+    return f"Null hypothesis for each class: {found.test.null_hypothesis}"
 
 
 def table(found: ClassFindings) -> pd.DataFrame:

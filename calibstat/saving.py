@@ -51,7 +51,8 @@ def judge_classes(view: View, rng: Any = 0) -> Classes | None:
     data = view.whole_vectors or view.data
     band = "consistency" if data.n_classes <= PANELS else "confidence"
     diagrams = reliability(data, lens=lenses.class_wise, band=band, rng=rng, n_jobs=-1)
-    simplex = reliability(data, lens=lenses.canonical, band=None) if data.n_classes in (3, 4) else None
+    few = data.n_classes in (3, 4)
+    simplex = reliability(data, lens=lenses.canonical, band=None, strategy="tree") if few else None
     return Classes(assess_classes(data, "ece", rng=rng), diagrams, simplex)
 
 
@@ -72,7 +73,8 @@ def save(
     table(findings).to_csv(sheet, index=False)
     saved = [text, sheet]
     if diagram:
-        saved.append(picture(folder / "reliability.png", [diagram]))
+        title = [diagram.lens] if classes else []  # which event it is, of several classes
+        saved.append(picture(folder / "reliability.png", [diagram], title))
     titles = [finding.title for finding in findings]
     saved.append(picture(folder / "null.png", [finding.test for finding in findings], titles))
     if errors := error_intervals(findings):
@@ -111,8 +113,10 @@ def as_json(
     if diagram:
         whole["reliability"] = diagram.to_dict()
     if classes:
+        of_each = classes.findings.test.to_dict()
+        del of_each["null_distribution"]  # as many numbers as resamples times classes
         whole["classes"] = {
-            "test": classes.findings.test.to_dict(),
+            "test": of_each,
             "reliability": classes.diagrams.to_dict(),
             "simplex": classes.simplex.to_dict() if classes.simplex else None,
         }

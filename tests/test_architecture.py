@@ -30,7 +30,8 @@ LAYERS = [
     "study",
 ]
 # what stands on the public names is above them
-LAYERS += ["reading", "report", "__init__", "demo", "studies", "cli", "__main__"]
+LAYERS += ["reading", "words", "looking", "report", "report_classes", "saving"]
+LAYERS += ["__init__", "demo", "studies", "printing", "cli", "__main__"]
 LATE = ["statsmodels", "seaborn", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich"]
 RANDOM = {
     "resampling/words.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled

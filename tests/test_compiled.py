@@ -9,7 +9,6 @@ from numba.core.registry import CPUDispatcher
 
 import calibstat
 import calibstat as cs
-from calibstat.poisson_binomial import law_of_positives
 
 GENERATOR = np.random.default_rng(5)
 PREDICTIONS = np.round(GENERATOR.random(30), 1)  # ties, 0 and 1
@@ -37,7 +36,30 @@ VECTORS = np.array([[0.5, 0.25, 0.25], [1.0, 0.0, 0.0], [0.004, 0.6, 0.396]])
 SIMPLEX = np.stack([PREDICTIONS / 2, PREDICTIONS / 2, 1 - PREDICTIONS], axis=1)
 COLUMNS = np.ascontiguousarray(np.random.default_rng(6).dirichlet([1.0, 1.0, 1.0], 20).round(2).T)
 DEVIATIONS = np.eye(3)[:, np.arange(20) % 3] - COLUMNS
+# predicted vectors of multiples of 1/10, with ties, 0 and 1, and their classes; cells that all classes of a row share,
+# as (row, 1), or of each class by itself, as (row, class)
+TENTHS = np.array([[6, 4, 0], [0, 10, 0], [3, 3, 4], [1, 1, 8], [6, 4, 0], [2, 3, 5]]) / 10
+CLASSES = np.array([1, 1, 0, 2, 0, 2])
+CELL_OF_TENTHS = np.array([0, 1, 0, 2, 0, 2])
+SHARED = CELL_OF_TENTHS[:, None] * 3
+OWN = (TENTHS * 2).astype(np.int32)
+CUMULATIVE = np.array([0.25, 0.25, 0.875, 1.0, 1.0]) * 2.0**63
 INPUTS = {
+    "predictions._check_vectors": lambda: (
+        *(TENTHS, TENTHS.view(np.int64), np.ones(1).view(np.int64)[0], 1e-6),
+        *(np.zeros(6, np.int64), np.zeros(6, np.int64)),
+    ),
+    "measures.registry.vector_sums": lambda: (CELL_OF_TENTHS, TENTHS, CLASSES),
+    "measures.binned._column_sums": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 4))),
+    "resampling.vectors._thresholds": lambda: (TENTHS[2] * (1 - 1e-7), np.zeros(3, np.uint64)),
+    "resampling.vectors._guide": lambda: (CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
+    "resampling.vectors._hits": lambda: (START, 1, 3, TENTHS, OWN, 3, np.zeros((4, 9), np.int32)),
+    "resampling.vectors._labels": lambda: (START, 1, 3, TENTHS, np.zeros((4, 6), np.int64)),
+    "resampling.vectors._draw_rows": lambda: (START, np.zeros(50, np.int64)),
+    "resampling.vectors._residuals_of_rows": lambda: (START, 1, 3, TENTHS, CLASSES, SHARED, 1, np.zeros((4, 9))),
+    "resampling.vectors._labels_of_rows": lambda: (START, TENTHS, CLASSES[::-1].copy(), np.zeros(6, np.int64)),
+    "resampling.vectors._positives": lambda: (CLASSES, CELL_OF_TENTHS, 1, np.ones(3)),
+    "resampling.vectors._counts": lambda: (CLASSES, CLASSES, CELL_OF_TENTHS, 1, np.ones(3), np.ones(3)),
     "measures.general._even_bin": lambda: (0.4, 7),
     "measures.general._adaptive_bin": lambda: (0.4, np.array([0.3, 0.4, 0.9, np.inf])),
     "measures.general._even_sums": lambda: (VECTORS, 4, 0.01),
@@ -96,7 +118,18 @@ INPUTS = {
     "resampling.words.binomial": lambda: (np.array([START]), 500.0, 0.3),
     "resampling.events._labels_of_rows": lambda: (START, THRESHOLD, np.zeros(M)),
     "resampling.events._labels_of_cells": lambda: (START, MANY, VALUE, THRESHOLD, np.zeros(M)),
-    "resampling.events._cells_from_laws": lambda: (START, 1, 0, 3, CELL, VALUE, COUNT, 30.0, ROWS / 60, np.zeros((3, 20))),
+    "resampling.events._cells_from_laws": lambda: (
+        START,
+        1,
+        0,
+        3,
+        CELL,
+        VALUE,
+        COUNT,
+        30.0,
+        ROWS / 60,
+        np.zeros((3, 20)),
+    ),
     "resampling.events._rows": lambda: (START, CELL_OF_ROW, THRESHOLD_OF_ROW, np.zeros(M), np.zeros(M)),
     "resampling.events._redraw": lambda: (START, THRESHOLD_OF_ROW, np.zeros(50, np.uint32)),
     "resampling.events._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),
@@ -109,11 +142,14 @@ INPUTS = {
 }
 
 
+def modules():
+    return [importlib.import_module(m.name) for m in pkgutil.walk_packages(calibstat.__path__, "calibstat.")]
+
+
 def compiled_functions():
-    modules = [importlib.import_module(m.name) for m in pkgutil.walk_packages(calibstat.__path__, "calibstat.")]
     return {
         f"{module.__name__.removeprefix('calibstat.')}.{name}": function
-        for module in modules
+        for module in modules()
         for name, function in vars(module).items()
         if isinstance(function, CPUDispatcher) and function.__module__ == module.__name__
     }
@@ -145,9 +181,10 @@ def test_compiled_function_equals_python(name, monkeypatch):
 
     def plain(*arguments):
         with monkeypatch.context() as patch:
-            for other in functions.values():  # what it calls is plain Python as well
-                patch.setattr(f"{other.__module__}.{other.__name__}", other.py_func)
-            patch.setattr("calibstat.resampling.events.law_of_positives", law_of_positives.py_func)
+            for module in modules():
+                for called, other in list(vars(module).items()):
+                    if isinstance(other, CPUDispatcher):  # what it calls is plain Python as well, wherever it is from
+                        patch.setattr(module, called, other.py_func)
             return functions[name].py_func(*arguments)
 
     check_compiled(functions[name], plain, INPUTS[name])

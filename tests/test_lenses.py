@@ -223,9 +223,12 @@ def test_a_lens_of_ones_own():
         cs.estimate(LABEL, PROB, lens="canonical", measure="brier")
     )
     complement = own(lambda prob: 1 - prob[:, 0], lambda prob, label: label != 0)
-    assert cs.calibration_test(LABEL, PROB, lens=complement, n_resamples=9).null_hypothesis == "what one wants (exact)."
+    found = cs.calibration_test(LABEL, PROB, lens=complement, n_resamples=9)
+    assert found.null_hypothesis == "what one wants (exact)."
     half = PROB.astype(np.float16)  # 1 minus the first is not quite the sum of the others
-    assert cs.estimate(LABEL, half, lens=complement) == pytest.approx(cs.estimate(LABEL, PROB, lens=complement), abs=1e-3)
+    assert cs.estimate(LABEL, half, lens=complement) == pytest.approx(
+        cs.estimate(LABEL, PROB, lens=complement), abs=1e-3
+    )
 
 
 @pytest.mark.parametrize(

@@ -258,6 +258,12 @@ def test_quantiles_of_beta_laws(a, b):
     assert back[x < 1 - 1e-9] == pytest.approx(u[x < 1 - 1e-9], rel=1e-8)
 
 
+def test_quantiles_below_all_floats():
+    u = np.array([1e-9, 1e-5, 0.01, 0.3])  # Beta(a, 1) has the distribution function x**a
+    for a in (0.005, 0.01, 0.02):
+        assert _log_beta(u, a, 1.0) == pytest.approx(np.log(u) / a, rel=1e-12)
+
+
 # --- calibrated families
 
 
@@ -290,6 +296,7 @@ def test_trivial_changes_leave_it_calibrated(family):
     assert family.truth("ece") == 0
     p = np.array([0.2, 0.3, 0.5])
     assert family.conditional(p) == pytest.approx(p, abs=1e-15)
+    assert not np.shares_memory(family.conditional(p), p)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)

@@ -196,7 +196,7 @@ def test_sums_of_float32(classes, sign):
         if good:
             assert from_rows([0, 0], bad).n == 2
         else:
-            with pytest.raises(ValueError, match="sums to 1, .* at row 1"):
+            with pytest.raises(ValueError, match=r"sums to 1, .* at row 1"):
                 from_rows([0, 0], bad)
 
 

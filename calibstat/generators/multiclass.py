@@ -431,7 +431,7 @@ class dirichlet(MulticlassGenerator):
 
     def _conditional(self, prob: np.ndarray) -> np.ndarray:
         if self.is_calibrated:
-            return prob
+            return prob.copy()
         with np.errstate(divide="ignore"):
             log_prob = np.log(prob)
         if self._linear is None:

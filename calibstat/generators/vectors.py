@@ -26,18 +26,21 @@ MANY_ROWS = 2**53
 class Vectors:
     """Weighted points that stand for a law: what is predicted at each and the law of the class given that.
 
-    `log_prob` is the logarithm of `prob`, also where a probability rounds to 0 or 1. `finite`: whether the points are
-    all the predictions that there are.
+    `log_prob` is the logarithm of `prob`, also where a probability rounds to 0 or 1, or None where nobody asked for it.
+    `finite`: whether the points are all the predictions that there are.
     """
 
     weight: np.ndarray
     prob: np.ndarray
-    log_prob: np.ndarray
+    log_prob: np.ndarray | None
     law: np.ndarray
     finite: bool
 
-    def seen(self, lens: Lens) -> Vectors:
-        """Return what a lens sees; of an event, its not happening is class 0 and its happening class 1."""
+    def seen(self, lens: Lens, logarithms: bool) -> Vectors:
+        """Return what a lens sees; of an event, its not happening is class 0 and its happening class 1.
+
+        Logarithms take far longer than all else.
+        """
         if lens is canonical:
             return self
         score = np.asarray(lens.scores(self.prob))
@@ -50,8 +53,12 @@ class Vectors:
             outcome[:, k] = lens.outcomes(self.prob, label)
         among = [outcome == j for j in range(prob.shape[1])]
         law = np.stack([np.where(seen, self.law, 0.0).sum(axis=1) for seen in among], axis=1)
-        log_prob = [np.logaddexp.reduce(np.where(seen, self.log_prob, -np.inf), axis=1) for seen in among]
-        return Vectors(self.weight, prob, np.stack(log_prob, axis=1), law, self.finite)
+        log_prob = None
+        if logarithms:
+            assert self.log_prob is not None
+            parts = [np.logaddexp.reduce(np.where(seen, self.log_prob, -np.inf), axis=1) for seen in among]
+            log_prob = np.stack(parts, axis=1)
+        return Vectors(self.weight, prob, log_prob, law, self.finite)
 
     def mean(self, of_points: np.ndarray) -> float:
         """Average over the law."""
@@ -64,6 +71,7 @@ class Vectors:
 
     def log_loss(self) -> float:
         """Return E of minus the logarithm of the probability that the class was given."""
+        assert self.log_prob is not None
         with np.errstate(invalid="ignore"):  # no chance of an infinite loss is no loss
             return self.mean(-np.where(self.law > 0, self.law * self.log_prob, 0).sum(axis=1))
 
@@ -76,7 +84,7 @@ class Vectors:
 def truth(vectors: Vectors, lens: Lens, measure: str, options: Mapping[str, Any]) -> float:
     """Return a measure of the law of what a lens sees."""
     entry = find_measure(measure, {}).measure
-    seen = vectors.seen(lens)
+    seen = vectors.seen(lens, logarithms=measure == "log_loss")
     if np.asarray(lens.scores(vectors.prob[:1])).ndim == 1:
         if entry.of == "vectors":
             raise ValueError(f"expected a lens that sees classes for measure {measure!r}, found {lens}, of one event")

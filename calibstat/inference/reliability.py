@@ -23,7 +23,7 @@ def reliability(
     y_prob: Any = None,
     *,
     lens: Any = None,
-    n_bins: int | str = 15,
+    n_bins: int | str | None = None,
     strategy: str = "uniform",
     band: str | None = "consistency",
     deviation: bool = False,
@@ -46,8 +46,9 @@ def reliability(
         What is looked at of K classes: one event ("top_label", the default of more than two classes, or one made by
         `lenses.one_class`), each class by itself ("class_wise"), or whole vectors ("canonical", or one made by
         `lenses.groups` or `lenses.top_k`).
-    n_bins : int or "cube_root"
-        Number of bins, at least 1; "cube_root" is the smallest B with B**3 >= n. Empty bins are left out.
+    n_bins : int or "cube_root", optional
+        Number of bins, at least 1; "cube_root" is the smallest B with B**3 >= n. Empty bins are left out. By default
+        15; in each direction of whole vectors 5, which are 25 triangles for three classes.
     strategy : {"uniform", "quantile"}
         Bins of equal width, or of as near equal numbers of rows as ties allow. Of whole vectors "uniform", a grid on
         the simplex, or "tree", cells grown on the predictions.
@@ -114,6 +115,8 @@ def reliability(
     band_level = LEVEL[band] if level is None or band is None else float(level)
     resampling.check_resamples(n_resamples, n_jobs)
     seen = look(y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels)
+    if n_bins is None:
+        n_bins = 5 if isinstance(seen, Vectors) else 15
     if isinstance(seen, Vectors):
         return _of_vectors(seen, n_bins, strategy)
     key = resampling.key_of(rng)

@@ -55,7 +55,8 @@ def run(
     n : int or sequence of int
         Rows in each data set.
     measures : sequence of names, or mapping from label to (name, options)
-        For generators of several classes the options may hold ``lens`` and ``reduce``. All measures and methods see the same data sets and the same resampling seeds.
+        For generators of several classes the options may hold ``lens`` and ``reduce``. All measures and methods see
+        the same data sets and the same resampling seeds.
     methods : sequence of str, optional
         See `question`.
     replicates : int

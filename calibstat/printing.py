@@ -1,0 +1,145 @@
+"""Prints paragraphs, tables, errors of one line and progress to a terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from calibstat.report import Finding
+    from calibstat.report_classes import ClassFindings
+
+T = TypeVar("T")
+PATIENCE = 1.0  # seconds before a progress bar is worth showing
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn what is wrong with the input into one line on standard error and exit code 2."""
+    try:
+        yield
+    except OSError as error:
+        fail(f"{error.strerror or error}: {str(error.filename)!r}")
+    except (ValueError, NotImplementedError, ModuleNotFoundError) as error:
+        fail(str(error))
+
+
+def fail(text: str) -> NoReturn:
+    """Print one line on standard error and leave with exit code 2."""
+    typer.echo(f"calibstat: {' '.join(text.split())}", err=True)
+    raise typer.Exit(2) from None
+
+
+def console() -> Console:
+    """Standard output, without colouring every number."""
+    return Console(highlight=False)
+
+
+def say(*parts: str | Table, style: str = "") -> None:
+    """Print paragraphs and tables, each followed by an empty line."""
+    out = console()
+    for part in parts:
+        out.print(part, style=style if isinstance(part, str) else None, markup=False)
+        out.print()
+
+
+def table(*columns: str) -> Table:
+    """Make a plain table; a column whose name begins with > is aligned to the right."""
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in columns:
+        grid.add_column(name.lstrip(">"), justify="right" if name[0] == ">" else "left", overflow="fold")
+    return grid
+
+
+def findings_table(models: Mapping[str, Sequence[Finding]], level: float = 0.95) -> Table:
+    """Make the table of findings: estimate, honest interval and p-value of each measure, model by model."""
+    from calibstat.report import interval_text
+    from calibstat.words import number, p_text, percent
+
+    grid = table("Measure", ">Estimate", f">{percent(level)} interval", ">p")
+    for name, found in models.items():
+        if len(models) > 1:
+            grid.add_section()
+            grid.add_row(Text(name, style="bold"))
+        for each in found:
+            row = (number(each.estimate), interval_text(each.interval), p_text(each.test.pvalue))
+            grid.add_row(each.title, *row)
+    if any(each.interval is None for found in models.values() for each in found):
+        grid.caption = "–: no interval is known that covers what it says"
+        grid.caption_justify = "left"
+    return grid
+
+
+def tests_table(found: Sequence[Finding]) -> Table:
+    """Make the table of tests: each value and what it would be of a calibrated model."""
+    from calibstat.report import usual
+    from calibstat.words import number, p_text
+
+    grid = table("Measure", ">Value", ">If calibrated", "19 times in 20", ">p")
+    for each in found:
+        grid.add_row(each.title, number(each.estimate), *usual(each), p_text(each.test.pvalue))
+    return grid
+
+
+def classes_table(found: ClassFindings) -> Table:
+    """Make the table of classes: how often each happened, the value of the measure and the p-values."""
+    from calibstat.words import number, p_text
+
+    grid = table("Class", ">Happened", f">{found.title}", ">p", ">p (Holm)")
+    estimate, test = found.estimate, found.test
+    for k in found.shown():
+        p, holm = p_text(test.pvalue[k]), p_text(test.pvalue_holm[k])
+        grid.add_row(str(test.names[k]), f"{found.happened[k]:,}", number(estimate[k]), p, holm)
+    return grid
+
+
+def measures_table() -> Table:
+    """Make the table of all measures, those of one event first."""
+    from calibstat.measures import MEASURES
+
+    grid = table("Name", "Measure, options with their defaults", "Range", "Interval")
+    for of, title in (("events", "Of one event"), ("vectors", "Of whole vectors")):
+        grid.add_section()
+        grid.add_row(Text(title, style="bold"))
+        for name, entry in MEASURES.items():
+            if entry.of == of:
+                low, high = entry.bounds
+                options = Text("\n".join(f"{option}={default!r}" for option, default in entry.options.items()), "dim")
+                about = Text("\n").join([Text(entry.title), *([options] if options else [])])
+                grid.add_row(name, about, f"{low:g} to {high:g}", "honest" if entry.bind({}).honest else "–")
+    for column in grid.columns:
+        column.no_wrap = not str(column.header).startswith("Measure")
+    return grid
+
+
+def written(paths: Sequence[Path]) -> str:
+    """Say what was written where."""
+    return f"Written to {paths[0].parent}: {', '.join(path.name for path in paths)}."
+
+
+def with_progress(names: Sequence[str], ask: Callable[[str], T]) -> list[T]:
+    """Ask for each name in turn, with a progress bar once that has taken a second."""
+    from rich.progress import Progress
+
+    began, answers = time.monotonic(), []
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task = bar.add_task("", total=len(names))
+    try:
+        for done, name in enumerate(names):
+            bar.update(task, description=name, completed=done)
+            if time.monotonic() - began > PATIENCE and bar.console.is_terminal:
+                bar.start()
+            answers.append(ask(name))
+    finally:
+        if bar.live.is_started:
+            bar.stop()
+    return answers

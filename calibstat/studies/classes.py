@@ -1,0 +1,218 @@
+"""Does every test and every interval of many classes keep its promise, whatever lens it looks through?
+
+The promises are those of one event. With resample="labels", P(p <= 0.05) <= 0.05 for every lens, measure, n and number
+of classes; of a test of each class by itself, what is counted is that any class is rejected after Holm's adjustment.
+And method="honest" at 95% covers in at least 94% of samples, at and away from calibration. The bootstrap intervals
+promise nothing; their rates are here to be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat import generators, lenses
+from calibstat.generators import MulticlassGenerator
+from calibstat.studies.grid import FALSE_ALARM, Grid, Measures
+from calibstat.studies.study import Study
+from calibstat.study import most_rejections, plot
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+LEVEL = 0.05
+CONFIDENCE = 0.95
+PROMISE = 0.94
+
+
+def single_precision(p: np.ndarray) -> np.ndarray:
+    """Return the vectors as most networks report them; their sums are 1 up to the rounding of float32."""
+    return p.astype(np.float32)
+
+
+def quarters(p: np.ndarray) -> np.ndarray:
+    """Return vectors of whole quarters: many are equal, many entries are 0, and some 1."""
+    return np.diff(np.round(4 * p.cumsum(axis=1)) / 4, axis=1, prepend=0)
+
+
+ROUNDED: Mapping[str, Callable[[np.ndarray], np.ndarray]] = MappingProxyType(
+    {"single precision": single_precision, "quarters": quarters}
+)
+
+
+@dataclass(frozen=True, repr=False)
+class rounded(MulticlassGenerator):
+    """Vectors of another family, rounded; the class is drawn from what is reported, which is thus calibrated.
+
+    A vector whose sum is not quite 1 stands for the law that is proportional to it.
+    """
+
+    base: MulticlassGenerator
+    to: str
+    is_calibrated = True
+
+    @property
+    def n_classes(self) -> int:  # type: ignore[override]
+        """Number of classes, K."""
+        return self.base.n_classes
+
+    def _rows(self, n: int, random: Any) -> tuple[np.ndarray, np.ndarray]:
+        p = ROUNDED[self.to](self.base.sample(n, random)[1])
+        below = p.cumsum(axis=1, dtype=np.float64)
+        return (below / below[:, -1:] <= random.random((n, 1))).sum(axis=1), p
+
+
+def dirichlets(classes: int) -> dict[str, Any]:
+    """Return calibrated vectors that are anywhere on the simplex, and vectors near its corners."""
+    return {
+        f"{classes} classes, uniform": generators.dirichlet([1] * classes),
+        f"{classes} classes, near corners": generators.dirichlet([0.05] * classes),
+    }
+
+
+def hostile() -> dict[str, Any]:
+    """Return calibrated vectors of many classes, of float32, and with ties and exact 0 and 1."""
+    three, ten, hundred = (list(dirichlets(classes).values()) for classes in (3, 10, 100))
+    return {
+        "100 classes, near corners": hundred[1],
+        "100 classes, near corners, float32": rounded(hundred[1], "single precision"),
+        "10 classes, uniform, float32": rounded(ten[0], "single precision"),
+        "10 classes, quarters": rounded(ten[0], "quarters"),
+        "3 classes, quarters": rounded(three[0], "quarters"),
+    }
+
+
+def wrong(classes: int) -> dict[str, Any]:
+    """Return models whose truth is known, calibrated and not."""
+    uniform = generators.dirichlet([1] * classes)
+    scale, shift = np.linspace(1.4, 0.8, classes).round(4), np.linspace(0.3, -0.3, classes).round(4)
+    found = {
+        "calibrated": uniform,
+        "temperature 1.2": generators.dirichlet([1] * classes, temperature=1.2),
+        "temperature 2": generators.dirichlet([1] * classes, temperature=2),
+        "vector scaling": generators.dirichlet([1] * classes, scale=scale, shift=shift),
+        "label noise 0.2": generators.label_noise(uniform, 0.2),
+        "always wrong": generators.always_wrong(classes, 0.3),
+    }
+    several = {f"{classes} classes, {label}": model for label, model in found.items()}
+    return several | ({"six points": generators.six_points()} if classes == 3 else {})
+
+
+def through(lens: Any, measures: Measures, reduce: str | None = None) -> Measures:
+    """Return measures as they are seen through a lens."""
+    seen = {"lens": lens} if reduce is None else {"lens": lens, "reduce": reduce}
+    words = str(lens).split("(")[0] + (f", {reduce}" if reduce else "")
+    return {f"{words}: {label}": (name, {**options, **seen}) for label, (name, options) in measures.items()}
+
+
+EVENTS: Measures = {
+    "ece": ("ece", {}),
+    "ece, quantile": ("ece", {"strategy": "quantile"}),
+    "ks": ("ks", {}),
+    "brier": ("brier", {}),
+}
+MORE_EVENTS: Measures = EVENTS | {name: (name, {}) for name in ("kernel_ce", "mcb")}
+GCE: Measures = {  # by the names they have in the literature
+    "SCE": ("gce", {}),
+    "ACE": ("gce", {"binning": "adaptive"}),
+    "ECE": ("gce", {"max_prob": True, "class_conditional": False}),
+}
+VECTORS: Measures = {
+    "canonical_ce, tree": ("canonical_ce", {"min_size": 20}),
+    "canonical_ce, grid": ("canonical_ce", {"strategy": "uniform", "n_bins": 3}),
+    "skce, blocks": ("skce", {"statistic": "block"}),  # of all pairs it is too slow for 2000 rows
+    **GCE,
+    "brier": ("brier", {}),
+    "log_loss": ("log_loss", {}),
+}
+PAIRS: Measures = {"skce, V": ("skce", {}), "skce, U": ("skce", {"statistic": "U"})}
+
+
+def some(measures: Measures, *labels: str) -> Measures:
+    """Return those of the measures."""
+    return {label: measures[label] for label in labels}
+
+
+def sizes(quick: bool) -> list[Grid]:
+    """Return the grids of tests: 3 and 10 classes, few rows and many; each class by itself; and hostile predictions."""
+    effort: Grid = {"question": "size", "level": LEVEL, "replicates": 20 if quick else 2000}
+    found: list[Grid] = []
+    for classes in (3,) if quick else (3, 10):
+        halves = lenses.groups(np.array_split(np.arange(classes), 2))
+        everywhere = (
+            through(lenses.top_label, MORE_EVENTS)
+            | through(lenses.one_class(0), MORE_EVENTS)
+            | through(lenses.class_wise, some(EVENTS, "ece", "ks"), "mean")
+            | through(lenses.class_wise, some(EVENTS, "ece", "ece, quantile"), "max")
+            | through(halves, some(VECTORS, "canonical_ce, tree", "canonical_ce, grid", "SCE", "brier"))
+            | through(lenses.top_k(2), some(VECTORS, "canonical_ce, tree", "canonical_ce, grid", "SCE", "brier"))
+            | through(lenses.canonical, VECTORS)
+        )
+        few_rows = (
+            through(lenses.top_label, {"smooth_ece": ("smooth_ece", {})})
+            | through(lenses.class_wise, some(EVENTS, "ece, quantile", "brier"), "mean")
+            | through(lenses.class_wise, some(EVENTS, "ks", "brier"), "max")
+            | through(halves, PAIRS)
+            | through(lenses.top_k(2), PAIRS)
+            | through(lenses.canonical, PAIRS)
+        )
+        shared: Grid = {**effort, "generators": dirichlets(classes), "n_resamples": 39 if quick else 99}
+        found += [{**shared, "n": [200], "measures": everywhere | few_rows}]
+        found += [] if quick else [{**shared, "n": [2000], "measures": everywhere}]
+        # of K tests the smallest p-value that can be is K / (n_resamples + 1) after Holm's adjustment
+        each: Grid = {**shared, "n_resamples": 59 if quick else 399}
+        found += [{**each, "n": [200], "measures": through(lenses.class_wise, EVENTS)}]
+        found += [] if quick else [{**each, "n": [2000], "measures": through(lenses.class_wise, some(EVENTS, "ece"))}]
+    measures = (
+        through(lenses.top_label, MORE_EVENTS)
+        | through(lenses.class_wise, some(EVENTS, "ece", "brier"), "mean")
+        | through(lenses.class_wise, some(EVENTS, "ece", "ks"), "max")
+        | through(lenses.top_k(2), some(VECTORS, "canonical_ce, grid", "SCE"))
+        | through(lenses.canonical, VECTORS | PAIRS)
+    )
+    models = hostile()
+    if quick:
+        models = {label: models[label] for label in ("10 classes, uniform, float32", "3 classes, quarters")}
+    found += [{**effort, "generators": models, "n": [200], "n_resamples": 39 if quick else 99, "measures": measures}]
+    if not quick:
+        one: Grid = {**effort, "generators": some(models, "100 classes, near corners"), "n": [200]}
+        found += [{**one, "n_resamples": 1999, "measures": through(lenses.class_wise, some(EVENTS, "ece"))}]
+    return found
+
+
+def coverages(quick: bool) -> list[Grid]:
+    """Return the grids of intervals. Of 10 classes a grid of fewer bins has enough cells."""
+    found: list[Grid] = []
+    for classes, few, more in ((3, 4, 7),) if quick else ((3, 4, 7), (10, 2, 3)):
+        bins: dict[str, Any] = {"strategy": "uniform", "n_bins": few}
+        measures = (
+            through(lenses.top_label, some(EVENTS, "ece"))
+            | through(lenses.class_wise, some(EVENTS, "ece"), "mean")
+            | through(lenses.class_wise, some(EVENTS, "ece"), "max")
+            | through(
+                lenses.canonical,
+                {
+                    f"canonical_ce, {few} bins": ("canonical_ce", bins),
+                    f"canonical_ce, {more} bins, l1": ("canonical_ce", {**bins, "n_bins": more, "distance": "l1"}),
+                    **some(VECTORS, "brier", "log_loss"),
+                },
+            )
+        )
+        found += [
+            {
+                "question": "coverage",
+                "generators": wrong(classes),
+                "n": [200] if quick else [200, 2000],
+                "measures": measures,
+                "methods": ["honest", "percentile", "basic"],
+                "replicates": 20 if quick else 1000,
+                "n_resamples": 99 if quick else 299,
+                "level": CONFIDENCE,
+            }
+        ]
+    return found

@@ -1,0 +1,217 @@
+"""What does label noise do to a model and to its errors? Section 3.1 and appendix B of Nixon et al. (2019).
+
+Appendix B of arXiv:1904.01685 fits softmax regression to MNIST at 40 levels of noise from 0 to 5% and draws ECE, SCE and
+ACE over the noise, the share of important predictions that ECE omits (those above a threshold that are not the largest
+of their row), accuracy and mean confidence. Its claims: the omitted share rises, accuracy and confidence fall, and ECE
+becomes a worse approximation of the error of all predictions. Here the data are the 1797 digits that come with
+scikit-learn, each data set is a new split with a model fitted to it, and the errors stand beside those that the same
+predictions would show if they were calibrated, which the paper does not look at.
+
+The paper assigns labels of the data at random and does not say that those held out are spared, so by default they are
+not; a second family keeps them clean, which asks how the model does on what it should have learnt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.generators.base import drawing
+from calibstat.studies.grid import Grid, Measures
+from calibstat.studies.study import Study
+from calibstat.study.pictures.estimates import panels
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+CLASSES = 10
+HELD_OUT = 897  # the other 900 rows are fitted to
+STRENGTH = 10.0  # of those tried (0.1, 1, 10, 100) that of the smallest log loss on held-out rows without noise
+LEVELS = (*(i / 200 for i in range(11)), 0.1, 0.2, 0.5)
+PAPER = 0.05  # where the levels of the paper end
+BINNED: Measures = {  # by the names they have in the paper
+    "ECE": ("ece", {}),
+    "SCE": ("gce", {}),
+    "ACE": ("gce", {"binning": "adaptive"}),
+    "TACE": ("gce", {"binning": "adaptive", "threshold": 0.01}),
+    "ECE, worst class": ("ece", {"lens": "class_wise", "reduce": "max"}),
+}
+UNBIASED: Measures = {  # squares of kernel errors, 0 on average if calibrated
+    "kernel_ce, U": ("kernel_ce", {"statistic": "U"}),
+    "skce, U": ("skce", {"statistic": "U"}),
+}
+CLEAN, CALIBRATED = ", held out clean", ", if calibrated"  # endings of labels
+
+
+@cache
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    """Return the grey values of the 64 pixels of each digit, from 0 to 1, and its class."""
+    try:
+        from sklearn.datasets import load_digits
+    except ModuleNotFoundError as error:
+        wanted = "the study label_noise needs scikit-learn: python -m pip install 'calibstat[simulations]'"
+        raise ModuleNotFoundError(wanted) from error
+    pixels, label = load_digits(return_X_y=True)
+    return pixels / 16, label.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class NoisyDigits:
+    """Predictions by softmax regression of digits it was not fitted to, after labels were replaced.
+
+    Attributes
+    ----------
+    fraction : float
+        Share of the labels that are replaced by any of the ten classes, equally likely: perhaps by what they were.
+    clean : bool
+        Whether labels of held-out rows stay as they are.
+    strength : float
+        Inverse strength of the quadratic penalty, scikit-learn's ``C``.
+    """
+
+    fraction: float
+    clean: bool = False
+    strength: float = STRENGTH
+    n_classes = CLASSES
+    is_calibrated = False
+
+    def sample(self, n: int, rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Hold out n rows at random, fit to the rest, and return classes and predictions of those held out."""
+        n, random = drawing(n, rng)
+        pixels, label = digits()
+        from sklearn.linear_model import LogisticRegression
+
+        order = random.permutation(label.size)
+        replaced = random.random(label.size) < self.fraction
+        noisy = np.where(replaced, random.integers(CLASSES, size=label.size), label)
+        held_out, rest = order[:n], order[n:]
+        if np.unique(noisy[rest]).size < CLASSES:
+            raise ValueError(f"expected rows of all {CLASSES} classes to fit to, found fewer: hold out less than {n}")
+        model = LogisticRegression(C=self.strength, max_iter=10_000).fit(pixels[rest], noisy[rest])
+        return (label if self.clean else noisy)[held_out], model.predict_proba(pixels[held_out])
+
+    def truth(self, measure: str = "ece", **options: Any) -> float:
+        """Raise: nobody knows the law of the class given the prediction."""
+        raise NotImplementedError(f"the population value of measure {measure!r} is not known for real digits")
+
+
+@dataclass(frozen=True)
+class IfCalibrated:
+    """The predictions of another model, with classes drawn from them: what its errors would be if it had none."""
+
+    model: NoisyDigits
+    n_classes = CLASSES
+    is_calibrated = True
+
+    def sample(self, n: int, rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw the data of the model, and then classes."""
+        n, random = drawing(n, rng)
+        _, p = self.model.sample(n, random)
+        below = p.cumsum(axis=1)
+        return (below / below[:, -1:] <= random.random((n, 1))).sum(axis=1), p
+
+    def truth(self, measure: str = "ece", **options: Any) -> float:
+        """Return what a calibrated model has by each of the errors here."""
+        return 0.0
+
+
+def omitted(p: np.ndarray, threshold: float) -> np.ndarray:
+    """Return for each prediction above a threshold whether it is not the largest of its row."""
+    largest = np.arange(p.shape[1]) == p.argmax(axis=1)[:, np.newaxis]
+    return ~largest[p > threshold]
+
+
+SEEN: Mapping[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = MappingProxyType(
+    {
+        "accuracy": lambda y, p: p.argmax(axis=1) == y,
+        "mean confidence": lambda y, p: p.max(axis=1),
+        "omitted above 0.01": lambda y, p: omitted(p, 0.01),
+        "omitted above 0.1": lambda y, p: omitted(p, 0.1),
+    }
+)
+MEAN = ("ece", {"n_bins": 1})
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Numbers from 0 to 1 seen in the data of a model, given as predictions of what never happens.
+
+    Their error in a single bin is their mean: a study of errors can so put it into its table.
+    """
+
+    model: NoisyDigits
+    what: str
+    is_calibrated = False
+
+    def sample(self, n: int, rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw the data of the model and look."""
+        numbers = SEEN[self.what](*self.model.sample(n, rng)).astype(np.float64)
+        return np.zeros(numbers.size), numbers
+
+    def truth(self, measure: str = "ece", **options: Any) -> float:
+        """Raise as the model does."""
+        return self.model.truth(measure)
+
+
+def grids(quick: bool) -> list[Grid]:
+    """Return grids of the errors, of the same if calibrated, and of everything else that is seen.
+
+    Labels of the generators are the same in all, so that they are of the same data sets: the first of them.
+    """
+    levels = (0.0, 0.05, 0.5) if quick else LEVELS
+    noisy = {f"{level:g}": NoisyDigits(level) for level in levels}
+    every = noisy | {f"{label}{CLEAN}": replace(model, clean=True) for label, model in noisy.items()}
+    shared: Grid = {"question": "bias", "n": HELD_OUT}
+    calibrated = {label: IfCalibrated(model) for label, model in noisy.items()}
+    if_calibrated = {f"{label}{CALIBRATED}": measure for label, measure in BINNED.items()}
+    errors = {**BINNED, **UNBIASED, "Brier score": ("brier", {"lens": "canonical"})}
+    return [
+        {**shared, "generators": every, "measures": errors, "replicates": 2 if quick else 100},
+        {**shared, "generators": calibrated, "measures": if_calibrated, "replicates": 2 if quick else 50},
+        *(
+            {
+                **shared,
+                "generators": {
+                    label: Seen(model, what) for label, model in (every if what == "accuracy" else noisy).items()
+                },
+                "measures": {what: MEAN},
+                "replicates": 2 if quick else 25,
+            }
+            for what in SEEN
+        ),
+    ]
+
+
+def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
+    """Draw what the paper draws, over its levels and over all."""
+    table = with_levels(table)
+    return {"": draw(table[table["noise"] <= PAPER]), "far": draw(table)}
+
+
+def with_levels(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with the level of noise in a column of its own, and without it in `generator`."""
+    parts = table["generator"].str.extract(r"^(?P<noise>[^,]*)(?P<rest>.*)$")
+    return table.assign(noise=parts["noise"].astype(float), generator=parts["rest"])
+
+
+def draw(table: pd.DataFrame) -> Figure:
+    """Draw."""
+    figure, grid = panels(1, 1, 4, 4)
+    return figure
+
+
+STUDY = Study(
+    name="label_noise",
+    asks="What does label noise do to a model and to its errors?",
+    seed=20281,
+    hours=0.15,
+    grids=grids,
+    figures=figures,
+)
