@@ -174,7 +174,8 @@ def api_list() -> str:
 
 def generators_list() -> str:
     """Name every generator, for mkdocstrings to fill in."""
-    return "\n\n".join(f"::: calibstat.generators.{name}" for name in ["Generator", *cs.GENERATORS])
+    names = ["Generator", "MulticlassGenerator", *cs.GENERATORS]
+    return "\n\n".join(f"::: calibstat.generators.{name}" for name in names)
 
 
 MARKERS = {

@@ -9,7 +9,7 @@ from calibstat.generators.families import calibrated, gaussian_mixture, high_fre
 from calibstat.generators.finite import domain, hidden, interval_gap, quadratic_gap, two_point
 from calibstat.generators.multiclass import MulticlassGenerator, always_wrong, dirichlet, label_noise, six_points
 
-__all__ = ["GENERATORS", "MULTICLASS", "Generator", "MulticlassGenerator"]
+__all__ = ["GENERATORS", "Generator", "MulticlassGenerator"]
 __all__ += ["calibrated", "distorted", "domain", "gaussian_mixture", "groups", "hidden", "high_frequency"]
 __all__ += ["interval_gap", "prevalence", "quadratic_gap", "shift", "temperature", "two_point"]
 __all__ += ["always_wrong", "dirichlet", "label_noise", "six_points"]
@@ -18,10 +18,8 @@ SIMPLE: tuple[type[Generator], ...] = (calibrated, temperature, shift, gaussian_
 FINITE: tuple[type[Generator], ...] = (hidden, quadratic_gap, interval_gap, two_point, domain)
 COMPOSED: tuple[type[Generator], ...] = (groups, distorted, prevalence)
 
-GENERATORS: Mapping[str, type[Generator]] = MappingProxyType(
-    {family.__name__: family for family in SIMPLE + FINITE + COMPOSED}
-)
+MULTICLASS: tuple[type[MulticlassGenerator], ...] = (six_points, dirichlet, label_noise, always_wrong)
 
-MULTICLASS: Mapping[str, type[MulticlassGenerator]] = MappingProxyType(
-    {family.__name__: family for family in (six_points, dirichlet, label_noise, always_wrong)}
+GENERATORS: Mapping[str, type[Generator] | type[MulticlassGenerator]] = MappingProxyType(
+    {family.__name__: family for family in SIMPLE + FINITE + COMPOSED + MULTICLASS}
 )
