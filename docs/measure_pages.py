@@ -21,6 +21,7 @@ CLAIMS = {
     "continuous": "a small change of the predictions changes it little",
     "symmetric": "unchanged when outcomes and predictions are both reversed",
 }
+OF_VECTORS = {"symmetric": "unchanged when the classes are put in another order, but for ties"}
 PENDING = "*No results are stored yet: run `calibstat study {name} --out simulations` to make them.*"
 
 
@@ -50,7 +51,8 @@ def measure_page(name: str) -> str:
     entry = cs.MEASURES[name]
     low, high = entry.bounds
     options = [[f"`{option}`", f"`{default!r}`"] for option, default in entry.options.items()]
-    claims = [[claim, "yes" if getattr(entry, claim) else "no", meaning] for claim, meaning in CLAIMS.items()]
+    meanings = CLAIMS | (OF_VECTORS if entry.of == "vectors" else {})
+    claims = [[claim, "yes" if getattr(entry, claim) else "no", meaning] for claim, meaning in meanings.items()]
     honest = entry.bind({}).honest is not None
     others = (
         "`percentile`, `basic` and `bca` run too, for comparison; see [intervals](../intervals.md) for what they miss"
@@ -58,7 +60,7 @@ def measure_page(name: str) -> str:
     upper = "∞" if high == float("inf") else f"{high:g}"
     parts = [
         f"# {entry.title}",
-        f"`measure={name!r}`",
+        f"`measure={name!r}`, of " + ("whole predicted vectors" if entry.of == "vectors" else "one event"),
         mathml(entry.formula),
         inspect.getdoc(entry.function),
         "## Options and defaults",
@@ -67,7 +69,7 @@ def measure_page(name: str) -> str:
         f"From {low:g} to {upper}. "
         + ("Large values speak against calibration." if entry.tail == "greater" else "The test is two-sided."),
         "## Claims",
-        "The test suite checks each of these against generators whose truth is known.",
+        "The test suite checks each of these.",
         rows_of(["claim", "holds", "meaning"], claims),
         "## Confidence intervals",
         (f"`honest` with the default options. {others}." if honest else f"No honest interval is known. {others}."),
@@ -83,13 +85,14 @@ def measures_table() -> str:
         [
             f"[{entry.title}]({name}.md)",
             f"`{name}`",
+            "whole vectors" if entry.of == "vectors" else "one event",
             "yes" if entry.sound and entry.complete else "no",
             "yes" if entry.continuous else "no",
             "yes" if entry.bind({}).honest else "no",
         ]
         for name, entry in cs.MEASURES.items()
     ]
-    return rows_of(["measure", "name", "zero exactly if calibrated", "continuous", "honest interval"], rows)
+    return rows_of(["measure", "name", "of", "zero exactly if calibrated", "continuous", "honest interval"], rows)
 
 
 def sizes_table() -> str:

@@ -201,7 +201,6 @@ def gce_batch(
     of="vectors",
     batch=gce_batch,
     sound=False,
-    symmetric=False,
 )
 def gce(
     prob: np.ndarray,

@@ -101,7 +101,8 @@ class Measure:
     complete, sound, continuous : bool
         Zero if calibrated; zero only if calibrated; continuous in the predictions.
     symmetric : bool
-        Unchanged when outcomes and predictions are both reversed.
+        Unchanged when outcomes and predictions are both reversed; of vectors, when the classes are put in another order
+        (but for ties).
     resolution : float
         The largest jump that a vanishing change of the predictions may cause in a continuous measure (0 but for
         grids).

@@ -134,7 +134,6 @@ def _honest_norm(*, distance: Distance = "total_variation") -> HonestRecipe | No
     detail=canonical_detail,
     honest=_honest_norm,
     sound=False,
-    symmetric=False,
 )
 def canonical_ce(
     count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, distance: Distance = "total_variation"
