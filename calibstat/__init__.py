@@ -1,8 +1,9 @@
 """Statistics for calibrated probabilities: measures, exact tests, honest intervals, reliability diagrams."""
 
-from calibstat import generators, lenses, study
+from calibstat import generators, lenses, recalibration, study
 from calibstat.display import ReliabilityDisplay
 from calibstat.generators import GENERATORS
+from calibstat.inference.comparison import compare
 from calibstat.inference.estimation import (
     detail,
     estimate,
@@ -19,9 +20,11 @@ from calibstat.inference.general import (
     static_calibration_error,
     thresholded_adaptive_calibration_error,
 )
+from calibstat.inference.generalization import generalization_gap
 from calibstat.inference.intervals import confidence_interval
 from calibstat.inference.kernel_test import kernel_calibration_test
 from calibstat.inference.reliability import reliability
+from calibstat.inference.summary import summarize
 from calibstat.inference.testing import calibration_test
 from calibstat.lenses import LENSES, Lens
 from calibstat.measures import MEASURES, Measure, measure
@@ -41,11 +44,13 @@ __all__ = [
     "adaptive_calibration_error",
     "calibration_test",
     "class_conditional_calibration_error",
+    "compare",
     "confidence_interval",
     "detail",
     "estimate",
     "expected_calibration_error",
     "gce_family",
+    "generalization_gap",
     "generators",
     "kernel_calibration_error",
     "kernel_calibration_test",
@@ -53,11 +58,13 @@ __all__ = [
     "maximum_calibration_error",
     "measure",
     "plot",
+    "recalibration",
     "reliability",
     "root_mean_square_calibration_error",
     "smooth_calibration_error",
     "static_calibration_error",
     "study",
+    "summarize",
     "thresholded_adaptive_calibration_error",
 ]
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""The command line: `calibstat demo`, `measures`, `test`, `interval`, `report`, `studies` and `study`.
+"""The command line: `calibstat demo`, `measures`, `test`, `interval`, `compare`, `report`, `studies` and `study`.
 
 Whatever is slow to load is imported inside the command that needs it, so that help is quick.
 """
@@ -12,13 +12,15 @@ import typer
 
 from calibstat import __version__
 from calibstat.printing import (
-    classes_table,
-    findings_table,
-    measures_table,
     one_line_errors,
     say,
     table,
-    tests_table,
+    table_of_classes,
+    table_of_findings,
+    table_of_measures,
+    table_of_models,
+    table_of_pairs,
+    table_of_tests,
     with_progress,
     written,
 )
@@ -103,7 +105,11 @@ def show(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> None:
         out.mkdir(parents=True, exist_ok=True)
         models = demo.judge(rng)
         saved = demo.draw(models, out)
-        say(demo.introduction(models[0]), findings_table({m.name: list(m.findings.values()) for m in models}), MEANING)
+        say(
+            demo.introduction(models[0]),
+            table_of_findings({m.name: list(m.findings.values()) for m in models}),
+            MEANING,
+        )
         say(*map(demo.say_model, models), demo.say_difference(*models), written(saved))
         say(*CAUTIONS, style="dim")
 
@@ -115,7 +121,7 @@ def list_measures() -> None:
 
     both = [name for name, entry in MEASURES.items() if entry.vectors]
     say(
-        measures_table(),
+        table_of_measures(),
         "An honest interval covers what it says, also where a model is calibrated. For the others see --method.",
         "Measures of one event look at one predicted probability a row. Those of whole vectors look at the predicted "
         "probabilities of all classes together, without --lens or through canonical, groups or top_k; so do "
@@ -152,7 +158,7 @@ def check(
                 return report.assess(data, **seen.settings(name), n_resamples=n_resamples, rng=rng, interval=False)
 
             found = with_progress(names, ask)
-        say(*about(data, how), *said, tests_table(found), *report.say_nulls(found))
+        say(*about(data, how), *said, table_of_tests(found), *report.say_nulls(found))
         say(*map(report.say_test, found), *([report.say_together(found)] if len(found) > 1 else []))
         say(*words.CAUTIONS, style="dim")
 
@@ -167,7 +173,7 @@ def check_classes(seen: View, names: list[str], n_resamples: int, rng: int) -> t
     said: list[str | Table] = []
     found = with_progress(names, lambda name: assess_classes(data, name, n_resamples=n_resamples, rng=rng))
     for each in found:
-        said += [classes_table(each), say_classes(each)]
+        said += [table_of_classes(each), say_classes(each)]
     said += [say_null(found[0]), "All classes together, by the mean:"]
     return [each.overall for each in found], said
 
@@ -217,6 +223,75 @@ def interval(
         say(*words.CAUTIONS[1:], style="dim")
 
 
+@app.command("compare")
+def compare_models(
+    file: File,
+    label: Label,
+    prob: Annotated[
+        list[str],
+        typer.Option(
+            "--prob",
+            metavar="COLUMN",
+            help="Once for each model: its column of predicted probabilities of outcome 1, or of several classes a "
+            'pattern in quotes for its columns, such as "A_*".',
+        ),
+    ],
+    measure: Annotated[
+        str, typer.Option("--measure", metavar="NAME", help="kernel_ce, ece, ks, kuiper, smooth_ce, brier or log_loss.")
+    ] = "kernel_ce",
+    lens: LensText = None,
+    method: Annotated[str, typer.Option("--method", help="bootstrap or swap.")] = "bootstrap",
+    reference: Annotated[
+        str | None, typer.Option("--reference", metavar="MODEL", help="Compare all others with it. Default: all pairs.")
+    ] = None,
+    adjust: Annotated[str, typer.Option("--adjust", help="How p is adjusted for several pairs: holm or bh.")] = "holm",
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", metavar="COLUMN", help="Column of whom each row belongs to (a patient, a day)."),
+    ] = None,
+    level: Level = 0.95,
+    n_resamples: Resamples = 999,
+    rng: Seed = 0,
+) -> None:
+    """Say whether one model is better calibrated than another, on the same rows."""
+    with one_line_errors():
+        from calibstat import MEASURES, compare, words
+        from calibstat.looking import view
+        from calibstat.predictions import Predictions
+        from calibstat.reading import read_column, read_models
+
+        y, models, how = read_models(file, label, prob)
+        if len(models) < 2:
+            raise ValueError("expected --prob for two models or more, found one")
+        first = next(iter(models.values()))
+        if measure not in MEASURES:
+            raise ValueError(f"expected a measure, one of {', '.join(MEASURES)}; found {measure!r}")
+        settings = {"measure": measure}
+        if first.ndim == 2:
+            settings = view(Predictions.from_rows(y, first), lens, [measure]).settings(measure)
+            del settings["reduce"]
+        elif lens is not None:
+            raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
+        found = compare(
+            y,
+            models,
+            **settings,
+            method=method,
+            reference=reference,
+            adjust=adjust,
+            cluster=None if cluster is None else read_column(file, cluster),
+            confidence_level=level,
+            n_resamples=n_resamples,
+            rng=rng,
+            n_jobs=-1,
+        )
+        say(f"{len(y):,} rows, {len(models)} models, {found.lens}. {how}".strip(), table_of_models(found))
+        if method == "bootstrap":
+            say("1st: in how many resamples no other model has a smaller value; and so on.")
+        say(table_of_pairs(found), f"Null hypothesis of each pair: {found.null_hypothesis}.", *words.COMPARING)
+        say(*words.CAUTIONS[1:], style="dim")
+
+
 @app.command("report")
 def write_report(
     file: File,
@@ -246,10 +321,10 @@ def write_report(
         source = {"calibstat": __version__, "file": file.name, "label": label, "rng": rng}
         source |= {"prob": prob[0]} if len(prob) == 1 else {"prob": list(prob)}
         saved = saving.save(seen, found, classes, out, about=source, rng=rng)
-        say(*about(data, how), findings_table({file.name: found}, level), words.MEANING, *report.say_nulls(found))
+        say(*about(data, how), table_of_findings({file.name: found}, level), words.MEANING, *report.say_nulls(found))
         say(report.say_together(found))
         if classes:
-            say(classes_table(classes.findings), say_classes(classes.findings), say_null(classes.findings))
+            say(table_of_classes(classes.findings), say_classes(classes.findings), say_null(classes.findings))
         say(written(saved))
         say(*words.CAUTIONS, style="dim")
 
@@ -284,6 +359,9 @@ def run_study(
     quick: Annotated[bool, typer.Option("--quick", help="A small grid with few data sets.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
     n_jobs: Annotated[int, typer.Option("--n-jobs", help="Processes; the numbers do not depend on it.")] = 1,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="For 'recalibration': an .npz file of predictions, prob, and classes, y.")
+    ] = None,
 ) -> None:
     """Run a study; write its table and pictures, and fail if a promise is broken."""
     with one_line_errors():
@@ -292,7 +370,7 @@ def run_study(
         if name not in STUDIES:
             raise ValueError(f"expected a study, one of {', '.join(STUDIES)}; found {name!r}")
         study = STUDIES[name]
-        found, saved = study.carry_out(out, quick=quick, resume=resume, n_jobs=n_jobs)
+        found, saved = study.carry_out(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data)
         say(study.asks, f"Written to {out}: {', '.join(str(path.relative_to(out)) for path in saved)}.")
         if study.broken is not None:
             broken = study.broken(found)

@@ -105,7 +105,7 @@ def read_lens(text: str, names: Sequence[str]) -> Lens | ClassWise:
     if kind == "one_class" and rest:
         return one_class(class_number(rest, names), names)
     if kind == "top_k" and rest.isdigit():
-        return lenses.top_k(int(rest))
+        return replace(lenses.top_k(int(rest)), name=f"top_k:{int(rest)}")
     if kind == "groups" and rest:
         return groups([[class_number(name, names) for name in group.split("+")] for group in rest.split(",")], names)
     raise ValueError(f"expected a lens, {POSSIBLE}; found {text!r}")

@@ -183,7 +183,7 @@ def _as_classes(y_true: Any, names: tuple[Any, ...], *, given: bool) -> np.ndarr
         return _in_range(np.array(found, np.int64), y, f"one of the {len(names)} labels")
     if y.dtype.kind in "OUST":
         for row, entry in enumerate(y.tolist()):
-            if not isinstance(entry, int | float | np.number):
+            if not isinstance(entry, int | float | np.number | np.bool_):
                 raise ValueError(
                     f"expected classes 0 to {len(names) - 1}, found {entry!r} at row {row} in y_true; "
                     "name them with labels="

@@ -17,6 +17,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from calibstat.report import Finding
     from calibstat.report_classes import ClassFindings
+    from calibstat.results import Comparison
 
 T = TypeVar("T")
 PATIENCE = 1.0  # seconds before a progress bar is worth showing
@@ -60,7 +61,7 @@ def table(*columns: str) -> Table:
     return grid
 
 
-def findings_table(models: Mapping[str, Sequence[Finding]], level: float = 0.95) -> Table:
+def table_of_findings(models: Mapping[str, Sequence[Finding]], level: float = 0.95) -> Table:
     """Make the table of findings: estimate, honest interval and p-value of each measure, model by model."""
     from calibstat.report import interval_text
     from calibstat.words import number, p_text, percent
@@ -79,7 +80,7 @@ def findings_table(models: Mapping[str, Sequence[Finding]], level: float = 0.95)
     return grid
 
 
-def tests_table(found: Sequence[Finding]) -> Table:
+def table_of_tests(found: Sequence[Finding]) -> Table:
     """Make the table of tests: each value and what it would be of a calibrated model."""
     from calibstat.report import usual
     from calibstat.words import number, p_text
@@ -90,7 +91,7 @@ def tests_table(found: Sequence[Finding]) -> Table:
     return grid
 
 
-def classes_table(found: ClassFindings) -> Table:
+def table_of_classes(found: ClassFindings) -> Table:
     """Make the table of classes: how often each happened, the value of the measure and the p-values."""
     from calibstat.words import number, p_text
 
@@ -98,11 +99,11 @@ def classes_table(found: ClassFindings) -> Table:
     estimate, test = found.estimate, found.test
     for k in found.shown():
         p, holm = p_text(test.pvalue[k]), p_text(test.pvalue_holm[k])
-        grid.add_row(str(test.names[k]), f"{found.happened[k]:,}", number(estimate[k]), p, holm)
+        grid.add_row(Text(str(test.names[k])), f"{found.happened[k]:,}", number(estimate[k]), p, holm)
     return grid
 
 
-def measures_table() -> Table:
+def table_of_measures() -> Table:
     """Make the table of all measures, those of one event first."""
     from calibstat.measures import MEASURES
 
@@ -143,3 +144,32 @@ def with_progress(names: Sequence[str], ask: Callable[[str], T]) -> list[T]:
         if bar.live.is_started:
             bar.stop()
     return answers
+
+
+def table_of_models(found: Comparison) -> Table:
+    """Make the table of what each model has."""
+    from calibstat.words import number
+
+    places = [f"{i}{_ending(i)}" for i in range(1, len(found.names) + 1)] if found.method == "bootstrap" else []
+    grid = table("Model", f">{found.measure}", *(f">{place}" for place in places))
+    for name, estimate, shares in zip(found.names, found.estimates, found.best, strict=True):
+        grid.add_row(name, number(estimate), *(f"{share:.0%}" for share in shares[: len(places)]))
+    return grid
+
+
+def table_of_pairs(found: Comparison) -> Table:
+    """Make the table of differences."""
+    from calibstat.words import number, p_text, percent
+
+    several = len(found.pairs) > 1
+    adjusted = [f">p ({found.adjust.replace('holm', 'Holm').replace('bh', 'BH')})"] if several else []
+    grid = table("Difference", ">Estimate", f">{percent(found.confidence_level)} interval", ">p", *adjusted)
+    for i, (a, b) in enumerate(found.pairs):
+        ends = "–" if found.method == "swap" else f"{number(found.low[i])} to {number(found.high[i])}"
+        row = [f"{a} − {b}", number(found.difference[i]), ends, p_text(found.pvalue[i])]
+        grid.add_row(*row, *([p_text(found.pvalue_adjusted[i])] if several else []))
+    return grid
+
+
+def _ending(i: int) -> str:
+    return {1: "st", 2: "nd", 3: "rd"}.get(i, "th")

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.predictions import Predictions
-from calibstat.sample import Sample
+from calibstat.sample import Sample, check_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WILD = re.compile(r"[*?\[]")
 COUNTED = "(rows count from 0)"
+MISSING = ("", "NA", "N/A", "nan", "NaN", "null")  # probabilities that are not there
 SHOWN = 10  # names in an error message or a sentence
 
 
@@ -37,11 +38,48 @@ def read_data(file: Path, label: str, prob: Sequence[str]) -> tuple[Sample | Pre
     return read_predictions(frame, label, columns, names)
 
 
+def read_models(file: Path, label: str, prob: Sequence[str]) -> tuple[np.ndarray, dict[str, np.ndarray], str]:
+    """Read outcomes and the predictions of several models for the same rows, one entry of `prob` for each.
+
+    An entry names the column of a model for outcome 1, or is a pattern for the columns of its classes, which have to be
+    the same for all models; the model is then called by what comes before the wildcard.
+    """
+    there = columns_of(file)
+    models: dict[str, np.ndarray] = {}
+    outcome, classes, how = np.empty(0), None, ""
+    for entry in prob:
+        columns, names = choose(there, label, [entry])
+        frame = read_columns(file, label, columns, text=len(columns) > 1)
+        if frame.empty:
+            raise ValueError(f"expected at least one row, found none in {str(file)!r}")
+        if classes is not None and sorted(classes) != sorted(names if len(columns) > 1 else []):
+            raise ValueError(f"expected the same classes for all models, found others for --prob {entry!r}")
+        name = columns[0] if len(columns) == 1 else WILD.split(entry)[0].strip("_-. ") or entry
+        if name in models:
+            raise ValueError(f"expected models of different names, found {name!r} twice for --prob")
+        if len(columns) == 1:
+            outcome, models[name] = read_event(frame, label, columns[0])
+            classes = []
+        else:
+            found, how = read_predictions(frame, label, columns, names)
+            classes = names if classes is None else classes  # in the order of the first model
+            order = [names.index(each) for each in classes]
+            models[name] = np.ascontiguousarray(found.prob[:, order])
+            outcome = np.argsort(order)[found.label]
+    return outcome, models, how
+
+
 def read_sample(frame: pd.DataFrame, label: str, prob: str) -> Sample:
     """Make a sample of outcomes 0 or 1 and one column of predictions."""
+    return Sample.from_rows(*read_event(frame, label, prob))
+
+
+def read_event(frame: pd.DataFrame, label: str, prob: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return outcomes 0 or 1 and one column of predictions."""
     y, p = (as_numbers(frame[column], column) for column in (label, prob))
     try:
-        return Sample.from_rows(y, p)
+        check_rows(y, p)
+        return y, p
     except ValueError as error:
         named = str(error).replace("y_true", repr(label)).replace("y_prob", repr(prob))
         raise ValueError(f"{named} {COUNTED}" if "at row" in named else named) from None
@@ -128,9 +166,7 @@ def as_classes(column: pd.Series, name: str, names: Sequence[str]) -> tuple[np.n
     if all(text in number for text in found):
         return np.array([number[text] for text in found])[code], "Outcomes are names of classes."
     if all(plain(value) in position for value in values):
-        how = (
-            f"Outcomes are numbers of classes, from 0, which is {names[0]}, to {len(names) - 1}, which is {names[-1]}."
-        )
+        how = f"Outcomes are numbers of classes: 0 is {names[0]}, {len(names) - 1} is {names[-1]}."
         return np.array([position[plain(value)] for value in values])[code], how
     known = number if any(text in number for text in found) else position
     bad = np.array([text not in known for text in found])[code]
@@ -186,10 +222,20 @@ def read_columns(file: Path, label: str, columns: Sequence[str], *, text: bool) 
     try:
         if file.suffix.lower() == ".parquet":
             return pd.read_parquet(file, columns=wanted)
-        as_written: Any = {label: str} if text else None  # a class may be called NA
-        return pd.read_csv(file, usecols=wanted, converters=as_written, low_memory=False)
+        as_written: dict[str, Any] = {}
+        if text:  # a class may be called NA
+            as_written = {"dtype": {label: str}, "na_values": dict.fromkeys(columns, MISSING), "keep_default_na": False}
+        return pd.read_csv(file, usecols=wanted, low_memory=False, **as_written)
     except (ValueError, OSError) as error:
         raise ValueError(f"cannot read {str(file)!r}: {error}") from None
+
+
+def read_column(file: Path, name: str) -> np.ndarray:
+    """Read one column, as it is."""
+    there = columns_of(file)
+    if name not in there:
+        raise ValueError(f"no column {name!r}; the file has {listed(there, 40)}")
+    return read_columns(file, name, [], text=False)[name].to_numpy()
 
 
 def as_numbers(column: pd.Series, name: str) -> Any:

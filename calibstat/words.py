@@ -11,6 +11,10 @@ from calibstat.reading import listed
 from calibstat.sample import Sample
 
 MEANING = "p is the probability of a value at least as extreme, were every prediction the true probability."
+COMPARING = (
+    "A smaller calibration error alone does not make a better model: predicting the same rate for every row has hardly "
+    "any. Compare brier or log_loss as well.",
+)
 CAUTIONS = (
     "A large p-value is not evidence that the model is calibrated: it says that these outcomes could have been drawn "
     "from the predictions, as far as this measure can see.",

@@ -102,6 +102,7 @@ def test_a_vector_is_the_probability_of_class_1():
     for p in ([0.25, 1.0, 0.0], [[0.25], [1.0], [0.0]]):
         same(from_rows([1, 0, 0], p), [1, 0, 0], [[0.75, 0.25], [0, 1], [1, 0]])
     same(from_rows([1], np.array([True])), [1], [[0, 1]])
+    same(from_rows(np.array([np.True_, 0], object), [1, 0.25]), [1, 0], [[0, 1], [0.75, 0.25]])
 
 
 def test_float32_is_kept():

@@ -21,6 +21,7 @@ from calibstat.sample import Sample
 PLUG_IN = frozenset(
     {"ece", "ece_width", "kernel_ce", "smooth_ece", "mcb", "interval_ce", "surrogate_interval_ce"}
     | {"lower_distance", "upper_distance", "post_processing_gap", "brier", "log_loss"}
+    | {"regression_ce"}
 )
 INTERVAL_CUTS = 2**14  # where `interval_ce` may cut a continuous law, at least
 

@@ -12,7 +12,14 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.inference.testing import LABELS_STAGE, p_value
-from calibstat.measures.registry import BinnedInterval, BoundMeasure, MeanInterval, WitnessInterval, cell_sums
+from calibstat.measures.registry import (
+    BinnedInterval,
+    BoundMeasure,
+    FixedPointInterval,
+    MeanInterval,
+    WitnessInterval,
+    cell_sums,
+)
 from calibstat.sample import Sample
 
 ROWS_STAGE = 2  # the stream from which every interval draws rows
@@ -30,6 +37,10 @@ def honest_interval(
         low, high = binned_interval(bound, sample, alpha, n_resamples, key, n_jobs)
     elif isinstance(recipe, WitnessInterval):
         low, high = witness_interval(bound, sample, recipe, alpha, n_resamples, key, n_jobs)
+    elif isinstance(recipe, FixedPointInterval):
+        from calibstat.inference.honest_smooth import fixed_point_interval
+
+        low, high = fixed_point_interval(bound, sample, recipe, alpha, n_resamples, key, n_jobs)
     else:
         raise AssertionError(f"{bound} has no honest interval")
     if low <= 0:

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.inference.clusters import clustered_interval
 from calibstat.inference.honest import ROWS_STAGE, honest_interval
 from calibstat.inference.honest_classes import honest_interval_of_classes, is_honest
 from calibstat.inference.problems import EVENT, ClassProblem, EventProblem, Problem, VectorProblem, pose
+from calibstat.inference.rowwise import row_wise
 from calibstat.measures.registry import BinnedInterval, BoundMeasure
 from calibstat.results import ConfidenceInterval
 from calibstat.sample import Sample
@@ -27,6 +29,7 @@ def confidence_interval(
     method: str = "honest",
     confidence_level: float = 0.95,
     n_resamples: int = 999,
+    cluster: Any = None,
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
@@ -57,6 +60,9 @@ def confidence_interval(
         Between 0 and 1.
     n_resamples : int
         Number of bootstrap samples, at least 1; `honest` draws as many again from the null hypothesis.
+    cluster : array_like, shape (n,), optional
+        To whom each row belongs (a patient, a day): rows of one are drawn together. For one event, or for `brier` and
+        `log_loss` of whole vectors; not for a `Sample`, and not with "bca".
     rng : None, int, SeedSequence or Generator
         Where randomness comes from; the same int gives the same numbers on any number of threads.
     n_jobs : int
@@ -78,14 +84,17 @@ def confidence_interval(
 
     Notes
     -----
-    Assumes independent rows. `honest`: the low end is 0 unless the labels-only test of the same measure rejects at
-    (1 - confidence_level) / 2, so at calibration it is exact for every n; the high end of `ks`, `kuiper` and
-    `kernel_ce` is a theorem. That of `ece` allows for the upward bias of the estimate and may lie below it. `brier`
-    and `log_loss` are means, and `honest` is the t interval of a mean. Of all classes and of whole vectors the high
-    end is the theorem's too, and cells that follow the data (quantiles, trees) are held where they are: the interval is
-    for the error over this partition. `percentile` and `bca` hardly ever cover a
-    calibrated model's error of zero, `basic` does far too seldom. Cost: two passes of `n_resamples` over the data;
-    `bca` one evaluation for each distinct row more.
+    Assumes independent rows, or with `cluster` independent clusters. `honest`: the low end is 0 unless the
+    labels-only test of the same measure rejects at (1 - confidence_level) / 2, so at calibration it is exact for
+    every n; the high end of `ks`, `kuiper` and `kernel_ce` is a theorem. That of `ece` allows for the upward bias
+    of the estimate and may lie below it. `brier` and `log_loss` are means, and `honest` is the t interval of a
+    mean. Of all classes and of whole vectors the high end is the theorem's too, and cells that follow the data
+    (quantiles, trees) are held where they are: the interval is for the error over this partition. `percentile` and
+    `bca` hardly ever cover a calibrated model's error of zero, `basic` does far too seldom. Cost: two passes of
+    `n_resamples` over the data; `bca` one evaluation for each distinct row more.
+    With clusters the low end is 0 unless changing the signs of whole clusters' residuals rejects calibration, a test
+    that is exact for symmetric residuals only; everything rests on there being many clusters (30 at least, or a warning
+    is given). The estimand weighs rows, not clusters, equally.
 
     References
     ----------
@@ -113,7 +122,13 @@ def confidence_interval(
     known = known if is_honest(problem) else known[1:]
     if method not in known:
         raise ValueError(f"no {method} interval is known for {_title(problem)}; it has the methods {', '.join(known)}")
-    if isinstance(problem, EventProblem):
+    if cluster is not None:
+        model = row_wise(problem)
+        if model is None or method == "bca":
+            raise ValueError(f"no {method} interval with clusters is known for {_title(problem)}")
+        n = model.n
+        low, high = clustered_interval(model, cluster, method, alpha, n_resamples, key, n_jobs)
+    elif isinstance(problem, EventProblem):
         sample = problem.counted("confidence_interval")
         n = int(sample.n)
         if method == "honest":

@@ -24,6 +24,7 @@ def calibration_test(
     reduce: str | None = None,
     resample: str = "labels",
     n_resamples: int = 999,
+    cluster: Any = None,
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
@@ -51,6 +52,8 @@ def calibration_test(
         approximate, and too liberal where bins hold few rows.
     n_resamples : int
         Number of resamples, at least 1.
+    cluster : None
+        Not possible, and a ValueError says why: labels are drawn independently, which those of one cluster are not.
     rng : None, int, SeedSequence or Generator
         Where randomness comes from; the same int gives the same numbers on any number of threads.
     n_jobs : int
@@ -97,6 +100,11 @@ def calibration_test(
     >>> round(found.statistic, 3), found.pvalue < 0.01
     (0.04, False)
     """
+    if cluster is not None:
+        raise ValueError(
+            "expected no cluster: the null hypothesis draws every label independently, and within clusters calibration "
+            "does not say how labels depend on each other; confidence_interval and compare draw whole clusters"
+        )
     if resample not in SCHEMES:
         raise ValueError(f"expected resample 'labels' or 'both', found {resample!r}")
     resampling.check_resamples(n_resamples, n_jobs)

@@ -145,15 +145,21 @@ def _row_sums(y, p, bins, sums):  # type: ignore[no-untyped-def]
 def column_sums(
     prob: np.ndarray, label: np.ndarray, *, n_bins: int | str = 15, strategy: str = "uniform"
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return the sums in bins for every class straight from rows, or None where quantiles need them sorted."""
+    """Return the sums in bins for every class straight from rows, or None where sorting is needed or as fast."""
     return uniform_column_sums(prob, label, n_bins=n_bins) if strategy == "uniform" else None
 
 
 def uniform_column_sums(
     prob: np.ndarray, label: np.ndarray, *, n_bins: int | str = 15
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sums in equal-width bins for every class, each of shape (K, bins), in one pass over the rows."""
-    sums = np.zeros((3, prob.shape[1], number_of_bins(n_bins, prob.shape[0])))
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return the sums in equal-width bins for every class, each of shape (K, bins), in one pass over the rows.
+
+    None if there are so many bins that one class at a time should be sorted.
+    """
+    bins = number_of_bins(n_bins, prob.shape[0])
+    if bins > MANY_BINS:
+        return None
+    sums = np.zeros((3, prob.shape[1], bins))
     _column_sums(prob, label, sums)
     return sums[0], sums[1], sums[2]
 

@@ -46,11 +46,18 @@ class NormInterval:
     """
 
     scale: float
-    kappa: float = 3.0
+    kappa: float = 20.0
     floor: float = 2.0
 
 
-HonestRecipe = WitnessInterval | BinnedInterval | MeanInterval | NormInterval
+@dataclass(frozen=True)
+class FixedPointInterval:
+    """The honest interval of a norm at the bandwidth that equals it, by inversion; `floor` as in `WitnessInterval`."""
+
+    floor: float
+
+
+HonestRecipe = WitnessInterval | BinnedInterval | MeanInterval | NormInterval | FixedPointInterval
 
 
 @dataclass(frozen=True)

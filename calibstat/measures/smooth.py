@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.registry import measure
+from calibstat.measures.registry import FixedPointInterval, HonestRecipe, measure
 
 REFERENCE = "Błasiok, Nakkiran 2023, Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing, arXiv:2309.12236"
 
@@ -77,6 +77,26 @@ def _norm(curve: Curve) -> float:
     return min(float(np.abs(curve[1]).sum() / curve[2].sum()), 1.0)  # above 1 by rounding only
 
 
+def grid_intervals(bandwidth: float) -> int:
+    """Return how many intervals the grid of a bandwidth has, at most the finest."""
+    return min(_intervals(bandwidth), FINE)
+
+
+def share_out(
+    value: np.ndarray, residual: np.ndarray, count: np.ndarray, intervals: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return residuals and rows shared out to a grid."""
+    shared = _split(value, residual, count, intervals)
+    return shared[0], shared[1]
+
+
+def smoothed(grid: np.ndarray, bandwidth: float) -> np.ndarray:
+    """Smooth what is on a grid, over the last axis."""
+    intervals = grid.shape[-1] - 1
+    found = np.fft.irfft(_spectrum(grid) * _kernel_spectrum(bandwidth, intervals), 2 * intervals)
+    return found[..., : intervals + 1]
+
+
 def _at(bandwidth: float, value: np.ndarray, residual: np.ndarray, count: np.ndarray) -> tuple[float, Curve]:
     """Return the bandwidth and the curve there."""
     if not 1e-4 <= bandwidth <= 1:
@@ -134,6 +154,10 @@ def smooth_ece_detail(
     return {"bandwidth": used, "grid": mesh.copy(), "residual": mean, "density": density / density.mean()}
 
 
+def _honest_fixed_point(*, bandwidth: float | None = None) -> HonestRecipe | None:
+    return FixedPointInterval(floor=4.0) if bandwidth is None else None
+
+
 @measure(
     "smooth_ece",
     title="SmoothECE",
@@ -142,6 +166,7 @@ def smooth_ece_detail(
     reference=REFERENCE,
     bounds=(0, 1),
     detail=smooth_ece_detail,
+    honest=_honest_fixed_point,
     continuous=True,
     resolution=1 / STEPS,
 )

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from calibstat.plots.belt import belt
 from calibstat.plots.class_wise import class_wise_diagrams, class_wise_test
+from calibstat.plots.comparison import comparison
 from calibstat.plots.details import measure_detail
 from calibstat.plots.marks import STYLE
 from calibstat.plots.reliability import reliability_diagram
 from calibstat.plots.results import intervals, null_distribution
+from calibstat.plots.sharpness import calibration_sharpness, calibration_sharpness_of_several
 from calibstat.plots.simplex import simplex_diagram
 from calibstat.results import (
+    CalibrationBelt,
     CalibrationTestResult,
     ClassWiseReliability,
     ClassWiseTestResult,
+    Comparison,
     ConfidenceInterval,
     MeasureDetail,
     Reliability,
     SimplexReliability,
 )
+from calibstat.results.sharpness import CalibrationSharpness
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +38,9 @@ DRAWERS: dict[type, Callable[..., Axes]] = {
     SimplexReliability: simplex_diagram,
     ClassWiseReliability: class_wise_diagrams,
     ClassWiseTestResult: class_wise_test,
+    Comparison: comparison,
+    CalibrationBelt: belt,
+    CalibrationSharpness: calibration_sharpness,
 }
 
 
@@ -41,16 +50,18 @@ def plot(result: Any, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     result : Result
-        What `reliability`, `calibration_test`, `confidence_interval` or `detail` returned; or a sequence of intervals
-        or a mapping from name to interval, drawn below each other.
+        What `reliability`, `calibration_test`, `confidence_interval`, `compare`, `detail`, `calibration_belt` or
+        `sharpness` returned; or a sequence of intervals or a mapping from name to interval, drawn below each other; or
+        a mapping from name to what `sharpness` returned, drawn beside each other on the same scale.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
-        strip below, in given axes along their lower edge. Four classes need axes with ``projection="3d"``.
+        strip below, in given axes along their lower edge; a comparison in a new figure has the ranks of the models
+        beside it. Four classes need axes with ``projection="3d"``.
 
     Returns
     -------
     matplotlib Axes
-        The axes drawn in, of a class-wise diagram those of the first class; ``.figure`` is their figure.
+        The axes drawn in, of several diagrams those of the first; ``.figure`` is their figure.
 
     Raises
     ------
@@ -58,7 +69,8 @@ def plot(result: Any, ax: Axes | None = None) -> Axes:
         If the result is none of these.
     ValueError
         If the classes of a reliability diagram on the simplex are neither three nor four, or the given axes are flat
-        for four or not flat for three; if axes are given for a class-wise diagram, which needs several.
+        for four or not flat for three; if axes are given for a class-wise diagram or a mapping of diagrams, which need
+        several.
 
     Notes
     -----
@@ -99,8 +111,10 @@ def _drawer(result: Any) -> Callable[..., Axes]:
     if entries and all(isinstance(entry, ConfidenceInterval) for entry in entries):
         names = [str(name) for name in result] if isinstance(result, Mapping) else [e.measure for e in entries]
         return lambda _, ax: intervals(entries, names, ax)
+    if entries and isinstance(result, Mapping) and all(isinstance(entry, CalibrationSharpness) for entry in entries):
+        return lambda _, ax: calibration_sharpness_of_several(entries, [str(name) for name in result], ax)
     *kinds, last = (kind.__name__ for kind in DRAWERS)
     raise TypeError(
-        f"expected a {', '.join(kinds)} or {last}, or a sequence or mapping of ConfidenceInterval; "
-        f"found {type(result).__name__}"
+        f"expected a {', '.join(kinds)} or {last}, or a sequence or mapping of ConfidenceInterval, "
+        f"or a mapping of CalibrationSharpness; found {type(result).__name__}"
     )

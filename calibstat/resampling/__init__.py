@@ -1,6 +1,7 @@
 """The only place that draws: labels, rows with labels, and rows."""
 
 from calibstat.resampling.events import SCHEMES, draw, draw_cells, resample
+from calibstat.resampling.shared import draw_shared, draw_swaps
 from calibstat.resampling.vectors import (
     cells_of_classes,
     draw_labels,
@@ -15,3 +16,4 @@ from calibstat.resampling.words import check_resamples, key_of
 __all__ = ["SCHEMES", "check_resamples", "draw", "draw_cells", "draw_labels", "draw_rows", "key_of"]
 __all__ += ["cells_of_classes", "draw_residuals"]
 __all__ += ["resample", "resample_classes", "resample_vectors", "signs"]
+__all__ += ["draw_shared", "draw_swaps"]

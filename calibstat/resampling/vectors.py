@@ -82,7 +82,8 @@ def resample_classes(
         cells = value.shape[1]
         return _of_hits(predictions, place, cells, value.size, of_cells, n_resamples, key, stage, n_jobs)
     pieces = chunks(n_resamples, 1, LARGEST_PIECE // (8 * predictions.n))
-    return np.concatenate([_every_class(bound, predictions, scheme, *piece, key, stage, n_jobs) for piece in pieces])
+    parts = [_every_class(bound, predictions, scheme, low, high, key, stage, n_jobs) for low, high in pieces]
+    return np.concatenate(parts)
 
 
 def draw_rows(
@@ -383,4 +384,3 @@ def signs(key, stage, replicate, n):  # type: ignore[no-untyped-def]
     for i in range(n):
         found[i] = np.uint64(word(start, i)) >> np.uint64(63)
     return found
-

@@ -9,22 +9,26 @@ from calibstat.results.base import Result
 
 @dataclass(frozen=True)
 class AsymptoticTestResult(Result):
-    """What `kernel_calibration_test` found.
+    """What a test found whose p-value is that of a limit for many rows.
 
     Attributes
     ----------
     statistic : float
-        The estimate of the squared kernel calibration error, without bias and so perhaps negative.
+        The statistic named by `measure`.
     pvalue : float
-        Probability, if the null hypothesis holds, of an estimate at least as large, as the limit for many rows has it.
-    method : {"asymptotic", "block", "linear"}
-        Which limit: that of the statistic of all pairs, by random signs, or the normal one of blocks of rows.
+        Probability, if the null hypothesis holds, of a statistic at least as extreme, as the limit has it.
+    method : str
+        Which test. Of `kernel_calibration_test`: "asymptotic", "block" or "linear".
     null_hypothesis : str
         What was tested, in one sentence.
     measure, lens : str
-        The measure with its options, and what was predicted.
+        What the statistic is, and what was predicted.
     n, n_resamples : int
-        Rows, and sets of random signs; 0 where the limit is normal.
+        Rows, and sets of random signs; 0 where the limit has a closed form.
+    limit : str
+        The law that the p-value is taken from.
+    df : int or None
+        Its degrees of freedom, of a chi-square law.
     """
 
     statistic: float
@@ -34,12 +38,16 @@ class AsymptoticTestResult(Result):
     measure: str
     lens: str
     n: int
-    n_resamples: int
+    n_resamples: int = 0
+    limit: str = "normal limit"
+    df: int | None = None
 
     def __str__(self) -> str:
-        how = f"{self.n_resamples} sets of random signs" if self.n_resamples else "normal limit"
+        how = f"{self.n_resamples} sets of random signs" if self.n_resamples else self.limit
+        if self.df is not None:
+            how += f" with {self.df} degree{'s' * (self.df != 1)} of freedom"
         return (
-            f"{self.method.capitalize()} test of calibration by {self.measure} = {self.statistic:.4g}, {self.lens}, "
-            f"n = {self.n}: p = {self.pvalue:.3g} (approximate), {how}.\n"
+            f"{self.method[0].upper()}{self.method[1:]} test of calibration by {self.measure} = {self.statistic:.4g}, "
+            f"{self.lens}, n = {self.n}: p = {self.pvalue:.3g} (approximate), {how}.\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )

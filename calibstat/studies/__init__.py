@@ -3,12 +3,29 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from calibstat.studies import bias, bins, consistency, coverage, distances, mixture, power, ranking, size
+from calibstat.studies import (
+    bias,
+    bins,
+    classes,
+    comparison,
+    consistency,
+    coverage,
+    distances,
+    label_noise,
+    mixture,
+    power,
+    ranking,
+    six_points,
+    size,
+)
 from calibstat.studies.study import Study
 
 STUDIES: Mapping[str, Study] = MappingProxyType(
     {
         part.STUDY.name: part.STUDY
-        for part in (size, power, coverage, bias, consistency, bins, ranking, mixture, distances)
+        for part in (
+            *(size, power, coverage, comparison, bias, consistency, bins, ranking, mixture, distances),
+            *(classes, label_noise, six_points),
+        )
     }
 )

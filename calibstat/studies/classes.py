@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 LEVEL = 0.05
 CONFIDENCE = 0.95
 PROMISE = 0.94
+LENSES = ("top_label", "one_class", "class_wise", "groups", "top_k", "canonical")
+COMPARED = ("calibrated", "temperature 1.2", "temperature 2")  # models of which bootstrap intervals are seen as well
 
 
 def single_precision(p: np.ndarray) -> np.ndarray:
@@ -90,7 +92,7 @@ def hostile() -> dict[str, Any]:
 def wrong(classes: int) -> dict[str, Any]:
     """Return models whose truth is known, calibrated and not."""
     uniform = generators.dirichlet([1] * classes)
-    scale, shift = np.linspace(1.4, 0.8, classes).round(4), np.linspace(0.3, -0.3, classes).round(4)
+    scale, shift = (np.linspace(*ends, classes).round(4).tolist() for ends in ((1.4, 0.8), (0.3, -0.3)))
     found = {
         "calibrated": uniform,
         "temperature 1.2": generators.dirichlet([1] * classes, temperature=1.2),
@@ -116,7 +118,9 @@ EVENTS: Measures = {
     "ks": ("ks", {}),
     "brier": ("brier", {}),
 }
-MORE_EVENTS: Measures = EVENTS | {name: (name, {}) for name in ("kernel_ce", "mcb")}
+KERNEL: Measures = {"kernel_ce": ("kernel_ce", {})}
+SLOW: Measures = {"mcb": ("mcb", {})}
+SLOWEST: Measures = {"smooth_ece": ("smooth_ece", {})}
 GCE: Measures = {  # by the names they have in the literature
     "SCE": ("gce", {}),
     "ACE": ("gce", {"binning": "adaptive"}),
@@ -140,13 +144,13 @@ def some(measures: Measures, *labels: str) -> Measures:
 
 def sizes(quick: bool) -> list[Grid]:
     """Return the grids of tests: 3 and 10 classes, few rows and many; each class by itself; and hostile predictions."""
-    effort: Grid = {"question": "size", "level": LEVEL, "replicates": 20 if quick else 2000}
+    effort: Grid = {"question": "size", "level": LEVEL, "replicates": 10 if quick else 2000}
     found: list[Grid] = []
     for classes in (3,) if quick else (3, 10):
-        halves = lenses.groups(np.array_split(np.arange(classes), 2))
+        halves = lenses.groups([part.tolist() for part in np.array_split(np.arange(classes), 2)])
         everywhere = (
-            through(lenses.top_label, MORE_EVENTS)
-            | through(lenses.one_class(0), MORE_EVENTS)
+            through(lenses.top_label, EVENTS | KERNEL)
+            | through(lenses.one_class(0), EVENTS | KERNEL)
             | through(lenses.class_wise, some(EVENTS, "ece", "ks"), "mean")
             | through(lenses.class_wise, some(EVENTS, "ece", "ece, quantile"), "max")
             | through(halves, some(VECTORS, "canonical_ce, tree", "canonical_ce, grid", "SCE", "brier"))
@@ -154,7 +158,8 @@ def sizes(quick: bool) -> list[Grid]:
             | through(lenses.canonical, VECTORS)
         )
         few_rows = (
-            through(lenses.top_label, {"smooth_ece": ("smooth_ece", {})})
+            through(lenses.top_label, SLOW | SLOWEST)
+            | through(lenses.one_class(0), SLOW)
             | through(lenses.class_wise, some(EVENTS, "ece, quantile", "brier"), "mean")
             | through(lenses.class_wise, some(EVENTS, "ks", "brier"), "max")
             | through(halves, PAIRS)
@@ -169,9 +174,9 @@ def sizes(quick: bool) -> list[Grid]:
         found += [{**each, "n": [200], "measures": through(lenses.class_wise, EVENTS)}]
         found += [] if quick else [{**each, "n": [2000], "measures": through(lenses.class_wise, some(EVENTS, "ece"))}]
     measures = (
-        through(lenses.top_label, MORE_EVENTS)
+        through(lenses.top_label, EVENTS | KERNEL | SLOW)
         | through(lenses.class_wise, some(EVENTS, "ece", "brier"), "mean")
-        | through(lenses.class_wise, some(EVENTS, "ece", "ks"), "max")
+        | through(lenses.class_wise, some(EVENTS, "ece", "ece, quantile"), "max")
         | through(lenses.top_k(2), some(VECTORS, "canonical_ce, grid", "SCE"))
         | through(lenses.canonical, VECTORS | PAIRS)
     )
@@ -186,33 +191,80 @@ def sizes(quick: bool) -> list[Grid]:
 
 
 def coverages(quick: bool) -> list[Grid]:
-    """Return the grids of intervals. Of 10 classes a grid of fewer bins has enough cells."""
+    """Return the grids of intervals. Of 10 classes a grid of fewer bins has enough cells.
+
+    The bootstrap intervals take most time and promise nothing: they are asked of few rows and few models.
+    """
     found: list[Grid] = []
     for classes, few, more in ((3, 4, 7),) if quick else ((3, 4, 7), (10, 2, 3)):
         bins: dict[str, Any] = {"strategy": "uniform", "n_bins": few}
-        measures = (
-            through(lenses.top_label, some(EVENTS, "ece"))
+        of_vectors: Measures = {
+            f"canonical_ce, {few} bins": ("canonical_ce", bins),
+            f"canonical_ce, {more} bins, l1": ("canonical_ce", {**bins, "n_bins": more, "distance": "l1"}),
+            **some(VECTORS, "brier", "log_loss"),
+        }
+        models = wrong(classes)
+        shared: Grid = {
+            "question": "coverage",
+            "measures": through(lenses.top_label, some(EVENTS, "ece"))
             | through(lenses.class_wise, some(EVENTS, "ece"), "mean")
             | through(lenses.class_wise, some(EVENTS, "ece"), "max")
-            | through(
-                lenses.canonical,
-                {
-                    f"canonical_ce, {few} bins": ("canonical_ce", bins),
-                    f"canonical_ce, {more} bins, l1": ("canonical_ce", {**bins, "n_bins": more, "distance": "l1"}),
-                    **some(VECTORS, "brier", "log_loss"),
-                },
-            )
-        )
-        found += [
-            {
-                "question": "coverage",
-                "generators": wrong(classes),
-                "n": [200] if quick else [200, 2000],
-                "measures": measures,
-                "methods": ["honest", "percentile", "basic"],
-                "replicates": 20 if quick else 1000,
-                "n_resamples": 99 if quick else 299,
-                "level": CONFIDENCE,
-            }
-        ]
+            | through(lenses.canonical, of_vectors),
+            "n_resamples": 99 if quick else 299,
+            "level": CONFIDENCE,
+        }
+        compared = {label: model for label, model in models.items() if label.split(", ")[-1] in COMPARED}
+        honest: Grid = {**shared, "generators": compared if quick else models, "methods": ["honest"]}
+        found += [{**honest, "n": [200] if quick else [200, 2000], "replicates": 10 if quick else 1000}]
+        bootstrap: Grid = {**shared, "generators": compared, "methods": ["percentile", "basic"]}
+        found += [{**bootstrap, "n": [200], "replicates": 10 if quick else 400}]
     return found
+
+
+def grids(quick: bool) -> list[Grid]:
+    """Return the grids of both promises."""
+    return sizes(quick) + coverages(quick)
+
+
+def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
+    """Draw the tests of one event, of the events of all classes and of vectors, the hostile cases and the intervals."""
+    lens = table["measure"].str.split("[:,]", regex=True).str[0]
+    table = table.iloc[lens.map(LENSES.index).argsort(kind="stable")]  # what a lens shows stands together
+    lens = lens.loc[table.index]
+    size, coverage = table["question"] == "size", table["question"] == "coverage"
+    strange, ten = table["generator"].isin(hostile()), table["generator"].str.startswith("10 ")
+    parts = {
+        "events": table[size & ~strange & lens.isin(LENSES[:2])],
+        "class_wise": table[size & ~strange & lens.isin(LENSES[2:3])],
+        "vectors": table[size & ~strange & lens.isin(LENSES[3:])],
+        "hostile": table[size & strange],
+        "intervals_3_classes": table[coverage & ~ten].sort_values("n", kind="stable"),
+        "intervals_10_classes": table[coverage & ten].sort_values("n", kind="stable"),
+    }
+    for ending in ("intervals_3_classes", "intervals_10_classes"):  # names of measures are titles there
+        titles = parts[ending]["measure"].str.replace(": ", ":\n").str.replace("canonical_ce, ", "canonical_ce,\n")
+        parts[ending] = parts[ending].assign(measure=titles)
+    return {ending: plot(part) for ending, part in parts.items() if len(part)}
+
+
+def broken(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of tests that reject too often, and of honest intervals that miss too often."""
+    promised = table[(table["question"] == "size") | (table["method"] == "honest")]
+    of_tests = promised["question"] == "size"
+    happened = promised["rejections"].where(of_tests, promised["replicates"] - promised["covered"])
+    limit = [
+        most_rejections(LEVEL if test else 1 - PROMISE, int(replicates), FALSE_ALARM / len(promised))
+        for test, replicates in zip(of_tests, promised["replicates"], strict=True)
+    ]
+    return promised[happened > limit]
+
+
+STUDY = Study(
+    name="classes",
+    asks="Does every test and every interval keep its promise through every lens?",
+    seed=20270,
+    hours=0.5,
+    grids=grids,
+    figures=figures,
+    broken=broken,
+)

@@ -1,9 +1,9 @@
 """What does label noise do to a model and to its errors? Section 3.1 and appendix B of Nixon et al. (2019).
 
-Appendix B of arXiv:1904.01685 fits softmax regression to MNIST at 40 levels of noise from 0 to 5% and draws ECE, SCE and
-ACE over the noise, the share of important predictions that ECE omits (those above a threshold that are not the largest
-of their row), accuracy and mean confidence. Its claims: the omitted share rises, accuracy and confidence fall, and ECE
-becomes a worse approximation of the error of all predictions. Here the data are the 1797 digits that come with
+Appendix B of arXiv:1904.01685 fits softmax regression to MNIST at 40 levels of noise from 0 to 5% and draws ECE, SCE
+and ACE over the noise, the share of important predictions that ECE omits (those above a threshold that are not the
+largest of their row), accuracy and mean confidence. Its claims: the omitted share rises, accuracy and confidence fall,
+and ECE becomes a worse approximation of the error of all predictions. Here the data are the 1797 digits that come with
 scikit-learn, each data set is a new split with a model fitted to it, and the errors stand beside those that the same
 predictions would show if they were calibrated, which the paper does not look at.
 
@@ -196,15 +196,73 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 
 def with_levels(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with the level of noise in a column of its own, and without it in `generator`."""
-    parts = table["generator"].str.extract(r"^(?P<noise>[^,]*)(?P<rest>.*)$")
-    return table.assign(noise=parts["noise"].astype(float), generator=parts["rest"])
+    """Return the table with the level of noise in a column of its own, and whether held-out labels are clean."""
+    noise = table["generator"].str.removesuffix(CLEAN).astype(float)
+    return table.assign(noise=noise, clean=table["generator"].str.endswith(CLEAN)).sort_values("noise")
+
+
+def above_calibrated(table: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Return by how much mean errors are above those of the same predictions if calibrated."""
+    own = table[table["measure"] == measure].set_index("noise")
+    base = table[table["measure"] == f"{measure}{CALIBRATED}"].set_index("noise").loc[own.index]
+    error = np.hypot(own["mean_se"], base["mean_se"])  # as if of different data sets, which is too large
+    return own.assign(mean=own["mean"] - base["mean"], mean_se=error).reset_index()
 
 
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw."""
-    figure, grid = panels(1, 1, 4, 4)
+    """Draw errors, those of calibrated models, omitted predictions, accuracy and confidence over the noise."""
+    import seaborn as sns
+
+    color = sns.color_palette("colorblind")
+    clean, named = table["clean"], table.groupby("measure").get_group
+    of_clean: dict[str, Any] = {"linestyle": ":", "markerfacecolor": "white"}
+    with sns.axes_style("whitegrid"):
+        figure, ((errors, spared, above), (kernel, shares, model)) = panels(2, 3, 3.9, 3.1)
+    for label, hue, marker in zip(list(BINNED)[:4], color, "osD^", strict=False):
+        look = {"color": hue, "marker": marker, "label": label}
+        for axes, rows in ((errors, table[~clean]), (spared, table[clean])):
+            _over_noise(axes, rows[rows["measure"] == label], **look)
+            _over_noise(axes, named(f"{label}{CALIBRATED}"), color=hue, linestyle="--")
+        _over_noise(above, above_calibrated(table[~clean], label), **look)
+    for label, hue, marker, name in zip(UNBIASED, color, "os", ("top label", "all classes"), strict=False):
+        for rows, what, look in ((table[~clean], "all labels noisy", {}), (table[clean], "held out clean", of_clean)):
+            look = {"color": hue, "marker": marker, "label": f"{name}, {what}", **look}
+            _over_noise(kernel, rows[rows["measure"] == label], **look)
+    for threshold, hue, marker in zip(("0.01", "0.1"), color, "os", strict=False):
+        look = {"color": hue, "marker": marker, "label": f"of predictions above {threshold}"}
+        _over_noise(shares, named(f"omitted above {threshold}"), **look)
+    accuracy = named("accuracy")
+    _over_noise(model, named("mean confidence"), color=color[0], marker="o", label="mean confidence")
+    _over_noise(model, accuracy[~accuracy["clean"]], color=color[1], marker="s", label="accuracy, all labels noisy")
+    look = {"color": color[1], "marker": "s", "label": "accuracy, held out clean", **of_clean}
+    _over_noise(model, accuracy[accuracy["clean"]], **look)
+    most = table["noise"].max()
+    ticks = (0, 0.01, 0.02, 0.03, 0.04, PAPER) if most <= PAPER else (0, 0.02, PAPER, 0.1, 0.2, 0.5)
+    kernel.set_yscale("log")
+    kernel.set_ylim(top=5 * kernel.get_ylim()[1])
+    for axes in (errors, spared):
+        axes.plot([], [], "--", color="black", label="if calibrated")
+        axes.set_ylim(0, 1.4 * axes.get_ylim()[1])  # with room for the legend
+    for axes, title in (
+        (errors, "errors, all labels noisy"),
+        (spared, "errors, held-out labels clean"),
+        (above, "errors above those if calibrated,\nall labels noisy"),
+        (kernel, "squared kernel errors, unbiased"),
+        (shares, "share that ECE omits"),
+        (model, "accuracy and confidence"),
+    ):
+        axes.set_title(title, fontsize="medium")
+        axes.legend(loc="best" if axes in (above, shares, model) else "upper left", fontsize="small")
+        axes.set_xscale("symlog", linthresh=PAPER)
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_xlim(-0.002, 1.1 * most)
+    figure.supxlabel("share of labels replaced at random (bars: ± 2 standard errors)", fontsize="medium")
     return figure
+
+
+def _over_noise(axes: Axes, rows: pd.DataFrame, **look: Any) -> None:
+    """Draw means over the noise with 2 standard errors."""
+    axes.errorbar(rows["noise"], rows["mean"], 2 * rows["mean_se"], markersize=4, linewidth=1.2, **look)
 
 
 STUDY = Study(

@@ -34,6 +34,11 @@ class Study:
     grids : callable
         ``grids(quick)``, arguments of `calibstat.study.run`, for one table or several that are put below each other.
         If `quick`, a small grid with few replicates, for a few seconds.
+    table : callable or None
+        ``table(quick=, n_jobs=)``, what is put below the tables of the grids: for a study that is not made of samples
+        one by one, or not of them alone. It is made anew each time, also if the study goes on.
+    takes_data : bool
+        Whether ``table`` can also be given ``data=``, a file of predictions and what happened.
     figures : callable
         ``figures(table)``, pictures by the ending of their file's name ("" for the only one).
     broken : callable or None
@@ -44,12 +49,20 @@ class Study:
     asks: str
     seed: int
     hours: float
-    grids: Callable[[bool], Sequence[Grid]]
+    grids: Callable[[bool], Sequence[Grid]] = field(default=lambda quick: ())
+    table: Callable[..., pd.DataFrame] | None = None
+    takes_data: bool = False
     figures: Callable[[pd.DataFrame], Mapping[str, Figure]] = field(default=lambda table: {"": plot(table)})
     broken: Callable[[pd.DataFrame], pd.DataFrame] | None = None
 
     def carry_out(
-        self, out: Path, *, quick: bool = False, resume: bool = False, n_jobs: int | None = None
+        self,
+        out: Path,
+        *,
+        quick: bool = False,
+        resume: bool = False,
+        n_jobs: int | None = None,
+        data: Path | None = None,
     ) -> tuple[pd.DataFrame, list[Path]]:
         """Run every grid, and write the table to ``results`` and the pictures to ``figures`` in the folder `out`.
 
@@ -59,6 +72,8 @@ class Study:
         import matplotlib.pyplot as plt
         import pandas as pd
 
+        if data is not None and not self.takes_data:
+            raise ValueError(f"expected no data for study {self.name!r}, which makes its own; found {data}")
         name = self.name + "-quick" * quick  # never over the results that count
         store = out / "stores" / name
         if store.exists() and not resume:
@@ -66,8 +81,10 @@ class Study:
         tables = [
             run(**grid, seed=self.seed, store=store / str(i), n_jobs=n_jobs) for i, grid in enumerate(self.grids(quick))
         ]
+        if self.table is not None:
+            tables.append(self.table(quick=quick, n_jobs=n_jobs, **({"data": data} if self.takes_data else {})))
         table = pd.concat(tables, ignore_index=True)
-        command = f"calibstat study {self.name}" + " --quick" * quick
+        command = f"calibstat study {self.name}" + " --quick" * quick + (f" --data {data.name}" if data else "")
         facts = {"seed": self.seed, "version": version("calibstat"), "date": datetime.date.today().isoformat()}
         written = [out / "results" / f"{name}.csv"]
         write_table(table, written[0], command=command, **facts)

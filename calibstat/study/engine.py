@@ -20,7 +20,8 @@ from calibstat.predictions import Predictions
 from calibstat.sample import Sample
 from calibstat.study.store import Store
 
-Data = Sample | Predictions
+Models = tuple[np.ndarray, Mapping[str, np.ndarray]]  # outcomes, and the predictions of each model
+Data = Sample | Predictions | Models
 Ask = Callable[[Data, np.random.SeedSequence], "list[float]"]
 Chunk = tuple[np.ndarray, np.ndarray, float]  # numbers of cells, their answers, seconds taken
 
@@ -57,8 +58,10 @@ class Cells:
 
 
 def draw_data(generator: Any, n: int, rng: np.random.SeedSequence) -> Data:
-    """Draw a data set of one event, or of several classes."""
+    """Draw a data set of one event, of several classes, or of several models."""
     y, p = generator.sample(n, rng)
+    if isinstance(p, Mapping):
+        return y, p
     return Sample.from_rows(y, p) if p.ndim == 1 else Predictions.from_rows(y, p)
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibstat.inference.comparison import compare
 from calibstat.inference.estimation import estimate
 from calibstat.inference.intervals import confidence_interval
 from calibstat.inference.testing import calibration_test
@@ -160,6 +161,48 @@ class Coverage(Question):
             means = {"mean_width": float((high - low).mean()), "mean_estimate": float(estimate.mean())}
             share = _share("covered", ~(below | above))
             yield {**self.fixed(generator, n, measure, method), "truth": truth, **share, **misses, **means}
+
+
+class Comparison(Question):
+    """How often does each comparison of two models find a difference, and does its interval cover the true one?"""
+
+    name = "comparison"
+    method_choices = ("bootstrap", "swap")
+    default_level = 0.05
+
+    @property
+    def columns(self) -> list[str]:
+        """A p-value and two ends for each measure and method."""
+        parts = product(self.measures, self.methods, ("pvalue", "low", "high"))
+        return [" | ".join(part) for part in parts]
+
+    def check(self) -> None:
+        """Raise if a true difference is not known."""
+        _ = self.truths
+
+    def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
+        """Return the p-values and intervals of the first pair."""
+        y, models = data  # type: ignore[misc]
+        arguments: dict[str, Any] = {"n_resamples": self.n_resamples, "confidence_level": 1 - self.level, "rng": rng}
+        found = [
+            compare(y, models, measure=name, method=method, **arguments, **options)
+            for (name, options), method in product(self.measures.values(), self.methods)
+        ]
+        return [float(part[0]) for each in found for part in (each.pvalue, each.low, each.high)]
+
+    def rows(self, answers: np.ndarray) -> Iterator[Row]:
+        """Count the rejections, and the misses on each side where there are intervals."""
+        pairs = list(product(self.measures, self.methods))
+        for (group, (generator, n)), (k, (measure, method)) in product(enumerate(self.groups), enumerate(pairs)):
+            pvalue, low, high = answers[:, group, 3 * k : 3 * k + 3].T
+            truth = self.truths[generator, measure]
+            row = {**self.fixed(generator, n, measure, method), "truth": truth}
+            row |= _share("rejections", pvalue <= self.level + ROUNDING)
+            if method == "bootstrap":
+                row["missed_below"] = int((truth < low - ROUNDING).sum())
+                row["missed_above"] = int((truth > high + ROUNDING).sum())
+                row["mean_width"] = float((high - low).mean())
+            yield row
 
 
 class _OfEstimates(Question):
@@ -321,5 +364,5 @@ def _share(name: str, happened: np.ndarray) -> Row:
 
 
 QUESTIONS: Mapping[str, type[Question]] = {
-    question.name: question for question in (Size, Power, Coverage, Bias, Consistency, Ranking)
+    question.name: question for question in (Size, Power, Coverage, Comparison, Bias, Consistency, Ranking)
 }

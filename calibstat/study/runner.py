@@ -38,11 +38,14 @@ def run(
 
     Parameters
     ----------
-    question : {"size", "power", "coverage", "bias", "consistency", "ranking"}
+    question : {"size", "power", "coverage", "comparison", "bias", "consistency", "ranking"}
         - "size": how often does `calibration_test` reject calibrated predictions? Methods: "labels" (default), "both".
         - "power": how often does it reject? Same methods.
         - "coverage": how often does `confidence_interval` cover the truth, how wide is it, on which side does it miss?
           Methods: "honest" (default), "percentile", "basic", "bca".
+        - "comparison": how often does `compare` find a difference between two models, and does its interval cover the
+          true one? Each generator's ``sample`` returns outcomes and a mapping from name to predictions, its ``truth``
+          the measure of the first less that of the second. Methods: "bootstrap" (default), "swap".
         - "bias": mean, bias, sd and root mean squared error of the estimate. Method: "plug-in".
         - "consistency": the order at which an error vanishes, minus the slope of its logarithm on log n. Methods: which
           error, "rmse" (default), "sd", "bias".
@@ -85,6 +88,8 @@ def run(
         - "size", "power": rejections, rate, and low and high, the exact 95% limits of the rate (Clopper, Pearson);
         - "coverage": truth, covered, rate, low, high, missed_below (samples in which the truth lies below the interval,
           which claims too large an error), missed_above, mean_width, mean_estimate;
+        - "comparison": truth; rejections, rate, low and high as above; missed_below, missed_above and mean_width, nan
+          for "swap";
         - "bias": truth (nan if not known), mean, bias, sd, rmse, and each with its standard error in mean_se, bias_se,
           sd_se, rmse_se; and q05, q50 and q95, quantiles of the estimates;
         - "consistency": one row for all n, of which n is the largest and n_from the smallest; truth, order and

@@ -14,6 +14,7 @@ DRAWN = {
     "size": rates.draw_rejections,
     "power": rates.draw_rejections,
     "coverage": rates.draw_coverage,
+    "comparison": rates.draw_rejections,
     "bias": estimates.draw_bias,
     "consistency": estimates.draw_orders,
     "ranking": estimates.draw_correlations,

@@ -1,0 +1,325 @@
+"""Is A better calibrated than B, or is that noise: paired and unpaired comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from calibstat import resampling
+from calibstat.inference.honest import upper_quantile
+from calibstat.inference.problems import EventProblem, Problem, pose
+from calibstat.inference.rowwise import RowWise, as_clusters, event_rows, most_bias, moves, row_wise, side_by_side
+from calibstat.inference.testing import holm, p_value
+from calibstat.results import Comparison, read_only
+
+STAGE = 6  # streams of comparisons; the samples of an unpaired one take as many stages from here on
+KAPPA = 3.0  # at least: without an exact test a smaller step takes the bias of a calibrated model for an error
+METHODS = ("bootstrap", "swap")
+ADJUSTMENTS = ("holm", "bh")
+
+
+def compare(
+    y_true: Any,
+    y_prob: Mapping[str, Any] | None = None,
+    *,
+    measure: str = "kernel_ce",
+    lens: Any = None,
+    method: str = "bootstrap",
+    reference: str | None = None,
+    adjust: str = "holm",
+    cluster: Any = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 999,
+    rng: Any = None,
+    n_jobs: int = 1,
+    labels: Any = None,
+    **options: Any,
+) -> Comparison:
+    """Compare a measure between models on the same rows, or between samples.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,), or mapping from name to (y_true, y_prob)
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or, for samples of different rows (two periods, two sites), both
+        arrays of each.
+    y_prob : mapping from name to array_like, shape (n,) or (n, K)
+        The predictions of each model, two models or more, for the same rows.
+    measure : str
+        A name in `calibstat.MEASURES`. For "bootstrap": `kernel_ce`, `ece` (L1), `ks`, `kuiper`, `smooth_ce`, `brier`
+        or `log_loss`. For "swap" any measure of one event.
+    lens : str or Lens, optional
+        What is looked at of K classes, as for `calibration_test`: one event, or everything for `brier` and `log_loss`.
+    method : {"bootstrap", "swap"}
+        "bootstrap" asks whether the measures of two models are equal, and gives an interval for their difference.
+        "swap" tests that the two are exchangeable: a stronger hypothesis, exactly, and without an interval.
+    reference : str, optional
+        The model with which all others are compared; by default all pairs are.
+    adjust : {"holm", "bh"}
+        How p-values are adjusted for the number of pairs: Holm, which bounds the chance of any false finding, or
+        Benjamini and Hochberg, which bounds the share of false ones among the findings.
+    cluster : array_like, shape (n,), optional
+        To whom each row belongs (a patient, a day): rows of one are drawn, or swapped, together. Not for samples.
+    confidence_level : float
+        Between 0 and 1; of each interval by itself.
+    n_resamples : int
+        Number of resamples, at least 1.
+    rng : None, int, SeedSequence or Generator
+        Where randomness comes from; the same int gives the same numbers on any number of threads.
+    n_jobs : int
+        Threads; -1 for one a core.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+    **options
+        Options of the measure.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), there are fewer than two models, an
+        argument is unknown, or the measure has no such comparison; the message names those that have.
+
+    Warns
+    -----
+    UserWarning
+        If there are fewer than 30 clusters.
+
+    Notes
+    -----
+    Null hypothesis of "bootstrap": both models have the same measure in the population, whatever it is. Differences of
+    errors near zero are not normal, and the usual bootstrap rejects too often there; the interval takes the bias of
+    each error as large as it can be (directional bootstrap of the one, linear one of the other) and may be
+    conservative. The p-value is its inversion; for `kernel_ce` that of the squared errors, whose bias is known, which
+    finds more: it may be small where the interval holds 0, or the other way round.
+
+    Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the law of
+    the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need not mean that
+    one is better calibrated.
+
+    Rows (or clusters) are independent. Cost: a pass over the rows of all models for each resample, and the measure's
+    own.
+
+    References
+    ----------
+    Fang, Santos 2019, doi:10.1093/restud/rdy049; Hong, Li 2018, doi:10.1016/j.jeconom.2018.06.007; Holm 1979,
+    www.jstor.org/stable/4615733; Benjamini, Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.calibrated().sample(2000, rng=1)
+    >>> sharp = p**2 / (p**2 + (1 - p) ** 2)  # the same order, over-confident
+    >>> found = cs.compare(y, {"model": p, "over-confident": sharp}, rng=1)
+    >>> found.pvalue.item() < 0.01, found.high.item() < 0
+    (True, True)
+    """
+    if method not in METHODS:
+        raise ValueError(f"expected method 'bootstrap' or 'swap', found {method!r}")
+    if adjust not in ADJUSTMENTS:
+        raise ValueError(f"expected adjust 'holm' or 'bh', found {adjust!r}")
+    if not 0 < confidence_level < 1:
+        raise ValueError(f"expected confidence_level between 0 and 1, found {confidence_level}")
+    resampling.check_resamples(n_resamples, n_jobs)
+    paired = y_prob is not None
+    data = _data(y_true, y_prob)
+    names = tuple(data)
+    if reference is not None and reference not in names:
+        raise ValueError(f"expected a reference, one of {', '.join(names)}; found {reference!r}")
+    if not paired and (method == "swap" or cluster is not None):
+        what = "method 'swap'" if method == "swap" else "cluster"
+        raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")
+    problems = [_pose(name, *each, measure, options, lens=lens, labels=labels) for name, each in data.items()]
+    pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
+    if reference is not None:
+        pairs = [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]
+    key, alpha = resampling.key_of(rng), 1 - confidence_level
+    if method == "swap":
+        found = _by_swaps(problems, pairs, cluster, n_resamples, key, n_jobs)
+    else:
+        found = _by_bootstrap(problems, pairs, cluster, paired, alpha, n_resamples, key, n_jobs)
+    estimates, difference, low, high, pvalue, best, sizes = found
+    return Comparison(
+        names=names,
+        estimates=read_only(estimates),
+        pairs=tuple((names[i], names[j]) for i, j in pairs),
+        difference=read_only(difference),
+        low=read_only(low),
+        high=read_only(high),
+        pvalue=read_only(pvalue),
+        pvalue_adjusted=read_only(_adjusted(pvalue, adjust)),
+        best=read_only(best),
+        method=method,
+        paired=paired,
+        adjust=adjust,
+        confidence_level=confidence_level,
+        null_hypothesis=_null(method, cluster is not None, paired),
+        measure=str(problems[0].bound),
+        lens=problems[0].seen.lens,
+        n=sizes,
+        n_resamples=n_resamples,
+    )
+
+
+def _data(y_true: Any, y_prob: Any) -> dict[str, tuple[Any, Any]]:
+    """Return outcomes and predictions of each model or sample."""
+    models = y_true if y_prob is None else y_prob
+    if not isinstance(models, Mapping):
+        kind = "y_true, a mapping from name to (y_true, y_prob)" if y_prob is None else "y_prob, a mapping from name"
+        raise ValueError(f"expected {kind}, found {type(models).__name__}")
+    if len({str(name) for name in models}) < max(len(models), 2):
+        raise ValueError(f"expected two or more different names, found {list(models)}")
+    if y_prob is not None:
+        return {str(name): (y_true, p) for name, p in models.items()}
+    for name, pair in models.items():
+        if not isinstance(pair, Sequence) or len(pair) != 2:
+            raise ValueError(f"expected (y_true, y_prob) of sample {name!r}, found {type(pair).__name__}")
+    return {str(name): (pair[0], pair[1]) for name, pair in models.items()}
+
+
+def _pose(name: str, y: Any, p: Any, *question: Any, **settings: Any) -> Problem:
+    """Pose the problem of one model, whose name an error is to say."""
+    try:
+        problem = pose(y, p, *question, **settings)
+        if isinstance(problem, EventProblem):
+            event_rows(problem)  # which checks them
+        return problem
+    except ValueError as error:
+        raise ValueError(f"{error} (of {name!r})") from error
+
+
+def _null(method: str, clustered: bool, paired: bool) -> str:
+    if method == "bootstrap":
+        return f"the measure is the same for both {'models' if paired else 'samples'} in the population"
+    unit = "cluster" if clustered else "row"
+    return f"in every {unit} the two models can be exchanged without changing the law of the data"
+
+
+def _adjusted(pvalue: np.ndarray, adjust: str) -> np.ndarray:
+    if pvalue.size == 1:
+        return pvalue.copy()
+    if adjust == "holm":
+        return holm(pvalue)
+    from statsmodels.stats.multitest import multipletests
+
+    return multipletests(pvalue, method="fdr_bh")[1]
+
+
+Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, tuple[int, ...]]
+
+
+def _by_bootstrap(
+    problems: list[Problem],
+    pairs: list[tuple[int, int]],
+    cluster: Any,
+    paired: bool,
+    alpha: float,
+    n_resamples: int,
+    key: np.uint64,
+    n_jobs: int,
+) -> Found:
+    """Compare by drawing rows, the same for all models unless they are samples of their own."""
+    models = [_known(problem) for problem in problems]
+    unit = as_clusters(cluster, models[0].n)
+    groups = [list(range(len(models)))] if paired else [[m] for m in range(len(models))]
+    drawn = np.empty((n_resamples, len(models), 3))
+    for g, group in enumerate(groups):
+        part = [models[m] for m in group]
+        cell, residual = side_by_side(part)
+
+        def statistic(sums: np.ndarray, rows: np.ndarray, part: list[RowWise] = part) -> np.ndarray:
+            return moves(part, sums, rows)
+
+        drawn[:, group] = resampling.draw_shared(unit, cell, residual, statistic, n_resamples, key, STAGE + g, n_jobs)
+    for m, model in enumerate(models):
+        if model.variance is not None:
+            # resamples understate the bias of a sum of absolute values, the more so the more bins there are
+            drawn[:, m, 0] += max(most_bias(model, unit) - drawn[:, m, 0].mean(), 0.0)
+    estimates = np.array([model.estimate for model in models])
+    low, high, pvalue = (np.empty(len(pairs)) for _ in range(3))
+    for k, (a, b) in enumerate(pairs):
+        low[k], high[k], pvalue[k] = _difference(models[a], models[b], drawn[:, a], drawn[:, b], alpha)
+    difference = np.array([estimates[a] - estimates[b] for a, b in pairs])
+    smaller = (drawn[:, :, None, 2] > drawn[:, None, :, 2]).sum(axis=2)
+    best = np.stack([(smaller == r).mean(axis=0) for r in range(len(models))], axis=1)
+    return estimates, difference, low, high, pvalue, best, tuple(model.n for model in models)
+
+
+def _known(problem: Problem) -> RowWise:
+    """Return the measure by rows, with a step that is large enough, or raise if it has no such form."""
+    model = row_wise(problem)
+    if model is None:
+        raise ValueError(
+            f"no honest comparison is known for {problem.bound}, {problem.seen.lens}; use kernel_ce, ece (L1), ks, "
+            "kuiper, smooth_ce, brier or log_loss of one event, or method 'swap'"
+        )
+    return model if model.variance is not None else replace(model, kappa=max(model.kappa, KAPPA))
+
+
+def _difference(
+    a: RowWise, b: RowWise, drawn_a: np.ndarray, drawn_b: np.ndarray, alpha: float
+) -> tuple[float, float, float]:
+    """Return the ends of the interval for the measure of a minus that of b, and the p-value of no difference."""
+    difference = a.estimate - b.estimate
+    above, below = drawn_a[:, 0] - drawn_b[:, 1], drawn_b[:, 0] - drawn_a[:, 1]
+    if a.mean:  # nothing is biased, and percentiles get the skewness of losses right, which their reflection does not
+        above, below = below, above
+    low = difference - upper_quantile(above, alpha / 2)
+    high = difference + upper_quantile(below, alpha / 2)
+    if a.squared:
+        squares = drawn_a[:, 2] ** 2 - drawn_b[:, 2] ** 2
+        centred = squares - squares.mean()
+        # the square is biased by E||G*||^2, which the bootstrap adds once more: its mean less the value
+        d = 2 * (a.estimate**2 - b.estimate**2) - squares.mean()
+        return low, high, _two_sided(d, centred, -d, -centred)
+    return low, high, _two_sided(difference, above, -difference, below)
+
+
+def _two_sided(value: float, drawn: np.ndarray, other: float, other_drawn: np.ndarray) -> float:
+    """Return twice the smaller of two one-sided p-values, in which ties count as extreme."""
+    return min(1.0, 2 * min(p_value(value, drawn, "greater"), p_value(other, other_drawn, "greater")))
+
+
+def _by_swaps(
+    problems: list[Problem], pairs: list[tuple[int, int]], cluster: Any, n_resamples: int, key: np.uint64, n_jobs: int
+) -> Found:
+    """Compare by exchanging the predictions of two models in random rows."""
+    rows = []
+    for problem in problems:
+        if not isinstance(problem, EventProblem):
+            raise ValueError(f"expected a lens that shows one event for method 'swap', found {problem.seen.lens}")
+        rows.append(event_rows(problem))
+    bound = problems[0].bound
+    unit = as_clusters(cluster, rows[0][0].size)
+    estimates = np.array([problem.estimate() for problem in problems])
+    if not np.isfinite(estimates).all():
+        raise ValueError(f"expected a finite {bound}, found {estimates.tolist()}")
+    pvalue, difference = np.empty(len(pairs)), np.empty(len(pairs))
+    for k, (a, b) in enumerate(pairs):
+        value, cell = np.unique([rows[a][1], rows[b][1]], return_inverse=True)
+        cell = np.ascontiguousarray(cell.reshape(2, -1).T.astype(np.int64))
+        label = np.column_stack((rows[a][0], rows[b][0]))
+
+        def statistic(count: np.ndarray, positives: np.ndarray, value: np.ndarray = value) -> float:
+            return bound.statistic(value, count, positives)
+
+        drawn = resampling.draw_swaps(unit, cell, label, value.size, statistic, n_resamples, key, STAGE, n_jobs)
+        observed = _swapped_by_none(cell, label, value.size, statistic)
+        pvalue[k] = p_value(abs(observed), np.abs(drawn), "greater")
+        difference[k] = estimates[a] - estimates[b]
+    none = np.full(len(pairs), np.nan)
+    best = np.full((len(problems), len(problems)), np.nan)
+    return estimates, difference, none, none.copy(), pvalue, best, tuple(y.size for y, _ in rows)
+
+
+def _swapped_by_none(cell: np.ndarray, label: np.ndarray, size: int, statistic: Any) -> float:
+    """Return the difference of the data themselves, over the same cells as those of the swaps."""
+    count = [np.bincount(cell[:, m], minlength=size).astype(float) for m in range(2)]
+    positives = [np.bincount(cell[:, m], label[:, m], size) for m in range(2)]
+    return statistic(count[0], positives[0]) - statistic(count[1], positives[1])

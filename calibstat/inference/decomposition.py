@@ -1,0 +1,237 @@
+"""What a proper score is made of: miscalibration, and what recalibration could not remove."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from calibstat import resampling
+from calibstat.inference.honest import ROWS_STAGE
+from calibstat.inference.problems import Event, look
+from calibstat.measures.binned import bin_cells
+from calibstat.measures.isotonic import recalibrated
+from calibstat.measures.regression import regression
+from calibstat.results.decomposition import Decomposition
+from calibstat.sample import need_counts
+from calibstat.scores import Bregman, find_score, total_loss
+
+Parts = tuple[float, dict[str, float]]
+
+
+def corp(score: Bregman, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Parts:
+    """Return score = mcb - dsc + unc, from the isotonic recalibration of the predictions."""
+    n = count.sum()
+    fitted = np.clip(recalibrated(value, count, positives), 0, 1)
+    given, best, constant = (
+        float(total_loss(score, predicted, count, positives).sum() / n)
+        for predicted in (value, fitted, np.full(value.size, positives.sum() / n))
+    )
+    # the isotonic recalibration is best under every proper score, so that only rounding can make these negative
+    return given, {"mcb": max(given - best, 0.0), "dsc": max(constant - best, 0.0), "unc": constant}
+
+
+def by_regression(
+    score: Bregman,
+    value: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    *,
+    kernel: str = "gaussian",
+    bandwidth: float = 0.05,
+) -> Parts:
+    """Return score = calibration_error + sharpness_gap + smoothing, from the kernel regression of the outcomes."""
+    n = count.sum()
+    smoothed, v = regression(value, count, positives, kernel, bandwidth), score.inside(value)
+    given = float(total_loss(score, v, count, positives).sum() / n)
+    error = float(count @ score.loss(smoothed, v) / n)
+    gap = float(total_loss(score, smoothed, count, positives).sum() / n)
+    return given, {"calibration_error": error, "sharpness_gap": gap, "smoothing": given - error - gap}
+
+
+def murphy(
+    score: Bregman,
+    value: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    *,
+    n_bins: int | str = 15,
+    strategy: str = "uniform",
+) -> Parts:
+    """Return score = reliability - resolution + uncertainty + within_bins, from bins."""
+    n, cell = count.sum(), bin_cells(value, count, n_bins=n_bins, strategy=strategy)
+    rows, hits, predicted = (np.bincount(cell, part) for part in (count, positives, count * value))
+    full = rows > 0
+    share = rows[full] / n
+    mean = np.zeros(rows.size)
+    mean[full] = np.clip(predicted[full] / rows[full], 0, 1)
+    frequency, rate = hits[full] / rows[full], positives.sum() / n
+    constant = np.full(value.size, rate)
+    moved = value != mean[cell]  # the others keep their loss, even an infinite one
+    columns = count[moved], positives[moved]
+    within = total_loss(score, value[moved], *columns) - total_loss(score, mean[cell[moved]], *columns)
+    return float(total_loss(score, value, count, positives).sum() / n), {
+        "reliability": float(share @ score.loss(frequency, mean[full])),
+        "resolution": float(share @ score.loss(frequency, np.full(frequency.size, rate))),
+        "uncertainty": float(total_loss(score, constant, count, positives).sum() / n),
+        "within_bins": float(within.sum() / n),
+    }
+
+
+METHODS: dict[str, Callable[..., Parts]] = {"corp": corp, "sharpness": by_regression, "murphy": murphy}
+TAKEN_AWAY = ("dsc", "resolution")
+
+
+def decompose(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    score: Any = "brier",
+    method: str = "corp",
+    lens: Any = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 0,
+    rng: Any = None,
+    n_jobs: int = 1,
+    labels: Any = None,
+    **options: Any,
+) -> Decomposition:
+    """Split a proper score into miscalibration and what recalibration could not remove.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,), or Sample, or Predictions
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
+    y_prob : array_like, shape (n,) or (n, K)
+        Predicted probability of outcome 1, or of each class, in [0, 1].
+    score : {"brier", "log", "spherical"} or Bregman
+        The proper score, a loss: squared difference, negative log-likelihood, or 1 - p / sqrt(p² + (1 - p)²) with p the
+        probability of what happened; or one of your own.
+    method : {"corp", "sharpness", "murphy"}
+        What stands for the frequency of the event given the prediction: its isotonic regression, its kernel regression,
+        or its mean in bins.
+    lens : str or Lens, optional
+        What is looked at of K classes: a lens that shows one event. Default: outcome 1 of two; of more classes
+        "top_label".
+    confidence_level : float
+        Share of the bootstrap samples that the ranges of the parts hold, between 0 and 1.
+    n_resamples : int
+        Number of bootstrap samples; 0 for no ranges.
+    rng : None, int, SeedSequence or Generator
+        Where randomness comes from; the same int gives the same numbers on any number of threads.
+    n_jobs : int
+        Threads; -1 for one a core.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+    **options
+        For method "sharpness" `kernel`, "gaussian" or "epanechnikov", and `bandwidth`, from 0.0001 to 1 (0.05); for
+        method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile".
+
+    Returns
+    -------
+    Decomposition
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), an argument is unknown or out of range, or
+        the lens shows no event; with `n_resamples`, if the weights are not whole numbers or the score is infinite.
+
+    Notes
+    -----
+    The parts add up to the score, up to rounding, on every sample. With d(x, y) the divergence of the score, v the
+    prediction, y the outcome and the means over rows:
+
+    - "corp": score = mcb - dsc + unc. With the isotonic recalibration r(v) and the overall frequency f, mcb is the mean
+      loss of v minus that of r(v), dsc is that of f minus that of r(v), and unc that of f. All are at least 0.
+    - "sharpness": score = calibration_error + sharpness_gap + smoothing. With the kernel regression m(v) these are the
+      mean of d(m, v), at least 0 and, for "brier" and "log", the measure `regression_ce`; the mean of d(y, m), at least
+      0; and the mean of (φ'(m) - φ'(v)) (y - m), of either sign, which is 0 if m is the mean outcome of each distinct
+      prediction and stands for what the kernel smooths over. If certain predictions can cost an infinite loss ("log"),
+      those within 2**-24 of 0 or 1 count as 2**-24 away, in the score too.
+    - "murphy": score = reliability - resolution + uncertainty + within_bins. With the mean outcome and the mean
+      prediction of each bin these are the means of d(outcome, prediction) and d(outcome, f); the loss of f; and how
+      much the score would fall if each prediction gave way to the mean of its bin: for "brier" the variance of
+      predictions within bins minus twice their covariance with outcomes (Stephenson, Coelho, Jolliffe 2008).
+
+    The ranges are percentiles of a bootstrap of the rows. For the score and for unc they are confidence intervals. The
+    parts that cannot be negative (mcb, dsc, calibration_error, reliability, resolution) are overestimated, most where
+    they are small, and every bootstrap sample overestimates them once more: near 0 the range lies above the truth, and
+    for a calibrated model it hardly ever holds the 0 it should. Whether such a part is more than noise is what
+    `calibration_test` with measure "mcb" or "regression_ce" says. Cost: one sort, and one pass for each bootstrap
+    sample.
+
+    References
+    ----------
+    Dimitriadis, Gneiting, Jordan 2021, doi:10.1073/pnas.2016191118; Chidambaram, Ge 2025, arXiv:2406.04068; Murphy
+    1973, doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2; Stephenson, Coelho, Jolliffe 2008,
+    doi:10.1175/2007WAF2006116.1; Bröcker 2009, doi:10.1002/qj.456.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> found = cs.decompose([1, 0, 1], [0.25, 0.5, 0.75])
+    >>> print(found)
+    brier score 0.2917 = mcb 0.125 - dsc 0.05556 + unc 0.2222 (corp), event: outcome 1, n = 3.
+    """
+    phi = find_score(score)
+    if method not in METHODS:
+        raise ValueError(f"expected a method, one of {', '.join(METHODS)}; found {method!r}")
+    settings = _settings(method, options)
+    if not 0 < confidence_level < 1:
+        raise ValueError(f"expected confidence_level between 0 and 1, found {confidence_level}")
+    if n_resamples != 0:
+        resampling.check_resamples(n_resamples, n_jobs)
+    seen = look(y_true, y_prob, lens=lens, labels=labels)
+    if not isinstance(seen, Event):
+        raise ValueError(f"expected a lens that shows one event, such as top_label or one_class(k); found {seen.lens}")
+    sample = seen.sample
+
+    def split(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Parts:
+        if not count.all():  # a resample leaves out some predictions
+            value, count, positives = (part[count > 0] for part in (value, count, positives))
+        return METHODS[method](phi, value, count, positives, **settings)
+
+    total, parts = split(*sample.arrays)
+    low = high = None
+    if n_resamples:
+        need_counts(sample, "a bootstrap of the parts")
+        if not np.isfinite(total):
+            raise ValueError(f"expected a finite {phi.name} score; it is infinite because a certain prediction failed")
+
+        def numbers(*arrays: np.ndarray) -> list[float]:
+            score_r, parts_r = split(*arrays)
+            return [score_r, *parts_r.values()]
+
+        key = resampling.key_of(rng)
+        drawn = resampling.draw(sample, "rows", numbers, n_resamples, key, ROWS_STAGE, n_jobs)
+        tail = (1 - confidence_level) / 2
+        ends = np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
+        low, high = (dict(zip(("score", *parts), end, strict=True)) for end in ends)
+    return Decomposition(
+        score=total,
+        parts=parts,
+        signs={name: -1 if name in TAKEN_AWAY else 1 for name in parts},
+        low=low,
+        high=high,
+        confidence_level=confidence_level if n_resamples else None,
+        loss=phi.name,
+        method=method,
+        options=settings,
+        lens=seen.lens,
+        n=sample.n,
+        n_resamples=n_resamples,
+    )
+
+
+def _settings(method: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a method with their defaults; a ValueError names the ones there are."""
+    parameters = inspect.signature(METHODS[method]).parameters.values()
+    known = {entry.name: entry.default for entry in parameters if entry.kind is entry.KEYWORD_ONLY}
+    for name in options:
+        if name not in known:
+            allowed = ", ".join(known) or "none"
+            raise ValueError(f"expected options of method {method!r} ({allowed}), found {name!r}")
+    return {**known, **options}

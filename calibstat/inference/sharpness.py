@@ -1,0 +1,160 @@
+"""How calibrated and how sharp: the calibration-sharpness diagram as numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calibstat import lenses
+from calibstat.inference.problems import Classes, Event, look
+from calibstat.measures.registry import MEASURES
+from calibstat.measures.regression import (
+    LEAST_ROWS,
+    check_kernel,
+    density_scale,
+    find_divergence,
+    kernel_sums,
+    regression_ce,
+)
+from calibstat.predictions import Predictions
+from calibstat.results import read_only
+from calibstat.results.sharpness import CalibrationSharpness
+from calibstat.sample import Sample
+from calibstat.scores import NEAREST, total_loss
+
+VECTOR_LOSS = {"brier": "brier", "kl": "log_loss"}
+TOP = f"lens {lenses.top_label}"
+
+
+def sharpness(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    lens: Any = None,
+    divergence: str = "brier",
+    kernel: str = "gaussian",
+    bandwidth: float = 0.05,
+    n_points: int = 201,
+    labels: Any = None,
+) -> CalibrationSharpness:
+    """Show how calibrated and how sharp predictions are: the numbers of a calibration-sharpness diagram.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,), or Sample, or Predictions
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
+    y_prob : array_like, shape (n,) or (n, K)
+        Predicted probability of outcome 1, or of each class, in [0, 1].
+    lens : str or Lens, optional
+        What is looked at of K classes: one event, or whole vectors, of which the most likely class is the event and the
+        divergence is that of the vectors. Default: outcome 1 of two; of more classes the most likely one.
+    divergence : {"brier", "kl"}
+        Squared distance of outcome and prediction, or negative log-likelihood of the outcome.
+    kernel : {"gaussian", "epanechnikov"}
+        The kernel of regression and density.
+    bandwidth : float
+        Its bandwidth, from 0.0001 to 1.
+    n_points : int
+        Number of evenly spaced predictions at which curve, gap and density are given, at least 2.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+
+    Returns
+    -------
+    CalibrationSharpness
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), an argument is unknown or out of range, or
+        the lens is "class_wise", of which each `one_class` has a diagram.
+
+    Notes
+    -----
+    With kernel weights that sum to 1 over the rows, the calibration curve at p is the weighted frequency m of the event
+    (hits of the most likely class), and the pointwise sharpness gap is the weighted mean divergence of outcomes from
+    predictions, of whole vectors if several classes were predicted, minus d(m, h), h the weighted mean of the
+    predictions. It is at least 0 on every sample, because both divergences are jointly convex and that of the vectors
+    is at least that of the event. (With p in place of h, as in the paper, it can be below 0: 100 rows at .99 that all
+    hit and one hit at .9 give -.009 at p = .9.) What is drawn, density times gap, has roughly the area by which the
+    total divergence exceeds the calibration error.
+
+    Of the most likely class the calibration error is that of the confidence, a lower bound on that of the vectors,
+    while the total divergence is of the vectors: a model can be calibrated and useless, and the diagram shows both.
+
+    Where the kernel weights of all rows, 1 for a row at that very place, sum to less than .01, there are no rows near,
+    and curve and gap are nan. Near 0 and 1, and beyond the last predictions, the curve leans to where the rows are.
+    Under "kl" probabilities within 2**-24 of 0 or 1 count as 2**-24 away, in both numbers and the gap. All rows are
+    used: one sort and one pass, without sampling.
+
+    References
+    ----------
+    Chidambaram, Ge 2025, Reassessing How to Compare and Improve the Calibration of Machine Learning Models,
+    arXiv:2406.04068.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(2).sample(10_000, rng=1)
+    >>> found = cs.sharpness(y, p)
+    >>> round(found.calibration_error, 3), round(found.total_divergence, 3)
+    (0.01, 0.178)
+    """
+    check_kernel(kernel, bandwidth)
+    phi = find_divergence(divergence)
+    if isinstance(n_points, bool) or n_points != int(n_points) or n_points < 2:
+        raise ValueError(f"expected n_points, a whole number of at least 2; found {n_points!r}")
+    seen = look(y_true, y_prob, lens=lens, labels=labels)
+    if seen.lens == TOP:
+        seen = look(y_true, y_prob, lens=lenses.canonical, labels=labels)
+    if isinstance(seen, Classes):
+        raise ValueError(
+            f"expected a lens that shows one event or whole vectors, such as one_class(k); found {seen.lens}"
+        )
+    if isinstance(seen, Event):
+        sample, title = seen.sample, seen.lens
+        loss = total_loss(phi, phi.inside(sample.value), sample.count, sample.positives)
+    else:
+        sample, loss = _of_top_label(seen.predictions, divergence)
+        title = TOP if seen.lens == f"lens {lenses.canonical}" else f"{lenses.top_label} of {seen.lens}"
+    value, count, positives = sample.arrays
+    grid = np.linspace(0, 1, int(n_points))
+    predicted = phi.inside(value)
+    weight = np.stack((count, positives, count * predicted, loss))
+    rows, hits, predictions, divergences = kernel_sums(grid, value, weight, kernel, bandwidth)
+    density = np.maximum(rows, 0) / (count.sum() * density_scale(kernel, bandwidth))
+    row = 1.0 if sample.kind == "counts" else count.min()
+    rows[rows < LEAST_ROWS * row] = np.nan
+    curve, mean = np.clip(hits / rows, 0, 1), np.clip(predictions / rows, predicted[0], predicted[-1])
+    gap = divergences / rows - phi.loss(curve, mean)
+    return CalibrationSharpness(
+        grid=read_only(grid),
+        curve=read_only(curve),
+        gap=read_only(np.maximum(gap, 0)),  # below by rounding only
+        density=read_only(density),
+        calibration_error=regression_ce(
+            value, count, positives, divergence=divergence, kernel=kernel, bandwidth=bandwidth
+        ),
+        total_divergence=float(loss.sum() / count.sum()),
+        divergence=divergence,
+        kernel=kernel,
+        bandwidth=float(bandwidth),
+        lens=title,
+        n=sample.n,
+    )
+
+
+def _of_top_label(predictions: Predictions, divergence: str) -> tuple[Sample, np.ndarray]:
+    """Return the hits of the most likely class, and the divergence of the vectors summed over each of its values."""
+    confidence = predictions.largest
+    sample = Sample.from_rows(predictions.top == predictions.label, confidence)
+    form = MEASURES[VECTOR_LOSS[divergence]].vectors
+    assert form is not None
+    assert form.detail is not None
+    loss = form.detail(predictions.prob, predictions.label)["loss"]
+    if divergence == "kl":
+        loss = np.clip(loss, -np.log1p(-NEAREST), -np.log(NEAREST))
+    order = np.argsort(confidence, kind="stable")
+    first = np.cumsum(sample.count.astype(np.int64)) - sample.count.astype(np.int64)
+    return sample, np.add.reduceat(loss[order], first)

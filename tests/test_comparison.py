@@ -1,0 +1,534 @@
+"""Comparisons of models: against a slow transcription, by symmetry, by enumeration, and with planted differences."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from conftest import rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, norm
+from statsmodels.stats.multitest import multipletests
+
+import calibstat as cs
+from calibstat import resampling
+from calibstat.inference import comparison
+from calibstat.measures.registry import everyday_measures
+from calibstat.resampling.words import stream, word
+
+OFFERED = [
+    ("kernel_ce", {}),
+    ("ece", {"n_bins": 6}),
+    ("ece", {"n_bins": 5, "strategy": "quantile"}),
+    ("ks", {}),
+    ("kuiper", {}),
+    ("smooth_ce", {}),
+    ("brier", {}),
+    ("log_loss", {}),
+]
+ENTRIES = ("names", "estimates", "pairs", "difference", "low", "high", "pvalue", "pvalue_adjusted", "best")
+
+
+def two_models(n=60, seed=0, ties=True):
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(2, n))
+    chance = 1 / (1 + np.exp(-x.sum(axis=0)))
+    p, q = 1 / (1 + np.exp(-1.5 * x))
+    p, q = (p.round(1), q.round(1)) if ties else (p, q)
+    return (random.random(n) < chance).astype(int), np.clip(p, 0.05, 0.95), np.clip(q, 0.05, 0.95)
+
+
+def three_models(n=60):
+    y, p, q = two_models(n)
+    return y, {"A": p, "B": q, "C": np.full(n, y.mean())}
+
+
+def same(one, other):
+    a, b = one.to_dict(), other.to_dict()
+    return all(repr(a[e]) == repr(b[e]) for e in ENTRIES)  # nan and all
+
+
+# --- against a slow transcription ------------------------------------------------------------------------------------
+
+
+def drawn_rows(n, n_resamples, rng, stage=comparison.STAGE):
+    """The rows of each resample, in whole numbers of any size."""
+    key = resampling.key_of(rng)
+    for r in range(n_resamples):
+        state = np.uint64(stream(key, stage, r))
+        yield np.array([int(word(state, i)) * n >> 64 for i in range(n)])
+
+
+def slow_norm(measure, options, y, p):
+    """The measure as a function of rows' weights: its value, and a witness of row i's residual."""
+    value = np.unique(p)
+    at = p[:, None] == value
+    if measure == "kernel_ce":
+        kernel = np.exp(-np.abs(value[:, None] - value))
+        norm_of, witness = lambda t: np.sqrt(max(t @ kernel @ t, 0)), lambda t: kernel @ t / np.sqrt(t @ kernel @ t)
+    elif measure == "ece":
+        bins = options["n_bins"]
+        cell = np.clip(np.ceil(value * bins) - 1, 0, bins - 1)
+        if options.get("strategy") == "quantile":
+            total = np.cumsum(at.sum(axis=0))
+            edges = {int(np.argmin(np.abs(total - b * p.size / bins))) for b in range(1, bins)}
+            cell = np.array([sum(j > edge for edge in edges) for j in range(value.size)])
+        same_cell = cell[:, None] == np.unique(cell)
+        norm_of = lambda t: np.abs(t @ same_cell).sum()  # noqa: E731
+        witness = lambda t: same_cell @ np.sign((t @ same_cell).round(12))  # noqa: E731
+    elif measure in ("ks", "kuiper"):
+        signs = np.tril(np.ones((value.size, value.size)))
+        if measure == "kuiper":
+            first, last = np.tril_indices(value.size)
+            signs = signs[first] - np.tril(np.ones((value.size, value.size)), -1)[last]
+        norm_of = lambda t: np.abs(signs @ t).max()  # noqa: E731
+        best = lambda t: np.argmax(np.abs(signs @ t))  # noqa: E731
+        witness = lambda t: signs[best(t)] * np.sign(signs[best(t)] @ t)  # noqa: E731
+    else:
+        from scipy.optimize import linprog
+
+        step = np.diff(np.eye(value.size), axis=0)
+        lipschitz = {"A_ub": np.vstack((step, -step)), "b_ub": np.tile(np.diff(value), 2), "bounds": (-1, 1)}
+        solved = lambda t: linprog(-t, **lipschitz)  # noqa: E731
+        norm_of, witness = lambda t: -solved(t).fun, lambda t: solved(t).x
+    return at, norm_of, witness
+
+
+def slow_difference(y, p, q, measure, options, n_resamples, rng, alpha):
+    """Section "difference" of the docs page on comparing, one resample and one model at a time."""
+    n, parts = y.size, []
+    chosen = list(drawn_rows(n, n_resamples, rng))
+    for v in (p, q):
+        if measure in ("brier", "log_loss"):
+            loss = (y - v) ** 2 if measure == "brier" else -np.log(np.where(y == 1, v, 1 - v))
+            change = np.array([loss[i].mean() - loss.mean() for i in chosen])
+            parts.append((loss.mean(), change, change, loss.mean() + change))
+            continue
+        at, norm_of, witness = slow_norm(measure, options, y, v)
+        theta = (y - v) @ at / n
+        weight, kappa = witness(theta), 1 if measure == "ece" else 3
+        step = [(y - v)[i] @ at[i] / n - theta for i in chosen]
+        moved = np.array([(norm_of(theta + kappa * g) - norm_of(theta)) / kappa for g in step])
+        if measure == "ece":
+            moved += max(slow_bias(y, v, at, norm_of, theta, witness, options) - moved.mean(), 0)
+        value = np.array([norm_of(theta + g) for g in step])
+        parts.append((norm_of(theta), moved, np.array([g @ weight for g in step]), value))
+    (a, moved_a, linear_a, value_a), (b, moved_b, linear_b, value_b) = parts
+    above, below = moved_a - linear_b, moved_b - linear_a
+    if measure in ("brier", "log_loss"):
+        above, below = below, above
+    place = round((n_resamples + 1) * (1 - alpha / 2)) - 1
+    low, high = a - b - np.sort(above)[place], a - b + np.sort(below)[place]
+    d = a - b
+    if measure == "kernel_ce":
+        squares = value_a**2 - value_b**2
+        unbiased = [t**2 - (v**2 - t**2).mean() for t, v in ((a, value_a), (b, value_b))]
+        d, above = unbiased[0] - unbiased[1], squares - squares.mean()
+        below = -above
+    one, other = ((above >= d - 1e-13).sum() + 1, (below >= -d - 1e-13).sum() + 1)
+    shares = [[np.mean((value_a > value_b) == r) for r in (0, 1)], [np.mean((value_b > value_a) == r) for r in (0, 1)]]
+    return low, high, min(1, 2 * min(one, other) / (n_resamples + 1)), shares
+
+
+def slow_bias(y, v, at, norm_of, theta, witness, options):
+    """The bias of each bin's absolute value, its gap taken one spread nearer to zero."""
+    bins = options["n_bins"]
+    cell = np.clip(np.ceil(v * bins) - 1, 0, bins - 1)
+    if options.get("strategy") == "quantile":
+        # bins are the sets of values between which the norm adds absolute values
+        value = np.unique(v)
+        unit = np.eye(value.size)
+        apart = [norm_of(unit[j] - unit[j + 1]) > 1 for j in range(value.size - 1)]
+        cell = np.concatenate(([0], np.cumsum(apart)))[np.searchsorted(value, v)]
+    total, n = 0.0, y.size
+    for b in np.unique(cell):
+        here, r = cell == b, np.where(cell == b, y - v, 0.0)
+        spread = np.sqrt(max(r.var() / n, (v * (1 - v))[here].sum() / n**2 if here.sum() < 30 else 0))
+        t = max(abs(r.mean()) / spread - 1, 0)
+        total += spread * (2 * norm.pdf(t) + t * (2 * norm.cdf(t) - 1) - t)
+    return total
+
+
+@pytest.mark.parametrize(("measure", "options"), OFFERED)
+def test_against_a_slow_transcription(measure, options):
+    y, p, q = two_models(45)
+    found = cs.compare(y, {"p": p, "q": q}, measure=measure, n_resamples=39, rng=5, **options)
+    low, high, pvalue, shares = slow_difference(y, p, q, measure, options, 39, 5, 0.05)
+    assert found.low[0] == pytest.approx(low, abs=1e-9)
+    assert found.high[0] == pytest.approx(high, abs=1e-9)
+    assert found.pvalue[0] == pytest.approx(pvalue, abs=1e-12)
+    assert found.best == pytest.approx(np.array(shares))
+    expected = [cs.estimate(y, v, measure=measure, **options) for v in (p, q)]
+    assert found.estimates == pytest.approx(expected, abs=1e-12)
+    assert found.difference[0] == pytest.approx(expected[0] - expected[1], abs=1e-12)
+
+
+# --- what cannot matter ----------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25)
+@given(rows(), st.sampled_from(OFFERED))
+def test_equal_models_do_not_differ(data, offered):
+    y, p = data
+    measure, options = offered
+    p = np.clip(p, 0.01, 0.99) if measure == "log_loss" else p
+    for method in ("bootstrap", "swap"):
+        found = cs.compare(y, {"A": p, "B": p.copy()}, measure=measure, method=method, n_resamples=19, rng=1, **options)
+        assert found.difference[0] == 0
+        assert found.pvalue[0] == 1
+        if method == "bootstrap":
+            assert found.low[0] <= 1e-12
+            assert found.high[0] >= -1e-12
+            assert found.best.tolist() == [[1, 0], [1, 0]]  # of two that tie, none is beaten
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "swap"])
+@pytest.mark.parametrize(("measure", "options"), OFFERED)
+def test_order_of_models(measure, options, method):
+    """A - B is the opposite of B - A, and a third model does not change what two say of each other."""
+    y, models = three_models()
+    settings = {"measure": measure, "method": method, "n_resamples": 39, "rng": 3, **options}
+    found = cs.compare(y, models, **settings)
+    other = cs.compare(y, {name: models[name] for name in ("C", "B", "A")}, **settings)
+    assert found.pairs == (("A", "B"), ("A", "C"), ("B", "C"))
+    for i, (a, b) in enumerate(found.pairs):
+        j = other.pairs.index((b, a))
+        assert found.difference[i] == -other.difference[j]
+        assert np.array_equal([found.low[i], found.high[i]], [-other.high[j], -other.low[j]], equal_nan=True)
+        assert found.pvalue[i] == other.pvalue[j]
+        assert found.pvalue_adjusted[i] == other.pvalue_adjusted[j]
+        alone = cs.compare(y, {a: models[a], b: models[b]}, **settings)
+        assert (alone.pvalue[0], alone.pvalue_adjusted[0]) == (found.pvalue[i],) * 2
+        assert np.array_equal(alone.low[0], found.low[i], equal_nan=True)
+    assert np.array_equal(found.best, other.best[::-1], equal_nan=True)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "swap"])
+@pytest.mark.parametrize(("measure", "options"), OFFERED)
+def test_threads_and_chunks_do_not_show(measure, options, method, monkeypatch):
+    y, models = three_models(200)
+    settings = {"measure": measure, "method": method, "n_resamples": 50, "rng": 3, **options}
+    one = cs.compare(y, models, **settings)
+    assert same(one, cs.compare(y, models, n_jobs=3, **settings))
+    monkeypatch.setattr("calibstat.resampling.shared.LARGEST_PIECE", 20_000)  # a few resamples at a time
+    assert same(one, cs.compare(y, models, **settings))
+
+
+def test_seeds():
+    y, models = three_models()
+    one, again, other = (cs.compare(y, models, measure="ks", n_resamples=99, rng=seed) for seed in (1, 1, 2))
+    assert same(one, again)
+    assert not np.array_equal(one.low, other.low)
+
+
+def test_orders_of_models():
+    y, models = three_models()
+    found = cs.compare(y, {**models, "A again": models["A"]}, measure="ks", n_resamples=199, rng=1)
+    assert found.best.sum(axis=1) == pytest.approx(np.ones(4))
+    assert np.array_equal(found.best[0], found.best[3])
+    assert found.best[0, 3] == 0  # never worse than three, one of them its double
+    without_ties = cs.compare(*two_and_names(), measure="brier", n_resamples=99, rng=1)
+    assert without_ties.best.sum(axis=0) == pytest.approx(np.ones(2))
+
+
+def two_and_names():
+    y, p, q = two_models(ties=False)
+    return y, {"p": p, "q": q}
+
+
+@pytest.mark.parametrize(("measure", "options"), [o for o in OFFERED if o[0] != "kernel_ce"])
+def test_an_interval_excludes_zero_just_when_p_is_small(measure, options):
+    """But for `kernel_ce`, whose p-value is that of the squares."""
+    seen = set()
+    for seed in range(12):
+        y, p, _ = two_models(200, seed)
+        far = p ** (1 + seed / 3) / (p ** (1 + seed / 3) + (1 - p) ** (1 + seed / 3))
+        found = cs.compare(y, {"p": p, "far": far}, measure=measure, n_resamples=39, rng=seed, **options)
+        excluded = bool(found.low[0] > 0 or found.high[0] < 0)
+        assert excluded == (found.pvalue[0] <= 0.05)
+        seen.add(excluded)
+    assert seen == {False, True}
+
+
+# --- samples of different rows ---------------------------------------------------------------------------------------
+
+
+def test_samples_are_drawn_independently():
+    y, p, q = two_models(80)
+    found = cs.compare({"one": (y, p), "two": (y[:50], q[:50])}, measure="brier", n_resamples=39, rng=4)
+    parts = []
+    for stage, (yy, v) in enumerate(((y, p), (y[:50], q[:50]))):
+        loss = (yy - v) ** 2
+        draws = drawn_rows(loss.size, 39, 4, comparison.STAGE + stage)
+        parts.append(np.array([loss[i].mean() for i in draws]) - loss.mean())
+    spread = np.sort(parts[0] - parts[1])
+    assert found.low[0] == pytest.approx(found.difference[0] + spread[0], abs=1e-12)
+    assert found.high[0] == pytest.approx(found.difference[0] + spread[-1], abs=1e-12)
+    assert found.n == (80, 50)
+    assert not found.paired
+    assert "n = 80 and 50" in str(found)
+    assert "samples" in found.null_hypothesis
+
+
+def test_rows_in_common_say_more():
+    y, p, _ = two_models(400, ties=False)
+    q = np.clip(p + 0.01, 0, 1)
+    paired = cs.compare(y, {"p": p, "q": q}, measure="brier", rng=1)
+    apart = cs.compare({"p": (y, p), "q": (y, q)}, measure="brier", rng=1)
+    assert (paired.high - paired.low)[0] < (apart.high - apart.low)[0] / 5
+
+
+# --- lenses ----------------------------------------------------------------------------------------------------------
+
+
+def several_classes(n=150):
+    family = cs.generators.dirichlet((1, 1, 1))
+    y, p = family.sample(n, rng=1)
+    return y, p, np.roll(p, 1, axis=1)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "swap"])
+def test_top_label_has_hits_of_each_model(method):
+    y, p, q = several_classes()
+    found = cs.compare(y, {"p": p, "q": q}, measure="ks", method=method, n_resamples=39, rng=2)
+    assert found.lens == "lens top_label"
+    expected = [cs.estimate(y == v.argmax(axis=1), v.max(axis=1), measure="ks") for v in (p, q)]
+    assert found.estimates == pytest.approx(expected, abs=1e-12)
+    if method == "bootstrap":
+        # both models have the same confidences, so a hit of one, or of the other, is all that differs
+        parts = []
+        for v in (p, q):
+            hit, top = y == v.argmax(axis=1), v.max(axis=1)
+            at, norm_of, _ = slow_norm("ks", {}, hit, top)
+            parts.append([norm_of((hit - top)[i] @ at[i] / y.size) for i in drawn_rows(y.size, 39, 2)])
+        assert found.best[0, 1] == pytest.approx(np.mean(np.array(parts[0]) > parts[1]))
+
+
+def test_losses_of_whole_vectors():
+    y, p, q = several_classes()
+    found = cs.compare(y, {"p": p, "q": q}, measure="brier", lens="canonical", n_resamples=39, rng=2)
+    loss = [((v - np.eye(3)[y]) ** 2).sum(axis=1) for v in (p, q)]
+    each = loss[0] - loss[1]
+    scale = found.difference[0] / each.mean()
+    change = np.sort([each[i].mean() - each.mean() for i in drawn_rows(y.size, 39, 2)])
+    ends = scale * (each.mean() + change[[0, -1]])
+    assert [found.low[0], found.high[0]] == pytest.approx(ends.tolist(), abs=1e-12)
+
+
+# --- swaps -----------------------------------------------------------------------------------------------------------
+
+
+def all_swaps(y, p, q, measure, unit):
+    """The difference after each of the 2**units swaps."""
+    for swap in product((False, True), repeat=unit.max() + 1):
+        other = np.array(swap)[unit]
+        one, two = np.where(other, q, p), np.where(other, p, q)
+        yield cs.estimate(y, one, measure=measure) - cs.estimate(y, two, measure=measure)
+
+
+@pytest.mark.parametrize("measure", ["kernel_ce", "ks", "mcb", "brier", "post_processing_gap"])
+@pytest.mark.parametrize("members", [1, 2])
+def test_swaps_against_enumeration(measure, members):
+    """The p-value tends to the share of all swaps, and is off by no more than sampling allows."""
+    y, p, q = two_models(8, seed=3)
+    unit = np.arange(8) // members
+    everything = np.abs(list(all_swaps(y, p, q, measure, unit)))
+    share = np.mean(everything >= everything[0] - 1e-12)
+    cluster = None if members == 1 else np.array(list("dcba"))[unit]
+    arguments = {"measure": measure, "method": "swap", "cluster": cluster, "n_resamples": 1999, "rng": 1}
+    if members == 1:
+        found = cs.compare(y, {"p": p, "q": q}, **arguments)
+    else:
+        with pytest.warns(UserWarning, match="4 clusters are few"):
+            found = cs.compare(y, {"p": p, "q": q}, **arguments)
+    extreme = found.pvalue[0] * 2000 - 1
+    assert binom.cdf(extreme, 1999, share) > 1e-5
+    assert binom.sf(extreme - 1, 1999, share) > 1e-5
+    assert np.isnan(found.low).all()
+    assert np.isnan(found.best).all()
+
+
+@pytest.mark.parametrize("measure", ["ks", "mcb"])
+def test_swaps_are_exact(measure):
+    """Over all 2**n equally likely data sets, P(p <= a) <= a for the p-value from all swaps."""
+    y, p, q = two_models(7, seed=1)
+    values = np.abs(list(all_swaps(y, p, q, measure, np.arange(7))))
+    pvalue = np.array([np.mean(values >= v - 1e-12) for v in values])
+    for a in np.unique(pvalue):
+        assert np.mean(pvalue <= a) <= a + 1e-12
+
+
+@pytest.mark.parametrize("measure", everyday_measures())
+def test_every_measure_can_swap(measure):
+    """Also where a prediction occurs in one of the two models alone, so that the other has no row there."""
+    y, p, q = two_models(30, ties=False)
+    found = cs.compare(y, {"p": p, "q": q}, measure=measure, method="swap", n_resamples=19, rng=1)
+    expected = [cs.estimate(y, v, measure=measure) for v in (p, q)]
+    assert found.estimates == pytest.approx(expected, abs=1e-12)
+    value, cell = np.unique([p, q], return_inverse=True)
+    cell = cell.reshape(2, -1).T
+    bound = cs.MEASURES[measure].bind({})
+    label = np.column_stack((y, y))
+    observed = comparison._swapped_by_none(cell, label, value.size, lambda *s: bound.statistic(value, *s))
+    parts = [bound.statistic(*cs.Sample.from_rows(y, v).arrays) for v in (p, q)]
+    assert observed == pytest.approx(parts[0] - parts[1], abs=1e-9)
+
+
+def test_swaps_keep_their_level_and_find_what_is_there():
+    """Two models that see different halves of the covariates; then one of them is over-confident."""
+    rejected = {"exchangeable": 0, "over-confident": 0}
+    for seed in range(300):
+        y, p, q = two_models(60, seed)
+        for name, other in (("exchangeable", q), ("over-confident", np.clip(q**4 / (q**4 + (1 - q) ** 4), 1e-9, 1))):
+            found = cs.compare(y, {"p": p, "q": other}, measure="ks", method="swap", n_resamples=19, rng=seed)
+            rejected[name] += found.pvalue[0] <= 0.1
+    assert rejected["exchangeable"] <= binom.isf(1e-5, 300, 0.1)
+    assert rejected["over-confident"] > binom.isf(1e-5, 300, 0.1)
+
+
+# --- many pairs ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("adjust", "name"), [("holm", "holm"), ("bh", "fdr_bh")])
+def test_adjustments_against_statsmodels(adjust, name):
+    y, models = three_models(200)
+    models["D"] = np.clip(models["A"] ** 3, 0.05, 0.95)
+    found = cs.compare(y, models, measure="brier", n_resamples=99, adjust=adjust, rng=1)
+    assert np.unique(found.pvalue).size > 2
+    assert found.pvalue_adjusted == pytest.approx(multipletests(found.pvalue, method=name)[1], abs=1e-15)
+    assert found.adjust == adjust
+
+
+def test_a_reference():
+    y, models = three_models()
+    every = cs.compare(y, models, measure="ks", n_resamples=39, rng=1)
+    found = cs.compare(y, models, measure="ks", n_resamples=39, rng=1, reference="B")
+    assert found.pairs == (("B", "A"), ("B", "C"))
+    assert found.low.tolist() == [-every.high[0], every.low[2]]
+    assert found.pvalue.tolist() == every.pvalue[[0, 2]].tolist()
+    assert np.array_equal(found.best, every.best)
+
+
+# --- clusters --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "swap"])
+@pytest.mark.parametrize(("measure", "options"), OFFERED)
+def test_each_row_its_own_cluster(measure, options, method):
+    y, p, q = two_models()
+    settings = {"measure": measure, "method": method, "n_resamples": 39, "rng": 3, **options}
+    alone = cs.compare(y, {"p": p, "q": q}, **settings)
+    names = [f"patient {i}" for i in range(y.size)]
+    assert same(alone, cs.compare(y, {"p": p, "q": q}, cluster=names, **settings))
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "swap"])
+@pytest.mark.parametrize(("measure", "options"), [o for o in OFFERED if "n_bins" not in o[1]])
+def test_doubled_rows_in_clusters_say_what_single_rows_say(measure, options, method):
+    """Binned errors alone use the predictions' own variance in bins of fewer than 30 rows."""
+    y, p, q = two_models()
+    settings = {"measure": measure, "method": method, "n_resamples": 39, "rng": 3, **options}
+    single = cs.compare(y, {"p": p, "q": q}, **settings)
+    y, p, q, cluster = (np.concatenate([part, part]) for part in (y, p, q, np.arange(y.size)))
+    double = cs.compare(y, {"p": p, "q": q}, cluster=cluster, **settings)
+    for entry in ("difference", "low", "high", "pvalue", "best"):
+        assert getattr(double, entry) == pytest.approx(getattr(single, entry), abs=1e-12, nan_ok=True)
+
+
+def test_clusters_widen_intervals():
+    """Ten rows that say the same are one."""
+    y, p, q = two_models(40)
+    many = [np.repeat(part, 10) for part in (y, p, q)]
+    cluster = np.repeat(np.arange(40), 10)
+    for measure, options in OFFERED:
+        arguments = {"measure": measure, "n_resamples": 99, "rng": 1, **options}
+        apart = cs.compare(many[0], {"p": many[1], "q": many[2]}, **arguments)
+        together = cs.compare(many[0], {"p": many[1], "q": many[2]}, cluster=cluster, **arguments)
+        assert (together.high - together.low)[0] > 1.8 * (apart.high - apart.low)[0]
+
+
+def test_few_clusters_warn_at_the_call():
+    y, p, q = two_models()
+    for method in ("bootstrap", "swap"):
+        with pytest.warns(UserWarning, match="6 clusters are few") as caught:
+            cs.compare(y, {"p": p, "q": q}, cluster=np.arange(60) // 10, method=method, n_resamples=9, rng=1)
+        assert caught[0].filename == __file__
+
+
+def test_tests_of_calibration_refuse_clusters():
+    y, p, _ = two_models()
+    with pytest.raises(ValueError, match="every label independently"):
+        cs.calibration_test(y, p, cluster=np.arange(60) // 2)
+
+
+# --- what is refused -------------------------------------------------------------------------------------------------
+
+Y, P, Q = two_models()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "message"),
+    [
+        ((Y, {"A": P}), {}, "two or more different names, found .'A'."),
+        ((Y, {"1": P, 1: Q}), {}, "two or more different names"),
+        ((Y, P), {}, "expected y_prob, a mapping from name, found ndarray"),
+        ((Y,), {}, r"expected y_true, a mapping from name to \(y_true, y_prob\), found ndarray"),
+        (({"A": cs.Sample.from_rows(Y, P), "B": (Y, Q)},), {}, "of sample 'A', found Sample"),
+        (({"A": (Y, P), "B": (Y, Q, Q)},), {}, "of sample 'B', found tuple"),
+        ((cs.Sample.from_rows(Y, P), {"A": P, "B": Q}), {}, "of 'A'"),
+        ((Y, {"A": P, "B": Q[:-1]}), {}, "60.*59.*of 'B'|59.*60.*of 'B'"),
+        ((Y, {"A": P, "B": Q + 1}), {}, "y_prob at row 0 .of 'B'."),
+        ((Y, {"A": P, "B": Q}), {"reference": "C"}, "one of A, B; found 'C'"),
+        ((Y, {"A": P, "B": Q}), {"method": "percentile"}, "'bootstrap' or 'swap', found 'percentile'"),
+        ((Y, {"A": P, "B": Q}), {"adjust": "none"}, "'holm' or 'bh', found 'none'"),
+        ((Y, {"A": P, "B": Q}), {"confidence_level": 95}, "between 0 and 1, found 95"),
+        ((Y, {"A": P, "B": Q}), {"n_resamples": 0}, "at least 1"),
+        ((Y, {"A": P, "B": Q}), {"n_jobs": 0}, "at least 1"),
+        ((Y, {"A": P, "B": Q}), {"measure": "mcb"}, "no honest comparison is known for mcb"),
+        ((Y, {"A": P, "B": Q}), {"measure": "ece", "norm": "l2"}, r"known for ece\(norm='l2'\)"),
+        ((Y, {"A": P, "B": Q}), {"statistic": "U"}, "known for kernel_ce"),
+        ((Y, {"A": P, "B": Q}), {"n_bins": 5}, "expected options of measure 'kernel_ce'"),
+        ((Y, {"A": P, "B": Q}), {"cluster": np.where(np.arange(60) == 7, np.nan, 1.0)}, "one at row 7"),
+        (({"A": (Y, P), "B": (Y, Q)},), {"cluster": np.arange(60)}, "same rows for all models with cluster"),
+        (({"A": (Y, P), "B": (Y, Q)},), {"method": "swap"}, "same rows for all models with method 'swap'"),
+    ],
+)
+def test_what_is_refused(arguments, settings, message):
+    with pytest.raises(ValueError, match=message):
+        cs.compare(*arguments, **{"n_resamples": 9, "rng": 1, **settings})
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "swap"])
+def test_infinite_losses_are_refused(method):
+    with pytest.raises(ValueError, match="expected a finite log_loss"):
+        cs.compare([0, 1, 1], {"A": [0.1, 0.5, 0.0], "B": [0.2, 0.2, 0.0]}, measure="log_loss", method=method)
+
+
+def test_swaps_need_one_event():
+    y, p, q = several_classes()
+    with pytest.raises(ValueError, match="one event for method 'swap'"):
+        cs.compare(y, {"p": p, "q": q}, measure="brier", lens="canonical", method="swap")
+    with pytest.raises(ValueError, match="no honest comparison"):
+        cs.compare(y, {"p": p, "q": q}, lens="class_wise")
+
+
+# --- what a result says ----------------------------------------------------------------------------------------------
+
+
+def test_what_a_result_says():
+    y, models = three_models()
+    found = cs.compare(y, models, n_resamples=39, rng=1)
+    text = str(found)
+    assert "kernel_ce, event: outcome 1, n = 60: A " in text
+    assert "A - B = " in text
+    assert "adjusted for 3 pairs" in text
+    assert "the measure is the same for both models in the population (approximate)" in text
+    frame = found.to_frame()
+    assert frame[["first", "second"]].to_numpy().tolist() == [["A", "B"], ["A", "C"], ["B", "C"]]
+    assert frame["low"].tolist() == found.low.tolist()
+    swapped = str(cs.compare(y, models, method="swap", n_resamples=39, rng=1))
+    assert "interval" not in swapped
+    assert "exchanged without changing the law of the data (exact)" in swapped
+    for entry in ("estimates", "low", "pvalue_adjusted", "best"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(found, entry)[:] = 0

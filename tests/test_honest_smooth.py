@@ -1,0 +1,104 @@
+"""The honest interval of SmoothECE: against a slow inversion, its gate, and its coverage."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import calibstat as cs
+from calibstat import resampling
+from calibstat.inference.honest import LABELS_STAGE, ROWS_STAGE
+from calibstat.inference.testing import p_value
+from calibstat.measures.registry import find_measure
+from calibstat.measures.smooth import smoothed
+
+FALSE_ALARM = 1e-4
+
+
+def test_smoothing_is_the_sum_over_reflected_kernels():
+    # the kernel of Blasiok and Nakkiran, reflected at 0 and 1 and cut off at distance 1/2, summed by hand
+    intervals, bandwidth = 200, 0.1
+    grid = np.linspace(0, 1, intervals + 1)
+    mass = np.random.default_rng(1).normal(size=intervals + 1)
+    mass[[0, -1]] = 0  # what lies on an end is its own reflection
+    expected = np.zeros(intervals + 1)
+    for shift in (grid, -grid, 2 - grid):
+        distance = np.abs(grid[:, None] - shift)
+        expected += (np.exp(-0.5 * (distance / bandwidth) ** 2) * (distance <= 0.5 + 1e-12)) @ mass
+    assert smoothed(mass, bandwidth) == pytest.approx(
+        expected / (np.sqrt(2 * np.pi) * bandwidth * intervals), abs=1e-12
+    )
+
+
+def test_ends_are_where_the_conditions_turn():
+    y, p = cs.generators.temperature(1.6).sample(600, rng=1)
+    sample = cs.Sample.from_rows(y, p)
+    found = cs.confidence_interval(sample, measure="smooth_ece", n_resamples=99, rng=5)
+    bound = find_measure("smooth_ece", {})
+    residual = sample.residual
+    drawn = resampling.draw(
+        sample, "rows", lambda v, c, a: (a - c * v) / c.sum() - residual, 99, resampling.key_of(5), ROWS_STAGE
+    )
+
+    def norm(mu, t):  # slow: the registered measure at a fixed bandwidth, of a residual measure over the rows
+        return find_measure("smooth_ece", {"bandwidth": t}).statistic(
+            sample.value, sample.count, mu * sample.n + sample.count * sample.value
+        )
+
+    def excess(t):
+        noise = np.quantile([norm(step, t) for step in drawn], 0.975, method="weibull")
+        return norm(residual, t) - noise - t
+
+    assert found.low > 0
+    # the two grids differ by less than 1e-3 of the value; a step beyond that on either side decides
+    assert excess(found.low * 0.97) > 0 > excess(found.low * 1.03)
+    null = resampling.resample(bound, sample, "labels", 99, resampling.key_of(5), LABELS_STAGE)
+    assert p_value(found.estimate, null, "greater") <= 0.025
+    assert found.low < found.estimate < found.high
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_low_end_is_zero_unless_the_exact_test_rejects(seed):
+    sample = cs.Sample.from_rows(*cs.generators.temperature(1 + seed / 15).sample(150, seed))
+    found = cs.confidence_interval(sample, measure="smooth_ece", n_resamples=99, rng=seed)
+    pvalue = cs.calibration_test(sample, measure="smooth_ece", n_resamples=99, rng=seed).pvalue
+    assert found.low == 0 or pvalue <= 0.025
+
+
+@pytest.mark.parametrize("rows", [([1], [0.3]), ([0, 1], [0, 1]), ([1, 1, 0], [0.5, 0.5, 0.5]), ([1] * 40, [0.0] * 40)])
+def test_extremes(rows):
+    found = cs.confidence_interval(*rows, measure="smooth_ece", n_resamples=50, rng=1)
+    assert 0 <= found.low <= found.high <= 1
+
+
+def test_a_fixed_bandwidth_has_none():
+    with pytest.raises(ValueError, match="no honest interval is known"):
+        cs.confidence_interval([0, 1], [0.2, 0.7], measure="smooth_ece", bandwidth=0.1)
+
+
+MODELS = {
+    "calibrated": cs.generators.calibrated(),
+    "shift": cs.generators.shift(0.4),
+    "five": cs.generators.temperature(1.4, [0.1, 0.3, 0.5, 0.7, 0.9]),
+    "waves": cs.generators.high_frequency(3),
+}
+
+
+def covered(model, method, replicates):
+    truth = model.truth("smooth_ece")
+    found = 0
+    for r in range(replicates):
+        y, p = model.sample(400, [r, 11])
+        interval = cs.confidence_interval(y, p, measure="smooth_ece", method=method, n_resamples=199, rng=r)
+        found += interval.low - 1e-9 <= truth <= interval.high + 1e-9
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_coverage(name):
+    assert covered(MODELS[name], "honest", 400) >= stats.binom.ppf(FALSE_ALARM, 400, 0.94)
+
+
+@pytest.mark.slow
+def test_a_usual_interval_is_found_out():
+    assert covered(MODELS["calibrated"], "percentile", 100) < stats.binom.ppf(FALSE_ALARM, 100, 0.94)

@@ -1,0 +1,328 @@
+"""Proper scores and what they are made of: parts that add up, published numbers, independent formulas."""
+
+import math
+
+import numpy as np
+import pytest
+from conftest import rows, weighted_rows
+from hypothesis import example, given
+from hypothesis import strategies as st
+from oracles import clusters
+
+import calibstat as cs
+from calibstat.inference.decomposition import METHODS, decompose
+from calibstat.scores import BRIER, LOG, SCORES, SPHERICAL, Bregman, find_score
+
+SQUARE = Bregman("own square", lambda x: x**2, lambda x: 2 * x)
+STEEP = Bregman(  # an own entropy, with a slope that is infinite at 0 and 1
+    "own entropy",
+    lambda x: (
+        np.where(x > 0, x * np.log(np.maximum(x, 1e-300)), 0)
+        + np.where(x < 1, (1 - x) * np.log(np.maximum(1 - x, 1e-300)), 0)
+    ),
+    lambda x: np.log(x) - np.log(1 - x),
+)
+CUBE = Bregman("own cube", lambda x: x**3, lambda x: 3 * x**2)
+ALL = [BRIER, LOG, SPHERICAL, CUBE]
+PROBABILITY = st.floats(0, 1)
+
+
+def losses(score, v):
+    """The loss of a prediction if the outcome is 0 and if it is 1, from the textbook."""
+    with np.errstate(divide="ignore"):
+        return {
+            "brier": (v**2, (1 - v) ** 2),
+            "log": (-np.log1p(-v), -np.log(v)),
+            "spherical": (1 - (1 - v) / np.hypot(v, 1 - v), 1 - v / np.hypot(v, 1 - v)),
+            "own cube": (2 * v**3, 1 - v**3 - 3 * v**2 * (1 - v)),
+        }[score.name]
+
+
+def mean_loss(score, y, p):
+    low, high = losses(score, np.asarray(p, float))
+    return float(np.where(np.asarray(y) == 1, high, low).mean())
+
+
+def total(found):
+    return sum(found.signs[name] * part for name, part in found.parts.items())
+
+
+# --- scores ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("score", ALL, ids=repr)
+@given(v=PROBABILITY)
+@example(v=0.0)
+@example(v=1.0)
+@example(v=0.5)
+def test_losses_are_those_of_textbooks(score, v):
+    found = score.loss(np.array([0.0, 1.0]), np.array([v, v]))
+    assert found == pytest.approx(losses(score, v), rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("score", ALL, ids=repr)
+@given(x=PROBABILITY, v=PROBABILITY)
+def test_scores_are_proper(score, x, v):
+    """Predicting x costs least where the outcome has frequency x, and the divergence is what else costs more."""
+    low, high = losses(score, np.array([v, x]))
+    with np.errstate(invalid="ignore"):
+        expected = np.where(x < 1, (1 - x) * low, 0) + np.where(x > 0, x * high, 0)
+    divergence = score.loss(np.array([x]), np.array([v]))[0]
+    assert divergence >= 0
+    if np.isfinite(expected[0]):
+        assert expected[0] - expected[1] == pytest.approx(divergence, abs=1e-12, rel=1e-9)
+
+
+@given(x=PROBABILITY, v=PROBABILITY)
+def test_a_score_of_ones_own_is_the_divergence_of_its_function(x, v):
+    x, v = np.array([x]), np.array([v])
+    assert SQUARE.loss(x, v) == pytest.approx(BRIER.loss(x, v), abs=1e-15)
+    assert STEEP.loss(x, v) == pytest.approx(LOG.loss(x, v), abs=1e-12, rel=1e-9)
+
+
+def test_small_divergences_keep_their_digits():
+    """For x = v + h: log h²/(2 v (1 - v)), spherical h²/(2 |(v, 1 - v)|³), the second derivative over two."""
+    v, h = np.array([0.3]), 1e-7
+    assert LOG.loss(v + h, v)[0] == pytest.approx(h**2 / (2 * 0.3 * 0.7), rel=1e-5)
+    assert SPHERICAL.loss(v + h, v)[0] == pytest.approx(h**2 / (2 * math.hypot(0.3, 0.7) ** 3), rel=1e-5)
+
+
+def test_which_scores_are_steep():
+    assert [score.is_steep for score in (BRIER, LOG, SPHERICAL, STEEP, CUBE)] == [False, True, False, True, False]
+    np.testing.assert_array_equal(LOG.inside(np.array([0.0, 0.5, 1.0])), [2.0**-24, 0.5, 1 - 2.0**-24])
+    np.testing.assert_array_equal(BRIER.inside(np.array([0.0, 0.5, 1.0])), [0, 0.5, 1])
+
+
+def test_find_score():
+    assert [find_score(name) for name in SCORES] == [BRIER, LOG, SPHERICAL]
+    assert find_score(CUBE) is CUBE
+    for wrong in ("kl", None, abs):
+        with pytest.raises(ValueError, match="expected a score, one of brier, log, spherical or a Bregman"):
+            find_score(wrong)
+
+
+# --- decompositions --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("score", ALL, ids=repr)
+@pytest.mark.parametrize("method", METHODS)
+@given(data=st.one_of(rows(), clusters()))
+@example(data=(np.array([1]), np.array([0.3])))
+@example(data=(np.array([1, 0]), np.array([1.0, 0.0])))
+@example(data=(np.array([1, 0]), np.array([0.0, 0.0])))
+@example(data=(np.array([1, 0, 1]), np.array([0.0, 0.0, 0.05])))
+@example(data=(np.array([0, 0, 0]), np.array([0.0, 0.5, 1.0])))
+def test_parts_add_up_to_the_score(score, method, data):
+    y, p = data
+    found = decompose(y, p, score=score, method=method)
+    if method == "sharpness":
+        p = score.inside(p)
+    expected = mean_loss(score, y, p)
+    assert found.score == pytest.approx(expected, abs=1e-12, rel=1e-12)
+    assert total(found) == pytest.approx(found.score, abs=1e-12)
+    assert not np.isnan(list(found.parts.values())).any()
+    for name in set(found.parts) - {"smoothing", "within_bins"}:
+        assert found[name] >= 0
+
+
+def test_a_part_that_is_left_out_is_missed():
+    """The planted fault of the above: without the terms within bins, reliability - resolution + uncertainty is off."""
+    y, p = cs.generators.temperature(2).sample(300, rng=1)
+    found = decompose(y, p, method="murphy")
+    assert abs(total(found) - found["within_bins"] - found.score) > 1e-4
+
+
+@given(rows())
+def test_corp_is_what_mcb_knows(data):
+    found, detail = decompose(*data), cs.detail(*data, measure="mcb")
+    for name in ("mcb", "dsc", "unc", "score"):
+        assert (found.score if name == "score" else found[name]) == pytest.approx(detail[name], abs=1e-12)
+
+
+@pytest.mark.parametrize("score", ALL, ids=repr)
+def test_corp_is_best_under_every_score(score):
+    """No other non-decreasing recalibration has a smaller loss: the pooled one is optimal for all proper scores."""
+    rng = np.random.default_rng(2)
+    y, p = cs.generators.temperature(2).sample(60, rng=2)
+    found = decompose(y, p, score=score)
+    best = found.score - found["mcb"]
+    recalibrated = np.interp(p, np.sort(p), cs.detail(y, p, measure="mcb")["recalibrated"])
+    assert mean_loss(score, y, recalibrated) == pytest.approx(best, abs=1e-12)
+    order = np.argsort(p)
+    for _ in range(200):
+        other = np.empty(60)
+        other[order] = np.sort(np.clip(recalibrated[order] + rng.normal(0, 0.05, 60), 0.001, 0.999))
+        assert mean_loss(score, y, other) >= best
+
+
+def test_murphy_by_hand():
+    """Two bins of the Brier score, (0, .5] with .2, .4 and frequency 1/2, (.5, 1] with .7 and 1.
+
+    Score (.64 + .16 + .09)/3 = .89/3; bins' means .3 and .7: reliability (2·.04 + .09)/3; frequency 2/3: resolution
+    (2·(1/6)² + (1/3)²)/3 = 1/18; uncertainty 2/9; within bins (variance 2·.01, covariance (.1·(-.5) + (-.1)·.5) = -.1
+    summed) (.02 + .2)/3.
+    """
+    found = decompose([1, 0, 1], [0.2, 0.4, 0.7], method="murphy", n_bins=2)
+    assert found.score == pytest.approx(0.89 / 3, abs=1e-15)
+    assert found["reliability"] == pytest.approx(0.17 / 3, abs=1e-15)
+    assert found["resolution"] == pytest.approx(1 / 18, abs=1e-15)
+    assert found["uncertainty"] == pytest.approx(2 / 9, abs=1e-15)
+    assert found["within_bins"] == pytest.approx(0.22 / 3, abs=1e-15)
+
+
+@given(rows(), st.sampled_from([1, 2, 15]))
+def test_murphy_within_bins_is_variance_and_covariance(data, n_bins):
+    """Stephenson, Coelho, Jolliffe 2008, row by row."""
+    y, p = data
+    cell = np.clip(np.ceil(p * n_bins) - 1, 0, n_bins - 1)
+    variance = covariance = reliability = resolution = 0.0
+    for b in np.unique(cell):
+        here = cell == b
+        variance += ((p[here] - p[here].mean()) ** 2).sum()
+        covariance += ((p[here] - p[here].mean()) * (y[here] - y[here].mean())).sum()
+        reliability += here.sum() * (y[here].mean() - p[here].mean()) ** 2
+        resolution += here.sum() * (y[here].mean() - y.mean()) ** 2
+    found = decompose(y, p, method="murphy", n_bins=n_bins)
+    expected = np.array([reliability, resolution, y.size * y.mean() * (1 - y.mean()), variance - 2 * covariance])
+    assert list(found.parts.values()) == pytest.approx(expected / y.size, abs=1e-12)
+
+
+@pytest.mark.parametrize("score", ALL, ids=repr)
+@given(data=st.one_of(rows(), clusters()), kernel=st.sampled_from(["gaussian", "epanechnikov"]))
+def test_regression_parts_against_all_pairs(score, data, kernel):
+    """With the smoothing term by its formula: the mean of (phi'(m) - phi'(v)) (y - m)."""
+    y, p = data
+    u = (p[:, None] - p) / 0.1
+    near = np.exp(-(u**2) / 2) if kernel == "gaussian" else np.maximum(1 - u**2, 0)
+    m, v = np.clip(near @ y / near.sum(axis=1), 0, 1), score.inside(p)
+    if score.is_steep and (m.min() < 1e-9 or m.max() > 1 - 1e-9):
+        return  # the slope there is beyond what rounding allows
+    found = decompose(y, p, score=score, method="sharpness", kernel=kernel, bandwidth=0.1)
+    assert found["calibration_error"] == pytest.approx(score.loss(m, v).mean(), abs=1e-9)
+    assert found["sharpness_gap"] == pytest.approx(mean_loss(score, y, m), abs=1e-9)
+    smoothing = ((score.gradient(m) - score.gradient(v)) * (y - m)).mean()
+    assert found["smoothing"] == pytest.approx(smoothing, abs=1e-9)
+
+
+def test_calibration_error_is_the_measure():
+    y, p = cs.generators.temperature(2).sample(500, rng=1)
+    options = {"kernel": "epanechnikov", "bandwidth": 0.1}
+    for score, divergence in (("brier", "brier"), ("log", "kl")):
+        found = decompose(y, p, method="sharpness", score=score, **options)["calibration_error"]
+        assert found == cs.estimate(y, p, measure="regression_ce", divergence=divergence, **options)
+
+
+def test_without_smoothing_two_parts_are_left():
+    """Predictions further apart than the kernel reaches: m is the mean outcome of each."""
+    sample = cs.Sample.from_counts([0.1, 0.5, 0.9], [10, 20, 30], [3, 9, 21])
+    for score in SCORES:
+        found = decompose(sample, score=score, method="sharpness", kernel="epanechnikov")
+        assert found["smoothing"] == pytest.approx(0, abs=1e-15)
+        assert found["sharpness_gap"] == pytest.approx(found.score - found["calibration_error"], abs=1e-15)
+
+
+@given(weighted_rows())
+def test_a_summary_is_as_good_as_rows(data):
+    y, p, weight = data
+    sample = cs.Sample.from_rows(y, p, weight)
+    for method in METHODS:
+        one = decompose(np.repeat(y, weight), np.repeat(p, weight), method=method)
+        assert decompose(sample, method=method).parts == one.parts
+
+
+def test_lenses():
+    rng = np.random.default_rng(3)
+    prob = rng.dirichlet(np.ones(4), 300)
+    y = rng.integers(0, 4, 300)
+    top = decompose(y, prob)
+    assert top.parts == decompose(y == prob.argmax(axis=1), prob.max(axis=1)).parts
+    assert top.lens == "lens top_label"
+    assert decompose(y, prob, lens=cs.lenses.one_class(1)).parts == decompose(y == 1, prob[:, 1]).parts
+    for lens in ("class_wise", "canonical"):
+        with pytest.raises(ValueError, match="expected a lens that shows one event"):
+            decompose(y, prob, lens=lens)
+
+
+def test_infinite_scores():
+    """A certain prediction that fails: all of it is miscalibration."""
+    found = decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log")
+    assert found.score == found["mcb"] == math.inf
+    assert np.isfinite([found["dsc"], found["unc"]]).all()
+    with pytest.raises(ValueError, match="expected a finite log score; it is infinite because a certain prediction"):
+        decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log", n_resamples=20)
+    found = decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log", method="sharpness")
+    assert found.score == pytest.approx((24 + 2) * math.log(2) / 3)
+
+
+# --- ranges ----------------------------------------------------------------------------------------------------------
+
+
+def test_ranges_are_percentiles_of_a_row_bootstrap():
+    y, p = cs.generators.temperature(2).sample(200, rng=1)
+    found = decompose(y, p, n_resamples=999, rng=1)
+    assert found.low == decompose(y, p, n_resamples=999, rng=1, n_jobs=2).low
+    assert list(found.low) == ["score", "mcb", "dsc", "unc"]
+    # the mean of 200 losses: half the range is 1.96 standard errors, give or take the 5 % that 999 samples allow
+    loss = (y - p) ** 2
+    half = (found.high["score"] - found.low["score"]) / 2
+    assert half == pytest.approx(1.96 * loss.std() / math.sqrt(200), rel=0.15)
+    assert found.low["score"] < found.score < found.high["score"]
+    assert decompose(y, p, n_resamples=999, rng=1, confidence_level=0.5).high["score"] < found.high["score"]
+    interval = cs.confidence_interval(y, p, measure="mcb", method="percentile", rng=1)  # the same draws
+    assert (found.low["mcb"], found.high["mcb"]) == pytest.approx((interval.low, interval.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_ranges(method):
+    y, p = cs.generators.calibrated().sample(50, rng=1)
+    found = decompose(y, p, method=method, score="log", n_resamples=20, rng=1)
+    assert list(found.low) == list(found.high) == ["score", *found.parts]
+    assert all(found.low[name] <= found.high[name] for name in found.low)
+
+
+def test_the_range_misses_zero_for_a_calibrated_model():
+    """What the docstring says of parts that cannot be negative."""
+    y, p = cs.generators.calibrated().sample(500, rng=3)
+    assert decompose(y, p, n_resamples=99, rng=1).low["mcb"] > 0
+
+
+def test_weights_have_no_ranges():
+    sample = cs.Sample.from_rows([0, 1], [0.2, 0.7], [0.5, 1.5])
+    assert decompose(sample).score == pytest.approx((0.5 * 0.04 + 1.5 * 0.09) / 2)
+    with pytest.raises(ValueError, match="a bootstrap of the parts"):
+        decompose(sample, n_resamples=20)
+
+
+# --- what is printed -------------------------------------------------------------------------------------------------
+
+
+def test_text_and_frame():
+    found = decompose([1, 0, 1], [0.25, 0.5, 0.75])
+    assert str(found) == ("brier score 0.2917 = mcb 0.125 - dsc 0.05556 + unc 0.2222 (corp), event: outcome 1, n = 3.")
+    frame = found.to_frame()
+    assert frame["part"].tolist() == ["score", "mcb", "dsc", "unc"]
+    assert (frame["sign"] * frame["value"])[1:].sum() == pytest.approx(frame["value"][0])
+    assert list(frame) == ["part", "sign", "value"]
+    found = decompose([1, 0, 1], [0.25, 0.5, 0.75], n_resamples=20, rng=1, method="murphy")
+    assert "not confidence intervals near 0" in str(found)
+    assert "n_bins=15" in str(found)
+    assert list(found.to_frame()) == ["part", "sign", "value", "low", "high"]
+    assert found.to_dict()["parts"] == found.parts
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "isotonic"}, "expected a method, one of corp, sharpness, murphy; found 'isotonic'"),
+        ({"n_bins": 3}, r"expected options of method 'corp' \(none\), found 'n_bins'"),
+        ({"method": "murphy", "bins": 3}, r"expected options of method 'murphy' \(n_bins, strategy\), found 'bins'"),
+        ({"method": "murphy", "n_bins": 0}, "expected n_bins"),
+        ({"method": "sharpness", "bandwidth": 0}, "expected a bandwidth"),
+        ({"confidence_level": 1}, "expected confidence_level between 0 and 1"),
+        ({"n_resamples": -1}, "n_resamples"),
+        ({"score": "kl"}, "expected a score"),
+    ],
+)
+def test_bad_arguments(options, message):
+    with pytest.raises(ValueError, match=message):
+        decompose([1, 0], [0.5, 0.25], **options)
