@@ -4,6 +4,7 @@ from calibstat import generators, lenses, recalibration, study
 from calibstat.display import ReliabilityDisplay
 from calibstat.generators import GENERATORS
 from calibstat.inference.comparison import compare
+from calibstat.inference.decomposition import decompose
 from calibstat.inference.estimation import (
     detail,
     estimate,
@@ -24,6 +25,7 @@ from calibstat.inference.generalization import generalization_gap
 from calibstat.inference.intervals import confidence_interval
 from calibstat.inference.kernel_test import kernel_calibration_test
 from calibstat.inference.reliability import reliability
+from calibstat.inference.sharpness import sharpness
 from calibstat.inference.summary import summarize
 from calibstat.inference.testing import calibration_test
 from calibstat.lenses import LENSES, Lens
@@ -31,11 +33,13 @@ from calibstat.measures import MEASURES, Measure, measure
 from calibstat.plots import plot
 from calibstat.predictions import Predictions
 from calibstat.sample import Sample
+from calibstat.scores import Bregman
 
 __all__ = [
     "GENERATORS",
     "LENSES",
     "MEASURES",
+    "Bregman",
     "Lens",
     "Measure",
     "Predictions",
@@ -46,6 +50,7 @@ __all__ = [
     "class_conditional_calibration_error",
     "compare",
     "confidence_interval",
+    "decompose",
     "detail",
     "estimate",
     "expected_calibration_error",
@@ -61,6 +66,7 @@ __all__ = [
     "recalibration",
     "reliability",
     "root_mean_square_calibration_error",
+    "sharpness",
     "smooth_calibration_error",
     "static_calibration_error",
     "study",

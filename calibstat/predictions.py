@@ -152,12 +152,12 @@ def _as_matrix(y_prob: Any) -> tuple[np.ndarray, float]:
     array = as_array(y_prob, "y_prob")
     if array.dtype.kind not in "buif":
         raise not_a_number(array, "y_prob")
+    if array.ndim not in (1, 2) or array.size == 0:
+        raise ValueError(f"expected y_prob of shape (n, K) with n of at least 1, found shape {array.shape}")
     precision = float(np.finfo(array.dtype).eps) if array.dtype.kind == "f" else 0.0
     array = ready(array, np.float32 if array.dtype == np.float32 else np.float64)
     if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
         array = _two_columns(array.reshape(-1))
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"expected y_prob of shape (n, K) with n of at least 1, found shape {array.shape}")
     return array, max(1e-6, 4 * array.shape[1] * precision)
 
 

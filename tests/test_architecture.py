@@ -42,6 +42,7 @@ RANDOM = {
     "studies/": {None: {"SeedSequence"}},
     "studies/randomised.py": {None: {"Generator"}},  # estimators that are random by themselves, for comparison only
     "studies/distances.py": {None: {"SeedSequence"}, "draw_kernel": {"default_rng"}},
+    "studies/comparison.py": {None: {"SeedSequence"}, "sample": {"default_rng"}},
     "demo.py": {None: {"default_rng"}},  # the split into rows to fit and rows held out
 }
 

@@ -72,6 +72,11 @@ INPUTS = {
     "measures.partition._widest": lambda: (SIMPLEX, np.arange(3, 20)),
     "measures.partition._median": lambda: (SIMPLEX, np.arange(3, 20), 2),
     "measures.partition._part": lambda: (SIMPLEX, np.arange(30), 2, 0.5, np.zeros(30, np.int64)),
+    "measures.regression._gaussian_sums": lambda: (
+        *(VALUE, VALUE, np.stack((COUNT, POSITIVES)), 0.5),
+        calibstat.measures.regression._expansion(),
+    ),
+    "measures.regression._epanechnikov_sums": lambda: (VALUE, VALUE, np.stack((COUNT, POSITIVES)), 0.15),
     "measures.matrix_kernel._row": lambda: (COLUMNS, DEVIATIONS, 12, 2, True, True, 0.5, np.empty(10)),
     "measures.matrix_kernel.pair_sums": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5),
     "measures.matrix_kernel.matched_sums": lambda: (

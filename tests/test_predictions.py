@@ -332,3 +332,8 @@ def test_top_in_every_place(classes):
     tied[np.arange(classes), np.arange(classes)] += 0.5
     assert from_rows(np.zeros(classes), tied).top.tolist() == list(range(classes))
     assert from_rows([0], np.full((1, classes), 1 / classes)).top.tolist() == [0]
+
+
+def test_a_bare_number_is_no_row():
+    with pytest.raises(ValueError, match=r"shape \(n, K\) with n of at least 1, found shape \(\)"):
+        from_rows([1], 0.5)
