@@ -46,7 +46,8 @@ def read_models(file: Path, label: str, prob: Sequence[str]) -> tuple[np.ndarray
     """
     there = columns_of(file)
     models: dict[str, np.ndarray] = {}
-    outcome, classes, how = np.empty(0), None, ""
+    outcome, how = np.empty(0), ""
+    classes: list[str] | None = None
     for entry in prob:
         columns, names = choose(there, label, [entry])
         frame = read_columns(file, label, columns, text=len(columns) > 1)

@@ -396,11 +396,14 @@ def test_sizes_of_cox():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("test", "low"), [("kolmogorov_smirnov", 0.03), ("kuiper", 0.015), ("hosmer_lemeshow", 0.045)])
+@pytest.mark.parametrize(
+    ("test", "low", "high"),
+    [("kolmogorov_smirnov", 0.03, 0.055), ("kuiper", 0.015, 0.05), ("hosmer_lemeshow", 0.045, 0.08)],  # rare outcomes
+)
 @pytest.mark.parametrize("law", [(1, 1), (0.5, 0.5), (1, 5)])
-def test_sizes_of_the_others(test, low, law):
+def test_sizes_of_the_others(test, low, high, law):
     found = statistics(TESTS[test], 1500, 300, 14, a=law[0], b=law[1])
-    assert compatible(rejected(found), 1500, low, 0.06)
+    assert compatible(rejected(found), 1500, low, high)
 
 
 @pytest.mark.slow

@@ -32,6 +32,7 @@ CHILD = np.array(
 )
 PATH, SIDE = np.arange(1, 6, dtype=np.int32), np.array([1, 1, 0, 1, 0], np.int8)
 HEAP = np.array([[0.9, 0.5], [0.4, 0.2], [0.8, 0.1], [0.5, 0.3], [0.3, 0.7], [0.2, 0.4], [0.1, 0.6]])
+INSIDE = VALUE.clip(0.05, 0.95)
 VECTORS = np.array([[0.5, 0.25, 0.25], [1.0, 0.0, 0.0], [0.004, 0.6, 0.396]])
 SIMPLEX = np.stack([PREDICTIONS / 2, PREDICTIONS / 2, 1 - PREDICTIONS], axis=1)
 COLUMNS = np.ascontiguousarray(np.random.default_rng(6).dirichlet([1.0, 1.0, 1.0], 20).round(2).T)
@@ -77,6 +78,13 @@ INPUTS = {
         calibstat.measures.regression._expansion(),
     ),
     "measures.regression._epanechnikov_sums": lambda: (VALUE, VALUE, np.stack((COUNT, POSITIVES)), 0.15),
+    "inference.logistic.log_likelihood": lambda: (
+        *(np.log(INSIDE / (1 - INSIDE)), np.vander(INSIDE, 3, increasing=True), COUNT, POSITIVES),
+        *(np.array([0.1, -0.2]), np.zeros(2), np.zeros((2, 2))),
+    ),
+    "inference.t_cal.debiased_squares": lambda: (
+        *(np.stack([np.zeros(M, np.int64), CELL]), VALUE, COUNT, POSITIVES, np.zeros(2)),
+    ),
     "measures.matrix_kernel._row": lambda: (COLUMNS, DEVIATIONS, 12, 2, True, True, 0.5, np.empty(10)),
     "measures.matrix_kernel.pair_sums": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5),
     "measures.matrix_kernel.matched_sums": lambda: (

@@ -122,7 +122,8 @@ def test_every_study_has_its_script_its_row_and_its_results(pages):
         assert study.asks in readme, name
         assert f'app(["study", "{name}",' in (ROOT / "simulations" / f"{name}.py").read_text()
         first, second = (ROOT / "simulations" / "results" / f"{name}.csv").read_text().splitlines()[:2]
-        assert re.match(rf"# command: calibstat study {name}; seed: {study.seed}; version: \S+; date: 20", first)
+        command = rf"# command: calibstat study {name}( --data \S+)?"
+        assert re.match(rf"{command}; seed: {study.seed}; version: \S+; date: 20", first)
         assert second.startswith("question,")
         assert list((ROOT / "simulations" / "figures").glob(f"{name}*.png"))
     assert {path.stem for path in (ROOT / "simulations").glob("*.py")} == set(STUDIES)

@@ -85,9 +85,8 @@ def calibration_belt(
     Examples
     --------
     >>> import calibstat as cs
-    >>> from calibstat.inference.belt import calibration_belt
     >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)
-    >>> found = calibration_belt(y, p, held_out=True)
+    >>> found = cs.calibration_belt(y, p, held_out=True)
     >>> found.degree, found.pvalue < 0.001
     (1, True)
     >>> [side for side, _, _ in found.departures()]

@@ -89,9 +89,8 @@ def spiegelhalter(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: 
     Examples
     --------
     >>> import calibstat as cs
-    >>> from calibstat.inference.classical import spiegelhalter
     >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)  # over-confident
-    >>> found = spiegelhalter(y, p)
+    >>> found = cs.spiegelhalter(y, p)
     >>> found.statistic > 3, found.pvalue < 0.01
     (True, True)
     """
@@ -172,8 +171,10 @@ def hosmer_lemeshow(
     g - q degrees of freedom plus a weighted sum of q - 1 chi-squares, q the number of parameters, which g - 2 fits
     well if g > q (Hosmer, Lemeshow 1980); with q = 1, an intercept alone, g - 1.
 
-    The limit needs an expected number of about five in each group. The result depends on the groups; opposite errors
-    inside a group cancel. ``calibration_test(..., measure="ece", norm="l2")`` is exact.
+    The limit needs an expected number of about five of either outcome in each group: of 300 rows whose predictions
+    crowd at 0 and 1 (Beta(1/2, 1/2)) tests at 5 % with ten groups were measured to reject 7.6 % of the time. The result
+    depends on the groups; opposite errors inside a group cancel. ``calibration_test(..., measure="ece", norm="l2")`` is
+    exact.
     Cost: one sort of the rows, then one pass.
 
     References
@@ -185,9 +186,8 @@ def hosmer_lemeshow(
     Examples
     --------
     >>> import calibstat as cs
-    >>> from calibstat.inference.classical import hosmer_lemeshow
     >>> sample = cs.Sample.from_counts([0.2, 0.7], [100, 100], [28, 70])
-    >>> found = hosmer_lemeshow(sample, held_out=True)  # (28 - 20)² / (100 * 0.2 * 0.8) = 4
+    >>> found = cs.hosmer_lemeshow(sample, held_out=True)  # (28 - 20)² / (100 * 0.2 * 0.8) = 4
     >>> round(found.statistic, 6), found.df, round(found.pvalue, 4)
     (4.0, 2, 0.1353)
     """
@@ -295,9 +295,8 @@ def cox(
     Examples
     --------
     >>> import calibstat as cs
-    >>> from calibstat.inference.classical import cox
     >>> y, p = cs.generators.temperature(2.0).sample(5000, rng=1)  # every logit twice too large
-    >>> found = cox(y, p, held_out=True)
+    >>> found = cs.cox(y, p, held_out=True)
     >>> round(found.slope, 1), found.slope_test.pvalue < 1e-6
     (0.5, True)
     """
@@ -406,9 +405,8 @@ def kolmogorov_smirnov(
     Examples
     --------
     >>> import calibstat as cs
-    >>> from calibstat.inference.classical import kolmogorov_smirnov
     >>> y, p = cs.generators.shift(0.5).sample(1000, rng=1)
-    >>> kolmogorov_smirnov(y, p).pvalue < 0.001
+    >>> cs.kolmogorov_smirnov(y, p).pvalue < 0.001
     True
     """
     seen, sample = one_event(y_true, y_prob, lens, labels, "the Kolmogorov–Smirnov test")
@@ -458,9 +456,8 @@ def kuiper(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = N
     Examples
     --------
     >>> import calibstat as cs
-    >>> from calibstat.inference.classical import kuiper
     >>> y, p = cs.generators.temperature(1.5).sample(2000, rng=1)
-    >>> kuiper(y, p).pvalue < 0.001
+    >>> cs.kuiper(y, p).pvalue < 0.001
     True
     """
     seen, sample = one_event(y_true, y_prob, lens, labels, "the Kuiper test")

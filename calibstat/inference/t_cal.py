@@ -91,9 +91,8 @@ def t_cal(
     Examples
     --------
     >>> import calibstat as cs
-    >>> from calibstat.inference.t_cal import t_cal
     >>> y, p = cs.generators.high_frequency(8, 0.3).sample(2000, rng=1)
-    >>> found = t_cal(y, p, rng=1)
+    >>> found = cs.t_cal(y, p, rng=1)
     >>> found.pvalue < 0.05, found.n_bins[:4].tolist()
     (True, [2, 4, 8, 16])
     """

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.resampling.vectors import LARGEST_PIECE
-from calibstat.resampling.words import LOW_HALF, chunks, in_threads, stream, word
+from calibstat.resampling.words import GOLDEN, LOW_HALF, chunks, in_threads, mix, stream, word
 
 Statistic = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -29,18 +29,12 @@ def draw_shared(
     many units are drawn with replacement as there are; `rows` counts the rows in them, and `sums` adds up residual[i, m]
     at cell[i, m], for all models m alike.
     """
-    n = cell.shape[0]
-    if unit is None:
-        start = np.arange(n + 1)
-    else:
-        order = np.argsort(unit, kind="stable")
-        cell, residual = np.ascontiguousarray(cell[order]), np.ascontiguousarray(residual[order])
-        start = np.append(0, np.cumsum(np.bincount(unit)))
-    size = int(cell.max()) + 1
+    unit = np.arange(cell.shape[0]) if unit is None else unit
+    units, size = int(unit.max()) + 1, int(cell.max()) + 1
 
     def replicates(first: int, last: int) -> np.ndarray:
         sums, rows = np.zeros((last - first, size)), np.zeros(last - first)
-        _shared_sums(key, stage, first, start, cell, residual, sums, rows)
+        _shared_sums(key, stage, first, unit, cell, residual, np.empty(units), sums, rows)
         return statistic(sums, rows)
 
     pieces = chunks(n_resamples, n_jobs, LARGEST_PIECE // (8 * size))
@@ -77,20 +71,23 @@ def draw_swaps(
 
 
 @jit
-def _shared_sums(key, stage, first, start, cell, residual, sums, rows):  # type: ignore[no-untyped-def]
-    """Draw units with replacement and add up what their rows hold."""
-    units = np.uint64(start.size - 1) & LOW_HALF
+def _shared_sums(key, stage, first, unit, cell, residual, times, sums, rows):  # type: ignore[no-untyped-def]
+    """Draw units with replacement, count how often each, and add up what their rows hold."""
+    units = np.uint64(times.size) & LOW_HALF
     for r in range(rows.size):
-        state = stream(key, stage, first + r)
+        z = np.uint64(stream(key, stage, first + r))
+        times[:] = 0.0
+        for _ in range(times.size):
+            z += GOLDEN
+            w = mix(z)
+            high = (w >> np.uint64(32)) * units + (((w & LOW_HALF) * units) >> np.uint64(32))
+            times[high >> np.uint64(32)] += 1.0
         total = sums[r]
-        for i in range(start.size - 1):
-            w = word(state, i)
-            low = (w & LOW_HALF) * units
-            u = np.int64(((w >> np.uint64(32)) * units + (low >> np.uint64(32))) >> np.uint64(32))
-            rows[r] += start[u + 1] - start[u]
-            for j in range(start[u], start[u + 1]):
-                for m in range(cell.shape[1]):
-                    total[cell[j, m]] += residual[j, m]
+        for i in range(unit.size):
+            t = times[unit[i]]
+            rows[r] += t
+            for m in range(cell.shape[1]):
+                total[cell[i, m]] += t * residual[i, m]
 
 
 @jit

@@ -11,10 +11,12 @@ from calibstat.studies import (
     consistency,
     coverage,
     distances,
+    generalization_gap,
     label_noise,
     mixture,
     power,
     ranking,
+    recalibration,
     six_points,
     size,
 )
@@ -25,7 +27,7 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
         part.STUDY.name: part.STUDY
         for part in (
             *(size, power, coverage, comparison, bias, consistency, bins, ranking, mixture, distances),
-            *(classes, label_noise, six_points),
+            *(classes, label_noise, six_points, recalibration, generalization_gap),
         )
     }
 )

@@ -1,4 +1,4 @@
-"""Are errors of calibration made on training rows, or on others? The claims of Carrell, Mallinar, Lucas, Nakkiran (2022).
+"""Are errors of calibration made on training rows, or on others? The claims of Carrell et al. (2022).
 
 The error on test rows is that on training rows and the gap between the two. arXiv:2210.01964 claims of nearly all deep
 networks (of two layers or more, trained by a proper score, hardly regularised, after ten steps) that the first part is
@@ -12,7 +12,6 @@ A penalty that is not weak and a model of a single layer are there to leave what
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -33,7 +32,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SEED = 20300
-LAYERS: Mapping[str, tuple[int, ...]] = {"one layer": (), "10 neurons": (10,), "100 neurons": (100,), "2 x 100": (100, 100)}
+LAYERS: Mapping[str, tuple[int, ...]] = {
+    "one layer": (),
+    "10 neurons": (10,),
+    "100 neurons": (100,),
+    "2 x 100": (100, 100),
+}
 WEAK, STRONG = 1e-4, 3.0
 PASSES = (1, 2, 4, 8, 16, 32, 64)
 BATCH = 32
@@ -146,7 +150,7 @@ def gaps(train: Any, test: Any, measure: str, n_resamples: int) -> Row:
 
 
 def summarised(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return means of errors with the standard deviations of gaps, and the number of replicates of which a thing is true."""
+    """Return means, the standard deviations of gaps, and the number of replicates of which a thing is true."""
     parts = rows.groupby(SETTING, sort=False)
     counted = [name for name in rows if rows[name].dtype == bool]
     numbers = [name for name in rows if name not in (*SETTING, *counted)]
@@ -182,7 +186,11 @@ def looks(table: pd.DataFrame) -> list[tuple[str, pd.Series, Row]]:
     hollow = {"markerfacecolor": "none", "markeredgewidth": 1}
     return [
         *kinds,
-        (f"before {STEPS} steps", weak & ~claimed & (table["network"] != "one layer"), {**hollow, "color": "gray", "marker": "o"}),
+        (
+            f"before {STEPS} steps",
+            weak & ~claimed & (table["network"] != "one layer"),
+            {**hollow, "color": "gray", "marker": "o"},
+        ),
         ("one layer", weak & (table["network"] == "one layer"), {**hollow, "color": color[3], "marker": "^"}),
         ("strong penalty", ~weak, {**hollow, "color": color[4], "marker": "v"}),
     ]

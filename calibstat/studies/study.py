@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -84,7 +85,9 @@ class Study:
         if self.table is not None:
             tables.append(self.table(quick=quick, n_jobs=n_jobs, **({"data": data} if self.takes_data else {})))
         table = pd.concat(tables, ignore_index=True)
-        command = f"calibstat study {self.name}" + " --quick" * quick + (f" --data {data.name}" if data else "")
+        command = (
+            f"calibstat study {self.name}" + " --quick" * quick + (f" --data {shlex.quote(data.name)}" if data else "")
+        )
         facts = {"seed": self.seed, "version": version("calibstat"), "date": datetime.date.today().isoformat()}
         written = [out / "results" / f"{name}.csv"]
         write_table(table, written[0], command=command, **facts)
