@@ -360,7 +360,8 @@ def run_study(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
     n_jobs: Annotated[int, typer.Option("--n-jobs", help="Processes; the numbers do not depend on it.")] = 1,
     data: Annotated[
-        Path | None, typer.Option("--data", help="For 'recalibration': an .npz file of predictions, prob, and classes y.")
+        Path | None,
+        typer.Option("--data", help="For 'recalibration': an .npz file of predictions, prob, and classes, y."),
     ] = None,
 ) -> None:
     """Run a study; write its table and pictures, and fail if a promise is broken."""

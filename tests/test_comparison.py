@@ -2,17 +2,21 @@
 
 from itertools import product
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.collections import LineCollection
 from scipy.stats import binom, norm
 from statsmodels.stats.multitest import multipletests
 
 import calibstat as cs
 from calibstat import resampling
 from calibstat.inference import comparison
+from calibstat.inference.problems import pose
+from calibstat.inference.rowwise import row_wise
 from calibstat.measures.registry import everyday_measures
 from calibstat.resampling.words import stream, word
 
@@ -384,6 +388,74 @@ def test_swaps_keep_their_level_and_find_what_is_there():
             rejected[name] += found.pvalue[0] <= 0.1
     assert rejected["exchangeable"] <= binom.isf(1e-5, 300, 0.1)
     assert rejected["over-confident"] > binom.isf(1e-5, 300, 0.1)
+
+
+# --- levels ----------------------------------------------------------------------------------------------------------
+
+
+def share_found(reps):
+    """How often a calibrated constant is found better calibrated than the true chances, by ECE with 50 bins."""
+    for seed in range(reps):
+        random = np.random.default_rng(seed)
+        p = random.random(300)
+        y = (random.random(300) < p).astype(int)
+        models = {"chances": p, "constant": np.full(300, 0.5)}
+        yield cs.compare(y, models, measure="ece", n_bins=50, n_resamples=39, rng=seed).pvalue[0] <= 0.05
+
+
+def test_bias_is_not_taken_for_an_error(monkeypatch):
+    assert sum(share_found(200)) <= binom.isf(1e-5, 200, 0.05)
+    monkeypatch.setattr(comparison, "most_bias", lambda model, unit: 0.0)  # what resamples alone say of it
+    assert sum(share_found(200)) > binom.isf(1e-5, 200, 0.05)
+
+
+def test_a_witness_does_not_hang_on_rounding():
+    # residuals 0.3, -0.1, -0.2 and 0 add up to a rounding error or to 0
+    zero = row_wise(pose([1, 0, 0, 1], [0.7, 0.1, 0.2, 1.0], "ece", {"n_bins": 1}))
+    assert abs(zero.theta[0]) < 1e-15
+    assert zero.witness.tolist() == [0]
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.mark.usefixtures("close_figures")
+@pytest.mark.parametrize("number", [2, 3, 10])
+def test_a_picture_shows_differences_and_ranks(number, tmp_path):
+    y, p, _ = two_models(200, ties=False)
+    models = {f"model {i} $x$": p ** (1 + i / 5) for i in range(number)}
+    found = cs.compare(y, models, measure="brier", n_resamples=99, rng=1)
+    axes = cs.plot(found)
+    left, right = axes.figure.axes
+    assert axes is left
+    (bars,) = [each for each in left.collections if isinstance(each, LineCollection)]
+    ends = np.array([segment[:, 0] for segment in bars.get_segments()])
+    assert ends == pytest.approx(np.column_stack((found.low, found.high)))
+    points = np.concatenate([line.get_xdata() for line in left.lines if line.get_linestyle() == "None"])
+    assert np.sort(points) == pytest.approx(np.sort(found.difference))
+    assert {text.get_text() for text in left.texts} == {f"{p:.2g}" for p in found.pvalue_adjusted} | {
+        "p" if number == 2 else "p (Holm)"
+    }
+    widths = np.array([patch.get_width() for patch in right.patches]).reshape(number, number).T
+    assert widths == pytest.approx(found.best[np.argsort(found.estimates)])
+    axes.figure.savefig(tmp_path / "picture.png")
+
+
+@pytest.mark.usefixtures("close_figures")
+def test_a_picture_of_swaps_and_one_in_given_axes():
+    y, models = three_models()
+    swapped = cs.plot(cs.compare(y, models, method="swap", n_resamples=19, rng=1))
+    assert len(swapped.figure.axes) == 1
+    assert not [each for each in swapped.collections if isinstance(each, LineCollection)]
+    _, given = plt.subplots()
+    assert cs.plot(cs.compare(y, models, n_resamples=19, rng=1), given) is given
+    assert len(given.figure.axes) == 1
 
 
 # --- many pairs ------------------------------------------------------------------------------------------------------

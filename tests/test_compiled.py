@@ -92,6 +92,14 @@ INPUTS = {
     ),
     "measures.matrix_kernel._agreeing": lambda: (np.arange(9), np.arange(9, dtype=np.uint8) % 2, np.uint8(1)),
     "measures.matrix_kernel._smoothed": lambda: (COLUMNS, 9, False, False, 0.5),
+    "resampling.shared._shared_sums": lambda: (
+        *(START, 6, 3, np.arange(6) // 2, np.arange(12).reshape(2, 6) % 5, np.linspace(-1, 1, 12).reshape(2, 6)),
+        *(np.zeros(3), np.zeros((4, 5)), np.zeros(4)),
+    ),
+    "resampling.shared._swap": lambda: (
+        *(START, np.arange(6) // 2, np.arange(12).reshape(6, 2) % 5, np.arange(12.0).reshape(6, 2) % 2),
+        *(np.zeros(3, np.int64), np.zeros((2, 5)), np.zeros((2, 5))),
+    ),
     "resampling.vectors.signs": lambda: (START, 5, 3, 20),
     "sample._encode": lambda: (OUTCOMES, PREDICTIONS, np.empty(30, np.uint64)),
     "sample._collapse": lambda: (KEY, np.zeros(30), np.zeros(30), np.zeros(30)),

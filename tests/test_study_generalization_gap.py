@@ -63,7 +63,9 @@ def test_a_network_is_that_of_scikit_learn():
     replaced, other = random.random(1797) < 0.2, random.integers(10, size=1797)
     y = np.where(replaced, other, label)
     rows = order[HELD_OUT : HELD_OUT + 100]
-    network = MLPClassifier((10,), alpha=WEAK, batch_size=32, random_state=int(random.integers(2**31)))
+    network = MLPClassifier(
+        (10,), alpha=WEAK, batch_size=32, learning_rate_init=0.005, random_state=int(random.integers(2**31))
+    )
     for _ in range(3):
         network.partial_fit(pixels[rows], y[rows], classes=np.arange(10))
     *_, (done, train, test) = generalization_gap.fits(Setting("10 neurons", 100, 0.2, WEAK), SEED, 3)

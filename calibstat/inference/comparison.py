@@ -103,8 +103,9 @@ def compare(
     the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need not mean that
     one is better calibrated.
 
-    Rows (or clusters) are independent. Cost: a pass over the rows of all models for each resample, and the measure's
-    own.
+    A p-value is at least 2 / (n_resamples + 1) ("swap": half of that) and is adjusted for the number of pairs, so many
+    pairs need many resamples. Rows (or clusters) are independent. Cost: a pass over the rows of all models for each
+    resample, and the measure's own.
 
     References
     ----------

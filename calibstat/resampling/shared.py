@@ -26,11 +26,12 @@ def draw_shared(
     """Return ``statistic(sums, rows)`` of every resample, the parts of which it gets and returns one row for each.
 
     `unit` numbers the cluster of each row from 0, or is None where every row is drawn by itself. In each resample as
-    many units are drawn with replacement as there are; `rows` counts the rows in them, and `sums` adds up residual[i, m]
-    at cell[i, m], for all models m alike.
+    many units are drawn with replacement as there are; `rows` counts the rows in them, and `sums` adds up
+    residual[i, m] at cell[i, m], for all models m alike.
     """
     unit = np.arange(cell.shape[0]) if unit is None else unit
     units, size = int(unit.max()) + 1, int(cell.max()) + 1
+    cell, residual = np.ascontiguousarray(cell.T), np.ascontiguousarray(residual.T)
 
     def replicates(first: int, last: int) -> np.ndarray:
         sums, rows = np.zeros((last - first, size)), np.zeros(last - first)
@@ -82,12 +83,13 @@ def _shared_sums(key, stage, first, unit, cell, residual, times, sums, rows):  #
             w = mix(z)
             high = (w >> np.uint64(32)) * units + (((w & LOW_HALF) * units) >> np.uint64(32))
             times[high >> np.uint64(32)] += 1.0
-        total = sums[r]
+        drawn, total = 0.0, sums[r]
         for i in range(unit.size):
-            t = times[unit[i]]
-            rows[r] += t
-            for m in range(cell.shape[1]):
-                total[cell[i, m]] += t * residual[i, m]
+            drawn += times[unit[i]]
+        rows[r] = drawn
+        for m in range(cell.shape[0]):
+            for i in range(unit.size):
+                total[cell[m, i]] += times[unit[i]] * residual[m, i]
 
 
 @jit

@@ -1,0 +1,114 @@
+"""The study of comparisons: truths by hand, equal measures, its cells, its promises and its pictures."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, logit, ndtri
+from scipy.stats import norm
+
+import calibstat as cs
+from calibstat.studies import STUDIES, comparison
+from calibstat.studies.comparison import DIFFERENT, MEASURES, TwoModels, predictions, value
+
+
+@pytest.fixture(scope="module")
+def table():
+    grids = comparison.grids(quick=True)
+    return pd.concat([cs.study.run(**grid, seed=comparison.STUDY.seed) for grid in grids], ignore_index=True)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def test_chances_by_hand():
+    score = 1.28 * ndtri((np.arange(60) + 0.5) / 60)
+    both = predictions(("both", 1.0)).reshape(60, 60)
+    assert both[3, 50] == pytest.approx(expit(score[3] + score[50]), abs=1e-15)
+    assert predictions(("first", 1.0)).reshape(60, 60)[7] == pytest.approx(np.full(60, both[7].mean()), abs=1e-15)
+    assert predictions(("second", 2.0)).reshape(60, 60)[:, 7] == pytest.approx(
+        np.full(60, expit(2 * logit(both[:, 7].mean()))), abs=1e-15
+    )
+    assert predictions(("none", 1.0)) == pytest.approx(np.full(3600, 0.5), abs=1e-12)  # by symmetry
+
+
+def test_values_by_hand():
+    over, chance = predictions(("both", 1.5)), predictions(("both", 1.0))
+    # all predictions of a bin below (above) a half are too low (high), but of the bin in the middle
+    cell = np.clip(np.ceil(over * 15) - 1, 0, 14).astype(int)
+    expected = np.abs(np.bincount(cell, chance - over)).sum() / 3600
+    assert value(("both", 1.5), "ece") == pytest.approx(expected, abs=1e-12)
+    loss = chance * (1 - chance) + (over - chance) ** 2
+    assert value(("both", 1.5), "brier") == pytest.approx(loss.mean(), abs=1e-12)
+    for measure in ("kernel_ce", "ks", "smooth_ce"):
+        assert value(("first", 1.0), measure) == pytest.approx(0, abs=1e-9)
+    assert TwoModels(("both", 1.0), ("both", 1.5)).truth("ece") == pytest.approx(-expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("label", MEASURES)
+def test_measures_that_should_be_equal_are(label):
+    name, options = MEASURES[label]
+    for pair in comparison.equal(name, options).values():
+        assert pair.A != pair.B
+        assert abs(pair.truth(name, **options)) < comparison.NO_DIFFERENCE
+        assert value(pair.A, name, **options) > 0.01
+
+
+def test_rows_are_drawn_from_the_law():
+    y, models = TwoModels(("both", 1.0), ("first", 1.5)).sample(20_000, 1)
+    assert set(models) == {"A", "B"}
+    chance = models["A"]
+    z = (y - chance).sum() / np.sqrt((chance * (1 - chance)).sum())
+    assert abs(z) < norm.isf(5e-5)
+    assert np.unique(models["B"]).size <= 60
+    again = TwoModels(("both", 1.0), ("first", 1.5)).sample(20_000, 1)
+    assert np.array_equal(again[1]["B"], models["B"])
+
+
+def test_answers_are_those_of_compare():
+    pair = TwoModels(("both", 1.0), ("both", 3.0))
+    grid = {"generators": {"pair": pair}, "n": 80, "measures": ["ks", "brier"], "methods": ["bootstrap", "swap"]}
+    found = cs.study.run("comparison", **grid, replicates=12, seed=3, n_resamples=39)
+    assert found["measure"].tolist() == ["ks", "ks", "brier", "brier"]
+    assert found["method"].tolist() == ["bootstrap", "swap"] * 2
+    assert found["truth"].tolist() == pytest.approx([pair.truth(m) for m in ("ks", "ks", "brier", "brier")])
+    assert found["missed_below"].isna().tolist() == [False, True] * 2
+    assert (found["rate"] == found["rejections"] / 12).all()
+    assert (found["level"] == 0.05).all()
+
+
+def test_a_broken_promise_is_seen(table):
+    table = table.assign(n=1000, replicates=2000, rejections=90, missed_below=40, missed_above=40)
+    table.loc[table["method"] == "swap", ["missed_below", "missed_above"]] = np.nan
+    table.loc[table["generator"] == DIFFERENT, "rejections"] = 1000
+    assert comparison.broken(table).empty
+    false_finding, miss, power = (table.copy() for _ in range(3))
+    false_finding.loc[0, "rejections"] = 150
+    assert comparison.broken(false_finding).index.tolist() == [0]
+    at = int(table.index[table["generator"] == DIFFERENT][0])
+    miss.loc[at, "missed_above"] = 110
+    assert comparison.broken(miss).index.tolist() == [at]
+    power.loc[table["generator"] == DIFFERENT, "rejections"] = 900
+    assert comparison.broken(power)["measure"].tolist() == ["kernel_ce"]
+
+
+def test_pictures_show_the_table(table, tmp_path):
+    found = comparison.figures(table)
+    assert set(found) == {"", "power"}
+    for name, figure in found.items():
+        figure.savefig(tmp_path / f"{name}.png")
+    titles = {axes.get_title() for axes in found[""].axes}
+    assert {f"{name}, {method}" for name in comparison.ALIKE for method in ("bootstrap", "swap")} <= titles
+    assert not any(DIFFERENT in title for title in titles)
+
+
+def test_full_and_quick_ask_the_same():
+    quick = comparison.grids(True)
+    assert {label for grid in quick for label in grid["generators"]} == {
+        *(*comparison.ALIKE, comparison.SHARPER, comparison.CONSTANT, DIFFERENT, comparison.FAR, *comparison.EQUAL)
+    }
+    assert all(set(grid["measures"]) <= set(MEASURES) for grid in quick)
+    assert STUDIES["comparison"] is comparison.STUDY
