@@ -15,9 +15,10 @@ FALSE_ALARM = 1e-4  # of each statistical check
 
 
 def drawn_units(key, stage, replicate, units):
-    """Which clusters a replicate draws: the upper half of the product of a word and their number."""
+    """Which clusters a replicate draws: by each word two, its lower half times their number, then its upper one."""
     start = np.uint64(stream(key, stage, replicate))
-    return [(int(word(start, i)) * units) >> 64 for i in range(units)]
+    words = [int(word(start, i)) for i in range((units + 1) // 2)]
+    return [half * units >> 32 for w in words for half in (w & (2**32 - 1), w >> 32)][:units]
 
 
 def clustered(clusters, size, temperature, rng):

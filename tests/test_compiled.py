@@ -93,9 +93,10 @@ INPUTS = {
     "measures.matrix_kernel._agreeing": lambda: (np.arange(9), np.arange(9, dtype=np.uint8) % 2, np.uint8(1)),
     "measures.matrix_kernel._smoothed": lambda: (COLUMNS, 9, False, False, 0.5),
     "resampling.shared._shared_sums": lambda: (
-        *(START, 6, 3, np.arange(6) // 2, np.arange(12).reshape(2, 6) % 5, np.linspace(-1, 1, 12).reshape(2, 6)),
-        *(np.zeros(3), np.zeros((4, 5)), np.zeros(4)),
+        *(START, 6, 3, np.arange(6) // 2, np.array([0, 1, 4, 6]), np.array([[0, 1, 2], [3, 4, 4]])),
+        *(np.linspace(-1, 1, 12).reshape(2, 6), np.zeros(3, np.int32), np.zeros((4, 5)), np.zeros(4)),
     ),
+    "resampling.shared._draw_units": lambda: (START, np.zeros(7, np.int32)),
     "resampling.shared._swap": lambda: (
         *(START, np.arange(6) // 2, np.arange(12).reshape(6, 2) % 5, np.arange(12.0).reshape(6, 2) % 2),
         *(np.zeros(3, np.int64), np.zeros((2, 5)), np.zeros((2, 5))),

@@ -100,7 +100,7 @@ def test_pictures_show_the_table(table, tmp_path):
     assert set(found) == {"", "power"}
     for name, figure in found.items():
         figure.savefig(tmp_path / f"{name}.png")
-    titles = {axes.get_title() for axes in found[""].axes}
+    titles = {axes.get_title().replace("\n", " ") for axes in found[""].axes}
     assert {f"{name}, {method}" for name in comparison.ALIKE for method in ("bootstrap", "swap")} <= titles
     assert not any(DIFFERENT in title for title in titles)
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.inference.honest import ROWS_STAGE, upper_quantile
-from calibstat.inference.rowwise import RowWise, as_clusters, moves, side_by_side
+from calibstat.inference.rowwise import KAPPA, RowWise, as_clusters, moves, side_by_side, with_most_bias
 from calibstat.inference.testing import p_value
 
-KAPPA = 3.0  # at least: without an exact test a smaller step claims errors that are not there
 SIGNS_STAGE = 7  # the stream from which their signs come
 
 
@@ -39,12 +38,12 @@ def clustered_interval(
         return (low, high) if method == "percentile" else (2 * estimate - high, 2 * estimate - low)
     clusters = int(unit.max()) + 1
     spread = float(drawn[:, 1].std()) * np.sqrt(clusters / (clusters - 1))
-    if model.floor == 0:  # a mean
+    if model.mean:
         reach = float(stdtrit(clusters - 1, 1 - alpha / 2)) * spread
         return estimate - reach, estimate + reach
     largest = float(np.sqrt((np.bincount(unit, np.abs(model.residual)) ** 2).sum())) / model.n
     spread = largest if estimate < model.floor * largest else spread
-    low = max(estimate - upper_quantile(drawn[:, 0], alpha / 2), 0.0)
+    low = max(estimate - upper_quantile(with_most_bias(model, drawn[:, 0], unit), alpha / 2), 0.0)
     if low > 0 and _by_signs(model, unit, n_resamples, key) > alpha / 2:
         low = 0.0
     return low, estimate + float(ndtri(1 - alpha / 2)) * spread

@@ -12,12 +12,20 @@ import numpy as np
 from calibstat import resampling
 from calibstat.inference.honest import upper_quantile
 from calibstat.inference.problems import EventProblem, Problem, pose
-from calibstat.inference.rowwise import RowWise, as_clusters, event_rows, most_bias, moves, row_wise, side_by_side
+from calibstat.inference.rowwise import (
+    KAPPA,
+    RowWise,
+    as_clusters,
+    event_rows,
+    moves,
+    row_wise,
+    side_by_side,
+    with_most_bias,
+)
 from calibstat.inference.testing import holm, p_value
 from calibstat.results import Comparison, read_only
 
 STAGE = 6  # streams of comparisons; the samples of an unpaired one take as many stages from here on
-KAPPA = 3.0  # at least: without an exact test a smaller step takes the bias of a calibrated model for an error
 METHODS = ("bootstrap", "swap")
 ADJUSTMENTS = ("holm", "bh")
 
@@ -239,9 +247,7 @@ def _by_bootstrap(
 
         drawn[:, group] = resampling.draw_shared(unit, cell, residual, statistic, n_resamples, key, STAGE + g, n_jobs)
     for m, model in enumerate(models):
-        if model.variance is not None:
-            # resamples understate the bias of a sum of absolute values, the more so the more bins there are
-            drawn[:, m, 0] += max(most_bias(model, unit) - drawn[:, m, 0].mean(), 0.0)
+        drawn[:, m, 0] = with_most_bias(model, drawn[:, m, 0], unit)
     estimates = np.array([model.estimate for model in models])
     low, high, pvalue = (np.empty(len(pairs)) for _ in range(3))
     for k, (a, b) in enumerate(pairs):

@@ -178,7 +178,9 @@ def smooth_ece(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, b
 
     Computed on a grid of ten intervals a bandwidth, at least 1000, as in the authors' package relplot, and equal to it
     to 1e-6, except where that grid has an odd number of intervals (at own bandwidths 3/1024 and 7/1024), because
-    relplot's kernel then sits half an interval off centre. Cost: one sort of the rows, one pass, and a few Fourier
+    relplot's kernel then sits half an interval off centre. As in relplot, rows at exactly 0 and 1 weigh half, because a
+    grid point that is its own reflection is counted once: many certain predictions make it differ from the formula.
+    Cost: one sort of the rows, one pass, and a few Fourier
     transforms of the grid, which do not depend on the number of rows.
     """
     return _norm(_solve(value, count, positives, bandwidth)[1])

@@ -58,7 +58,7 @@ def _differences(found: Comparison, ax: Axes) -> None:
             ax.plot(found.difference[order][these], place[these], label=f"difference, {p} {sign} {LEVEL}", **look)
     right = ax.get_yaxis_transform()
     for y, pvalue in zip(place, found.pvalue_adjusted[order], strict=True):
-        ax.text(1.02, y, f"{pvalue:.2g}", transform=right, va="center", fontsize="small")
+        ax.text(1.02, float(y), f"{pvalue:.2g}", transform=right, va="center", fontsize="small")
     ax.text(1.02, 1, p, transform=ax.transAxes, va="bottom", fontsize="small")
     labels = [f"{found.pairs[i][0]} − {found.pairs[i][1]}" for i in order]
     ax.set_yticks(place, labels, fontsize="small", parse_math=False)
@@ -85,7 +85,7 @@ def _ranks(found: Comparison, ax: Axes) -> None:
         writing = "white" if np.dot(shade, (0.299, 0.587, 0.114)) < DARK else "black"
         for y in np.flatnonzero(share[:, rank] >= WRITTEN):
             style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small", "color": writing}
-            ax.text(begin[y, rank] + share[y, rank] / 2, y, str(rank + 1), **style)
+            ax.text(begin[y, rank] + share[y, rank] / 2, float(y), str(rank + 1), **style)
     names = [f"{found.names[m]}  {found.estimates[m]:.3g}" for m in order]
     ax.set_yticks(place, names, fontsize="small", parse_math=False)
     ax.tick_params(axis="y", length=0)

@@ -31,11 +31,16 @@ def draw_shared(
     """
     unit = np.arange(cell.shape[0]) if unit is None else unit
     units, size = int(unit.max()) + 1, int(cell.max()) + 1
-    cell, residual = np.ascontiguousarray(cell.T), np.ascontiguousarray(residual.T)
+    order = np.lexsort(cell.T)  # rows that share the cells of every model are added up together
+    cell, residual = cell[order].T, np.ascontiguousarray(residual[order].T)
+    first_of_run = np.append(True, np.any(cell[:, 1:] != cell[:, :-1], axis=0))
+    start = np.append(np.flatnonzero(first_of_run), cell.shape[1])
+    cell = np.ascontiguousarray(cell[:, first_of_run])
 
     def replicates(first: int, last: int) -> np.ndarray:
         sums, rows = np.zeros((last - first, size)), np.zeros(last - first)
-        _shared_sums(key, stage, first, unit, cell, residual, np.empty(units), sums, rows)
+        times = np.empty(units, np.int32)
+        _shared_sums(key, stage, first, unit[order], start, cell, residual, times, sums, rows)
         return statistic(sums, rows)
 
     pieces = chunks(n_resamples, n_jobs, LARGEST_PIECE // (8 * size))
@@ -72,24 +77,48 @@ def draw_swaps(
 
 
 @jit
-def _shared_sums(key, stage, first, unit, cell, residual, times, sums, rows):  # type: ignore[no-untyped-def]
-    """Draw units with replacement, count how often each, and add up what their rows hold."""
+def _draw_units(state, times):  # type: ignore[no-untyped-def]
+    """Count how often each unit is drawn, two by each word: the upper half of 32 bits times their number.
+
+    The chance of a unit is right to 2**-32; 64 bits for each would take twice as long.
+    """
     units = np.uint64(times.size) & LOW_HALF
+    times[:] = 0
+    for _ in range(times.size // 2):
+        state += GOLDEN
+        w = mix(state)
+        times[((w & LOW_HALF) * units) >> np.uint64(32)] += 1
+        times[((w >> np.uint64(32)) * units) >> np.uint64(32)] += 1
+    if times.size % 2 == 1:
+        times[((mix(state + GOLDEN) & LOW_HALF) * units) >> np.uint64(32)] += 1
+
+
+@jit
+def _shared_sums(key, stage, first, unit, start, cell, residual, times, sums, rows):  # type: ignore[no-untyped-def]
+    """Draw units with replacement and add up what their rows hold, run by run of rows that share their cells."""
+    n = unit.size
+    often = np.empty(n)
     for r in range(rows.size):
-        z = np.uint64(stream(key, stage, first + r))
-        times[:] = 0.0
-        for _ in range(times.size):
-            z += GOLDEN
-            w = mix(z)
-            high = (w >> np.uint64(32)) * units + (((w & LOW_HALF) * units) >> np.uint64(32))
-            times[high >> np.uint64(32)] += 1.0
-        drawn, total = 0.0, sums[r]
-        for i in range(unit.size):
-            drawn += times[unit[i]]
+        _draw_units(np.uint64(stream(key, stage, first + r)), times)
+        drawn = 0
+        for i in range(n):
+            t = times[unit[i]]
+            drawn += t
+            often[i] = t
         rows[r] = drawn
         for m in range(cell.shape[0]):
-            for i in range(unit.size):
-                total[cell[m, i]] += times[unit[i]] * residual[m, i]
+            for b in range(start.size - 1):
+                one = 0.0  # two sums: a single one would wait for itself
+                two = 0.0
+                low = start[b]
+                high = start[b + 1]
+                even = high - (high - low) % 2
+                for i in range(low, even, 2):
+                    one += often[i] * residual[m, i]
+                    two += often[i + 1] * residual[m, i + 1]
+                if even < high:
+                    one += often[even] * residual[m, even]
+                sums[r, cell[m, b]] += one + two
 
 
 @jit

@@ -93,8 +93,9 @@ def predictions(model: Model) -> np.ndarray:
 
 def value(model: Model, measure: str, **options: Any) -> float:
     """Return the measure of one model in the population."""
-    weight = np.full(POINTS**2, POINTS**-2.0)
-    return generators.domain(weight, _chances()["both"], predictions(model)).truth(measure, **options)
+    weight = [POINTS**-2.0] * POINTS**2
+    law = generators.domain(weight, _chances()["both"].tolist(), predictions(model).tolist())
+    return law.truth(measure, **options)
 
 
 def equal(measure: str, options: Mapping[str, Any]) -> dict[str, TwoModels]:
@@ -160,14 +161,15 @@ def broken(table: pd.DataFrame) -> pd.DataFrame:
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     """Draw how often nothing is found to be something, and how often something is found."""
     null = without_difference(table)
-    return {"": plot(null), "power": plot(table[table["generator"] == DIFFERENT])}
+    names = null["generator"].str.replace(", ", ",\n").str.replace(" against ", "\nagainst ")
+    return {"": plot(null.assign(generator=names)), "power": plot(table[table["generator"] == DIFFERENT])}
 
 
 STUDY = Study(
     name="comparison",
     asks="Is a difference between two models noise?",
     seed=20290,
-    hours=0.4,
+    hours=0.15,
     grids=grids,
     figures=figures,
     broken=broken,

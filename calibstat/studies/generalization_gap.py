@@ -123,7 +123,8 @@ def fits(setting: Setting, seed: np.random.SeedSequence, last: int) -> Iterator[
     )
     for done in range(1, last + 1):
         network.partial_fit(pixels[train], y[train], classes=np.arange(CLASSES))
-        yield done, *((y[part], network.predict_proba(pixels[part])) for part in (train, test))
+        on_train, on_test = ((y[part], network.predict_proba(pixels[part])) for part in (train, test))
+        yield done, on_train, on_test
 
 
 def gaps(train: Any, test: Any, measure: str, n_resamples: int) -> Row:
@@ -213,18 +214,20 @@ def draw_gaps(table: pd.DataFrame) -> Figure:
         train.set(xscale="log", yscale="log")
         train.set(xlabel=f"{measure} on training rows, if calibrated", ylabel=f"{measure} on training rows")
         gap.set(xlabel="gap of the classification error", ylabel=f"gap of {measure}")
-        for axes in (train, gap):
-            _diagonal(axes)
+        _diagonal(train)
+        _diagonal(gap)
+        _diagonal(gap, -1)
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
-    words = f"each mark: means over {table['replicates'].iloc[0]} fits; diagonal: equal"
+    words = f"each mark: means over {table['replicates'].iloc[0]} fits; diagonals: equal but for the sign"
     figure.supxlabel(words, fontsize="medium")
     return figure
 
 
-def _diagonal(axes: Axes) -> None:
-    """Draw the line of equal coordinates without changing what is shown."""
+def _diagonal(axes: Axes, sign: int = 1) -> None:
+    """Draw the line of equal coordinates, or of opposite ones, without changing what is shown."""
     limits = axes.get_xlim(), axes.get_ylim()
-    axes.axline((limits[0][1],) * 2, (limits[0][1] / 2,) * 2, color="black", linewidth=1, zorder=1)
+    x = limits[0][1]
+    axes.axline((x, sign * x), (x / 2, sign * x / 2), color="black", linewidth=1, zorder=1)
     axes.set(xlim=limits[0], ylim=limits[1])
 
 
@@ -250,6 +253,7 @@ def draw_training(table: pd.DataFrame) -> Figure:
             axes.plot(own["passes"], own[what], line, color=hue, label=WORDS[what])
         axes.set_title(f"{name}{', strong penalty' * (penalty == STRONG)}\n{n} rows", fontsize="small")
         axes.set_xscale("log", base=2)
+        axes.set_xticks(own["passes"], own["passes"])
     figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
     figure.supxlabel(f"passes over the training rows; {rows['noise'].iloc[0]:.0%} of labels random", fontsize="medium")
     return figure

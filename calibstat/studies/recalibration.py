@@ -137,10 +137,9 @@ def one_split(y: np.ndarray, p: np.ndarray, seed: np.random.SeedSequence, n_resa
     rows += summary_rows(y[rest], models, n_resamples, key)
     rows += difference_rows(y[rest], models, n_resamples, key)
     ranked = {name: models[name] for name in RANKED}
-    halves = np.array_split(np.arange(rest.size), 2)  # they are in random order
-    families = [
-        {name: gce_family(y[rest][some], p[some]) for name, p in ranked.items()} for some in (slice(None), *halves)
-    ]
+    every = np.arange(rest.size)
+    halves = np.array_split(every, 2)  # they are in random order
+    families = [{name: gce_family(y[rest][some], p[some]) for name, p in ranked.items()} for some in (every, *halves)]
     return [*rows, *gce_rows(families[0]), *agreement_rows(*families)]
 
 
@@ -161,7 +160,7 @@ def summary_rows(y: np.ndarray, models: Mapping[str, np.ndarray], n_resamples: i
     """Return every measure of every model with its interval."""
     found = summarize(y, models, n_resamples=n_resamples, rng=key)
     for row in found.to_frame().rename(columns={"estimate": "value"}).to_dict("records"):
-        yield {"question": "summary", **row}
+        yield {"question": "summary", **{str(name): value for name, value in row.items()}}
 
 
 def difference_rows(y: np.ndarray, models: Mapping[str, np.ndarray], n_resamples: int, key: int) -> Iterator[Row]:
