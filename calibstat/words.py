@@ -11,6 +11,7 @@ from calibstat.reading import listed
 from calibstat.sample import Sample
 
 MEANING = "p is the probability of a value at least as extreme, were every prediction the true probability."
+ROUNDING = 1e-12
 COMPARING = (
     "A smaller calibration error alone does not make a better model: predicting the same rate for every row has hardly "
     "any. Compare brier or log_loss as well.",
@@ -25,7 +26,8 @@ CAUTIONS = (
 
 
 def number(x: float) -> str:
-    """Write a measure: four decimals, or two digits where that would hide it."""
+    """Write a measure: four decimals, or two digits where that would hide it; what is only rounding is 0."""
+    x = 0.0 if abs(x) < ROUNDING else x
     return f"{x:.4f}" if abs(x) >= 0.0005 or x == 0 or not math.isfinite(x) else f"{x:.1e}"
 
 

@@ -165,7 +165,15 @@ def test_every_study_has_a_seed_of_its_own():
     assert len({study.seed for study in STUDIES.values()}) == len(STUDIES)
 
 
-@pytest.mark.parametrize("name", [name for name, study in STUDIES.items() if study.grids(True)])
+FITTED = {"label_noise"}  # its data sets are models fitted anew, which takes long
+ASKED = [
+    pytest.param(name, marks=pytest.mark.slow) if name in FITTED else name
+    for name, study in STUDIES.items()
+    if study.grids(True)
+]
+
+
+@pytest.mark.parametrize("name", ASKED)
 def test_every_grid_can_be_asked(name, monkeypatch):
     """Checks every argument of the full grid, with one replicate and nothing computed."""
     asked = []
