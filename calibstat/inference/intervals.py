@@ -52,10 +52,10 @@ def confidence_interval(
         For lens "class_wise", and then needed: the mean over the classes, or the largest.
     method : {"honest", "percentile", "basic", "bca"}
         "honest" is built to cover also at and near calibration, and exists for `ece` (L1), `ks`, `kuiper`,
-        `kernel_ce` (V), `smooth_ce`, `brier` and `log_loss` of one event; for `ece` (L1) of all classes; and for
-        `canonical_ce` in total variation or L1, `brier` and `log_loss` of whole vectors. The others are the usual
-        bootstrap intervals, for every measure ("bca" of one event only) and for comparison: near calibration they miss
-        the truth (see Notes).
+        `kernel_ce` (V), `smooth_ce`, `smooth_ece`, `brier` and `log_loss` of one event; for `ece` (L1) of all classes;
+        and for `canonical_ce` in total variation or L1, `brier` and `log_loss` of whole vectors. The others are the
+        usual bootstrap intervals, for every measure ("bca" of one event only) and for comparison: near calibration
+        they miss the truth (see Notes).
     confidence_level : float
         Between 0 and 1.
     n_resamples : int
