@@ -138,6 +138,46 @@ def test_bands_against_constrained_optimisation(n, seed):
                 assert special.logit(end) == pytest.approx(centre + h @ best.x, abs=2e-4)
 
 
+# With few events the likelihood falls so steeply outside its region that Newton's steps used to jump to and fro.
+@pytest.mark.parametrize(
+    ("family", "n", "seed"),
+    [
+        *((cs.generators.calibrated(stats.beta(1, 99)), 100, seed) for seed in (36, 58, 85, 168, 207, 230, 252, 312)),
+        (cs.generators.calibrated(), 10, 130),
+    ],
+    ids=str,
+)
+def test_the_band_of_few_events(family, n, seed):
+    """At an end of the band the profile likelihood of the curve there, maximised by SciPy, is `drop` below the top."""
+    y, p = family.sample(n, rng=seed)
+    found = calibration_belt(y, p, held_out=True, confidence_levels=(0.95,))
+    x, drop = special.logit(p), _quantile(0.95, 2, found.degree - 1)
+
+    def log_likelihood(eta):
+        return np.sum(y * eta - np.logaddexp(0, eta))
+
+    top = log_likelihood(fitted_logit(found, x))
+    for j in (0, 30, 70, found.prediction.size - 1):
+        at = special.logit(found.prediction[j])
+        columns = np.column_stack([((x - at) / np.ptp(x)) ** k for k in range(1, found.degree + 1)])
+        for end in (found.low[0, j], found.high[0, j]):
+            if 1e-12 < end < 1 - 1e-12:  # nearer to 0 or 1 its logit is lost
+                profile = optimize.minimize(
+                    lambda c, end=end, columns=columns: -log_likelihood(special.logit(end) + columns @ c),
+                    np.linalg.lstsq(columns, fitted_logit(found, x) - special.logit(end))[0],
+                    jac=lambda c, end=end, columns=columns: (
+                        -columns.T @ (y - special.expit(special.logit(end) + columns @ c))
+                    ),
+                    method="BFGS",
+                )
+                assert 2 * (top + profile.fun) == pytest.approx(drop, rel=0.02)
+
+
+def fitted_logit(belt, x):
+    """The logit of the fitted curve at these logits of predictions."""
+    return np.polynomial.polynomial.polyval(x, belt.coefficients)
+
+
 def test_a_calibrated_model_leaves_the_band_only_if_the_test_rejects():
     rejected = 0
     for seed in range(8):

@@ -128,16 +128,25 @@ class LogitPolynomial:
         raise ArithmeticError(f"no end of the region of likelihood was found for {self.what}")
 
     def _edge(self, fit: Fit, coefficient: np.ndarray, level: float) -> tuple[np.ndarray, tuple[Any, ...]]:
-        """Move along the ray from the maximum until the log-likelihood is about `level`; return that too."""
-        depth = fit.log_likelihood - level
+        """Move along the ray from the maximum until the log-likelihood is about `level`; return that too.
+
+        The fall below the maximum is convex along the ray, so that Newton's steps from outside the region end at its
+        edge. From inside they are taken on the root of the fall, which is about linear near the maximum.
+        """
+        depth, ray = fit.log_likelihood - level, coefficient - fit.coefficient
+        at, inside, outside = 1.0, 0.0, math.inf
         for _ in range(MOST_STEPS):
+            coefficient = fit.coefficient + at * ray
             found = self.derivatives(coefficient)
-            fall = fit.log_likelihood - found[0]
+            fall = max(fit.log_likelihood - found[0], 0.0)
             if abs(fall - depth) < EDGE * depth:
                 return coefficient, found
-            ray = coefficient - fit.coefficient  # Newton on the root of the fall, which is about linear
-            length = 1 + 2 * (math.sqrt(depth * fall) - fall) / -(found[1] @ ray)
-            coefficient = fit.coefficient + min(max(length, 0.2), 3.0) * ray
+            inside, outside = (at, outside) if fall < depth else (inside, at)
+            slope = -(found[1] @ ray)
+            missing = 2 * (math.sqrt(depth * fall) - fall) if fall < depth else depth - fall
+            guess = at + missing / slope if slope > 0 else math.inf
+            farthest = min(outside, 3 * at)
+            at = guess if inside < guess < farthest else (inside + farthest) / 2
         raise ArithmeticError(f"no edge of the region of likelihood was found for {self.what}")
 
 
