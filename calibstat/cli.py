@@ -122,7 +122,8 @@ def list_measures() -> None:
     both = [name for name, entry in MEASURES.items() if entry.vectors]
     say(
         table_of_measures(),
-        "An honest interval covers what it says, also where a model is calibrated. For the others see --method.",
+        "Honest intervals are studied, and cover near calibration too if there are ten events of either kind. "
+        "For the others see --method.",
         "Measures of one event look at one predicted probability a row. Those of whole vectors look at the predicted "
         "probabilities of all classes together, without --lens or through canonical, groups or top_k; so do "
         f"{' and '.join(both)} through these lenses.",

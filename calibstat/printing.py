@@ -75,7 +75,7 @@ def table_of_findings(models: Mapping[str, Sequence[Finding]], level: float = 0.
             row = (number(each.estimate), interval_text(each.interval), p_text(each.test.pvalue))
             grid.add_row(each.title, *row)
     if any(each.interval is None for found in models.values() for each in found):
-        grid.caption = "–: no interval is known that covers what it says"
+        grid.caption = "–: no interval is known that covers near calibration"
         grid.caption_justify = "left"
     return grid
 

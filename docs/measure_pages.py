@@ -115,6 +115,30 @@ def sizes_table() -> str:
     return "\n\n".join(parts)
 
 
+def approximate_tests_table() -> str:
+    """Show how often the approximate tests reject what is true, from the stored study."""
+    path = RESULTS / "approximate_tests.csv"
+    if not path.exists():
+        return PENDING.format(name="approximate_tests")
+    import pandas as pd
+
+    found = pd.read_csv(path, comment="#")
+    parts = [source(path)]
+    two = found["measure"].str.startswith("compare")
+    for part in (found[~two], found[two]):
+        cells = [tuple(cell) for cell in part[["generator", "n"]].drop_duplicates().to_numpy()]
+        rates = {(row.measure, row.generator, row.n): shown(row) for row in part.itertuples()}
+        rows = [[test, *(rates[test, *cell] for cell in cells)] for test in part["measure"].unique()]
+        parts.append(rows_of(["test", *(f"{generator}, n = {n}" for generator, n in cells)], rows))
+    return "\n\n".join(parts)
+
+
+def shown(row: Any) -> str:
+    """Write a rate, and the share of data sets that the test refused."""
+    rate = "–" if row.rate != row.rate else f"{row.rate:.3f}"
+    return f"{rate} ({row.refused / row.replicates:.0%} refused)" if row.refused else rate
+
+
 def coverage_table() -> str:
     """Show how often the intervals cover the truth, from the stored study."""
     path = RESULTS / "coverage.csv"
@@ -184,6 +208,7 @@ def generators_list() -> str:
 MARKERS = {
     "measures": measures_table,
     "sizes": sizes_table,
+    "approximate_tests": approximate_tests_table,
     "coverage": coverage_table,
     "distances": distances_table,
     "decisions": decisions_list,

@@ -6,12 +6,15 @@ import re
 import shlex
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import calibstat as cs
 from calibstat.cli import app
+from calibstat.measures.registry import everyday_measures
 from calibstat.studies import STUDIES
+from calibstat.studies.consistency import with_truth
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -127,3 +130,33 @@ def test_every_study_has_its_script_its_row_and_its_results(pages):
         assert second.startswith("question,")
         assert list((ROOT / "simulations" / "figures").glob(f"{name}*.png"))
     assert {path.stem for path in (ROOT / "simulations").glob("*.py")} == set(STUDIES)
+
+
+def missing_measures(study, table):
+    """The measures that a study asks about and its stored table does not have."""
+    asked = {label for grid in study.grids(False) for label in grid["measures"]}
+    return sorted(asked - set(table["measure"]))
+
+
+GRIDS = [name for name, study in STUDIES.items() if study.grids(True)]
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_stored_results_have_every_measure_that_the_study_asks_about(name):
+    stored = pd.read_csv(ROOT / "simulations" / "results" / f"{name}.csv", comment="#")
+    assert missing_measures(STUDIES[name], stored) == []
+
+
+@pytest.mark.parametrize("name", ["size", "power", "bias", "consistency", "ranking"])
+def test_studies_of_measures_ask_about_all_that_are_registered(name):
+    asked = {measure for grid in STUDIES[name].grids(False) for measure, _ in grid["measures"].values()}
+    expected = set(everyday_measures())
+    if name == "consistency":  # an error can only vanish where the population value is known
+        expected = set(with_truth({measure: (measure, {}) for measure in expected}))
+    assert asked >= expected
+
+
+def test_a_measure_that_is_not_in_the_stored_results_is_found():
+    stored = pd.read_csv(ROOT / "simulations" / "results" / "power.csv", comment="#")
+    without = stored[stored["measure"] != "ks"]
+    assert missing_measures(STUDIES["power"], without) == ["ks", *missing_measures(STUDIES["power"], stored)]

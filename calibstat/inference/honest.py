@@ -1,4 +1,4 @@
-"""Honest intervals: low ends that respect the bias of a norm near zero, high ends that are theorems.
+"""Honest intervals: low ends that respect the bias of a norm near zero, high ends from one fixed weighted sum.
 
 The constructions and why the usual ones fail are on the docs page "Intervals". mu_n is the residual measure of the
 data, G* = mu* - mu_n its centred bootstrap, T = ||mu_n|| the estimate.
@@ -62,8 +62,9 @@ def witness_interval(
 ) -> tuple[float, float]:
     """Return the ends for a seminorm: numerical delta method below, one fixed witness above.
 
-    The high end is a theorem where the standard deviation is at least that of the witness at the truth. Where T is
-    small the witness on the data says little about that one, and the largest standard deviation any has is used.
+    The high end would cover if the standard deviation were that of the witness at the truth. It is that of the witness
+    on the data, which may be another one where two nearly attain the norm, and it is itself estimated: near 0 where no
+    event is seen. Where T is small the largest standard deviation that any witness has is used.
     """
     from scipy.special import ndtri
 

@@ -86,9 +86,10 @@ def confidence_interval(
     -----
     Assumes independent rows, or with `cluster` independent clusters. `honest`: the low end is 0 unless the
     labels-only test of the same measure rejects at (1 - confidence_level) / 2, so at calibration it is exact for
-    every n; the high end of `ks`, `kuiper` and `kernel_ce` is a theorem. That of `ece` allows for the upward bias
-    of the estimate and may lie below it. `brier` and `log_loss` are means, and `honest` is the t interval of a
-    mean. Of all classes and of whole vectors the high end is the theorem's too, and cells that follow the data
+    every n. The high end is an approximation that can fail where fewer than about ten events of either kind are seen
+    and, but for `ece`, where two weighted sums of residuals nearly attain the measure. That of `ece` allows for the
+    upward bias of the estimate and may lie below it. `brier` and `log_loss` are means, and `honest` is the t interval
+    of a mean. Of all classes and of whole vectors the high end is made in the same way, and cells that follow the data
     (quantiles, trees) are held where they are: the interval is for the error over this partition. `percentile` and
     `bca` hardly ever cover a calibrated model's error of zero, `basic` does far too seldom. Cost: two passes of
     `n_resamples` over the data; `bca` one evaluation for each distinct row more.

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from calibstat.studies import (
+    approximate_tests,
     bias,
     bins,
     classes,
@@ -26,7 +27,8 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
     {
         part.STUDY.name: part.STUDY
         for part in (
-            *(size, power, coverage, comparison, bias, consistency, bins, ranking, mixture, distances),
+            *(size, approximate_tests, power, coverage, comparison),
+            *(bias, consistency, bins, ranking, mixture, distances),
             *(classes, label_noise, six_points, recalibration, generalization_gap),
         )
     }

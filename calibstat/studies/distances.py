@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators
+from calibstat.measures.distance import contiguous_merging
 from calibstat.measures.registry import MEASURES, find_measure
 from calibstat.sample import Sample
 from calibstat.studies.grid import FIVE, Grid, Measures
@@ -177,7 +178,9 @@ def draw_temperatures(rows: pd.DataFrame) -> Figure:
     axes, curves, looks = grid[0, 0], _curves(rows, "mean"), _looks()
     x, lower = curves["lower distance"]
     style = {"color": "0.6", "alpha": 0.25, "linewidth": 0}
-    axes.fill_between(x, lower, curves["interval error"][1], label="the true distance is in here", **style)
+    axes.fill_between(
+        x, lower, [merged(t, int(rows["n"].iloc[0])) for t in x], label="the true distance is in here", **style
+    )
     for factor in (0.5, 2):
         bound = factor * curves["smooth error"][1]
         axes.plot(x, bound, color=looks["smooth error"]["color"], linestyle=":", label="smooth error / 2, × 2")
@@ -191,6 +194,12 @@ def draw_temperatures(rows: pd.DataFrame) -> Figure:
     _legend(figure, axes)
     figure.supxlabel(f"n = {rows['n'].iloc[0]}, replicates: {rows['replicates'].iloc[0]}", fontsize="small")
     return figure
+
+
+def merged(temperature: float, n: int) -> float:
+    """Return the least mean move of one sample if neighbouring predictions are merged: no true distance is larger."""
+    family = generators.temperature(1 / temperature)
+    return contiguous_merging(*Sample.from_rows(*family.sample(n, np.random.SeedSequence(SEED))).arrays)
 
 
 def draw_gap(rows: pd.DataFrame) -> Figure:
