@@ -192,7 +192,7 @@ def interval(
     n_resamples: Resamples = 999,
     rng: Seed = 0,
 ) -> None:
-    """Say how large a calibration error is, give or take what."""
+    """Say how large a calibration error is, with a confidence interval."""
     with one_line_errors():
         from calibstat import MEASURES, confidence_interval, report, words
         from calibstat.looking import view

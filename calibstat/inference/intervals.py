@@ -1,4 +1,4 @@
-"""By how much is it off, give or take what: confidence intervals."""
+"""Confidence intervals for measures of calibration."""
 
 from __future__ import annotations
 
