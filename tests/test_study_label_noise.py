@@ -15,8 +15,28 @@ from calibstat.studies.label_noise import CALIBRATED, CLEAN, IfCalibrated, Noisy
 MANY = 1500  # held out, so that fitting to the rest is fast
 
 
+@pytest.fixture(scope="module", autouse=True)
+def fit_once():
+    """Fits to the same rows are made once: most tests look at the same models in several ways."""
+    from sklearn.linear_model import LogisticRegression
+
+    fitted = {}
+
+    def fit(self, pixels, label):
+        key = (self.C, self.max_iter, pixels.tobytes(), label.tobytes())
+        if key not in fitted:
+            fitted[key] = original(self, pixels, label)
+        vars(self).update(vars(fitted[key]))
+        return self
+
+    original = LogisticRegression.fit
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LogisticRegression, "fit", fit)
+        yield
+
+
 @pytest.fixture(scope="module")
-def table():
+def table(fit_once):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(label_noise, "HELD_OUT", MANY)
         tables = [cs.study.run(**grid, seed=label_noise.STUDY.seed) for grid in label_noise.grids(quick=True)]

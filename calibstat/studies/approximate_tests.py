@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-SEED = 20301
+SEED = 20302
 LEVEL = 0.05
 TOO_FEW = 100  # data sets that a test takes, below which there is no rate
 
