@@ -54,7 +54,7 @@ class Finding:
     def if_calibrated(self, *levels: float) -> list[float]:
         """Quantiles of the estimate, were every prediction the true probability."""
         quantiles = np.quantile(self.test.null_distribution, levels)
-        return [self.bound.report(float(quantile)) for quantile in quantiles]
+        return [float(quantile) for quantile in quantiles]
 
 
 def assess(
@@ -73,10 +73,9 @@ def assess(
     settings: dict[str, Any] = {"measure": measure, "lens": lens, "reduce": reduce}
     settings |= {"n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
     test = calibration_test(data, **settings)
-    estimate = problem.bound.report(test.statistic)  # so that it can be compared with the null distribution
-    known = interval and is_honest(problem) and math.isfinite(estimate)
+    known = interval and is_honest(problem) and math.isfinite(test.statistic)
     found = confidence_interval(data, method="honest", confidence_level=level, **settings) if known else None
-    return Finding(problem.bound, estimate, test, found)
+    return Finding(problem.bound, test.statistic, test, found)
 
 
 # --- in words --------------------------------------------------------------------------------------------------------

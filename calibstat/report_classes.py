@@ -50,13 +50,13 @@ class ClassFindings:
     @property
     def estimate(self) -> np.ndarray:
         """The measure of each class."""
-        return np.array([self.bound.report(float(statistic)) for statistic in self.test.statistic])
+        return np.asarray(self.test.statistic, np.float64)
 
     @property
     def overall(self) -> Finding:
         """What the mean over all classes says."""
         test = self.test.overall
-        return Finding(self.bound, self.bound.report(test.statistic), test, None)
+        return Finding(self.bound, test.statistic, test, None)
 
     def shown(self) -> np.ndarray:
         """Return the classes that fit into a printed table: all, or those with the smallest p-values first."""

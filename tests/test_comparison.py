@@ -561,7 +561,7 @@ Y, P, Q = two_models()
         ((Y, {"A": P, "B": Q}), {"n_jobs": 0}, "at least 1"),
         ((Y, {"A": P, "B": Q}), {"measure": "mcb"}, "no honest comparison is known for mcb"),
         ((Y, {"A": P, "B": Q}), {"measure": "ece", "norm": "l2"}, r"known for ece\(norm='l2'\)"),
-        ((Y, {"A": P, "B": Q}), {"statistic": "U"}, "known for kernel_ce"),
+        ((Y, {"A": P, "B": Q}), {"measure": "kernel_ce_squared"}, "known for kernel_ce_squared"),
         ((Y, {"A": P, "B": Q}), {"n_bins": 5}, "expected options of measure 'kernel_ce'"),
         ((Y, {"A": P, "B": Q}), {"cluster": np.where(np.arange(60) == 7, np.nan, 1.0)}, "one at row 7"),
         (({"A": (Y, P), "B": (Y, Q)},), {"cluster": np.arange(60)}, "same rows for all models with cluster"),

@@ -91,11 +91,11 @@ TWO_POINTS = [
     ("ks", {}, A + B),
     ("kuiper", {}, A + B),
     ("kernel_ce", {}, math.sqrt(LAPLACE)),
-    ("kernel_ce", {"statistic": "U"}, LAPLACE),  # two independent rows may have the same prediction
+    ("kernel_ce_squared", {}, LAPLACE),  # two independent rows may have the same prediction
     (
         "kernel_ce",
         {"kernel": "gaussian", "bandwidth": 0.5},
-        math.sqrt(A * A + B * B + 2 * A * B * math.exp(-4 * D * D)),
+        math.sqrt(A * A + B * B + 2 * A * B * math.exp(-2 * D * D)),
     ),
     ("mcb", {}, 2 * A * A + 2 * B * B),  # the curve increases, so recalibration reaches it: E (f - v)²
     ("brier", {}, (0.16 + 0.21) / 2 + 2 * A * A + 2 * B * B),
@@ -235,7 +235,7 @@ FORMS = [
     ("ks", {}),
     ("kuiper", {}),
     ("kernel_ce", {}),
-    ("kernel_ce", {"statistic": "U", "bandwidth": 0.1}),
+    ("kernel_ce_squared", {"bandwidth": 0.1}),
     ("brier", {}),
     ("log_loss", {}),
     ("smooth_ece", {"bandwidth": 0.1}),
@@ -671,12 +671,12 @@ def test_two_points_beside_each_other_by_hand(e):
 
 # The Gaussian kernel of bandwidth 1, with x = v - 1/2 and w = 2 pi k: the residual is ± A exp(-64 x²) sin(w x), all but
 # 1e-7 of it inside. In s = x - x' and t = x + x' it is x² + x'² = (s² + t²) / 2 and 2 sin(w x) sin(w x') = cos(w s) -
-# cos(w t), so the double integral is A²/4 times that of exp(-33 s² - 32 t²) (cos w s - cos w t), which is
-# A²/4 pi / sqrt(33 * 32) (exp(-w²/132) - exp(-w²/128)). The ends that are cut off weigh less than A exp(-16) w / 512.
+# cos(w t), so the double integral is A²/4 times that of exp(-32.5 s² - 32 t²) (cos w s - cos w t), which is
+# A²/4 pi / sqrt(32.5 * 32) (exp(-w²/130) - exp(-w²/128)). The ends that are cut off weigh less than A exp(-16) w / 512.
 @pytest.mark.parametrize("k", [1, 2, 4, 8])
 def test_the_gaussian_kernel_hardly_sees_high_frequencies(k):
     w, a = 2 * math.pi * k, 0.3
-    square = a**2 / 4 * math.pi / math.sqrt(33 * 32) * (math.exp(-(w**2) / 132) - math.exp(-(w**2) / 128))
+    square = a**2 / 4 * math.pi / math.sqrt(32.5 * 32) * (math.exp(-(w**2) / 130) - math.exp(-(w**2) / 128))
     cut = a * math.exp(-16) * w / 256
     found = high_frequency(k, a).truth("kernel_ce", kernel="gaussian")
     assert found == pytest.approx(math.sqrt(square), abs=cut)

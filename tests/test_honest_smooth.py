@@ -9,24 +9,22 @@ from calibstat import resampling
 from calibstat.inference.honest import LABELS_STAGE, ROWS_STAGE
 from calibstat.inference.testing import p_value
 from calibstat.measures.registry import find_measure
-from calibstat.measures.smooth import smoothed
+from calibstat.measures.smooth import cosines, curve
 
 FALSE_ALARM = 1e-4
 
 
 def test_smoothing_is_the_sum_over_reflected_kernels():
-    # the kernel of Blasiok and Nakkiran, reflected at 0 and 1 and cut off at distance 1/2, summed by hand
-    intervals, bandwidth = 200, 0.1
-    grid = np.linspace(0, 1, intervals + 1)
-    mass = np.random.default_rng(1).normal(size=intervals + 1)
-    mass[[0, -1]] = 0  # what lies on an end is its own reflection
-    expected = np.zeros(intervals + 1)
-    for shift in (grid, -grid, 2 - grid):
-        distance = np.abs(grid[:, None] - shift)
-        expected += (np.exp(-0.5 * (distance / bandwidth) ** 2) * (distance <= 0.5 + 1e-12)) @ mass
-    assert smoothed(mass, bandwidth) == pytest.approx(
-        expected / (np.sqrt(2 * np.pi) * bandwidth * intervals), abs=1e-12
-    )
+    # the kernel of Blasiok and Nakkiran, reflected at 0 and 1, summed by hand
+    bandwidth = 0.1
+    rng = np.random.default_rng(1)
+    value, mass = np.append(rng.random(20), [0, 1]), rng.normal(size=22)
+    found = curve(cosines(value, mass, bandwidth / 2), bandwidth)
+    grid = np.linspace(0, 1, found.size)
+    expected = np.zeros(found.size)
+    for mirror in (value, -value, 2 - value, 2 + value, value - 2):
+        expected += np.exp(-0.5 * ((grid[:, None] - mirror) / bandwidth) ** 2) @ mass
+    assert found == pytest.approx(expected / (np.sqrt(2 * np.pi) * bandwidth), abs=1e-4)
 
 
 def test_ends_are_where_the_conditions_turn():
@@ -49,7 +47,7 @@ def test_ends_are_where_the_conditions_turn():
         return norm(residual, t) - noise - t
 
     assert found.low > 0
-    # the two grids differ by less than 1e-3 of the value; a step beyond that on either side decides
+    # the grid of the measure at a given bandwidth is finer; a step beyond the difference on either side decides
     assert excess(found.low * 0.97) > 0 > excess(found.low * 1.03)
     null = resampling.resample(bound, sample, "labels", 99, resampling.key_of(5), LABELS_STAGE)
     assert p_value(found.estimate, null, "greater") <= 0.025

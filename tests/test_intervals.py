@@ -196,7 +196,7 @@ def test_result_and_errors():
         with pytest.raises(ValueError, match="no honest interval"):
             cs.confidence_interval(y, p, **options)
     with pytest.raises(ValueError, match="no honest interval"):
-        cs.confidence_interval(y, p, measure="kernel_ce", statistic="U")
+        cs.confidence_interval(y, p, measure="kernel_ce_squared")
     with pytest.raises(ValueError, match="expected a method, one of honest"):
         cs.confidence_interval(y, p, method="normal")
     with pytest.raises(ValueError, match="confidence_level between 0 and 1"):

@@ -12,7 +12,7 @@ import calibstat as cs
 def all_pairs(y, p, kernel, bandwidth):
     """Mean over pairs of rows with, and over pairs of different rows without, the diagonal."""
     distance = np.abs(p[:, None] - p[None, :]) / bandwidth
-    terms = np.outer(y - p, y - p) * np.exp(-distance if kernel == "laplace" else -(distance**2))
+    terms = np.outer(y - p, y - p) * np.exp(-distance if kernel == "laplace" else -(distance**2) / 2)
     n = y.size
     return terms.mean(), (terms.sum() - np.trace(terms)) / (n * (n - 1)) if n > 1 else 0.0
 
@@ -23,7 +23,7 @@ def test_against_all_pairs(data, kernel, bandwidth):
     squared, unbiased = all_pairs(y, p, kernel, bandwidth)
     options = {"kernel": kernel, "bandwidth": bandwidth}
     assert cs.estimate(y, p, measure="kernel_ce", **options) ** 2 == pytest.approx(squared, abs=1e-12)
-    assert cs.estimate(y, p, measure="kernel_ce", statistic="U", **options) == pytest.approx(unbiased, abs=1e-12)
+    assert cs.estimate(y, p, measure="kernel_ce_squared", **options) == pytest.approx(unbiased, abs=1e-12)
 
 
 def test_many_rows_against_all_pairs():
@@ -32,18 +32,18 @@ def test_many_rows_against_all_pairs():
     y = rng.random(1500) < p**2
     for kernel in ("laplace", "gaussian"):
         squared, unbiased = all_pairs(y, p, kernel, 0.2)
-        options = {"measure": "kernel_ce", "kernel": kernel, "bandwidth": 0.2}
-        assert cs.estimate(y, p, **options) == pytest.approx(math.sqrt(squared), abs=1e-12)
-        assert cs.estimate(y, p, statistic="U", **options) == pytest.approx(unbiased, abs=1e-12)
+        options = {"kernel": kernel, "bandwidth": 0.2}
+        assert cs.estimate(y, p, measure="kernel_ce", **options) == pytest.approx(math.sqrt(squared), abs=1e-12)
+        assert cs.estimate(y, p, measure="kernel_ce_squared", **options) == pytest.approx(unbiased, abs=1e-12)
 
 
 def test_by_hand():
     # residuals -.5 and 1 half a unit apart: squares .25 + 1 - 2 * .5 * exp(-.5), over 2**2 rows
     y, p = [0, 1], [0.5, 0.0]
     assert cs.estimate(y, p, measure="kernel_ce") == pytest.approx(math.sqrt(1.25 - math.exp(-0.5)) / 2, abs=1e-15)
-    assert cs.estimate(y, p, measure="kernel_ce", statistic="U") == pytest.approx(-0.5 * math.exp(-0.5), abs=1e-15)
+    assert cs.estimate(y, p, measure="kernel_ce_squared") == pytest.approx(-0.5 * math.exp(-0.5), abs=1e-15)
     assert cs.estimate(y, p, measure="kernel_ce", kernel="gaussian") == pytest.approx(
-        math.sqrt(1.25 - math.exp(-0.25)) / 2, abs=1e-15
+        math.sqrt(1.25 - math.exp(-0.125)) / 2, abs=1e-15
     )
 
 
@@ -56,7 +56,7 @@ def test_unbiased_statistic_is_unbiased():
     mean = 0.0
     for code in range(16):
         y = np.array([code >> i & 1 for i in range(4)])
-        mean += np.prod(np.where(y, truth, 1 - truth)) * cs.estimate(y, p, measure="kernel_ce", statistic="U")
+        mean += np.prod(np.where(y, truth, 1 - truth)) * cs.estimate(y, p, measure="kernel_ce_squared")
     assert mean == pytest.approx(expected, abs=1e-15)
 
 
@@ -65,7 +65,7 @@ def test_witness_is_the_smoothed_residual(data, kernel):
     sample = cs.Sample.from_rows(*data)
     detail = cs.detail(sample, measure="kernel_ce", kernel=kernel, bandwidth=0.3)
     distance = np.abs(sample.value[:, None] - sample.value[None, :]) / 0.3
-    smoothed = np.exp(-distance if kernel == "laplace" else -(distance**2)) @ sample.residual
+    smoothed = np.exp(-distance if kernel == "laplace" else -(distance**2) / 2) @ sample.residual
     assert detail["witness"] * detail.estimate == pytest.approx(smoothed, abs=1e-12)
 
 
@@ -75,15 +75,16 @@ def test_a_calibrated_sample_has_no_witness():
 
 def test_one_row_has_no_pair():
     assert cs.estimate([1], [0.25], measure="kernel_ce") == 0.75
-    assert cs.estimate([1], [0.25], measure="kernel_ce", statistic="U") == 0
+    assert cs.estimate([1], [0.25], measure="kernel_ce_squared") == 0
 
 
 def test_interval_only_where_it_is_a_seminorm():
     assert cs.MEASURES["kernel_ce"].bind({}).honest is not None
-    assert cs.MEASURES["kernel_ce"].bind({"statistic": "U"}).honest is None
+    assert cs.MEASURES["kernel_ce_squared"].bind({}).honest is None
 
 
-@pytest.mark.parametrize("options", [{"kernel": "box"}, {"bandwidth": 0}, {"bandwidth": math.nan}, {"statistic": "W"}])
-def test_unknown_options(options):
+@pytest.mark.parametrize("measure", ["kernel_ce", "kernel_ce_squared"])
+@pytest.mark.parametrize("options", [{"kernel": "box"}, {"bandwidth": 0}, {"bandwidth": math.nan}, {"statistic": "U"}])
+def test_unknown_options(measure, options):
     with pytest.raises(ValueError, match="expected"):
-        cs.estimate([1], [0.5], measure="kernel_ce", **options)
+        cs.estimate([1], [0.5], measure=measure, **options)

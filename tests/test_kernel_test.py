@@ -31,7 +31,7 @@ def all_pairs(prob, label, kernel="laplace", distance="total_variation", bandwid
     difference = prob[:, None, :] - prob[None, :, :]
     absolute = distance == "total_variation"
     d = np.abs(difference).sum(axis=2) / 2 if absolute else np.sqrt((difference**2).sum(axis=2))
-    k = np.exp(-d / bandwidth) if kernel == "laplace" else np.exp(-(d**2) / bandwidth**2)
+    k = np.exp(-d / bandwidth) if kernel == "laplace" else np.exp(-(d**2) / (2 * bandwidth**2))
     return k * (residual @ residual.T) * (1 - np.eye(label.size))
 
 

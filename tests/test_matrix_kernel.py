@@ -51,7 +51,7 @@ def all_pairs(prob, label, kernel="laplace", distance="total_variation", bandwid
     difference = prob[:, None, :] - prob[None, :, :]
     absolute = distance == "total_variation"
     d = np.abs(difference).sum(axis=2) / 2 if absolute else np.sqrt((difference**2).sum(axis=2))
-    k = np.exp(-d / bandwidth) if kernel == "laplace" else np.exp(-(d**2) / bandwidth**2)
+    k = np.exp(-d / bandwidth) if kernel == "laplace" else np.exp(-(d**2) / (2 * bandwidth**2))
     return k * (residual @ residual.T)
 
 
@@ -113,7 +113,7 @@ def test_two_classes_are_twice_the_squared_binary_error(data, bandwidth):
     binary = cs.estimate(y, p, measure="kernel_ce", bandwidth=bandwidth)
     assert skce(prob, y, bandwidth=bandwidth) == pytest.approx(2 * binary**2, abs=1e-12)
     if y.size > 1:
-        binary = cs.estimate(y, p, measure="kernel_ce", bandwidth=bandwidth, statistic="U")
+        binary = cs.estimate(y, p, measure="kernel_ce_squared", bandwidth=bandwidth)
         assert skce(prob, y, bandwidth=bandwidth, statistic="U") == pytest.approx(2 * binary, abs=1e-12)
 
 
@@ -127,7 +127,7 @@ def test_by_hand():
         -0.375 * math.exp(-math.sqrt(0.125) / 0.5), abs=1e-15
     )
     assert skce(prob, label, kernel="gaussian", distance="euclidean", statistic="U", bandwidth=0.5) == pytest.approx(
-        -0.375 * math.exp(-0.5), abs=1e-15
+        -0.375 * math.exp(-0.25), abs=1e-15
     )
 
 

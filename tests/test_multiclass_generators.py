@@ -224,7 +224,7 @@ BINARY = [
 ]
 COMPARED = [("ece", {}), ("ece", {"norm": "l2"}), ("ece", {"strategy": "quantile", "n_bins": 5}), ("ece_width", {})]
 COMPARED += [("ks", {}), ("kuiper", {}), ("brier", {}), ("log_loss", {}), ("mcb", {}), ("smooth_ce", {})]
-COMPARED += [("kernel_ce", {}), ("kernel_ce", {"statistic": "U"}), ("random_interval_ce", {})]
+COMPARED += [("kernel_ce", {}), ("kernel_ce_squared", {}), ("random_interval_ce", {})]
 COMPARED += [("post_processing_gap", {}), ("smooth_ece", {"bandwidth": 0.1})]
 
 

@@ -75,7 +75,7 @@ def test_losses_of_whole_vectors(measure):
 
 @pytest.mark.parametrize(
     ("measure", "options"),
-    [("ece", {"norm": "l2"}), ("kernel_ce", {"statistic": "U"}), ("mcb", {}), ("smooth_ece", {})],
+    [("ece", {"norm": "l2"}), ("kernel_ce_squared", {}), ("mcb", {}), ("smooth_ece", {})],
 )
 def test_measures_without_a_form_by_rows(measure, options):
     assert model_of([0, 1, 1], [0.2, 0.5, 0.9], measure, options) is None

@@ -1,49 +1,29 @@
+"""SmoothECE against a quadrature of its formula, closed forms, and the authors' package away from the ends."""
+
+import math
+
 import numpy as np
 import pytest
 from conftest import rows
 from hypothesis import given, settings
 
 import calibstat as cs
-from calibstat.measures.smooth import FINE, NARROWEST, STEPS, _split
+from calibstat.measures.smooth import CLOSE, NARROWEST, cosines, integral
+
+POINTS = 10_000  # of the quadrature, 1e-4 apart
 
 
-def split_rows(v, mass, intervals):
-    """Share the mass of every row between the two grid points beside it."""
-    grid = np.zeros(intervals + 1)
-    lower = np.minimum((v * intervals).astype(int), intervals - 1)
-    np.add.at(grid, lower, mass * (lower + 1 - v * intervals))
-    np.add.at(grid, lower + 1, mass * (v * intervals - lower))
-    return grid
-
-
-def plain_at(y, p, bandwidth):
-    """The definition without Fourier transforms: reflect, sum over the grid, read off the mesh by lines."""
-    intervals = max(2000, round(20 / bandwidth)) // 2
-    mesh = np.linspace(0, 1, max(round(10 / bandwidth), 200))
-    lower = np.minimum((mesh * intervals).astype(int), intervals - 1)
-    share = mesh * intervals - lower
-    grids = split_rows(p, y - p, intervals), split_rows(p, np.ones(p.size), intervals)
-    smoothed = np.zeros((2, intervals + 1))
-    near = np.unique(np.concatenate((lower, lower + 1)))
-    for node in np.flatnonzero(grids[1]):
-        for mirror in {node, -node, 2 * intervals - node}:  # a node at an end is its own mirror image
-            distance = np.abs(near - mirror)
-            height = np.exp(-0.5 * (distance / (intervals * bandwidth)) ** 2) * (2 * distance <= intervals)
-            for row, grid in zip(smoothed, grids, strict=True):
-                row[near] += grid[node] * height
-    residual, density = (1 - share) * smoothed[:, lower] + share * smoothed[:, lower + 1]
-    return np.abs(residual).sum() / density.sum()
-
-
-def plain(y, p):
-    """Bisection for the smallest bandwidth, a multiple of 2**-10 above .001, with a value of at most it."""
-    low, high = 0, 1024
-    for _ in range(10):
-        middle = (low + high) // 2
-        low, high = (
-            (low, middle) if middle >= 2 and plain_at(y, p, middle / 1024) <= middle / 1024 + 1e-12 else (middle, high)
-        )
-    return plain_at(y, p, high / 1024), high / 1024
+def quadrature(y, p, bandwidth, images=6):
+    """The formula: every residual's Gaussian density and its reflections, added up at the middles of 10,000 cells."""
+    t = (np.arange(POINTS) + 0.5) / POINTS
+    value, which = np.unique(p, return_inverse=True)
+    residual = np.bincount(which, y - p) / y.size
+    smoothed = np.zeros(POINTS)
+    for v, r in zip(value, residual, strict=True):
+        for shift in range(-images, images + 1):
+            for mirror in (2 * shift + v, 2 * shift - v):
+                smoothed += r * np.exp(-0.5 * ((t - mirror) / bandwidth) ** 2)
+    return np.abs(smoothed).mean() / (math.sqrt(2 * math.pi) * bandwidth)
 
 
 def families(n):
@@ -61,44 +41,127 @@ def families(n):
     }
 
 
-@pytest.mark.parametrize("family", families(1))
-@pytest.mark.parametrize("n", [1, 40, 3000])
-def test_against_the_plain_definition(family, n):
+ENDS = {
+    "at 0": ([0, 0, 1, 0, 0], [0.0] * 5),
+    "at 1": ([1, 0, 1, 1, 1], [1.0] * 5),
+    "at both": ([0, 0, 1, 0, 1, 1, 0], [0.0] * 3 + [1.0] * 4),
+    "at both, one sign": ([0, 1, 1], [0.0, 0.0, 1.0]),
+    "near the ends": ([0, 1, 1, 0, 1], [0.0, 1e-3, 0.0125, 0.98, 1.0]),
+    "opposite errors nearby": ([1, 0, 1, 0], [0.5, 0.501, 0.999, 1.0]),
+}
+
+
+def drawn(family, n):
     p, truth = families(n)[family]
-    y = np.random.default_rng(4).random(n) < truth
-    value, bandwidth = plain(y * 1.0, p)
-    detail = cs.detail(y, p, measure="smooth_ece")
-    assert detail["bandwidth"] == bandwidth
-    assert detail.estimate == pytest.approx(value, abs=1e-7)
+    return (np.random.default_rng(4).random(n) < truth) * 1.0, p
 
 
+@pytest.mark.parametrize("family", families(1))
 @pytest.mark.parametrize("bandwidth", [0.002, 0.0071, 0.05, 0.3, 1])
-def test_at_a_bandwidth(bandwidth):
-    p, truth = families(500)["temperature"]
-    y = np.random.default_rng(4).random(500) < truth
+def test_at_a_bandwidth_it_is_the_quadrature_of_the_formula(family, bandwidth):
+    y, p = drawn(family, 60)
     found = cs.estimate(y, p, measure="smooth_ece", bandwidth=bandwidth)
-    assert found == pytest.approx(plain_at(y * 1.0, p, bandwidth), abs=1e-10)
+    # the quadrature too is off, by the square of its step over the bandwidth at each change of sign
+    assert found == pytest.approx(quadrature(y, p, bandwidth), rel=2e-4, abs=1e-12)
+
+
+@pytest.mark.parametrize("bandwidth", [0.001, 0.0071, 0.05, 0.3, 1])
+@pytest.mark.parametrize("name", ENDS)
+def test_mass_at_the_ends_at_a_bandwidth(name, bandwidth):
+    y, p = map(np.array, ENDS[name])
+    found = cs.estimate(y, p, measure="smooth_ece", bandwidth=bandwidth)
+    assert found == pytest.approx(quadrature(y, p, bandwidth), rel=2e-4, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [*(drawn(family, n) for family in families(1) for n in (1, 40, 1000)), *(map(np.array, e) for e in ENDS.values())],
+)
+def test_its_own_bandwidth_is_where_the_quadrature_equals_it(data):
+    y, p = data
+    detail = cs.detail(y, p, measure="smooth_ece")
+    assert detail["bandwidth"] >= NARROWEST
+    if detail.estimate > NARROWEST:
+        assert detail.estimate == pytest.approx(detail["bandwidth"], abs=CLOSE)
+    assert detail.estimate == pytest.approx(quadrature(y, p, detail["bandwidth"]), abs=1e-6)
+
+
+def test_mass_at_the_ends_has_its_whole_weight():
+    # the residual mass is -.05 at 1 and 0 at 1/2, and a reflected kernel integrates to 1: .05 at every bandwidth
+    sample = cs.Sample.from_counts([1, 0.5], [500, 500], [450, 250])
+    for bandwidth in (None, 1e-4, 0.001, 0.05, 0.3, 1):
+        assert cs.estimate(sample, measure="smooth_ece", bandwidth=bandwidth) == pytest.approx(0.05, abs=1e-9)
+    # and |r| where all rows are at one prediction and the mean residual is r
+    for value in (0, 1e-9, 0.3, 1):
+        for positives in (0, 1, 37, 100):
+            found = cs.estimate(cs.Sample.from_counts([value], [100], [positives]), measure="smooth_ece")
+            assert found == pytest.approx(abs(positives / 100 - value), abs=1e-9)
+
+
+def test_two_ends_by_theta_functions():
+    """Residuals a at 0 and -a at 1: the odd waves alone, 4a sum exp(-(pi m s)²/2) cos(pi m t).
+
+    The curve falls through 0 at 1/2, so that twice the integral over the first half is
+    8a sum exp(-(pi m s)²/2) sin(pi m / 2) / (pi m).
+    """
+    y, p = [1, 0, 0, 1], [0.0, 0.0, 1.0, 1.0]  # a = 1/4
+    for bandwidth in (0.05, 0.3, 1):
+        m = np.arange(1, 200, 2)
+        wave = np.exp(-0.5 * (np.pi * m * bandwidth) ** 2) * np.sin(np.pi * m / 2) / (np.pi * m)
+        assert cs.estimate(y, p, measure="smooth_ece", bandwidth=bandwidth) == pytest.approx(2 * wave.sum(), rel=2e-5)
+
+
+def test_a_kernel_without_reflection_is_found_out():
+    """The planted fault of the above: what leaves [0, 1] must come back."""
+    y, p = map(np.array, ENDS["at 1"])
+    assert quadrature(y, p, 0.05, images=0) == pytest.approx(0.1, rel=1e-6)  # half of the residual, .2
+    assert cs.estimate(y, p, measure="smooth_ece", bandwidth=0.05) == pytest.approx(0.2, abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1, 1.5])
+def test_the_authors_package_away_from_the_ends(scale):
+    """Their bandwidth is a multiple of 1/1024 at least as wide, and the value falls by no more than it grows."""
+    relplot = pytest.importorskip("relplot")
+    rng = np.random.default_rng(7)
+    p = rng.uniform(0.4, 0.6, 2000)
+    y = (rng.random(2000) < 0.5 + scale * (p - 0.5) + 0.03 * scale) * 1.0
+    assert cs.estimate(y, p, measure="smooth_ece") == pytest.approx(relplot.smECE(p, y), abs=1 / 1024 + 1e-5)
+    bandwidth = 0.05
+    theirs = relplot.smECE_sigma(p, y, bandwidth)
+    assert cs.estimate(y, p, measure="smooth_ece", bandwidth=bandwidth) == pytest.approx(theirs, rel=2e-3)
 
 
 @settings(max_examples=30)
 @given(rows())
-def test_the_bandwidth_is_the_smallest_that_is_wide_enough(data):
+def test_the_bandwidth_is_the_value_or_the_narrowest(data):
     detail = cs.detail(*data, measure="smooth_ece")
-    step = round(detail["bandwidth"] * STEPS)
-    assert detail["bandwidth"] == step / STEPS
-    assert detail.estimate <= detail["bandwidth"] + 1e-12
-    assert step >= NARROWEST
-    if step > NARROWEST:
-        narrower = (step - 1) / STEPS
-        assert cs.estimate(*data, measure="smooth_ece", bandwidth=narrower) > narrower - 1e-5
+    narrowest = detail["bandwidth"] == NARROWEST and detail.estimate <= NARROWEST
+    assert narrowest or detail.estimate == pytest.approx(detail["bandwidth"], abs=CLOSE)
 
 
-def test_splitting_twice_is_splitting_once_where_grids_nest():
-    sample = cs.Sample.from_rows([0, 1] * 50, np.random.default_rng(0).random(100))
-    once = _split(sample.value, sample.residual, sample.count, 1000)
-    fine = _split(sample.value, sample.residual, sample.count, FINE)
-    twice = _split(np.arange(FINE + 1) / FINE, fine[0], fine[1], 1000)
-    assert twice == pytest.approx(once, abs=1e-12)
+@settings(max_examples=30)
+@given(rows())
+def test_it_does_not_increase_with_the_bandwidth(data):
+    found = [cs.estimate(*data, measure="smooth_ece", bandwidth=b) for b in (0.001, 0.01, 0.1, 0.4, 1)]
+    assert np.all(np.diff(found) <= 1e-4)
+
+
+def test_sharing_out_keeps_the_waves():
+    rng = np.random.default_rng(0)
+    value, mass = np.append(rng.random(50), [0, 1]), rng.normal(size=52)
+    found = cosines(value, mass, 0.05, 4096)
+    expected = np.cos(np.pi * np.arange(found.size)[:, None] * value) @ mass
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("shift", [0, 0.3, 1])
+def test_the_integral_of_an_absolute_wave(shift):
+    # |cos(3 pi t) + s| on [0, 1], s = 0: 2 / pi; else by SciPy's quadrature between the crossings
+    from scipy.integrate import quad
+
+    t = np.arange(65) / 64
+    expected = quad(lambda t: abs(math.cos(3 * math.pi * t) + shift), 0, 1, limit=500)[0]
+    assert integral(np.cos(3 * np.pi * t) + shift) == pytest.approx(expected, rel=2e-5)
 
 
 def test_detail_is_a_curve_whose_mean_is_the_value():
@@ -106,15 +169,9 @@ def test_detail_is_a_curve_whose_mean_is_the_value():
     for bandwidth in (None, 0.1):
         detail = cs.detail(y, p, measure="smooth_ece", bandwidth=bandwidth)
         assert detail["grid"].shape == detail["residual"].shape == detail["density"].shape
-        assert np.mean(np.abs(detail["residual"]) * detail["density"]) == pytest.approx(detail.estimate)
-        assert detail["density"].mean() == pytest.approx(1)
-
-
-def test_a_constant_residual_is_the_value():
-    # every residual is .25, and so is the smoothed one, at any bandwidth
-    sample = cs.Sample.from_counts([0.25, 0.5], [4, 4], [2, 3])
-    assert cs.estimate(sample, measure="smooth_ece") == pytest.approx(0.25, abs=1e-12)
-    assert cs.estimate(sample, measure="smooth_ece", bandwidth=0.01) == pytest.approx(0.25, abs=1e-12)
+        mean = np.trapezoid(np.abs(detail["residual"]) * detail["density"], detail["grid"])
+        assert mean == pytest.approx(detail.estimate, rel=1e-3)
+        assert np.trapezoid(detail["density"], detail["grid"]) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("bandwidth", [0, 1e-5, 1.5, float("nan")])

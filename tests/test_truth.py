@@ -59,7 +59,7 @@ FORMS += [
     ("ece", {"norm": "max"}),
     ("ece", {"norm": "l2", "n_bins": 6, "strategy": "quantile"}),
     ("ece_debiased", {"strategy": "quantile"}),
-    ("kernel_ce", {"statistic": "U", "bandwidth": 0.1}),
+    ("kernel_ce_squared", {"bandwidth": 0.1}),
     ("smooth_ece", {"bandwidth": 0.1}),
     ("lower_distance", {"grid": 20}),
 ]
@@ -84,14 +84,14 @@ def errors(label, n):
 
     def form(bound, cell, count_r, positives_r):
         """The estimate, and the norm of the difference of the residuals where there is one."""
-        estimate = bound.report(bound.statistic(value, count_r, positives_r))
+        estimate = bound.statistic(value, count_r, positives_r)
         if cell is not None:
             count_b, residual, value_b = cell_sums(cell, *sample.arrays)
             difference = cell_sums(cell, value, count_r, positives_r)[1] - residual
             width = bound.reduce(count_b, 0 * residual, value_b)  # what `ece_width` adds
             return estimate, bound.reduce(count_b, difference, value_b) - width
         difference = positives_r - positives - (count_r - count) * value
-        if bound.measure.norm and bound.options.get("statistic") != "U":
+        if bound.measure.norm:
             return estimate, bound.seminorm(value, difference / n)
         if bound.measure.name in ("smooth_ece", "surrogate_interval_ce"):
             return estimate, bound.statistic(value, count, difference + count * value)

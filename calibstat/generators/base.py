@@ -49,8 +49,8 @@ def plug_in(measure: str, options: Mapping[str, Any]) -> tuple[BoundMeasure, int
     if measure == "ece_debiased":
         shared = {k: v for k, v in bound.options.items() if k in ("n_bins", "strategy")}
         return find_measure("ece", {"norm": "l2", **shared}), 1
-    if measure == "kernel_ce" and bound.options["statistic"] == "U":
-        return find_measure("kernel_ce", {**bound.options, "statistic": "V"}), 2
+    if measure == "kernel_ce_squared":
+        return find_measure("kernel_ce", bound.options), 2
     if measure not in PLUG_IN and not bound.measure.norm:
         known = "neither a seminorm of the residual measure nor one that comes with calibstat"
         raise NotImplementedError(f"the population value of measure {measure!r} is not known: it is {known}")
@@ -133,7 +133,7 @@ class Generator:
         Returns
         -------
         float
-            For `ece_debiased` the binned L2 error; for the U-statistic of `kernel_ce` the squared kernel error.
+            For `ece_debiased` the binned L2 error; for `kernel_ce_squared` the square of `kernel_ce`.
 
         Raises
         ------

@@ -286,7 +286,7 @@ class high_frequency(Scores):
     >>> generators.high_frequency(2).curve([0.375, 0.5, 0.625]).round(4)
     array([0.2278, 0.5   , 0.7722])
     >>> [round(generators.high_frequency(k).truth("kernel_ce", kernel="gaussian"), 6) for k in (4, 8)]
-    [0.002118, 3e-06]
+    [0.001487, 2e-06]
     """
 
     k: int

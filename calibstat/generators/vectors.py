@@ -125,7 +125,7 @@ def _of_classes(name: str, bound: BoundMeasure, seen: Vectors) -> float:
     residual, value = np.zeros((2, cells, seen.prob.shape[1]))
     np.add.at(residual, cell, share[:, None] * (seen.law - seen.prob))
     np.add.at(value, cell, share[:, None] * seen.prob)
-    return bound.report(float(bound.reduce(np.bincount(cell, seen.weight, cells), residual, value)))
+    return float(bound.reduce(np.bincount(cell, seen.weight, cells), residual, value))
 
 
 def _skce(

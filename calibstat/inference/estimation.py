@@ -239,7 +239,7 @@ def kernel_calibration_error(
     y_true, y_prob, sample_weight
         As for `estimate`.
     kernel : {"laplace", "gaussian"}
-        How the weight of a pair falls with the distance of its predictions.
+        How the weight of a pair falls with the distance of its predictions over `bandwidth`, u: exp(-u) or exp(-u²/2).
     bandwidth : float
         The distance over which it falls, above 0.
 

@@ -53,7 +53,7 @@ def honest_interval_of_classes(
         return 0.0, high
     # The gate: a low end above 0 denies calibration, so the exact test has to deny it too.
     null = problem.resample("labels", n_resamples, key, LABELS_STAGE, n_jobs)
-    return (0.0 if p_value(problem.statistic(), null, "greater") > alpha / 2 else low), high
+    return (0.0 if p_value(problem.estimate(), null, "greater") > alpha / 2 else low), high
 
 
 @dataclass(frozen=True)

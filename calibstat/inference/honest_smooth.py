@@ -13,10 +13,9 @@ import numpy as np
 from calibstat import resampling
 from calibstat.inference.honest import ROWS_STAGE, upper_quantile
 from calibstat.measures.registry import BoundMeasure, FixedPointInterval
-from calibstat.measures.smooth import grid_intervals, share_out, smoothed
+from calibstat.measures.smooth import NARROWEST, cosines, curve, integral
 from calibstat.sample import Sample
 
-NARROWEST = 2e-3  # the least bandwidth that the measure has, near enough
 CLOSE = 1e-5  # how near the ends are found
 
 
@@ -34,29 +33,30 @@ def fixed_point_interval(
 
     value, n = sample.value, sample.n
     estimate = bound.estimate(sample)
-    intervals = grid_intervals(max(estimate / 2, NARROWEST))
-    residual, rows = share_out(value, sample.residual, sample.count / n, intervals)
+    at = max(estimate, NARROWEST)
+    narrowest = max(estimate / 4, NARROWEST)
+    residual = cosines(value, sample.residual, narrowest)
 
     def statistic(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
-        return share_out(value, (positives - count * value) / n, count, intervals)[0]
+        return cosines(value, (positives - count * value) / n, narrowest)
 
     noise = resampling.draw(sample, "rows", statistic, n_resamples, key, ROWS_STAGE, n_jobs) - residual
 
-    def norm(part: np.ndarray, bandwidth: float) -> np.ndarray:
-        return np.abs(smoothed(part, bandwidth)).sum(axis=-1) / smoothed(rows, bandwidth).sum()
+    def norm(bandwidth: float) -> float:
+        return float(integral(curve(residual, bandwidth)))
 
     def explained(t: float) -> bool:
-        return float(norm(residual, t)) - upper_quantile(norm(noise, t), alpha / 2) <= t
+        bandwidth = max(t, narrowest)  # below it the norm there stands in, which is at most that at t
+        drawn = np.array([integral(step) for step in curve(noise, bandwidth)])
+        return norm(bandwidth) - upper_quantile(drawn, alpha / 2) <= t
 
-    at = max(estimate, NARROWEST)
     squares = sample.positives * (1 - value) ** 2 + (sample.count - sample.positives) * value**2
     spread = largest = float(np.sqrt(squares.sum()) / n)
     if estimate >= recipe.floor * largest:
-        # the kernel is symmetric, so that smoothing the signs gives the weight of each residual
-        witness = smoothed(np.sign(smoothed(residual, at)), at) / smoothed(rows, at).sum()
-        spread = float((noise @ witness).std())
+        witness = np.sign(curve(residual, at))
+        spread = float(np.trapezoid(witness * curve(noise, at)).std()) / (witness.size - 1)
     reach = float(ndtri(1 - alpha / 2)) * spread
-    high = _smallest(lambda t: float(norm(residual, t)) + reach < t, at, 1.0)
+    high = _smallest(lambda t: norm(t) + reach < t, at, 1.0)
     return (0.0 if explained(NARROWEST) else _smallest(explained, NARROWEST, at)), high
 
 

@@ -189,10 +189,9 @@ def _bootstrap_of_classes(
     """Return the ends of a percentile or basic interval, the rows of all classes drawn together."""
     if isinstance(problem, ClassProblem):
         drawn = problem.resample_classes("rows", n_resamples, key, ROWS_STAGE, n_jobs)
-        drawn = problem.together(np.vectorize(problem.bound.report)(drawn))
+        drawn = problem.together(drawn)
     else:
         drawn = problem.resample("rows", n_resamples, key, ROWS_STAGE, n_jobs)
-        drawn = np.array([problem.bound.report(t) for t in drawn])
     low, high = np.quantile(drawn, [alpha / 2, 1 - alpha / 2])
     estimate = problem.estimate()
     return (low, high) if method == "percentile" else (2 * estimate - high, 2 * estimate - low)
@@ -203,7 +202,6 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Return the ends of a percentile, basic or BCa bootstrap interval."""
     drawn = resampling.resample(bound, sample, "rows", n_resamples, key, ROWS_STAGE, n_jobs)
-    drawn = np.array([bound.report(t) for t in drawn]) if bound.measure.report else drawn
     levels = np.array([alpha / 2, 1 - alpha / 2])
     if method == "bca":
         levels = _bca_levels(bound, sample, drawn, levels)
@@ -237,6 +235,6 @@ def _jackknife(bound: BoundMeasure, sample: Sample) -> tuple[np.ndarray, np.ndar
             count[j] -= 1
             positives[j] -= outcome
             weights.append(rows[j])
-            left_out.append(bound.report(bound.statistic(sample.value, count, positives)) if sample.n > 1 else 0.0)
+            left_out.append(bound.statistic(sample.value, count, positives) if sample.n > 1 else 0.0)
     weight, values = np.array(weights), np.array(left_out)
     return weight, weight @ values / weight.sum() - values

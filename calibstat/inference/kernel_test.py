@@ -58,7 +58,7 @@ def kernel_calibration_test(
         the pairs within consecutive blocks of rows, divided by its standard error; the limit is normal. "linear": the
         same with blocks of two rows.
     kernel : {"laplace", "gaussian"}
-        exp(-d / bandwidth) or exp(-d² / bandwidth²).
+        exp(-u) or exp(-u²/2), u = d / bandwidth.
     distance : {"total_variation", "euclidean"}
         The distance d of predicted vectors: half the sum of absolute differences, or the Euclidean one, which the
         Gaussian kernel needs.

@@ -139,13 +139,9 @@ class VectorProblem:
         """The predictions."""
         return self.seen.predictions
 
-    def statistic(self) -> float:
-        """Return what the test compares with its null distribution."""
-        return self.bound.of_vectors(self.predictions.prob, self.predictions.label)
-
     def estimate(self) -> float:
         """Return the measure."""
-        return self.bound.report(self.statistic())
+        return self.bound.of_vectors(self.predictions.prob, self.predictions.label)
 
     def resample(self, scheme: str, n_resamples: int, key: np.uint64, stage: int, n_jobs: int) -> np.ndarray:
         """Return the statistic of every resample."""
@@ -165,8 +161,8 @@ class ClassProblem:
         """The predictions."""
         return self.seen.predictions
 
-    def statistics(self) -> np.ndarray:
-        """Return the statistic of each class."""
+    def estimates(self) -> np.ndarray:
+        """Return the measure of each class."""
         if self.seen.weight is None:
             return self.bound.of_classes(self.predictions)
         return np.array([self.bound.statistic(*sample.arrays) for sample in self.seen.samples()])
@@ -174,14 +170,6 @@ class ClassProblem:
     def together(self, values: np.ndarray) -> Any:
         """Return the mean over the classes, or the largest, over the last axis."""
         return values.max(axis=-1) if self.reduce == "max" else values.mean(axis=-1)
-
-    def statistic(self) -> float:
-        """Return what the test compares with its null distribution."""
-        return float(self.together(self.statistics()))
-
-    def estimates(self) -> np.ndarray:
-        """Return the measure of each class."""
-        return np.array([self.bound.report(t) for t in self.statistics()])
 
     def estimate(self) -> Any:
         """Return the measure of each class, or one number for all if `reduce` says how."""

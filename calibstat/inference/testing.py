@@ -117,14 +117,14 @@ def calibration_test(
         null = resampling.resample(bound, sample, resample, n_resamples, key, LABELS_STAGE, n_jobs)
         return _result(bound, statistic, null, problem.seen.null, problem.seen.lens, resample, int(sample.n))
     if isinstance(problem, ClassProblem) and problem.reduce is None:
-        statistics = problem.statistics()
+        statistics = problem.estimates()
         null = problem.resample_classes(resample, n_resamples, key, LABELS_STAGE, n_jobs)
         return _class_wise(problem, statistics, null, resample)
     null = problem.resample(resample, n_resamples, key, LABELS_STAGE, n_jobs)
     lens_text = problem.seen.lens
     if isinstance(problem, ClassProblem):
         lens_text += f", {problem.reduce} over {problem.predictions.n_classes} classes"
-    return _result(bound, problem.statistic(), null, problem.seen.null, lens_text, resample, problem.predictions.n)
+    return _result(bound, problem.estimate(), null, problem.seen.null, lens_text, resample, problem.predictions.n)
 
 
 def _result(

@@ -347,18 +347,13 @@ def _squared_error(cell, value, count, positives, within):  # type: ignore[no-un
     return total / n
 
 
-def _root(statistic: float) -> float:
-    """Report a signed square as the root of its positive part."""
-    return math.sqrt(max(statistic, 0.0))
-
-
 @measure(
     "ece_debiased",
     title="Debiased L2 calibration error",
-    formula=r"\Bigl(\sum_b \frac{n_b}{n}\Bigl[(\bar y_b - \bar v_b)^2 - \frac{s_b^2}{n_b}\Bigr]\Bigr)_+^{1/2}",
+    formula=r"\operatorname{sign}(x)\,|x|^{1/2},"
+    r"\quad x = \sum_b \frac{n_b}{n}\Bigl[(\bar y_b - \bar v_b)^2 - \frac{s_b^2}{n_b}\Bigr]",
     reference=KUMAR,
-    bounds=(0, 1),
-    report=_root,
+    bounds=(-1, 1),
     detail=ece_detail,
     sound=False,
     symmetric=False,
@@ -372,17 +367,19 @@ def ece_debiased(
     strategy: str = "uniform",
     variant: str = "unbiased",
 ) -> float:
-    """Return the squared binned error less the bias of its square; the estimate is the root of its positive part.
+    """Return the L2 binned error less the bias of its square: the signed root of an unbiased estimate of the square.
 
     Options: `n_bins` and `strategy` as for `ece`; `variant`, "unbiased" to subtract the variance of the residuals in
     each bin over n_b, or "kumar" for that of the outcomes, as Kumar et al. do, which is unbiased only if predictions
     are constant within bins.
 
-    The square is unbiased for fixed bins of at least two rows (smaller ones are left out) and may be negative; tests
-    use the signed square, because its positive part has an atom at 0. Opposite errors in one bin cancel. Cost: one
-    sort of the rows, then one pass.
+    The square x is unbiased for fixed bins of at least two rows (smaller ones are left out). It can be negative, and
+    the value then is -sqrt(-x): the gaps are smaller than chance makes them on average, as for about half of the
+    samples of a calibrated model. The root has the unit of `ece` and keeps the order, so that p-values are those of
+    the square. Opposite errors in one bin cancel. Cost: one sort of the rows, then one pass.
     """
     if variant not in ("unbiased", "kumar"):
         raise ValueError(f"expected variant 'unbiased' or 'kumar', found {variant!r}")
     cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
-    return _squared_error(cell, value, count, positives, variant == "unbiased")
+    square = _squared_error(cell, value, count, positives, variant == "unbiased")
+    return math.copysign(math.sqrt(abs(square)), square)

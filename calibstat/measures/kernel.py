@@ -49,54 +49,45 @@ def _laplace_smoothed(value, residual, bandwidth):  # type: ignore[no-untyped-de
 
 @jit
 def _gaussian_smoothed(value, residual, bandwidth):  # type: ignore[no-untyped-def]
-    """Return sum_k r_k exp(-((v_j - v_k) / bandwidth)**2) for every j, pair by pair."""
+    """Return sum_k r_k exp(-((v_j - v_k) / bandwidth)**2 / 2) for every j, pair by pair."""
     out = residual.copy()
     for j in range(value.size):
         for k in range(j):
-            near = math.exp(-(((value[j] - value[k]) / bandwidth) ** 2))
+            near = math.exp(-0.5 * ((value[j] - value[k]) / bandwidth) ** 2)
             out[j] += near * residual[k]
             out[k] += near * residual[j]
     return out
 
 
-def _check(kernel: str, bandwidth: float, statistic: str = "V") -> None:
+def _check(kernel: str, bandwidth: float) -> None:
     if kernel not in ("laplace", "gaussian"):
         raise ValueError(f"expected kernel 'laplace' or 'gaussian', found {kernel!r}")
     if not 0 < bandwidth < math.inf:
         raise ValueError(f"expected a bandwidth above 0, found {bandwidth!r}")
-    if statistic not in ("V", "U"):
-        raise ValueError(f"expected statistic 'V' or 'U', found {statistic!r}")
 
 
 def _square(value: np.ndarray, residual: np.ndarray, kernel: str, bandwidth: float) -> float:
     """Return sum_jk r_j r_k K(v_j, v_k), which only rounding can make negative."""
+    _check(kernel, bandwidth)
     if kernel == "laplace":
         return max(_laplace(value, residual, float(bandwidth)), 0.0)
     return max(float(residual @ _gaussian_smoothed(value, residual, float(bandwidth))), 0.0)
 
 
-def kernel_seminorm(
-    value: np.ndarray, residual: np.ndarray, *, kernel: str = "laplace", bandwidth: float = 1.0
-) -> float:
-    """Return the V-statistic's square root: the norm of the residual measure's embedding."""
-    _check(kernel, bandwidth)
-    return math.sqrt(_square(value, residual, kernel, bandwidth))
-
-
 def kernel_detail(
     value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, kernel: str = "laplace", bandwidth: float = 1.0
 ) -> dict[str, Any]:
-    """Return the witness of the V-statistic: the function of the unit ball that the residuals agree with most."""
+    """Return the witness: the function of the unit ball that the residuals agree with most."""
     _check(kernel, bandwidth)
     residual = (positives - count * value) / count.sum()
     smoothed = (_laplace_smoothed if kernel == "laplace" else _gaussian_smoothed)(value, residual, float(bandwidth))
-    norm = kernel_seminorm(value, residual, kernel=kernel, bandwidth=bandwidth)
+    norm = kernel_ce(value, residual, kernel=kernel, bandwidth=bandwidth)
     # the unit ball lies in [-1, 1] because K(v, v) = 1; clipping removes rounding only
     return {"witness": np.clip(smoothed / norm, -1, 1) if norm > 0 else np.zeros_like(smoothed)}
 
 
-def _honest_kernel(*, statistic: str = "V") -> HonestRecipe | None:
-    return WitnessInterval(kappa=2, floor=2) if statistic == "V" else None
+def _honest_kernel() -> HonestRecipe:
+    return WitnessInterval(kappa=2, floor=2)
 
 
 @measure(
@@ -104,37 +95,52 @@ def _honest_kernel(*, statistic: str = "V") -> HonestRecipe | None:
     title="Kernel calibration error",
     formula=r"\Bigl(\frac1{n^2} \sum_{i,j} (y_i - v_i)\,(y_j - v_j)\,K(v_i, v_j)\Bigr)^{1/2}",
     reference=REFERENCE,
-    bounds=(-1, 1),
-    seminorm=kernel_seminorm,
+    bounds=(0, 1),
+    norm=True,
     detail=kernel_detail,
     honest=_honest_kernel,
     continuous=True,
 )
-def kernel_ce(
+def kernel_ce(value: np.ndarray, residual: np.ndarray, *, kernel: str = "laplace", bandwidth: float = 1.0) -> float:
+    """Return the kernel calibration error: large where residuals of nearby predictions have the same sign.
+
+    Options: `kernel`, "laplace" for K = exp(-u) or "gaussian" for K = exp(-u²/2), u = |v_i - v_j| / bandwidth;
+    `bandwidth`, above 0. It is the root of a mean over all pairs of rows, a row with itself included, and therefore
+    biased upwards; `kernel_ce_squared` estimates its square without bias.
+
+    Exact. Cost: Laplace one sort of the rows, then one pass; Gaussian quadratic in the number of distinct
+    predictions. The Laplace kernel is consistent with the distance from calibration, the Gaussian one misses errors of
+    high frequency.
+    """
+    return math.sqrt(_square(value, residual, kernel, bandwidth))
+
+
+@measure(
+    "kernel_ce_squared",
+    title="Squared kernel calibration error, unbiased",
+    formula=r"\frac1{n (n - 1)} \sum_{i \ne j} (y_i - v_i)\,(y_j - v_j)\,K(v_i, v_j)",
+    reference=REFERENCE,
+    bounds=(-1, 1),
+    continuous=True,
+)
+def kernel_ce_squared(
     value: np.ndarray,
     count: np.ndarray,
     positives: np.ndarray,
     *,
     kernel: str = "laplace",
     bandwidth: float = 1.0,
-    statistic: str = "V",
 ) -> float:
-    """Return the kernel calibration error: large where residuals of nearby predictions have the same sign.
+    """Return the mean of residuals' products over pairs of different rows: an unbiased estimate of `kernel_ce` squared.
 
-    Options: `kernel`, "laplace" for K = exp(-|u - v| / bandwidth) or "gaussian" for K = exp(-((u - v) / bandwidth)²);
-    `bandwidth`, above 0; `statistic`, "V" for the square root of the mean over all pairs of rows, from 0 to 1, or "U"
-    for the mean over pairs of different rows, which estimates the *square* without bias and may be negative (0 for
-    fewer than two rows).
+    Options: `kernel`, "laplace" for K = exp(-u) or "gaussian" for K = exp(-u²/2), u = |v_i - v_j| / bandwidth;
+    `bandwidth`, above 0. It is in squared units and may be negative: of a calibrated model it is so about as often as
+    positive. 0 for fewer than two rows.
 
-    Exact. Cost: Laplace one sort of the rows, then one pass; Gaussian quadratic in the number of distinct
-    predictions. The Laplace kernel is consistent with the distance from calibration, the Gaussian one misses errors of
-    high frequency.
+    Exact, at the cost of `kernel_ce`.
     """
-    _check(kernel, bandwidth, statistic)
     n = count.sum()
     square = _square(value, (positives - count * value) / n, kernel, bandwidth)
-    if statistic == "V":
-        return math.sqrt(square)
     if n < 2:
         return 0.0
     same_row = positives @ (1 - value) ** 2 + (count - positives) @ value**2

@@ -36,7 +36,7 @@ def _row(prob, weight, i, first, gaussian, euclidean, bandwidth, out):  # type: 
             out[j] += own * others[j]
     if gaussian:
         for j in range(out.size):
-            out[j] *= math.exp(-distance[j] / bandwidth / bandwidth)
+            out[j] *= math.exp(-0.5 * distance[j] / bandwidth / bandwidth)
     elif euclidean:
         for j in range(out.size):
             out[j] *= math.exp(-math.sqrt(distance[j]) / bandwidth)
@@ -223,7 +223,7 @@ def skce(
 ) -> float:
     """Return the squared kernel calibration error: large where residual vectors of nearby predictions agree.
 
-    Options: `kernel`, "laplace" for k = exp(-d / bandwidth) or "gaussian" for k = exp(-d² / bandwidth²); `distance` d,
+    Options: `kernel`, "laplace" for k = exp(-u) or "gaussian" for k = exp(-u²/2), u = d / bandwidth; `distance` d,
     "total_variation", half the sum of absolute differences, or "euclidean", the only one with the Gaussian kernel, for
     which no other is known to give a valid kernel; `bandwidth`, above 0; `statistic`, "V" for the mean over all pairs
     of rows, which is at least 0; "U" for the mean over pairs of different rows, "block" for the mean of the

@@ -88,8 +88,6 @@ class Measure:
         Its form for whole predicted vectors, of a measure of events that has one.
     norm : bool
         Whether the function takes the residual measure, of which it is then a seminorm.
-    seminorm : callable or None
-        ``seminorm(value, residual, **options)``, the seminorm behind a function that needs more than the residual.
     cells : callable or None
         ``cells(value, count, **options)``, the cell of each distinct prediction, for a binned measure.
     rows : callable or None
@@ -99,8 +97,6 @@ class Measure:
         ``columns(prob, label, **options)``, the same for the event of every class at once, each of shape (K, cells).
     moving : callable or None
         ``moving(**options)``, whether the cells depend on `count`, so that they move when rows are resampled.
-    report : callable or None
-        ``report(statistic, **options)``, the estimate, where the test uses another form than the estimate.
     detail : callable or None
         ``detail(value, count, positives, **options) -> dict``, what the measure knows beyond its value.
     honest : callable or None
@@ -130,12 +126,10 @@ class Measure:
     vectors: Measure | None = None
     tail: Literal["greater", "two-sided"] = "greater"
     norm: bool = False
-    seminorm: Callable[..., float] | None = None
     cells: Callable[..., np.ndarray] | None = None
     rows: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray] | None] | None = None
     columns: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray] | None] | None = None
     moving: Callable[..., bool] | None = None
-    report: Callable[..., float] | None = None
     detail: Callable[..., dict[str, Any]] | None = None
     honest: Callable[..., HonestRecipe | None] | None = None
     complete: bool = True
@@ -188,7 +182,7 @@ class BoundMeasure:
         return self._call(self.measure.function, count, residual, value)
 
     def statistic(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-        """What the test compares with its null distribution."""
+        """The measure of a summary: the estimate, and what the test compares with its null distribution."""
         if self.measure.cells is not None:
             return float(self.reduce(*cell_sums(self.cells(value, count), value, count, positives)))
         if self.measure.norm:
@@ -197,7 +191,7 @@ class BoundMeasure:
 
     def seminorm(self, value: np.ndarray, residual: np.ndarray) -> float:
         """The measure as a seminorm of a residual measure."""
-        return float(self._call(self.measure.seminorm or self.measure.function, value, residual))
+        return float(self._call(self.measure.function, value, residual))
 
     def of_vectors(self, prob: np.ndarray, label: np.ndarray) -> float:
         """The measure of whole predicted vectors."""
@@ -218,18 +212,14 @@ class BoundMeasure:
         form = self.measure.vectors
         return None if form is None else form.bind(self.options)
 
-    def report(self, statistic: float) -> float:
-        """The estimate that belongs to a statistic."""
-        return float(self._call(self.measure.report, statistic)) if self.measure.report else statistic
-
     def estimate(self, sample: Sample) -> float:
         """The measure of a sample."""
-        return self.report(self.statistic(*sample.arrays))
+        return self.statistic(*sample.arrays)
 
     def estimate_rows(self, y: np.ndarray, p: np.ndarray) -> float:
         """The measure of rows, without sorting them where it can."""
         sums = self._call(self.measure.rows, y, p) if self.measure.rows else None
-        return self.estimate(Sample.from_rows(y, p)) if sums is None else self.report(float(self.reduce(*sums)))
+        return self.estimate(Sample.from_rows(y, p)) if sums is None else float(self.reduce(*sums))
 
     def columns(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """The sums in the cells of every class straight from rows, or None where columns need sorting."""

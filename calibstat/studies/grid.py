@@ -26,7 +26,7 @@ BINNED: Measures = {
 
 def every_measure() -> Measures:
     """Return every measure that a study can afford, and variants that are measures of their own."""
-    variants: Measures = {"ece, max": ("ece", {"norm": "max"}), "kernel_ce, U": ("kernel_ce", {"statistic": "U"})}
+    variants: Measures = {"ece, max": ("ece", {"norm": "max"})}
     return BINNED | variants | {name: (name, {}) for name in everyday_measures()}
 
 

@@ -44,7 +44,7 @@ BINNED: Measures = {  # by the names they have in the paper
     "ECE, worst class": ("ece", {"lens": "class_wise", "reduce": "max"}),
 }
 UNBIASED: Measures = {  # squares of kernel errors, 0 on average if calibrated
-    "kernel_ce, U": ("kernel_ce", {"statistic": "U"}),
+    "kernel_ce_squared": ("kernel_ce_squared", {}),
     "skce, U": ("skce", {"statistic": "U"}),
 }
 CLEAN, CALIBRATED = ", held out clean", ", if calibrated"  # endings of labels
