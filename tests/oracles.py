@@ -29,6 +29,12 @@ def samples():
     return st.one_of(rows(max_size=12), clusters()).map(lambda data: cs.Sample.from_rows(*data))
 
 
+def bin_number(v, bins):
+    """The bin of each value, from 0: bin b is (b / bins, (b + 1) / bins], edges as doubles, the first closed at 0."""
+    edge = np.arange(bins + 1) / bins
+    return np.maximum(np.searchsorted(edge, np.asarray(v, np.float64)) - 1, 0)
+
+
 def solved(*arguments, **options):
     found = linprog(*arguments, method="highs-ds", options=TIGHT, **options)
     assert found.status == 0, found.message

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import bin_number
 from scipy import stats
 from test_predictions import LABEL, PROB, vectors
 
@@ -56,7 +57,7 @@ def check_column_sums(predictions, n_bins):
     for i in range(n):
         for k in range(classes):
             v = float(predictions.prob[i, k])
-            b = min(max(int(np.ceil(v * n_bins)) - 1, 0), n_bins - 1)
+            b = int(bin_number(v, n_bins))
             count[k, b] += 1
             residual[k, b] += ((predictions.label[i] == k) - v) / n
             value[k, b] += v / n
@@ -482,7 +483,7 @@ def test_reliability_of_whole_vectors(lens):
     label, prob = example(150, 4)
     seen = lenses.find_lens(lens)(from_rows(label, prob))
     found = cs.reliability(label, prob, lens=lens, n_bins=3)
-    bins = np.clip(np.ceil(seen.prob * 3) - 1, 0, 2)
+    bins = bin_number(seen.prob, 3)
     bins = bins[:, 1:] if seen.n_classes == 2 else bins  # of two the second decides
     cells = {}
     for i in range(150):

@@ -9,6 +9,7 @@ from conftest import rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import LineCollection
+from oracles import bin_number
 from scipy.stats import binom, norm
 from statsmodels.stats.multitest import multipletests
 
@@ -73,7 +74,7 @@ def slow_norm(measure, options, y, p):
         norm_of, witness = lambda t: np.sqrt(max(t @ kernel @ t, 0)), lambda t: kernel @ t / np.sqrt(t @ kernel @ t)
     elif measure == "ece":
         bins = options["n_bins"]
-        cell = np.clip(np.ceil(value * bins) - 1, 0, bins - 1)
+        cell = bin_number(value, bins)
         if options.get("strategy") == "quantile":
             total = np.cumsum(at.sum(axis=0))
             edges = {int(np.argmin(np.abs(total - b * p.size / bins))) for b in range(1, bins)}
@@ -138,7 +139,7 @@ def slow_difference(y, p, q, measure, options, n_resamples, rng, alpha):
 def slow_bias(y, v, at, norm_of, theta, witness, options):
     """The bias of each bin's absolute value, its gap taken one spread nearer to zero."""
     bins = options["n_bins"]
-    cell = np.clip(np.ceil(v * bins) - 1, 0, bins - 1)
+    cell = bin_number(v, bins)
     if options.get("strategy") == "quantile":
         # bins are the sets of values between which the norm adds absolute values
         value = np.unique(v)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import bin_number
 
 import calibstat as cs
 from calibstat.inference.general import (
@@ -30,7 +31,7 @@ SWITCHES = [
 
 
 def even_bin(v, bins):
-    return min(max(math.ceil(v * bins) - 1, 0), bins - 1)
+    return int(bin_number(v, bins))
 
 
 def adaptive_bins(values, bins):
@@ -146,15 +147,15 @@ def ties_part(value, count, *, n_bins, strategy):
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
-        ("_even_bin", first_bin_for_one),
-        ("_even_bin", closed_on_the_left),
-        ("_adaptive_bin", any_below),
+        ("bin_of", first_bin_for_one),
+        ("bin_of", closed_on_the_left),
+        ("_bin_below", any_below),
         ("bin_cells", ties_part),
     ],
 )
 def test_a_fault_is_found(monkeypatch, name, fault):
     prob, label = many(60, 5)
-    for compiled in ("_even_sums", "_errors", "_even_bin", "_adaptive_bin"):
+    for compiled in ("_even_sums", "_errors", "bin_of", "_bin_below"):
         monkeypatch.setattr(general, compiled, getattr(general, compiled).py_func)
     check(prob, label, 4)  # without the fault plain Python passes
     monkeypatch.setattr(general, name, fault)

@@ -1,5 +1,8 @@
 """Intervals cover what they say: the pieces against closed forms, the whole against exact binomial limits."""
 
+import functools
+import itertools
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -179,6 +182,153 @@ def test_coverage_at_calibration_with_its_planted_fault():
 def test_percentile_and_bca_hardly_ever_cover_zero(method):
     """That is what their documentation says: nearly every sample of a calibrated model is missed."""
     assert misses(method, runs=100) >= 95
+
+
+# Quantile cells stay where the sample cuts them; what is covered is the error of the population over these cells.
+
+ATOM, SHARE, CHANCE = np.array([0.2, 0.5, 0.8]), np.array([0.4, 0.2, 0.4]), np.array([0.3, 0.1, 0.75])
+
+
+def waves(n, random):
+    """Uniform predictions whose error changes its sign 14 times."""
+    v = random.random(n)
+    return (random.random(n) < v + 0.95 * np.minimum(v, 1 - v) * np.sin(15 * np.pi * v)).astype(int), v
+
+
+def error_of_waves(cuts):
+    """Sum the integrals of the error over the cells; F is that of v sin(k v), and the error odd about a half."""
+    k = 15 * np.pi
+
+    def below(t):  # the integral of min(v, 1 - v) sin(k v) up to t; sin(k (1 - v)) = sin(k v) for odd multiples of pi
+        u = np.minimum(t, 1 - t)
+        part = np.sin(k * u) / k**2 - u * np.cos(k * u) / k
+        half = np.sin(k / 2) / k**2 - np.cos(k / 2) / (2 * k)
+        return np.where(t <= 0.5, part, 2 * half - part)
+
+    return 0.95 * np.abs(np.diff(below(np.concatenate([[0], cuts, [1]])))).sum()
+
+
+def tied(n, random):
+    """Three predictions: a cut into two halves is as near to 40 % as to 60 % of the population."""
+    j = random.choice(3, n, p=SHARE)
+    return (random.random(n) < CHANCE[j]).astype(int), ATOM[j]
+
+
+def error_of_tied(cuts):
+    cell = np.array([sum(v > cut for cut in cuts) for v in ATOM])
+    return sum(abs((SHARE * (CHANCE - ATOM))[cell == b].sum()) for b in set(cell))
+
+
+POPULATIONS = {"waves": (waves, error_of_waves, 15), "tied": (tied, error_of_tied, 2)}
+
+
+@functools.cache
+def quantile_intervals(population, n, runs=300):
+    draw, error, bins = POPULATIONS[population]
+    found = []
+    for run in range(runs):
+        sample = cs.Sample.from_rows(*draw(n, np.random.default_rng([run, n])))
+        interval = cs.confidence_interval(sample, strategy="quantile", n_bins=bins, n_resamples=199, rng=run)
+        cuts = find_measure("ece", {"strategy": "quantile", "n_bins": bins}).held(sample.value, sample.count)
+        found.append((interval.low, interval.high, error(np.array(cuts.options["strategy"]))))
+    return np.array(found).T
+
+
+@pytest.mark.parametrize("n", [200, 1000])
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_coverage_over_the_cells_that_the_rows_make(population, n):
+    low, high, truth = quantile_intervals(population, n)
+    most = stats.binom.isf(1e-5, low.size, 0.05)
+    assert np.sum((truth < low - 1e-12) | (truth > high + 1e-12)) <= most
+
+
+def test_the_error_over_the_cells_of_the_population_is_not_covered():
+    """The fault: the population's own quantiles, which no sample's cuts hit."""
+    for population, cuts in (("waves", np.arange(1, 15) / 15), ("tied", ATOM[:1])):
+        low, high, _ = quantile_intervals(population, 1000)
+        truth = POPULATIONS[population][1](cuts)
+        assert np.sum((truth < low) | (truth > high)) > 2 * stats.binom.isf(1e-5, low.size, 0.05)
+
+
+def test_the_errors_of_the_two_populations_by_quadrature():
+    cuts = np.array([0.1, 0.37, 0.5, 0.81])
+    ends = np.concatenate([[0], cuts, [1]])
+    pieces = [
+        integrate.quad(lambda v: 0.95 * min(v, 1 - v) * np.sin(15 * np.pi * v), a, b, limit=200, points=[(a + b) / 2])[
+            0
+        ]
+        for a, b in itertools.pairwise(ends)
+    ]
+    assert error_of_waves(cuts) == pytest.approx(np.abs(pieces).sum(), abs=1e-9)
+    family = cs.generators.domain(SHARE, CHANCE, ATOM)
+    for cuts in ((0.2,), (0.5,), (0.2, 0.5), (0.3,)):
+        assert family.truth("ece", strategy=cuts) == pytest.approx(error_of_tied(cuts), abs=1e-15)
+
+
+@pytest.mark.parametrize("measure", ["ece", "ece_debiased"])
+@pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
+def test_no_bin_moves_under_resampling(measure, method):
+    sample = cs.Sample.from_rows(*waves(150, np.random.default_rng(3)))
+    bound = find_measure(measure, {"strategy": "quantile", "n_bins": 6}).held(sample.value, sample.count)
+    settings = {"measure": measure, "method": method, "n_resamples": 99, "rng": 2}
+    found = cs.confidence_interval(sample, strategy="quantile", n_bins=6, **settings)
+    held = cs.confidence_interval(sample, **bound.options, **settings)
+    assert (found.low, found.high) == pytest.approx((held.low, held.high), abs=1e-12)
+    assert found.estimand.startswith("Expected") or found.estimand.startswith("Debiased")
+    assert ", over the cells that these rows make" in found.estimand
+    assert "these rows make" not in held.estimand
+
+
+def test_tests_and_comparisons_hold_their_bins():
+    y, p = waves(150, np.random.default_rng(3))
+    sample = cs.Sample.from_rows(y, p)
+    bound = find_measure("ece", {"strategy": "quantile", "n_bins": 6}).held(sample.value, sample.count)
+    found = cs.calibration_test(y, p, resample="both", strategy="quantile", n_bins=6, n_resamples=99, rng=2)
+    held = cs.calibration_test(y, p, resample="both", n_resamples=99, rng=2, **bound.options)
+    assert found.null_distribution == pytest.approx(held.null_distribution, abs=1e-12)
+    settings = {"measure": "ece", "n_resamples": 99, "rng": 1}
+    compared = cs.compare(y, {"a": p, "b": p**2}, strategy="quantile", **settings)
+    assert "in the population, over the cells that these rows make" in str(compared)
+    assert "these rows make" not in str(cs.compare(y, {"a": p, "b": p**2}, **settings))
+
+
+# Level sets: where predictions repeat the interval holds, where each row is alone there is none.
+
+REPEATED = {
+    "calibrated": cs.generators.calibrated((0.1, 0.3, 0.5, 0.7, 0.9)),
+    "hidden": cs.generators.hidden(),
+    "tied": cs.generators.domain(SHARE, CHANCE, ATOM),
+}
+
+
+@pytest.mark.parametrize("n", [100, 1000])
+@pytest.mark.parametrize("population", REPEATED)
+def test_coverage_of_the_unbinned_error(population, n):
+    truth = REPEATED[population].truth("ece", n_bins=None)
+    missed = 0
+    for run in range(200):
+        y, p = REPEATED[population].sample(n, [run, n])
+        found = cs.confidence_interval(y, p, n_bins=None, n_resamples=199, rng=run)
+        missed += not found.low - 1e-12 <= truth <= found.high + 1e-12
+    assert missed <= stats.binom.isf(1e-5, 200, 0.05)
+    assert "lower bound" not in found.estimand
+
+
+def test_no_honest_interval_where_most_rows_are_alone(monkeypatch):
+    family = cs.generators.temperature(2)
+    y, p = family.sample(1000, 1)
+    for n_bins in (None, 10**9, 1000):
+        with pytest.raises(ValueError, match=r"at least 3 rows a cell .* found 1000 rows in"):
+            cs.confidence_interval(y, p, n_bins=n_bins)
+        with pytest.raises(ValueError, match=r"at least 3 rows a cell .* found 1000 rows in"):
+            cs.compare(y, {"a": p, "b": p**2}, measure="ece", n_bins=n_bins)
+    assert cs.confidence_interval(y, p, n_bins=None, method="percentile", n_resamples=19).low > 0
+    monkeypatch.setattr(honest, "MANY_CELLS", np.inf)  # what would be given
+    truth, missed = family.truth("ece", n_bins=None), 0
+    for run in range(20):
+        y, p = family.sample(1000, run)
+        missed += cs.confidence_interval(y, p, n_bins=None, n_resamples=99, rng=run).high < truth
+    assert missed > 15
 
 
 def test_result_and_errors():

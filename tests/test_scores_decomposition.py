@@ -7,7 +7,7 @@ import pytest
 from conftest import rows, weighted_rows
 from hypothesis import example, given
 from hypothesis import strategies as st
-from oracles import clusters
+from oracles import bin_number, clusters
 
 import calibstat as cs
 from calibstat.inference.decomposition import METHODS, decompose
@@ -174,7 +174,7 @@ def test_murphy_by_hand():
 def test_murphy_within_bins_is_variance_and_covariance(data, n_bins):
     """Stephenson, Coelho, Jolliffe 2008, row by row."""
     y, p = data
-    cell = np.clip(np.ceil(p * n_bins) - 1, 0, n_bins - 1)
+    cell = bin_number(p, n_bins)
     variance = covariance = reliability = resolution = 0.0
     for b in np.unique(cell):
         here = cell == b

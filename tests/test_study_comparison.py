@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from oracles import bin_number
 from scipy.special import expit, logit, ndtri
 from scipy.stats import norm
 
@@ -38,7 +39,7 @@ def test_chances_by_hand():
 def test_values_by_hand():
     over, chance = predictions(("both", 1.5)), predictions(("both", 1.0))
     # all predictions of a bin below (above) a half are too low (high), but of the bin in the middle
-    cell = np.clip(np.ceil(over * 15) - 1, 0, 14).astype(int)
+    cell = bin_number(over, 15)
     expected = np.abs(np.bincount(cell, chance - over)).sum() / 3600
     assert value(("both", 1.5), "ece") == pytest.approx(expected, abs=1e-12)
     loss = chance * (1 - chance) + (over - chance) ** 2

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import bin_number
 from scipy import stats
 
 import calibstat as cs
@@ -17,7 +18,7 @@ from tests.conftest import weighted_rows
 
 def over_pairs(y, p, bins):
     """Products of residuals of different rows of a bin, over the rows of the bin, summed and divided by n."""
-    cell = np.clip(np.ceil(p * bins).astype(int) - 1, 0, bins - 1)
+    cell = bin_number(p, bins)
     same = (cell[:, None] == cell) & ~np.eye(p.size, dtype=bool)
     return np.sum(np.outer(y - p, y - p) * same / np.bincount(cell)[cell][:, None]) / p.size
 

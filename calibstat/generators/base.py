@@ -13,7 +13,7 @@ from calibstat.generators import population
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.laws import describe
 from calibstat.generators.population import Part
-from calibstat.measures.binned import number_of_bins
+from calibstat.measures.binned import cuts_of, is_unbinned, number_of_bins
 from calibstat.measures.registry import BoundMeasure, find_measure
 from calibstat.sample import Sample
 
@@ -23,7 +23,7 @@ PLUG_IN = frozenset(
     | {"lower_distance", "upper_distance", "post_processing_gap", "brier", "log_loss"}
     | {"regression_ce"}
 )
-INTERVAL_CUTS = 2**14  # where `interval_ce` may cut a continuous law, at least
+INTERVAL_CUTS = 2**14  # where `interval_ce` may cut a continuous law, at least; more bins are taken as level sets
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -38,7 +38,7 @@ def drawing(n: Any, rng: Any) -> tuple[int, Any]:
 def need_fixed_bins(bound: BoundMeasure) -> None:
     """Raise if the number of bins depends on that of rows, which a law does not have."""
     bins = bound.options.get("n_bins")
-    if isinstance(bins, str):
+    if isinstance(bins, str) and bins == "cube_root":
         raise ValueError(f"expected a number of bins, found {bins!r}, which depends on the number of rows")
 
 
@@ -55,6 +55,15 @@ def plug_in(measure: str, options: Mapping[str, Any]) -> tuple[BoundMeasure, int
         known = "neither a seminorm of the residual measure nor one that comes with calibstat"
         raise NotImplementedError(f"the population value of measure {measure!r} is not known: it is {known}")
     return bound, 1
+
+
+def _edges(n_bins: Any, strategy: Any) -> tuple[np.ndarray, str]:
+    """Return where bins end, and whether that is a prediction ("uniform") or a share of the law ("quantile")."""
+    if not isinstance(strategy, str):
+        return cuts_of(strategy), "uniform"
+    if is_unbinned(n_bins) or (bins := number_of_bins(n_bins, np.nan)) > INTERVAL_CUTS:
+        return population.NO_EDGES, "uniform"  # the nodes are so many cells themselves
+    return np.arange(1, bins) / bins, strategy
 
 
 def value_on(bound: BoundMeasure, law: Sample) -> float:
@@ -128,7 +137,8 @@ class Generator:
             A name in `calibstat.MEASURES`: any seminorm of the residual measure, and every measure that comes with
             calibstat.
         **options
-            Options of the measure.
+            Options of the measure. ``strategy="quantile"`` means the quantiles of the population; ascending cuts, as
+            of a sample, the population's error over those cells; ``n_bins=None`` E|E[y | v] - v|.
 
         Returns
         -------
@@ -171,8 +181,8 @@ class Generator:
         if measure == "brier":  # a mean over rows too; cells would round it
             return sum(part.share * bound.estimate(part.population()) for part in parts)
         bins = INTERVAL_CUTS if measure == "interval_ce" else bound.options.get("n_bins", 1)
-        strategy = bound.options.get("strategy", "uniform")
-        return value_on(bound, population.population(parts, number_of_bins(bins, np.nan), strategy)) ** power
+        edge, strategy = _edges(bins, bound.options.get("strategy", "uniform"))
+        return value_on(bound, population.population(parts, edge, strategy)) ** power
 
     def curve(self, v: Any) -> np.ndarray:
         """Return the calibration curve, the probability of outcome 1 given the prediction.

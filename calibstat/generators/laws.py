@@ -33,7 +33,9 @@ class Points:
         below = self.weight.cumsum()
         return self.point[np.searchsorted(below / below[-1], random.random(n), "right")]
 
-    def nodes(self, predict: Function, chance: Function, bins: int, strategy: str) -> tuple[np.ndarray, np.ndarray]:
+    def nodes(
+        self, predict: Function, chance: Function, edge: np.ndarray, strategy: str
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the points and their weights."""
         return self.point, self.weight
 
@@ -95,7 +97,9 @@ class Density:
 
         return below
 
-    def nodes(self, predict: Function, chance: Function, bins: int, strategy: str) -> tuple[np.ndarray, np.ndarray]:
+    def nodes(
+        self, predict: Function, chance: Function, edge: np.ndarray, strategy: str
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return Gauss-Legendre nodes and weights on panels within which no bin ends and no residual changes sign.
 
         Partial sums of residuals are then monotone within a panel, so that their extremes are at the ends of panels,
@@ -111,7 +115,6 @@ class Density:
         sign = np.sign(residual(self.grid))
         (cross,) = np.nonzero(sign[1:] * sign[:-1] < 0)
         crossing = solve(residual, 0.0, self.grid[cross], self.grid[cross + 1])
-        edge = np.arange(1, bins) / bins
         ends = np.full(edge.shape, self.grid[0]), np.full(edge.shape, self.grid[-1])
         # predictions are monotone in the score, up or down, so the same shares of the mass cut both
         edge = solve(self.cdf() if strategy == "quantile" else prediction, edge, *ends)

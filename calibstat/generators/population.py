@@ -16,6 +16,7 @@ from calibstat.sample import Sample
 
 CELLS = 4096  # in which parts of a mixture are added up, besides those that singular ends and bins need
 SAME = 1e-12  # predictions this close are one point of the curve, and a calibrated one is this close to its chance
+NO_EDGES = np.empty(0)
 LARGEST_DOMAIN = 12  # 3**12 / 2 splittings take a third of a second
 STEEPEST = 700.0  # log-odds beyond which exponentials leave the range of floats
 
@@ -91,13 +92,13 @@ class Part:
         share = self.share * float(negative + (positive - negative) * self.rate())
         return replace(self, law=self.law.reweighted(factor), share=share, odds=self.odds * positive / negative)
 
-    def nodes(self, bins: int = 1, strategy: str = "uniform") -> tuple[np.ndarray, np.ndarray]:
+    def nodes(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> tuple[np.ndarray, np.ndarray]:
         """Return scores and weights that stand for the law in integrals."""
-        return self.law.nodes(self.predict, self.chance, bins, strategy)
+        return self.law.nodes(self.predict, self.chance, edge, strategy)
 
-    def population(self, bins: int = 1, strategy: str = "uniform") -> Sample:
+    def population(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> Sample:
         """Return the part alone as predictions and weights."""
-        t, weight = self.nodes(bins, strategy)
+        t, weight = self.nodes(edge, strategy)
         return Sample.from_counts(self.predict(t), weight, weight * self.chance(t))
 
     def log_loss(self) -> float:
@@ -110,14 +111,16 @@ class Part:
         return float(weight @ (positive + negative) / weight.sum())
 
 
-def population(parts: Sequence[Part], bins: int = 1, strategy: str = "uniform") -> Sample:
-    """Return predictions and weights on which measures take their population values."""
+def population(parts: Sequence[Part], edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> Sample:
+    """Return predictions and weights on which measures take their population values.
+
+    Bins end at `edge`: predictions, or for strategy "quantile" shares of the law.
+    """
     if len(parts) == 1:
-        return parts[0].population(bins, strategy)
+        return parts[0].population(edge, strategy)
     points = _points(parts)
     smooth = [part for part in parts if isinstance(part.law, Density)]
     if smooth:
-        edge = np.arange(1, bins) / bins
         if strategy == "quantile":
             edge = solve(_cdf(smooth, points), edge, np.zeros_like(edge), np.ones_like(edge))
         points = np.concatenate([points, _cells(smooth, np.concatenate([edge, points[0]]))], axis=1)

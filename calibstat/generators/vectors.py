@@ -10,6 +10,7 @@ import numpy as np
 
 from calibstat.generators.base import PLUG_IN, need_fixed_bins, plug_in, value_on
 from calibstat.lenses import Lens, canonical
+from calibstat.measures.binned import is_unbinned
 from calibstat.measures.matrix_kernel import columns, kernel_arguments, pair_sums, rows_of_block
 from calibstat.measures.registry import BoundMeasure, find_measure
 from calibstat.sample import Sample
@@ -101,7 +102,8 @@ def _of_event(bound: BoundMeasure, seen: Vectors) -> float:
     if name == "brier":
         return seen.brier() / 2  # the event and its opposite have the same error
     plain, power = plug_in(name, bound.options)
-    if not seen.finite and plain.measure.name not in PLUG_IN | WEAK:
+    unbinned = is_unbinned(plain.options.get("n_bins", 1)) and isinstance(plain.options.get("strategy", ""), str)
+    if not seen.finite and (unbinned or plain.measure.name not in PLUG_IN | WEAK):
         known = "over a continuous law of vectors it needs the mean chance of every score"
         raise NotImplementedError(f"the population value of measure {name!r} is not known: {known}")
     return value_on(plain, seen.event()) ** power
@@ -117,6 +119,7 @@ def _of_classes(name: str, bound: BoundMeasure, seen: Vectors) -> float:
     need_fixed_bins(bound)
     # cells that were grown on rows may stay while these are resampled; a law has no rows to grow any on
     grown = bound.cells_move or bound.options.get("strategy") == "tree"
+    grown |= not seen.finite and is_unbinned(bound.options.get("n_bins", 1))
     if bound.measure.cells is None or grown:
         known = "it is not a sum over cells that are the same for every sample"
         raise NotImplementedError(f"the population value of measure {name!r} is not known: {known}")

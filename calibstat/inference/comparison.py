@@ -168,7 +168,7 @@ def compare(
         paired=paired,
         adjust=adjust,
         confidence_level=confidence_level,
-        null_hypothesis=_null(method, cluster is not None, paired),
+        null_hypothesis=_null(method, cluster is not None, paired, problems[0].bound.makes_cells),
         measure=str(problems[0].bound),
         lens=problems[0].seen.lens,
         n=sizes,
@@ -203,9 +203,10 @@ def _pose(name: str, y: Any, p: Any, *question: Any, **settings: Any) -> Problem
         raise ValueError(f"{error} (of {name!r})") from error
 
 
-def _null(method: str, clustered: bool, paired: bool) -> str:
+def _null(method: str, clustered: bool, paired: bool, held: bool) -> str:
     if method == "bootstrap":
-        return f"the measure is the same for both {'models' if paired else 'samples'} in the population"
+        over = ", over the cells that these rows make" if held else ""
+        return f"the measure is the same for both {'models' if paired else 'samples'} in the population{over}"
     unit = "cluster" if clustered else "row"
     return f"in every {unit} the two models can be exchanged without changing the law of the data"
 

@@ -11,7 +11,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.inference.honest import ROWS_STAGE
 from calibstat.inference.problems import Event, look
-from calibstat.measures.binned import bin_cells
+from calibstat.measures.binned import Strategy, bin_cells
 from calibstat.measures.isotonic import recalibrated
 from calibstat.measures.regression import regression
 from calibstat.results.decomposition import Decomposition
@@ -57,8 +57,8 @@ def murphy(
     count: np.ndarray,
     positives: np.ndarray,
     *,
-    n_bins: int | str = 15,
-    strategy: str = "uniform",
+    n_bins: int | str | None = 15,
+    strategy: Strategy = "uniform",
 ) -> Parts:
     """Return score = reliability - resolution + uncertainty + within_bins, from bins."""
     n, cell = count.sum(), bin_cells(value, count, n_bins=n_bins, strategy=strategy)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from calibstat.inference.problems import ClassProblem, VectorProblem, pose
+from calibstat.measures.binned import Strategy
 from calibstat.results import MeasureDetail
 
 
@@ -135,8 +136,8 @@ def expected_calibration_error(
     y_true: Any,
     y_prob: Any = None,
     *,
-    n_bins: int | str = 15,
-    strategy: str = "uniform",
+    n_bins: int | str | None = 15,
+    strategy: Strategy = "uniform",
     norm: str | float = "l1",
     sample_weight: Any = None,
 ) -> float:
@@ -146,10 +147,11 @@ def expected_calibration_error(
     ----------
     y_true, y_prob, sample_weight
         As for `estimate`.
-    n_bins : int or "cube_root"
-        Number of bins, or the smallest whose cube is at least n.
-    strategy : {"uniform", "quantile"}
-        Bins of equal width, or of as near equal numbers of rows as ties allow.
+    n_bins : int, "cube_root" or None
+        Number of bins, or the smallest whose cube is at least n; None, or "unbinned", gives each distinct prediction a
+        bin of its own.
+    strategy : {"uniform", "quantile"} or sequence of float
+        Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts.
     norm : {"l1", "l2", "max"} or float
         The mean over rows of the gap, the root of that of its square, the largest gap, or any p of at least 1.
 
@@ -185,8 +187,8 @@ def maximum_calibration_error(
     y_true: Any,
     y_prob: Any = None,
     *,
-    n_bins: int | str = 15,
-    strategy: str = "uniform",
+    n_bins: int | str | None = 15,
+    strategy: Strategy = "uniform",
     sample_weight: Any = None,
 ) -> float:
     """Return the largest gap of a bin, as ``estimate(..., measure="ece", norm="max")`` does: a function for scorers.

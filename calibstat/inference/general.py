@@ -16,7 +16,7 @@ NAMES = {0: "class-conditional ECE", 4: "ECE", 8: "SCE", 21: "RMSCE", 24: "ACE",
 
 
 def gce_family(
-    y_true: Any, y_prob: Any = None, *, n_bins: int | str = 15, threshold: float = 0.01, labels: Any = None
+    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, threshold: float = 0.01, labels: Any = None
 ) -> GceFamily:
     """Return the general calibration error under all 32 combinations of its five switches.
 
@@ -26,7 +26,7 @@ def gce_family(
         The class of each row, from 0 to K - 1, or one of `labels`; or a `Predictions`, and then no `y_prob`.
     y_prob : array_like, shape (n, K)
         Predicted probabilities; each row sums to 1.
-    n_bins : int or "cube_root"
+    n_bins : int, "cube_root" or None
         Number of bins, or the smallest whose cube is at least n.
     threshold : float
         Above 0 and below 1: the thresholded half of the family keeps probabilities above it, the other those above 0.
@@ -97,7 +97,9 @@ def gce_family(
     )
 
 
-def static_calibration_error(y_true: Any, y_prob: Any = None, *, n_bins: int | str = 15, labels: Any = None) -> float:
+def static_calibration_error(
+    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, labels: Any = None
+) -> float:
     """Return the static calibration error (SCE): the mean over classes of the error in bins of equal width.
 
     Parameters
@@ -131,7 +133,9 @@ def static_calibration_error(y_true: Any, y_prob: Any = None, *, n_bins: int | s
     return _scored(y_true, y_prob, labels, n_bins=n_bins)
 
 
-def adaptive_calibration_error(y_true: Any, y_prob: Any = None, *, n_bins: int | str = 15, labels: Any = None) -> float:
+def adaptive_calibration_error(
+    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, labels: Any = None
+) -> float:
     """Return the adaptive calibration error (ACE): the mean over classes of the error in bins of equal numbers.
 
     Parameters
@@ -167,7 +171,7 @@ def adaptive_calibration_error(y_true: Any, y_prob: Any = None, *, n_bins: int |
 
 
 def thresholded_adaptive_calibration_error(
-    y_true: Any, y_prob: Any = None, *, n_bins: int | str = 15, threshold: float = 0.01, labels: Any = None
+    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, threshold: float = 0.01, labels: Any = None
 ) -> float:
     """Return the thresholded adaptive calibration error (TACE): ACE of the probabilities above a threshold.
 
@@ -206,7 +210,7 @@ def thresholded_adaptive_calibration_error(
 
 
 def root_mean_square_calibration_error(
-    y_true: Any, y_prob: Any = None, *, n_bins: int | str = 15, labels: Any = None
+    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, labels: Any = None
 ) -> float:
     """Return the root mean square calibration error (RMSCE) of the predicted class, in bins of equal numbers.
 
@@ -245,7 +249,7 @@ def root_mean_square_calibration_error(
 
 
 def class_conditional_calibration_error(
-    y_true: Any, y_prob: Any = None, *, n_bins: int | str = 15, labels: Any = None
+    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, labels: Any = None
 ) -> float:
     """Return the class-conditional ECE: the mean over classes of the ECE of the rows predicted as that class.
 

@@ -23,6 +23,8 @@ from calibstat.measures.registry import (
 from calibstat.sample import Sample
 
 ROWS_STAGE = 2  # the stream from which every interval draws rows
+MANY_CELLS = 100  # of which more
+ROWS_IN_A_CELL = 3  # need so many rows each, or the truth is above the interval of an L1 error far too often
 FEW_ROWS = 30  # below it a bin's observed variance is not trusted alone
 
 
@@ -93,6 +95,7 @@ def binned_interval(
     count, residual, _ = cell_sums(cell, *sample.arrays)
     full = count > 0
     size, n = count.size, sample.n
+    need_rows_in_cells(bound, int(n), int(full.sum()))
     variance = (np.bincount(cell, _squared_residuals(sample), size) / n - residual**2) / n
     model = np.bincount(cell, sample.count * sample.value * (1 - sample.value), size) / n**2
     variance = np.where(count < FEW_ROWS, np.maximum(variance, model), variance)
@@ -101,6 +104,18 @@ def binned_interval(
     drawn = resampling.resample(bound, sample, "rows", n_resamples, key, ROWS_STAGE, n_jobs)
     low = estimate - (upper_quantile(drawn, alpha / 2) - float(drawn.mean())) - largest_bias(gap, spread)
     return low, spread_inversion(estimate, gap, spread, float(ndtri(1 - alpha / 2)))
+
+
+def need_rows_in_cells(bound: BoundMeasure, n: int, cells: int) -> None:
+    """Raise where a sum over many cells of few rows would be taken for a sum of folded normals.
+
+    One row is as far from its prediction as it can be, whatever the error of its cell.
+    """
+    if cells > MANY_CELLS and n < ROWS_IN_A_CELL * cells:
+        raise ValueError(
+            f"no honest interval is known for {bound} where most rows are alone in their cell: expected at least "
+            f"{ROWS_IN_A_CELL} rows a cell on average in more than {MANY_CELLS} cells, found {n} rows in {cells}"
+        )
 
 
 def largest_bias(gap: np.ndarray, spread: np.ndarray) -> float:

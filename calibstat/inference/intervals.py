@@ -12,6 +12,7 @@ from calibstat.inference.honest import ROWS_STAGE, honest_interval
 from calibstat.inference.honest_classes import honest_interval_of_classes, is_honest
 from calibstat.inference.problems import EVENT, ClassProblem, EventProblem, Problem, VectorProblem, pose
 from calibstat.inference.rowwise import row_wise
+from calibstat.measures.binned import is_unbinned
 from calibstat.measures.registry import BinnedInterval, BoundMeasure
 from calibstat.results import ConfidenceInterval
 from calibstat.sample import Sample
@@ -89,10 +90,12 @@ def confidence_interval(
     every n. The high end is an approximation that can fail where fewer than about ten events of either kind are seen
     and, but for `ece`, where two weighted sums of residuals nearly attain the measure. That of `ece` allows for the
     upward bias of the estimate and may lie below it. `brier` and `log_loss` are means, and `honest` is the t interval
-    of a mean. Of all classes and of whole vectors the high end is made in the same way, and cells that follow the data
-    (quantiles, trees) are held where they are: the interval is for the error over this partition. `percentile` and
-    `bca` hardly ever cover a calibrated model's error of zero, `basic` does far too seldom. Cost: two passes of
-    `n_resamples` over the data; `bca` one evaluation for each distinct row more.
+    of a mean. Of all classes and of whole vectors the high end is made in the same way. Cells that follow the data are
+    held where these rows make them, and the interval is for the error of the population over them: quantile bins by
+    every method, trees by "honest". `ece` over more than 100 cells of fewer than 3 rows on average, such as the level
+    sets of predictions that hardly repeat, has no honest interval. `percentile` and `bca` hardly ever cover a
+    calibrated model's error of zero, `basic` does far too seldom. Cost: two passes of `n_resamples` over the data;
+    `bca` one evaluation for each distinct row more.
     With clusters the low end is 0 unless changing the signs of whole clusters' residuals rejects calibration, a test
     that is exact for symmetric residuals only; everything rests on there being many clusters (30 at least, or a warning
     is given). The estimand weighs rows, not clusters, equally.
@@ -131,11 +134,11 @@ def confidence_interval(
         low, high = clustered_interval(model, cluster, method, alpha, n_resamples, key, n_jobs)
     elif isinstance(problem, EventProblem):
         sample = problem.counted("confidence_interval")
-        n = int(sample.n)
+        n, held = int(sample.n), bound.held(*sample.arrays[:2])
         if method == "honest":
-            low, high = honest_interval(bound, sample, alpha, n_resamples, key, n_jobs)
+            low, high = honest_interval(held, sample, alpha, n_resamples, key, n_jobs)
         else:
-            low, high = bootstrap_interval(bound, sample, method, alpha, n_resamples, key, n_jobs)
+            low, high = bootstrap_interval(held, sample, method, alpha, n_resamples, key, n_jobs)
     else:
         n = problem.predictions.n
         if method == "honest":
@@ -173,13 +176,13 @@ def estimand(problem: Problem, method: str) -> str:
     bound = problem.bound
     settings = ", ".join(f"{name}={value!r}" for name, value in bound.options.items())
     title = bound.measure.title + (f" ({settings})" if settings else "")
+    beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
     if isinstance(problem, EventProblem):
-        beyond = "; a lower bound on the unbinned error" if isinstance(bound.honest, BinnedInterval) else ""
+        lower = isinstance(bound.honest, BinnedInterval) and not is_unbinned(bound.options.get("n_bins", 1))
+        beyond += "; a lower bound on the unbinned error" if lower else ""
         title += f", {problem.seen.lens}," if problem.seen.lens != EVENT else ""
     else:
         title += f", {_lens(problem)},"
-        held = method == "honest" and bound.measure.cells is not None and bound.cells_move
-        beyond = ", over the cells that these rows make" if held else ""
     return f"{title} of the population these rows are an independent sample of{beyond}."
 
 

@@ -120,6 +120,10 @@ class EventProblem:
             return self.bound.estimate(self.seen.sample)
         return self.bound.estimate_rows(*self.seen.rows)
 
+    def holds_cells(self, always: bool) -> bool:
+        """Whether the measure is that over cells which these rows make."""
+        return self.bound.makes_cells
+
     def counted(self, what: str) -> Sample:
         """Return the sample if `what` can draw its rows."""
         sample = self.seen.sample
@@ -143,6 +147,10 @@ class VectorProblem:
         """Return the measure."""
         return self.bound.of_vectors(self.predictions.prob, self.predictions.label)
 
+    def holds_cells(self, always: bool) -> bool:
+        """Whether the measure is that over cells which these rows make, or is if cells are `always` to stay."""
+        return always and self.bound.measure.cells is not None and self.bound.cells_move
+
     def resample(self, scheme: str, n_resamples: int, key: np.uint64, stage: int, n_jobs: int) -> np.ndarray:
         """Return the statistic of every resample."""
         return resampling.resample_vectors(self.bound, self.predictions, scheme, n_resamples, key, stage, n_jobs)
@@ -160,6 +168,10 @@ class ClassProblem:
     def predictions(self) -> Predictions:
         """The predictions."""
         return self.seen.predictions
+
+    def holds_cells(self, always: bool) -> bool:
+        """Whether the measure of each class is that over cells which these rows make."""
+        return self.bound.makes_cells
 
     def estimates(self) -> np.ndarray:
         """Return the measure of each class."""

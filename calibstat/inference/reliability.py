@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.inference.problems import ClassProblem, Event, Vectors, look
-from calibstat.measures.binned import bin_cells, number_of_bins
+from calibstat.measures.binned import Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
 from calibstat.measures.isotonic import recalibrated
 from calibstat.measures.registry import cell_sums, find_measure
 from calibstat.results import ClassWiseReliability, Reliability, SimplexReliability, read_only
@@ -23,8 +23,8 @@ def reliability(
     y_prob: Any = None,
     *,
     lens: Any = None,
-    n_bins: int | str | None = None,
-    strategy: str = "uniform",
+    n_bins: int | str | None = "auto",
+    strategy: Strategy = "uniform",
     band: str | None = "consistency",
     deviation: bool = False,
     level: float | None = None,
@@ -46,12 +46,13 @@ def reliability(
         What is looked at of K classes: one event ("top_label", the default of more than two classes, or one made by
         `lenses.one_class`), each class by itself ("class_wise"), or whole vectors ("canonical", or one made by
         `lenses.groups` or `lenses.top_k`).
-    n_bins : int or "cube_root", optional
-        Number of bins, at least 1; "cube_root" is the smallest B with B**3 >= n. Empty bins are left out. By default
-        15; in each direction of whole vectors 5, which are 25 triangles for three classes.
-    strategy : {"uniform", "quantile"}
-        Bins of equal width, or of as near equal numbers of rows as ties allow. Of whole vectors "uniform", a grid on
-        the simplex, or "tree", cells grown on the predictions.
+    n_bins : int, "cube_root", "auto" or None
+        Number of bins, at least 1; "cube_root" is the smallest B with B**3 >= n; None gives each distinct prediction
+        a bin of its own. Empty bins are left out. "auto" is 15; in each direction of whole vectors 5, which are 25
+        triangles for three classes.
+    strategy : {"uniform", "quantile"} or sequence of float
+        Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts. Of whole
+        vectors "uniform", a grid on the simplex, or "tree", cells grown on the predictions.
     band : {"consistency", "confidence"} or None
         "consistency": where the frequency of each bin would lie if the model were calibrated. "confidence": Wilson's
         interval for the true frequency of each bin. None: no bars.
@@ -115,10 +116,10 @@ def reliability(
     band_level = LEVEL[band] if level is None or band is None else float(level)
     resampling.check_resamples(n_resamples, n_jobs)
     seen = look(y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels)
-    if n_bins is None:
+    if isinstance(n_bins, str) and n_bins == "auto":
         n_bins = 5 if isinstance(seen, Vectors) else 15
     if isinstance(seen, Vectors):
-        return _of_vectors(seen, n_bins, strategy)
+        return _of_vectors(seen, n_bins, str(strategy))
     key = resampling.key_of(rng)
 
     def one_event(sample: Sample, title: str) -> Reliability:
@@ -135,16 +136,17 @@ def reliability(
     return ClassWiseReliability(diagrams, predictions.names, read_only(error), seen.lens, predictions.n)
 
 
-def _of_vectors(seen: Vectors, n_bins: int | str, strategy: str) -> SimplexReliability:
+def _of_vectors(seen: Vectors, n_bins: int | str | None, strategy: str) -> SimplexReliability:
     """Compare mean outcome and mean prediction in each cell of the simplex."""
     bound = find_measure("canonical_ce", {"n_bins": n_bins, "strategy": strategy})
     table = bound.detail_of_vectors(seen.predictions)
+    grid = "level sets" if is_unbinned(n_bins) else f"grid of {n_bins} bins"
     return SimplexReliability(
         mean_prediction=read_only(table["mean_prediction"]),
         frequency=read_only(table["frequency"]),
         count=read_only(table["count"]),
         names=seen.predictions.names,
-        strategy=f"grid of {n_bins} bins" if strategy == "uniform" else "tree grown on the predictions",
+        strategy=grid if strategy == "uniform" else "tree grown on the predictions",
         lens=seen.lens,
         n=seen.predictions.n,
     )
@@ -153,8 +155,8 @@ def _of_vectors(seen: Vectors, n_bins: int | str, strategy: str) -> SimplexRelia
 def _of_event(
     sample: Sample,
     title: str,
-    n_bins: int | str,
-    strategy: str,
+    n_bins: int | str | None,
+    strategy: Strategy,
     band: str | None,
     band_level: float | None,
     deviation: bool,
@@ -180,7 +182,8 @@ def _of_event(
         else:
             low, high = _consistency(sample, cell, full, mean, band_level, n_resamples, key, n_jobs)
             drawn = n_resamples
-    left, right = _edges(value, cell, full, n_bins, strategy, float(n))
+    kind = _kind(n_bins, strategy)
+    left, right = _edges(value, cell, full, n_bins, kind, float(n))
     corp_value, corp_frequency = _corp(value, count, positives)
     return Reliability(
         mean_prediction=read_only(mean),
@@ -195,7 +198,7 @@ def _of_event(
         deviation=deviation,
         corp_value=read_only(corp_value),
         corp_frequency=read_only(corp_frequency),
-        strategy=strategy,
+        strategy=kind,
         lens=title,
         n=sample.n,
         n_resamples=drawn,
@@ -238,14 +241,22 @@ def _wilson(positives: np.ndarray, count: np.ndarray, level: float) -> tuple[np.
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
+def _kind(n_bins: int | str | None, strategy: Strategy) -> str:
+    """Name the way in which bins were cut."""
+    if not isinstance(strategy, str):
+        return "given"
+    return "one-prediction" if is_unbinned(n_bins) else strategy
+
+
 def _edges(
-    value: np.ndarray, cell: np.ndarray, full: np.ndarray, n_bins: int | str, strategy: str, n: float
+    value: np.ndarray, cell: np.ndarray, full: np.ndarray, n_bins: int | str | None, kind: str, n: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Edges of equal widths; for quantile bins the smallest and the largest prediction in each."""
-    if strategy == "uniform":
-        bins = number_of_bins(n_bins, n)
-        return full / bins, (full + 1) / bins
+    """Edges of equal widths; for other bins the smallest and the largest prediction in each."""
     first = np.searchsorted(cell, full)
+    if kind == "uniform":
+        bins = number_of_bins(n_bins, n)
+        number = bin_numbers(value[first], bins)
+        return number / bins, (number + 1) / bins
     return value[first], value[np.append(first[1:], value.size) - 1]
 
 

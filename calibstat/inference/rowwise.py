@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.inference.honest import FEW_ROWS, largest_bias
+from calibstat.inference.honest import FEW_ROWS, largest_bias, need_rows_in_cells
 from calibstat.inference.problems import EventProblem, Problem, VectorProblem
 from calibstat.measures.registry import BinnedInterval, BoundMeasure, MeanInterval, WitnessInterval
 from calibstat.sample import Sample, check_rows
@@ -79,6 +79,7 @@ def row_wise(problem: Problem) -> RowWise | None:
         return _mean_of(bound, np.where(y == 1, loss["loss_positive"][cell], loss["loss_negative"][cell]))
     if isinstance(recipe, BinnedInterval):
         cell = bound.cells(*sample.arrays[:2])[cell]
+        need_rows_in_cells(bound, p.size, np.unique(cell).size)
         variance = np.where(np.bincount(cell) < FEW_ROWS, np.bincount(cell, p * (1 - p)) / p.size**2, 0.0)
         model = _model(cell, y - p, _signs, lambda theta: np.abs(theta).sum(axis=-1), 1.0, 2.0)
         return replace(model, variance=variance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,51 +18,122 @@ BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance f
 BLOCK = 1024  # rows whose bins are found together; they stay in the first-level cache
 CLASS_BLOCK = 32  # classes whose bins are found together
 MANY_BINS = 4096  # more of them and sorting is as fast
+MOST_BINS = 2**52  # beyond it edges b / B of different b may be the same double
+
+Strategy = str | Sequence[float]
 
 
-def number_of_bins(n_bins: int | str, n: float) -> int:
+def is_unbinned(n_bins: Any) -> bool:
+    """Whether the option `n_bins` asks for level sets: every distinct prediction is a cell of its own."""
+    return n_bins is None or (isinstance(n_bins, str) and n_bins == "unbinned")
+
+
+def number_of_bins(n_bins: Any, n: float) -> int:
     """Turn the option `n_bins` into a number; "cube_root" is the smallest B with B**3 >= n."""
-    if isinstance(n_bins, str):
-        if n_bins != "cube_root":
-            raise ValueError(f"expected n_bins to be a whole number of at least 1 or 'cube_root', found {n_bins!r}")
+    if isinstance(n_bins, str) and n_bins == "cube_root":
         bins = round(n ** (1 / 3))
         return bins + (bins**3 < n)
-    if isinstance(n_bins, bool) or n_bins != int(n_bins) or n_bins < 1:
-        raise ValueError(f"expected n_bins to be a whole number of at least 1 or 'cube_root', found {n_bins!r}")
+    number = isinstance(n_bins, int | float | np.integer | np.floating) and not isinstance(n_bins, bool)
+    if not (number and 1 <= n_bins <= MOST_BINS and n_bins == int(n_bins)):
+        raise ValueError(f"expected n_bins to be a whole number from 1 to 2**52 or 'cube_root', found {n_bins!r}")
     return int(n_bins)
 
 
-def uniform_cells(value: np.ndarray, count: np.ndarray, *, n_bins: int | str = 15) -> np.ndarray:
-    """Return the equal-width bin of each prediction: bin b of B is ((b - 1)/B, b/B], the first closed at 0."""
-    return _uniform_cells(value, number_of_bins(n_bins, count.sum()))
+@jit
+def bin_of(v, bins):  # type: ignore[no-untyped-def]
+    """Return b if (b / B, (b + 1) / B] holds v, the first bin closed at 0: the one place that says which bin it is.
 
-
-def bin_cells(value: np.ndarray, count: np.ndarray, *, n_bins: int | str = 15, strategy: str = "uniform") -> np.ndarray:
-    """Return the bin of each prediction: equal widths, or as near equal numbers of rows as ties allow."""
-    if strategy == "uniform":
-        return uniform_cells(value, count, n_bins=n_bins)
-    if strategy != "quantile":
-        raise ValueError(f"expected strategy 'uniform' or 'quantile', found {strategy!r}")
-    return _quantile_cells(count, number_of_bins(n_bins, count.sum()))
-
-
-def cells_move(*, strategy: str = "uniform") -> bool:
-    """Whether resampling rows moves the bins: quantile bins follow the predictions."""
-    return strategy == "quantile"
+    Edges are b / B as a double. v B rounds, but only the edge nearest to it can be in doubt, and v is compared with
+    that. A float within 0 to B - 1 for any v, without branches, so that a loop over it becomes vector code.
+    """
+    edge = math.floor(v * bins + 0.5)
+    b = edge if v > edge / bins else edge - 1.0
+    b = b if b > 0.0 else 0.0
+    return b if b < bins - 1.0 else bins - 1.0
 
 
 @jit
-def _uniform_cells(value, bins):  # type: ignore[no-untyped-def]
-    """Return ceil(v B) - 1 within 0 to B - 1, in one pass."""
-    cell = np.empty(value.size, np.int64)
+def bin_numbers(value, bins):  # type: ignore[no-untyped-def]
+    """Return the equal-width bin of each value, from 0 to B - 1."""
+    found = np.empty(value.size, np.int64)
     for j in range(value.size):
-        cell[j] = min(max(math.ceil(value[j] * bins) - 1.0, 0.0), bins - 1.0)
-    return cell
+        found[j] = np.int64(bin_of(np.float64(value[j]), bins))
+    return found
+
+
+def uniform_cells(value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15) -> np.ndarray:
+    """Return the cell of each prediction, in any order: bins of equal width, or level sets.
+
+    Bin b of B is ((b - 1)/B, b/B], the first closed at 0. Of more than `MANY_BINS` only those that hold predictions
+    are numbered, in their order.
+    """
+    if is_unbinned(n_bins):
+        return _ranks(value)
+    bins = number_of_bins(n_bins, count.sum())
+    number = bin_numbers(value, bins)
+    return _ranks(number) if bins > MANY_BINS else number
+
+
+def _ranks(key: np.ndarray) -> np.ndarray:
+    """Number the distinct keys from 0, in their order."""
+    step = key[1:] != key[:-1]
+    if np.all(key[1:] >= key[:-1]):  # as the predictions of a sample are: nothing needs sorting
+        return np.concatenate([[0], np.cumsum(step)])
+    return np.unique(key, return_inverse=True)[1].reshape(-1)
+
+
+def bin_cells(
+    value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15, strategy: Strategy = "uniform"
+) -> np.ndarray:
+    """Return the cell of each prediction: equal widths, as near equal numbers of rows as ties allow, or given cuts."""
+    if not isinstance(strategy, str):
+        if not is_unbinned(n_bins):
+            number_of_bins(n_bins, count.sum())  # finds a bad one, although cuts need none
+        return np.searchsorted(cuts_of(strategy), value)
+    if strategy not in ("uniform", "quantile"):
+        raise ValueError(f"expected ascending cuts, or strategy 'uniform' or 'quantile', found {strategy!r}")
+    if strategy == "uniform" or is_unbinned(n_bins):
+        return uniform_cells(value, count, n_bins=n_bins)
+    return _quantile_cells(count, number_of_bins(n_bins, count.sum()))
+
+
+def cuts_of(strategy: Any) -> np.ndarray:
+    """Return explicit cuts, each the end of a cell to which it belongs."""
+    cuts = np.asarray(strategy)
+    numbers = cuts.ndim == 1 and (cuts.size == 0 or cuts.dtype.kind in "iuf")
+    if not (numbers and np.all((cuts >= 0) & (cuts <= 1)) and np.all(cuts[1:] > cuts[:-1])):
+        raise ValueError(
+            f"expected ascending cuts from 0 to 1, or strategy 'uniform' or 'quantile', found {strategy!r}"
+        )
+    return cuts.astype(np.float64)
+
+
+def hold_bins(
+    value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15, strategy: Strategy = "uniform"
+) -> dict[str, Any]:
+    """Return the options that keep the bins where these rows cut them: the largest prediction of each but the last."""
+    if not isinstance(strategy, str):
+        return {}
+    held = hold_number(value, count, n_bins=n_bins)
+    if strategy == "uniform" or is_unbinned(n_bins):
+        return held
+    cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
+    return {**held, "strategy": tuple(value[:-1][cell[1:] != cell[:-1]].tolist())}
+
+
+def hold_number(value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15) -> dict[str, Any]:
+    """Return the options that keep the number of bins where it depends on that of the rows."""
+    if is_unbinned(n_bins) or not isinstance(n_bins, str):
+        return {}
+    return {"n_bins": number_of_bins(n_bins, count.sum())}
 
 
 @jit
 def _quantile_cells(count, bins):  # type: ignore[no-untyped-def]
-    """Cut after the value whose cumulative count is nearest to b n / B, the smaller of two; drop repeated cuts."""
+    """Cut after the value whose cumulative count is nearest to b n / B, the smaller of two; drop repeated cuts.
+
+    Targets that can only repeat a cut are stepped over, so that many bins take no longer than many values.
+    """
     m = count.size
     n = count.sum()
     cell = np.zeros(m, np.int64)
@@ -69,7 +141,8 @@ def _quantile_cells(count, bins):  # type: ignore[no-untyped-def]
     below = 0.0  # cumulative count before value j
     last = 0  # first value after the last cut
     used = 0
-    for b in range(1, bins):
+    b = 1
+    while b < bins and j < m:
         target = b * n / bins
         while j < m and below + count[j] <= target:
             below += count[j]
@@ -84,22 +157,32 @@ def _quantile_cells(count, bins):  # type: ignore[no-untyped-def]
             if cut < m:
                 used += 1
             last = cut
+        b += 1
+        if j < m:  # the next cut needs a target beyond the middle of two cumulative counts
+            middle = below + count[j] / 2.0 if cut == j else below + count[j]
+            b = max(b, np.int64(middle * bins / n * (1.0 - 1e-15)) - 1)
     for i in range(last, m):
         cell[i] = used
     return cell
 
 
+def _is_uniform(strategy: Strategy) -> bool:
+    return isinstance(strategy, str) and strategy == "uniform"
+
+
 def row_sums(
-    y: np.ndarray, p: np.ndarray, *, n_bins: int | str = 15, strategy: str = "uniform"
+    y: np.ndarray, p: np.ndarray, *, n_bins: int | str | None = 15, strategy: Strategy = "uniform"
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return the sums in bins straight from rows, or None where quantiles need them sorted or a row is bad."""
-    return uniform_row_sums(y, p, n_bins=n_bins) if strategy == "uniform" else None
+    """Return the sums in bins straight from rows, or None where cells need them sorted or a row is bad."""
+    return uniform_row_sums(y, p, n_bins=n_bins) if _is_uniform(strategy) else None
 
 
 def uniform_row_sums(
-    y: np.ndarray, p: np.ndarray, *, n_bins: int | str = 15
+    y: np.ndarray, p: np.ndarray, *, n_bins: int | str | None = 15
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Return the sums in equal-width bins straight from rows, or None where a row is bad."""
+    if is_unbinned(n_bins):
+        return None
     bins = number_of_bins(n_bins, p.size)
     if bins > MANY_BINS:
         return None
@@ -115,7 +198,6 @@ def _row_sums(y, p, bins, sums):  # type: ignore[no-untyped-def]
     The first loop over a block has no branches and becomes vector code; a bad prediction still lands in some bin.
     """
     good = True
-    last = bins - 1.0
     cell = np.empty(BLOCK, np.int32)
     rows = np.zeros(2 * bins, np.int64)
     value = np.zeros(2 * bins)
@@ -125,9 +207,7 @@ def _row_sums(y, p, bins, sums):  # type: ignore[no-untyped-def]
         for i in range(p_block.size):
             v = p_block[i]
             good &= (v >= 0.0) & (v <= 1.0) & ((y_block[i] == 0) | (y_block[i] == 1))
-            b = math.ceil(v * bins) - 1.0
-            b = b if b > 0.0 else 0.0
-            b = b if b < last else last
+            b = bin_of(v, bins)
             cell[i] = np.int32(2.0 * b + (1.0 if y_block[i] == 1 else 0.0))
         value[:] = 0.0  # a sum for each block: one running sum would lose digits over many rows
         for i in range(p_block.size):
@@ -143,19 +223,21 @@ def _row_sums(y, p, bins, sums):  # type: ignore[no-untyped-def]
 
 
 def column_sums(
-    prob: np.ndarray, label: np.ndarray, *, n_bins: int | str = 15, strategy: str = "uniform"
+    prob: np.ndarray, label: np.ndarray, *, n_bins: int | str | None = 15, strategy: Strategy = "uniform"
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Return the sums in bins for every class straight from rows, or None where sorting is needed or as fast."""
-    return uniform_column_sums(prob, label, n_bins=n_bins) if strategy == "uniform" else None
+    return uniform_column_sums(prob, label, n_bins=n_bins) if _is_uniform(strategy) else None
 
 
 def uniform_column_sums(
-    prob: np.ndarray, label: np.ndarray, *, n_bins: int | str = 15
+    prob: np.ndarray, label: np.ndarray, *, n_bins: int | str | None = 15
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Return the sums in equal-width bins for every class, each of shape (K, bins), in one pass over the rows.
 
     None if there are so many bins that one class at a time should be sorted.
     """
+    if is_unbinned(n_bins):
+        return None
     bins = number_of_bins(n_bins, prob.shape[0])
     if bins > MANY_BINS:
         return None
@@ -172,7 +254,6 @@ def _column_sums(prob, label, sums):  # type: ignore[no-untyped-def]
     """
     n, classes = prob.shape
     bins = sums.shape[2]
-    last = bins - 1.0
     cell = np.empty(CLASS_BLOCK, np.int32)
     rows = np.zeros((classes, bins), np.int32)
     first = np.zeros(classes)
@@ -181,9 +262,7 @@ def _column_sums(prob, label, sums):  # type: ignore[no-untyped-def]
             row = prob[i, start : start + CLASS_BLOCK]
             beyond = np.int32(0)
             for k in range(row.size):
-                b = math.ceil(np.float64(row[k]) * bins) - 1.0
-                b = b if b > 0.0 else 0.0
-                cell[k] = np.int32(b if b < last else last)
+                cell[k] = np.int32(bin_of(np.float64(row[k]), bins))
                 beyond |= cell[k]
             if beyond == 0:
                 for k in range(row.size):
@@ -194,8 +273,7 @@ def _column_sums(prob, label, sums):  # type: ignore[no-untyped-def]
                 sums[2, start + k, cell[k]] += row[k]
     for i in range(n):
         k = label[i]
-        b = min(max(math.ceil(np.float64(prob[i, k]) * bins) - 1.0, 0.0), last)
-        sums[1, k, int(b)] += 1.0
+        sums[1, k, np.int64(bin_of(np.float64(prob[i, k]), bins))] += 1.0
     for k in range(classes):
         rows[k, 0] += n - rows[k].sum()
         sums[2, k, 0] += first[k]
@@ -228,8 +306,8 @@ def ece_detail(
     count: np.ndarray,
     positives: np.ndarray,
     *,
-    n_bins: int | str = 15,
-    strategy: str = "uniform",
+    n_bins: int | str | None = 15,
+    strategy: Strategy = "uniform",
 ) -> dict[str, Any]:
     """Return the table behind a binned error: one entry for each bin that holds rows."""
     cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
@@ -249,7 +327,7 @@ def ece_detail(
 
 
 def width_detail(
-    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, n_bins: int | str = 15
+    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, n_bins: int | str | None = 15
 ) -> dict[str, Any]:
     """Return the table of equal-width bins."""
     return ece_detail(value, count, positives, n_bins=n_bins)
@@ -268,7 +346,7 @@ def _honest_ece(*, norm: str | float = "l1") -> HonestRecipe | None:
     cells=bin_cells,
     rows=row_sums,
     columns=column_sums,
-    moving=cells_move,
+    hold=hold_bins,
     detail=ece_detail,
     honest=_honest_ece,
     sound=False,
@@ -277,12 +355,22 @@ def _honest_ece(*, norm: str | float = "l1") -> HonestRecipe | None:
 def ece(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, norm: str | float = "l1") -> Any:
     """Return the binned calibration error: the Lp mean over bins of the gap between mean outcome and mean prediction.
 
-    Options: `n_bins`, a number or "cube_root" (the smallest B with B**3 >= n); `strategy`, "uniform" for equal widths
-    or "quantile" for equal numbers of rows (equal predictions never part); `norm`, "l1", "l2", "max" (the maximum
-    calibration error) or any p >= 1.
+    Options: `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n), or None or "unbinned" for level sets, in
+    which every distinct prediction is a cell of its own; `strategy`, "uniform" for equal widths, "quantile" for equal
+    numbers of rows (equal predictions never part), or ascending cuts between cells, each belonging to the cell below
+    it, and then `n_bins` does not matter; `norm`, "l1", "l2", "max" (the maximum calibration error) or any p >= 1.
+
+    Bin b of B is ((b - 1)/B, b/B], the first closed at 0, with edges as doubles. A float32 prediction is taken as its
+    exact binary value and not as its shortest decimal: 0.2 as float32 is above 1/5, so it is in the second of five
+    bins, 0.2 as float64 in the first. Quantile cells stay where the sample cut them when rows are resampled, so
+    intervals and tests speak of the error over the cells that these rows make; the value of a population without a
+    sample is that over its own quantiles.
+
+    Unbinned it estimates E|E[y | v] - v| (Błasiok et al. 2023, definition 1.1) where predictions repeat. Where they do
+    not, each row is alone in its cell, and the value is the mean of |y - v| whatever the calibration.
 
     It is biased upwards in finite samples, blind to opposite errors that cancel within a bin, and jumps when a
-    prediction crosses an edge. Cost: O(n) on rows with uniform bins, else one sort.
+    prediction crosses an edge. Cost: O(n) on rows with uniform bins, else one sort, however many bins there are.
     """
     power = _power(norm)
     if power == 1:
@@ -302,18 +390,20 @@ def ece(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, norm: str
     cells=uniform_cells,
     rows=uniform_row_sums,
     columns=uniform_column_sums,
+    hold=hold_number,
     detail=width_detail,
     complete=False,
     symmetric=False,
 )
-def ece_width(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, n_bins: int | str = 15) -> Any:
+def ece_width(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, n_bins: int | str | None = 15) -> Any:
     """Return the L1 error over equal-width bins plus the width of a bin, an upper bound on the upper distance.
 
-    Option: `n_bins`, a number or "cube_root". Unlike `ece` it cannot hide an error inside a bin, at the price of never
-    being below the width 1 / n_bins. Cost: O(n) on rows.
+    Option: `n_bins` as for `ece`; level sets, None, have no width. Unlike `ece` it cannot hide an error inside a bin,
+    at the price of never being below the width 1 / n_bins. Cost: O(n) on rows.
     """
     n = count.reshape(-1, count.shape[-1])[0].sum()
-    return np.abs(residual).sum(axis=-1) + 1 / number_of_bins(n_bins, n)
+    width = 0.0 if is_unbinned(n_bins) else 1 / number_of_bins(n_bins, n)
+    return np.abs(residual).sum(axis=-1) + width
 
 
 @jit
@@ -354,6 +444,7 @@ def _squared_error(cell, value, count, positives, within):  # type: ignore[no-un
     r"\quad x = \sum_b \frac{n_b}{n}\Bigl[(\bar y_b - \bar v_b)^2 - \frac{s_b^2}{n_b}\Bigr]",
     reference=KUMAR,
     bounds=(-1, 1),
+    hold=hold_bins,
     detail=ece_detail,
     sound=False,
     symmetric=False,
@@ -363,8 +454,8 @@ def ece_debiased(
     count: np.ndarray,
     positives: np.ndarray,
     *,
-    n_bins: int | str = 15,
-    strategy: str = "uniform",
+    n_bins: int | str | None = 15,
+    strategy: Strategy = "uniform",
     variant: str = "unbiased",
 ) -> float:
     """Return the L2 binned error less the bias of its square: the signed root of an unbiased estimate of the square.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.binned import BLOCK, bin_cells, number_of_bins
+from calibstat.measures.binned import BLOCK, MANY_BINS, bin_cells, bin_of, is_unbinned, number_of_bins
 from calibstat.measures.registry import measure
 
 NIXON = (
@@ -25,7 +27,7 @@ def l1_and_l2(
     max_prob: bool,
     class_conditional: bool,
     threshold: float,
-    n_bins: int | str,
+    n_bins: int | str | None,
 ) -> np.ndarray:
     """Return both norms of the error for each row of labels, shape (B, 2); the bins are cut once."""
     if binning not in STRATEGIES:
@@ -35,62 +37,58 @@ def l1_and_l2(
             raise ValueError(f"expected {name} True or False, found {switch!r}")
     if not 0 <= threshold < 1:
         raise ValueError(f"expected a threshold of at least 0 and below 1, found {threshold!r}")
-    bins = number_of_bins(n_bins, prob.shape[0])
     least = np.float64(threshold)  # a Python number would be rounded to the type of `prob` before it is compared
     top = prob.argmax(axis=1) if max_prob else np.full(prob.shape[0], -1)
-    if max_prob or binning == "adaptive":
-        count, value, upper = _group_sums(prob, top, least, bins, binning, max_prob, class_conditional)
-    else:
+    bins = 0 if is_unbinned(n_bins) else number_of_bins(n_bins, prob.shape[0])
+    computed = binning == "even" and 0 < bins <= MANY_BINS  # the bin of a probability; others are looked up
+    if computed and not max_prob:
         count, value = _even_sums(prob, bins, least)
         upper = np.empty((0, bins))
         if not class_conditional:
             count, value = count.sum(axis=0, keepdims=True), value.sum(axis=0, keepdims=True)
-    return _errors(prob, labels, top, least, count, value, upper)
+    else:
+        cut = partial(bin_cells, n_bins=bins or None, strategy=STRATEGIES[binning])
+        fewest = bins if computed else 1
+        count, value, upper = _group_sums(prob, top, least, cut, fewest, max_prob, class_conditional)
+    return _errors(prob, labels, top, least, count, value, upper[:0] if computed else upper)
 
 
 def _group_sums(
     prob: np.ndarray,
     top: np.ndarray,
     threshold: np.float64,
-    bins: int,
-    binning: str,
+    cut: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    fewest: int,
     max_prob: bool,
     class_conditional: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the number, the sum and, if adaptive, the largest of the kept probabilities in each bin, by sorting.
+    """Return the number, the sum and the largest of the kept probabilities in each bin, by sorting.
 
-    One row for each class, whose probabilities are sorted by themselves, or one for all together.
+    One row for each class, whose probabilities are sorted by themselves, or one for all together; as many columns as
+    the most bins of a row, at least `fewest`. ``cut(distinct, rows)`` says which bin each is in.
     """
     groups = prob.shape[1] if class_conditional else 1
-    count, value = np.zeros((2, groups, bins))
-    upper = np.full((groups if binning == "adaptive" else 0, bins), np.inf)
     pairs = prob.max(axis=1) if max_prob else prob
+    found = []
     for g in range(groups):
         group = pairs
         if class_conditional:
             group = pairs[top == g] if max_prob else pairs[:, g]
         distinct, rows = np.unique(group[group > threshold], return_counts=True)
-        if distinct.size == 0:
-            continue
         distinct, rows = distinct.astype(np.float64), rows.astype(np.float64)
-        cell = bin_cells(distinct, rows, n_bins=bins, strategy=STRATEGIES[binning])
+        found.append((distinct, rows, cut(distinct, rows) if distinct.size else np.empty(0, np.int64)))
+    bins = max(fewest, *(int(cell.max(initial=0)) + 1 for _, _, cell in found))
+    count, value = np.zeros((2, groups, bins))
+    upper = np.full((groups, bins), np.inf)
+    for g, (distinct, rows, cell) in enumerate(found):
         count[g] = np.bincount(cell, rows, bins)
         value[g] = np.bincount(cell, rows * distinct, bins)
-        if binning == "adaptive":
-            upper[g, cell] = distinct  # of the predictions in one cell the last and largest stays
+        upper[g, cell] = distinct  # of the predictions in one cell the last and largest stays
     return count, value, upper
 
 
 @jit
-def _even_bin(v, bins):  # type: ignore[no-untyped-def]
-    """Return ceil(v B) - 1 within 0 to B - 1, as a float so that a loop over it becomes vector code."""
-    b = math.ceil(v * bins) - 1.0
-    b = b if b > 0.0 else 0.0
-    return b if b < bins - 1.0 else bins - 1.0
-
-
-@jit
-def _adaptive_bin(v, upper):  # type: ignore[no-untyped-def]
+def _bin_below(v, upper):  # type: ignore[no-untyped-def]
     """Return the first bin whose largest prediction is at least v."""
     low = 0
     high = upper.size - 1
@@ -120,7 +118,7 @@ def _even_sums(prob, bins, threshold):  # type: ignore[no-untyped-def]
             row = prob[i]
             for k in range(classes):
                 v = np.float64(row[k])
-                cell[k] = np.int32(_even_bin(v, bins) if v > threshold else bins)
+                cell[k] = np.int32(bin_of(v, bins) if v > threshold else bins)
             for k in range(classes):
                 count[k, cell[k]] += 1.0
                 part[k, cell[k]] += row[k]
@@ -134,7 +132,7 @@ def _errors(prob, labels, top, threshold, count, value, upper):  # type: ignore[
 
     `count` and `value`, the kept probabilities and their sum, have one row for each class, or one for all together.
     `top` is the predicted class of each row, the only one of the row that is kept, or -1 where all are. `upper` is the
-    largest probability in each adaptive bin; it has no rows if the bins are even.
+    largest probability in each bin; it has no rows if the bin of a probability is computed.
     """
     groups, bins = count.shape
     out = np.zeros((labels.shape[0], 2))
@@ -150,7 +148,7 @@ def _errors(prob, labels, top, threshold, count, value, upper):  # type: ignore[
                 v = np.float64(prob[i, k])
                 if v > threshold:
                     g = k if groups > 1 else 0
-                    b = _adaptive_bin(v, upper[g]) if upper.size else np.int64(_even_bin(v, bins))
+                    b = _bin_below(v, upper[g]) if upper.size else np.int64(bin_of(v, bins))
                     hits[g, b] += 1.0
         for g in range(groups):
             for b in range(bins):
@@ -172,7 +170,7 @@ def gce_batch(
     class_conditional: bool = True,
     threshold: float = 0.0,
     norm: str = "l1",
-    n_bins: int | str = 15,
+    n_bins: int | str | None = 15,
 ) -> np.ndarray:
     """Return the error for each row of labels, shape (B, n)."""
     if norm not in NORMS:
@@ -211,7 +209,7 @@ def gce(
     class_conditional: bool = True,
     threshold: float = 0.0,
     norm: str = "l1",
-    n_bins: int | str = 15,
+    n_bins: int | str | None = 15,
 ) -> float:
     """Return the general calibration error: the gap between accuracy and confidence in bins, by five switches.
 
@@ -219,9 +217,10 @@ def gce(
     allow; `max_prob`, to look only at the largest probability of each row (of equal ones the first) and not at all K;
     `class_conditional`, to bin each class by itself (with `max_prob`, the rows predicted as that class) and not all
     probabilities together; `threshold`, to keep only probabilities above it, so that an exact 0 is never kept; `norm`,
-    "l1" or "l2"; `n_bins`, a number or "cube_root" (the smallest B with B**3 >= n rows). The default is the static
-    calibration error, SCE. ECE is `max_prob=True, class_conditional=False`; ACE is `binning="adaptive"`, TACE that
-    with `threshold=0.01`; RMSCE is `binning="adaptive", max_prob=True, class_conditional=False, norm="l2"`.
+    "l1" or "l2"; `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n rows) or None (each distinct
+    probability by itself). The default is the static calibration error, SCE. ECE is `max_prob=True,
+    class_conditional=False`; ACE is `binning="adaptive"`, TACE that with `threshold=0.01`; RMSCE is
+    `binning="adaptive", max_prob=True, class_conditional=False, norm="l2"`.
 
     n_k counts the kept probabilities of class k, so the bins of a class weigh one in all. Classes weigh 1/K each; one
     without a kept probability adds 0. With "l2" the root is taken last: it is not the mean of the roots of the

@@ -5,35 +5,33 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.binned import number_of_bins, uniform_cells
+from calibstat.measures.binned import uniform_cells
 
 # Rounding, which depends on the order of the rows, may not decide how they are parted: variances this near are tied,
 # and a row this near above the mean counts as being at it. Sums of up to 10 million rows are that exact.
 NEAR = 1e-9
 
-LARGEST_BINS = 2**31  # so that a cell and a bin together make a number of 63 bits
 SPLIT = [("coordinate", np.int64), ("threshold", np.float64), ("low", np.int64), ("high", np.int64)]
 
 
-def grid_cells(prob: np.ndarray, *, n_bins: int | str = 15) -> np.ndarray:
+def grid_cells(prob: np.ndarray, *, n_bins: int | str | None = 15) -> np.ndarray:
     """Return the cell of each row in a grid: rows share one if each of their coordinates falls in the same bin.
 
-    Bin b of B is ((b - 1)/B, b/B], the first closed at 0. Only cells that hold rows are numbered, in the order of
-    their bins. Of two coordinates the second decides alone: the first says the same, but for rounding and for points
-    on an edge, which would become cells of their own.
+    Bin b of B is ((b - 1)/B, b/B], the first closed at 0; None for level sets, the distinct vectors. Only cells that
+    hold rows are numbered, in the order of their bins. Of two coordinates the second decides alone: the first says the
+    same, but for rounding and for points on an edge, which would become cells of their own.
     """
     n, n_classes = prob.shape
-    bins = number_of_bins(n_bins, n)
-    if bins > LARGEST_BINS:
-        raise ValueError(f"expected n_bins to be at most {LARGEST_BINS}, found {n_bins!r}")
     rows = np.array([n])
     code = np.zeros(n, np.int64)
     codes = 1  # all codes are below it
     for k in range(1 if n_classes == 2 else 0, n_classes):
+        bin_of_row = uniform_cells(prob[:, k].astype(np.float64), rows, n_bins=n_bins)
+        bins = int(bin_of_row.max()) + 1
         if codes * bins >= 2**63:
             code = np.unique(code, return_inverse=True)[1]
             codes = int(code.max()) + 1
-        code = code * bins + uniform_cells(prob[:, k].astype(np.float64), rows, n_bins=bins)
+        code = code * bins + bin_of_row
         codes *= bins
     return np.unique(code, return_inverse=True)[1]
 

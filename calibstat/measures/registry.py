@@ -95,8 +95,11 @@ class Measure:
         None where these rows need sorting (or hold a bad one, which sorting then names).
     columns : callable or None
         ``columns(prob, label, **options)``, the same for the event of every class at once, each of shape (K, cells).
+    hold : callable or None
+        ``hold(value, count, **options) -> dict``, the options that keep the cells of this sample where they are, of a
+        measure of events whose options make cells from a sample.
     moving : callable or None
-        ``moving(**options)``, whether the cells depend on `count`, so that they move when rows are resampled.
+        Of vectors: ``moving(**options)``, whether resampled rows get cells of their own.
     detail : callable or None
         ``detail(value, count, positives, **options) -> dict``, what the measure knows beyond its value.
     honest : callable or None
@@ -129,6 +132,7 @@ class Measure:
     cells: Callable[..., np.ndarray] | None = None
     rows: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray] | None] | None = None
     columns: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray] | None] | None = None
+    hold: Callable[..., dict[str, Any]] | None = None
     moving: Callable[..., bool] | None = None
     detail: Callable[..., dict[str, Any]] | None = None
     honest: Callable[..., HonestRecipe | None] | None = None
@@ -153,7 +157,8 @@ class Measure:
             if name not in known:
                 allowed = ", ".join(known) or "none"
                 raise ValueError(f"expected options of measure {self.name!r} ({allowed}), found {name!r}")
-        return BoundMeasure(self, {**known, **options})
+        plain = {name: _plain(value) for name, value in options.items()}
+        return BoundMeasure(self, {**known, **plain})
 
 
 @dataclass(frozen=True)
@@ -172,9 +177,21 @@ class BoundMeasure:
         """The cell of each distinct prediction (of `value` and `count`), or of each row of vectors."""
         return self._call(self.measure.cells, *predictions)
 
+    def held(self, value: np.ndarray, count: np.ndarray) -> BoundMeasure:
+        """The measure over the cells that this sample makes, wherever they are made of it."""
+        if self.measure.hold is None:
+            return self
+        held = self._call(self.measure.hold, value, count)
+        return BoundMeasure(self.measure, {**self.options, **held}) if held else self
+
+    @property
+    def makes_cells(self) -> bool:
+        """Whether the cells depend on the sample: there is then something to hold on two rows."""
+        return self.held(np.array([0.0, 1.0]), np.ones(2)) is not self
+
     @property
     def cells_move(self) -> bool:
-        """Whether the cells change when rows are resampled."""
+        """Whether resampled rows get cells of their own."""
         return self.measure.moving is not None and bool(self._call(self.measure.moving))
 
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
@@ -367,6 +384,11 @@ def vector_sums(cell, prob, label):  # type: ignore[no-untyped-def]
             residual[b, k] = (residual[b, k] - value[b, k]) / n
             value[b, k] /= n
     return count, residual, value
+
+
+def _plain(value: Any) -> Any:
+    """Return an array as a tuple, which can be compared and printed."""
+    return tuple(value.tolist()) if isinstance(value, np.ndarray) and value.ndim == 1 else value
 
 
 @cache

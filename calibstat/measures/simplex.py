@@ -27,7 +27,7 @@ def simplex_cells(
     prob: np.ndarray,
     *,
     strategy: str = "tree",
-    n_bins: int | str = 15,
+    n_bins: int | str | None = 15,
     threshold: str = "mean",
     min_size: int = 100,
     refit: bool = True,
@@ -83,7 +83,7 @@ def canonical_detail(
     *,
     distance: Distance = "total_variation",
     strategy: str = "tree",
-    n_bins: int | str = 15,
+    n_bins: int | str | None = 15,
     threshold: str = "mean",
     min_size: int = 100,
 ) -> dict[str, Any]:
@@ -147,7 +147,8 @@ def canonical_ce(
     A tree parts a cell of at least `min_size` rows at the mean or median (`threshold`) of its coordinate of largest
     variance; resampled rows get a tree of their own (`refit=True`) or keep the cells of the data (`refit=False`). In a
     grid rows share a cell if each of their coordinates falls in the same of `n_bins` bins of equal width ("cube_root"
-    is the smallest B with B**3 >= n): triangles for three classes, the bins of `ece` for two.
+    is the smallest B with B**3 >= n; None gives each distinct vector a cell): triangles for three classes, the
+    bins of `ece` for two.
 
     It is biased upwards in finite samples, the more so the fewer rows a cell holds, and for a convex distance blind to
     errors that cancel within a cell: with the cells held fixed it tends to at most the expected miscalibration. A

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.measures.binned import bin_cells, number_of_bins, uniform_cells
+from calibstat.measures.binned import bin_cells, bin_numbers, number_of_bins, uniform_cells
 from calibstat.predictions import Predictions
 from calibstat.recalibration.base import Recalibrator, normalised
 
@@ -22,22 +22,34 @@ class Steps:
     Attributes
     ----------
     level : ndarray, shape (bins,)
-        What the predictions of each bin become.
+        What the predictions of each bin that held rows become.
     upper : ndarray, shape (bins,), or None
         The largest prediction that belongs to each bin; None for bins of equal width.
+    number : ndarray, shape (bins,), or None
+        Of bins of equal width, their numbers from 0 to n_bins - 1, ascending; predictions of all others become the
+        centre of their bin.
+    n_bins : int
+        How many bins of equal width there are; 0 for others.
     """
 
     level: np.ndarray
     upper: np.ndarray | None = None
+    number: np.ndarray | None = None
+    n_bins: int = 0
 
     def __call__(self, p: np.ndarray) -> np.ndarray:
         """Return the level of the bin of each prediction."""
         flat = p.reshape(-1)
-        if self.upper is None:
-            cell = uniform_cells(flat, flat, n_bins=self.level.size)
-        else:  # new predictions above all others belong to the last bin
-            cell = np.minimum(np.searchsorted(self.upper, flat), self.level.size - 1)
-        return self.level[cell].reshape(p.shape)
+        if self.number is None:
+            return self.level[self._next(self.upper, flat)].reshape(p.shape)
+        number = bin_numbers(flat, self.n_bins)
+        cell = self._next(self.number, number)
+        known = self.number[cell] == number
+        return np.where(known, self.level[cell], (number + 0.5) / self.n_bins).reshape(p.shape)
+
+    def _next(self, ends: Any, sought: np.ndarray) -> np.ndarray:
+        """Return the first bin that ends at what is sought or above it, or else the last."""
+        return np.minimum(np.searchsorted(ends, sought), self.level.size - 1)
 
 
 class HistogramBinning(Recalibrator):
@@ -138,12 +150,12 @@ class HistogramBinning(Recalibrator):
         """Make bins of the predictions and find how often their outcomes happened."""
         p, happened = p.reshape(-1), happened.reshape(-1)
         bins = number_of_bins(self.n_bins, p.size)
-        if self.strategy == "uniform":
+        if isinstance(self.strategy, str) and self.strategy == "uniform":
             cell = uniform_cells(p, p, n_bins=bins)
-            count = np.bincount(cell, minlength=bins)
-            level = (np.arange(bins) + 0.5) / bins
-            np.divide(np.bincount(cell, happened, bins), count, out=level, where=count > 0)
-            return Steps(level)
+            count = np.bincount(cell)
+            full, number = np.flatnonzero(count), np.empty(count.size, np.int64)
+            number[cell] = bin_numbers(p, bins)
+            return Steps(np.bincount(cell, happened)[full] / count[full], number=number[full], n_bins=bins)
         value, place, count = np.unique(p, return_inverse=True, return_counts=True)
         cell = bin_cells(value, count.astype(np.float64), n_bins=bins, strategy=self.strategy)
         last = np.flatnonzero(np.diff(cell, append=cell[-1] + 1))

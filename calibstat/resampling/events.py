@@ -25,17 +25,28 @@ OUTCOME_BIT = np.uint64(62)  # where a packed row keeps its outcome, above the p
 VALUE_BITS = np.uint64(2**62 - 1)
 GUIDE_BITS = 9  # leading bits of a word that look up where in a cumulative law to begin
 WORTH_A_THREAD = 1e7  # multiplications; fewer are done before a thread has started
+LARGEST_TABLE = 2**24  # sums in all cells of all resamples; of more each resample is reduced before the next
 LARGEST_LAW = 1e11  # multiplications, beyond which drawing prediction by prediction beats the exact law of every bin
 
 
 def resample(
     bound: BoundMeasure, sample: Sample, scheme: str, n_resamples: int, key: np.uint64, stage: int, n_jobs: int = 1
 ) -> np.ndarray:
-    """Return the statistic of every resample, by the cheapest sampler that this measure and sample allow."""
-    if bound.measure.cells is not None and (scheme == "labels" or not bound.cells_move):
-        cell = bound.cells(sample.value, sample.count)
+    """Return the statistic of every resample, by the cheapest sampler that this measure and sample allow.
+
+    Cells stay where this sample makes them.
+    """
+    bound = bound.held(sample.value, sample.count)
+    if bound.measure.cells is None:
+        return draw(sample, scheme, bound.statistic, n_resamples, key, stage, n_jobs)
+    cell = bound.cells(sample.value, sample.count)
+    if (cell[-1] + 1) * n_resamples <= LARGEST_TABLE:
         return np.asarray(bound.reduce(*draw_cells(sample, cell, scheme, n_resamples, key, stage, n_jobs)))
-    return draw(sample, scheme, bound.statistic, n_resamples, key, stage, n_jobs)
+
+    def statistic(*arrays: np.ndarray) -> float:
+        return float(bound.reduce(*cell_sums(cell, *arrays)))
+
+    return draw(sample, scheme, statistic, n_resamples, key, stage, n_jobs)
 
 
 def draw(

@@ -220,13 +220,14 @@ def _every_class(
     def one_class(low: int, high: int) -> None:
         for k in range(low, high):
             value, count, cell = summary(predictions, k)
+            held = bound.held(value, count)
             count_r, positives = count.copy(), np.empty_like(count)
             for r in range(last - first):
                 if scheme == "labels":
                     _positives(labels[r], cell, k, positives)
                 else:
                     _counts(rows[r], labels[r], cell, k, count_r, positives)
-                found[r, k] = bound.statistic(value, count_r, positives)
+                found[r, k] = held.statistic(value, count_r, positives)
 
     in_threads(one_class, chunks(classes, n_jobs), n_jobs)
     return found

@@ -39,7 +39,7 @@ class GceFamily(Result):
         "l1" or "l2".
     value : ndarray of float64, shape (32,)
         The error, from 0 to 1.
-    n_bins : int or "cube_root"
+    n_bins : int, "cube_root" or None
         Number of bins, as it was asked for.
     n, n_classes : int
         Rows and classes.
@@ -53,7 +53,7 @@ class GceFamily(Result):
     threshold: np.ndarray
     norm: np.ndarray
     value: np.ndarray
-    n_bins: int | str
+    n_bins: int | str | None
     n: int
     n_classes: int
 

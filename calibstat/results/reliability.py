@@ -24,7 +24,7 @@ class Reliability(Result):
     count : ndarray, shape (n_bins_used,)
         Rows (or weight) in each bin.
     left, right : ndarray, shape (n_bins_used,)
-        Edges of each bin; for quantile bins its smallest and its largest prediction.
+        Edges of each bin; unless of equal width, its smallest and its largest prediction.
     low, high : ndarray, shape (n_bins_used,), or None
         Ends of the bars, as frequencies: for `band` "consistency" where the frequency of a calibrated model would
         lie, for "confidence" where the true frequency lies.
@@ -36,7 +36,7 @@ class Reliability(Result):
         Whether to draw frequency minus mean prediction.
     corp_value, corp_frequency : ndarray, shape (n_corners,)
         The CORP curve: predictions at the ends of every flat piece of their isotonic recalibration, and its value.
-    strategy : {"uniform", "quantile"}
+    strategy : {"uniform", "quantile", "given", "one-prediction"}
         How the bins were cut.
     lens : str
         The event whose probability was predicted.

@@ -14,11 +14,15 @@ import numpy as np
 from calibstat.inference.comparison import compare
 from calibstat.inference.estimation import estimate
 from calibstat.inference.intervals import confidence_interval
+from calibstat.inference.problems import ClassProblem, EventProblem, pose
 from calibstat.inference.testing import calibration_test
+from calibstat.lenses import one_class
+from calibstat.measures.registry import BoundMeasure, find_measure
 from calibstat.results import ClassWiseTestResult
 from calibstat.study.engine import Data
 
 ROUNDING = 1e-12  # a truth of 0 may come out as 1e-17
+OF_THE_VERBS = ("lens", "reduce")  # settings of a measure that are not its own options
 NOISE = 2.0  # standard errors below which a bias cannot be told from 0 and has no logarithm worth a slope
 
 Row = dict[str, Any]
@@ -56,6 +60,10 @@ class Question(ABC):
     @abstractmethod
     def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
         """Answer for one data set."""
+
+    def truths_of(self, data: Data, generator: str) -> list[float]:
+        """Return the truths that depend on the data set."""
+        return []
 
     @abstractmethod
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
@@ -133,13 +141,30 @@ class Coverage(Question):
 
     @property
     def columns(self) -> list[str]:
-        """Two ends and the estimate for each measure and method."""
+        """Two ends and the estimate for each measure and method, and the truth of each measure."""
         parts = product(self.measures, self.methods, ("low", "high", "estimate"))
-        return [" | ".join(part) for part in parts]
+        return [*(" | ".join(part) for part in parts), *(f"{measure} | truth" for measure in self.measures)]
 
     def check(self) -> None:
         """Raise if a truth is not known."""
         _ = self.truths
+
+    @cached_property
+    def truths(self) -> dict[tuple[str, str], float]:
+        """The population value of every measure; nan where it depends on the cells that a data set makes."""
+        found = {}
+        for (label, generator), (measure, (name, options)) in product(self.generators.items(), self.measures.items()):
+            moves = bound_to(name, options).makes_cells
+            found[label, measure] = np.nan if moves else generator.truth(name, **options)
+        return found
+
+    def truths_of(self, data: Data, generator: str) -> list[float]:
+        """Return the population value of every measure, over the cells that these data make."""
+        found = []
+        for measure, (name, options) in self.measures.items():
+            truth = self.truths[generator, measure]
+            found.append(_held_truth(self.generators[generator], data, name, options) if np.isnan(truth) else truth)
+        return found
 
     def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
         """Return the intervals and estimates."""
@@ -155,12 +180,31 @@ class Coverage(Question):
         pairs = list(product(self.measures, self.methods))
         for (group, (generator, n)), (k, (measure, method)) in product(enumerate(self.groups), enumerate(pairs)):
             low, high, estimate = answers[:, group, 3 * k : 3 * k + 3].T
-            truth = self.truths[generator, measure]
+            truth = answers[:, group, 3 * len(pairs) + list(self.measures).index(measure)]
             below, above = truth < low - ROUNDING, truth > high + ROUNDING
             misses = {"missed_below": int(below.sum()), "missed_above": int(above.sum())}
             means = {"mean_width": float((high - low).mean()), "mean_estimate": float(estimate.mean())}
             share = _share("covered", ~(below | above))
-            yield {**self.fixed(generator, n, measure, method), "truth": truth, **share, **misses, **means}
+            mean = float(truth.mean()) if np.ptp(truth) else float(truth[0])
+            yield {**self.fixed(generator, n, measure, method), "truth": mean, **share, **misses, **means}
+
+
+def bound_to(name: str, options: Mapping[str, Any]) -> BoundMeasure:
+    """Return a measure with its options, without what is said to the verb."""
+    return find_measure(name, {option: value for option, value in options.items() if option not in OF_THE_VERBS})
+
+
+def _held_truth(generator: Any, data: Data, name: str, options: Mapping[str, Any]) -> float:
+    """Return the population value of a measure over the cells that these data make."""
+    said = {option: value for option, value in options.items() if option in OF_THE_VERBS}
+    problem = pose(data, None, name, bound_to(name, options).options, **said)
+    if isinstance(problem, ClassProblem):
+        samples = enumerate(problem.seen.samples())
+        held = [(one_class(k), problem.bound.held(sample.value, sample.count)) for k, sample in samples]
+        return float(problem.together(np.array([generator.truth(name, lens=k, **each.options) for k, each in held])))
+    assert isinstance(problem, EventProblem)
+    sample = problem.seen.sample
+    return float(generator.truth(name, **said, **problem.bound.held(sample.value, sample.count).options))
 
 
 class Comparison(Question):

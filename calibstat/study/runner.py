@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.measures.registry import find_measure
 from calibstat.sample import Sample
 from calibstat.study.engine import Cells, Data, compute, draw_data
-from calibstat.study.questions import QUESTIONS, Question
+from calibstat.study.questions import QUESTIONS, Question, bound_to
 from calibstat.study.store import Store
 
 if TYPE_CHECKING:
@@ -86,8 +85,9 @@ def run(
         tests and intervals), replicates, and
 
         - "size", "power": rejections, rate, and low and high, the exact 95% limits of the rate (Clopper, Pearson);
-        - "coverage": truth, covered, rate, low, high, missed_below (samples in which the truth lies below the interval,
-          which claims too large an error), missed_above, mean_width, mean_estimate;
+        - "coverage": truth (its mean, where it is that over the cells which each data set makes), covered, rate, low,
+          high, missed_below (samples in which the truth lies below the interval, which claims too large an error),
+          missed_above, mean_width, mean_estimate;
         - "comparison": truth; rejections, rate, low and high as above; missed_below, missed_above and mean_width, nan
           for "swap";
         - "bias": truth (nan if not known), mean, bias, sd, rmse, and each with its standard error in mean_se, bias_se,
@@ -149,12 +149,11 @@ def run(
     for trial in _trials(asked.generators):
         asked.ask(trial, np.random.SeedSequence(0))  # what cannot be asked raises before the run
     kept = None if store is None else Store(store, _description(asked, seed), asked.columns)
-    cells = Cells(asked.groups, asked.generators, asked.replicates, seed, asked.ask, asked.columns)
+    cells = Cells(asked.groups, asked.generators, asked.replicates, seed, asked.ask, asked.columns, asked.truths_of)
     return pd.DataFrame(asked.rows(compute(cells, kept, n_jobs, question)))
 
 
 TRIAL = Sample.from_counts([0.2, 0.4, 0.7], [6, 7, 7], [1, 3, 5])
-OF_THE_VERBS = ("lens", "reduce")  # settings of a measure that are not its own options
 
 
 def _trials(generators: Mapping[str, Any]) -> Iterator[Data]:
@@ -170,7 +169,7 @@ def _named(measures: Measures) -> dict[str, tuple[str, dict[str, Any]]]:
         raise ValueError(f"expected a sequence of measures, found the string {measures!r}")
     chosen = measures if isinstance(measures, Mapping) else {name: (name, {}) for name in measures}
     for name, options in chosen.values():
-        find_measure(name, {option: value for option, value in options.items() if option not in OF_THE_VERBS})
+        bound_to(name, options)
     return {label: (name, dict(options)) for label, (name, options) in chosen.items()}
 
 
