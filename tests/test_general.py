@@ -351,7 +351,7 @@ def test_family_as_a_result():
     assert frame.set_index("name").loc["SCE", "value"] == family["SCE"]
     assert family.to_dict()["value"] == family.value.tolist()
     text = str(family).splitlines()
-    assert text[0] == "General calibration error of 5 classes, n_bins = 15, n = 50"
+    assert text[0] == "General calibration error of whole vectors, 5 classes, n_bins = 15, n = 50"
     assert len(text) == 11
     assert text[4].split() == ["even", "all", "apart", *(f"{v:.4g}" for v in family.value[[8, 9, 10, 11]])]
     assert text[1].split()[3:] == ["L1", "L2", "L1", "above", "0.01", "L2", "above", "0.01"]

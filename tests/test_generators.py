@@ -61,6 +61,7 @@ TEMPERATURE_2 = [
     ("ece", {"n_bins": 2, "norm": "max"}, 2 * HALF),  # the gap is the same in both halves, so every norm is
     ("ece", {"n_bins": 2, "norm": 3}, 2 * HALF),
     ("ece_debiased", {"n_bins": 2}, 2 * HALF),
+    ("average_ce", {"n_bins": 2}, 2 * HALF),
     ("ece_width", {"n_bins": 2}, 2 * HALF + 1 / 2),
     ("ece", {"n_bins": 1}, 0),
     ("ks", {}, HALF),
@@ -87,6 +88,7 @@ TWO_POINTS = [
     ("ece", {"norm": "l2"}, math.sqrt(2 * A * A + 2 * B * B)),
     ("ece_debiased", {}, math.sqrt(2 * A * A + 2 * B * B)),
     ("ece", {"norm": "max"}, 2 * A),
+    ("average_ce", {}, A + B),  # the gaps 2 A and 2 B of the two bins that are not empty
     ("ece_width", {"n_bins": 10}, A + B + 0.1),
     ("ks", {}, A + B),
     ("kuiper", {}, A + B),
@@ -230,6 +232,7 @@ FORMS = [
     ("ece", {"n_bins": 10}),
     ("ece", {"n_bins": 6, "strategy": "quantile"}),
     ("ece", {"n_bins": 10, "norm": "l2"}),
+    ("average_ce", {"n_bins": 10}),
     ("ece_width", {"n_bins": 10}),
     ("ece_debiased", {"n_bins": 10}),
     ("ks", {}),

@@ -215,6 +215,7 @@ EVENTS = {
     "ece, quantiles": {"strategy": "quantile", "n_bins": 4},
     "ece, cube root": {"n_bins": "cube_root", "norm": "l2"},
     "ece, largest": {"norm": "max", "n_bins": 3},
+    "average_ce": {"n_bins": 4},
     "ece_width": {"n_bins": 4},
     "ece_debiased": {"n_bins": 3},
     "ks": {},

@@ -19,21 +19,29 @@ def test_every_cell_is_the_verb_it_stands_for():
     y, p = models()
     found = cs.summarize(y, p, **SETTINGS)
     assert found.names == ("raw", "cooled", "rates")
-    assert found.measures == ("accuracy", "ece", "ace", "smooth_ece", "log_loss", "brier")
+    assert found.measures == (
+        "accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "log_loss", "brier",
+    )  # fmt: skip
     for i, prob in enumerate(p.values()):
         expected = [
             np.mean(prob.argmax(axis=1) == y),
             cs.estimate(y, prob, measure="ece"),
-            cs.estimate(y, prob, measure="ece", strategy="quantile", lens="class_wise", reduce="mean"),
+            cs.estimate(y, prob, measure="average_ce"),
+            cs.adaptive_calibration_error(y, prob),
             cs.estimate(y, prob, measure="smooth_ece"),
             cs.estimate(y, prob, measure="log_loss", lens="canonical"),
             cs.estimate(y, prob, measure="brier", lens="canonical"),
         ]
         assert found.estimate[i] == pytest.approx(expected, abs=1e-12)
-    assert np.all(found.low <= found.high)
+    alone = np.isin(found.measures, ("average_ce", "adaptive_calibration_error"))
+    assert np.array_equal(np.isnan(found.low), np.tile(alone, (3, 1)))
+    assert np.all(found.low[:, ~alone] <= found.high[:, ~alone])
     frame = found.to_frame()
-    assert frame.shape == (18, 5)
-    assert "raw" in str(found)
+    assert frame.shape == (21, 6)
+    top, whole = "accuracy, ece, average_ce, smooth_ece", "adaptive_calibration_error, log_loss, brier"
+    assert f"\nOf the most likely class: {top}. Of whole vectors: {whole}.\n" in str(found)
+    assert str(found).count("No honest interval is known for average_ce, adaptive_calibration_error,") == 1
+    assert "nan" not in str(found)
 
 
 def test_only_bad_bargains_are_named():
@@ -50,8 +58,11 @@ def test_an_infinite_loss_is_said():
     y, p = models(100)
     certain = np.eye(3)[p["raw"].argmax(axis=1)]
     found = cs.summarize(y, {"certain": certain, "raw": p["raw"]}, **SETTINGS)
-    assert found.estimate[0, 4] == np.inf
-    assert np.isnan(found.low[0, 4])
+    column = found.measures.index("log_loss")
+    assert found.estimate[0, column] == np.inf
+    assert np.isnan(found.low[0, column])
+    assert "nan" not in str(found)
+    assert "log_loss, which" not in str(found)
     found = cs.summarize(y, {"rates": p["rates"], "certain": np.eye(3)[y]}, **SETTINGS)
     assert np.isfinite(found.estimate).all()
 
@@ -59,13 +70,32 @@ def test_an_infinite_loss_is_said():
 def test_two_outcomes():
     y, v = cs.generators.temperature(1.5).sample(500, rng=1)
     found = cs.summarize(y, {"model": v}, **SETTINGS)
-    assert found.estimate[0, 5] == pytest.approx(2 * cs.estimate(y, v, measure="brier"))
+    for name in ("ece", "average_ce", "smooth_ece", "log_loss", "brier"):
+        assert found.estimate[0, found.measures.index(name)] == pytest.approx(
+            cs.estimate(y, v, measure=name), abs=1e-12
+        )
+    assert found.estimate[0, -1] == pytest.approx(np.mean((y - v) ** 2), abs=1e-12)  # as in scikit-learn
+    text = "\nOf the most likely class: accuracy. Of outcome 1: ece, average_ce, smooth_ece, log_loss, brier. Of whole "
+    assert f"{text}vectors: adaptive_calibration_error.\n" in str(found)
+    for other in (v[:, None], np.column_stack((1 - v, v))):
+        assert cs.summarize(y, {"model": other}, **SETTINGS).estimate == pytest.approx(found.estimate, abs=1e-12)
+
+
+def test_the_average_weighs_every_bin_alike():
+    # bins of 1/15: 98 rows at .9 of which 90 % - rounded, 88 - happen, and one row at .5 that does not
+    y, v = np.repeat([1, 0, 0], [88, 10, 1]), np.repeat([0.9, 0.5], [98, 1])
+    gaps = (0.9 - 88 / 98, 0.5)
+    found = cs.summarize(y, {"model": v}, **SETTINGS)
+    assert found.estimate[0, found.measures.index("average_ce")] == pytest.approx(np.mean(gaps))
+    assert found.estimate[0, found.measures.index("ece")] == pytest.approx((98 * gaps[0] + gaps[1]) / 99)
 
 
 def test_errors():
     y, p = models(50)
     with pytest.raises(ValueError, match="expected a reference, one of raw, cooled, rates; found 'x'"):
         cs.summarize(y, p, reference="x")
+    with pytest.raises(ValueError, match=r"expected predictions of the same classes from all models, found \[2, 3\]"):
+        cs.summarize(np.minimum(y, 1), {"three": p["raw"], "two": p["raw"][:, 0]})
     for bad in ({}, p["raw"]):
         with pytest.raises(ValueError, match="a mapping from name to predictions"):
             cs.summarize(y, bad)

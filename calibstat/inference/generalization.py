@@ -9,6 +9,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.inference.comparison import compare
 from calibstat.inference.intervals import confidence_interval
+from calibstat.inference.problems import subject
 from calibstat.inference.reliability import reliability
 from calibstat.predictions import Predictions, as_predictions
 from calibstat.results import GeneralizationGap
@@ -34,7 +35,8 @@ def generalization_gap(
         Classes from 0 to K - 1 (or outcomes 0 and 1), shape (n,), and predictions, shape (n,) or (n, K), of the rows
         that the model was fitted on, and of others.
     measure : str
-        What is compared: `ece` (L1), `kernel_ce`, `ks`, `kuiper` or `smooth_ce` of the most likely class.
+        What is compared: `ece` (L1), `kernel_ce`, `ks`, `kuiper` or `smooth_ce`, of outcome 1 of two, or of the most
+        likely of more classes.
     confidence_level : float
         Between 0 and 1.
     n_resamples : int
@@ -64,7 +66,9 @@ def generalization_gap(
     error. For the unbinned ECE of the most likely class it follows if the model is over-confident on test at every
     confidence and has at least as much mean confidence on train: then the ECE on test is mean confidence minus
     accuracy there, the ECE on train is at least the same difference there, and the difference of the two is at most
-    that of the errors. The result says whether both hold on these data, bin by bin, and whether the bound does.
+    that of the errors. So it does for that of outcome 1 of two, where over-confident is a prediction that is further
+    from 1/2 than the outcomes are. The result says whether both hold on these data, bin by bin, and whether the bound
+    does.
 
     Intervals are `honest` ones, that of the gap the one of `compare`, that of the error gap Newcombe's. Those for
     training rows treat the fitted model as given. Cost: that of three intervals.
@@ -87,7 +91,7 @@ def generalization_gap(
 
     seen, unseen = _predictions(train, labels, "train"), _predictions(test, labels, "test")
     key = int(resampling.key_of(rng))
-    settings: dict[str, Any] = {"measure": measure, "lens": "top_label", "confidence_level": confidence_level}
+    settings: dict[str, Any] = {"measure": measure, "confidence_level": confidence_level}
     settings |= {"n_resamples": n_resamples, "n_jobs": n_jobs, **options}
     on_train, on_test = (confidence_interval(data, rng=key, **settings) for data in (seen, unseen))
     both = compare({"test": (unseen, None), "train": (seen, None)}, rng=key, **settings)
@@ -95,8 +99,13 @@ def generalization_gap(
     error_low, error_high = confint_proportions_2indep(
         errors[0], unseen.n, errors[1], seen.n, compare="diff", method="newcomb", alpha=1 - confidence_level
     )
-    diagram = reliability(unseen, lens="top_label", band="confidence")
+    diagram = reliability(unseen, band="confidence")
     assert diagram.low is not None
+    assert diagram.high is not None
+    mean, frequency = diagram.mean_prediction, diagram.frequency
+    below_half = (unseen.n_classes == 2) & (mean <= 0.5)  # where confidence is that in outcome 0
+    not_over = np.where(below_half, frequency < mean, frequency > mean)
+    clearly = np.where(below_half, diagram.high < mean, diagram.low > mean)
     return GeneralizationGap(
         train=on_train,
         test=on_test,
@@ -111,10 +120,11 @@ def generalization_gap(
         confidence_train=float(seen.largest.mean()),
         confidence_test=float(unseen.largest.mean()),
         n_bins=diagram.count.size,
-        n_not_overconfident=int(np.count_nonzero(diagram.frequency > diagram.mean_prediction)),
-        n_clearly_not=int(np.count_nonzero(diagram.low > diagram.mean_prediction)),
+        n_not_overconfident=int(np.count_nonzero(not_over)),
+        n_clearly_not=int(np.count_nonzero(clearly)),
         confidence_level=confidence_level,
         measure=both.measure,
+        subject=subject(both.lens),
         n_train=seen.n,
         n_test=unseen.n,
     )

@@ -20,6 +20,12 @@ from calibstat.sample import Sample, as_rows, as_sample, need_counts
 EVENT = "event: outcome 1"
 EVENT_NULL = "given the predictions, every outcome is 1 independently with its predicted probability."
 REDUCTIONS = ("mean", "max")
+SUBJECTS = {EVENT: "outcome 1", "lens top_label": "the most likely class", "lens canonical": "whole vectors"}
+
+
+def subject(lens: str) -> str:
+    """Say in words what a result whose lens this is speaks of."""
+    return SUBJECTS.get(lens, lens)
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,26 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.inference.comparison import compare
+from calibstat.inference.honest_classes import is_honest
 from calibstat.inference.intervals import confidence_interval
+from calibstat.inference.problems import SUBJECTS, pose, subject
 from calibstat.predictions import Predictions, as_predictions
 from calibstat.results import Summary, read_only
 
 CALIBRATION: dict[str, dict[str, Any]] = {
-    "ece": {"measure": "ece", "lens": "top_label"},
-    "ace": {"measure": "ece", "strategy": "quantile", "lens": "class_wise", "reduce": "mean"},
-    "smooth_ece": {"measure": "smooth_ece", "lens": "top_label"},
+    "ece": {"measure": "ece"},
+    "average_ce": {"measure": "average_ce"},
+    "adaptive_calibration_error": {"measure": "gce", "binning": "adaptive"},
+    "smooth_ece": {"measure": "smooth_ece"},
 }
-SCORES: dict[str, dict[str, Any]] = {
-    "log_loss": {"measure": "log_loss", "lens": "canonical"},
-    "brier": {"measure": "brier", "lens": "canonical"},
-}
+SCORES = ("log_loss", "brier")
 MEASURES = ("accuracy", *CALIBRATION, *SCORES)
+
+
+def question(name: str, n_classes: int) -> dict[str, Any]:
+    """Return what the verbs are asked for a row: of two classes outcome 1, of more also whole vectors by the scores."""
+    asked = CALIBRATION.get(name, {"measure": name})
+    return {**asked, "lens": "canonical"} if name in SCORES and n_classes > 2 else asked
 
 
 def summarize(
@@ -69,15 +75,17 @@ def summarize(
     Notes
     -----
     Reported are the share of rows in which the most likely class happened, with Wilson's interval; the calibration
-    error of the most likely class over 15 equal-width bins (`ece`) and without bins (`smooth_ece`); the adaptive error
-    of all classes (`ace`: the mean over the classes of their errors over 15 bins of equal numbers of rows); the
-    logarithmic loss and the Brier score of the whole vectors. All intervals are `honest` ones, see
-    `confidence_interval`.
+    error over 15 equal-width bins, weighed by their rows (`ece`) and not (`average_ce`), and without bins
+    (`smooth_ece`); the function `adaptive_calibration_error`; the logarithmic loss and the Brier score. Of two outcomes
+    all but the accuracy and `adaptive_calibration_error`, which looks at whole vectors, are of outcome 1, as in every
+    other verb; of more classes the calibration errors are of the most likely class and the two scores of whole vectors.
+    The result prints what each is of. All intervals are `honest` ones, see `confidence_interval`; `average_ce` and
+    `adaptive_calibration_error` have none, nor has an infinite loss, and stand alone.
 
     A recalibration can lower a calibration error by throwing away what the model knows: predicting the accuracy for
     every row does. Proper scores notice. A warning is given for every model whose `ece` is below that of the reference
     while one of the two scores is higher, the interval of the paired difference (see `compare`) not holding 0. Cost:
-    that of five intervals for each model, most of it for `smooth_ece`.
+    that of four intervals for each model, most of it for `smooth_ece`.
 
     References
     ----------
@@ -90,7 +98,7 @@ def summarize(
     >>> y, p = cs.generators.dirichlet((0.3, 0.3, 0.3), temperature=2).sample(1000, rng=1)
     >>> found = cs.summarize(y, {"model": p, "always the same": p * 0 + 1 / 3}, n_resamples=199, rng=1)
     >>> found.names, found.estimate.shape
-    (('model', 'always the same'), (2, 6))
+    (('model', 'always the same'), (2, 7))
     >>> found.warnings[0].partition(" [")[0]
     'always the same: ece falls from 0.1008 to 0.0177, but log_loss rises by 0.4743'
     """
@@ -98,6 +106,9 @@ def summarize(
         raise ValueError(f"expected y_prob, a mapping from name to predictions, found {type(y_prob).__name__}")
     models = {str(name): as_predictions(y_true, p, labels) for name, p in y_prob.items()}
     names = tuple(models)
+    classes = sorted({predictions.n_classes for predictions in models.values()})
+    if len(classes) > 1:
+        raise ValueError(f"expected predictions of the same classes from all models, found {classes} classes")
     reference = names[0] if reference is None else reference
     if reference not in models:
         raise ValueError(f"expected a reference, one of {', '.join(names)}; found {reference!r}")
@@ -107,10 +118,11 @@ def summarize(
     return Summary(
         names=names,
         measures=MEASURES,
+        subjects=_subjects(models[reference]),
         estimate=read_only(table[..., 0].copy()),
         low=read_only(table[..., 1].copy()),
         high=read_only(table[..., 2].copy()),
-        warnings=tuple(_bad_bargains(y_true, y_prob, table[..., 0], names, reference, labels, settings)),
+        warnings=tuple(_bad_bargains(y_true, y_prob, table[..., 0], names, reference, classes[0], labels, settings)),
         reference=reference,
         confidence_level=confidence_level,
         n=models[reference].n,
@@ -124,18 +136,27 @@ def _row(predictions: Predictions, settings: dict[str, Any]) -> list[tuple[float
     right = int(np.count_nonzero(predictions.top == predictions.label))
     ends = proportion_confint(right, predictions.n, alpha=1 - settings["confidence_level"], method="wilson")
     row = [(right / predictions.n, float(ends[0]), float(ends[1]))]
-    for asked in (*CALIBRATION.values(), *SCORES.values()):
-        if asked["measure"] == "log_loss" and _impossible(predictions):
-            row.append((np.inf, np.nan, np.nan))
+    for name in MEASURES[1:]:
+        asked = question(name, predictions.n_classes)
+        problem = _posed(predictions, asked)
+        estimate = problem.estimate()
+        if not is_honest(problem) or not np.isfinite(estimate):
+            row.append((estimate, np.nan, np.nan))
             continue
         found = confidence_interval(predictions, **asked, **settings)
         row.append((found.estimate, found.low, found.high))
     return row
 
 
-def _impossible(predictions: Predictions) -> bool:
-    """Whether a class of probability 0 happened, so that the logarithmic loss is infinite."""
-    return bool((predictions.prob[np.arange(predictions.n), predictions.label] == 0).any())
+def _posed(predictions: Predictions, asked: dict[str, Any]) -> Any:
+    options = {name: value for name, value in asked.items() if name not in ("measure", "lens")}
+    return pose(predictions, None, asked["measure"], options, lens=asked.get("lens"))
+
+
+def _subjects(predictions: Predictions) -> tuple[str, ...]:
+    """Say of each measure what it is of."""
+    questions = (question(name, predictions.n_classes) for name in MEASURES[1:])
+    return (SUBJECTS["lens top_label"], *(subject(_posed(predictions, asked).seen.lens) for asked in questions))
 
 
 def _bad_bargains(
@@ -144,6 +165,7 @@ def _bad_bargains(
     estimate: np.ndarray,
     names: tuple[str, ...],
     reference: str,
+    n_classes: int,
     labels: Any,
     settings: dict[str, Any],
 ) -> list[str]:
@@ -154,7 +176,7 @@ def _bad_bargains(
     for name, row in zip(names, estimate, strict=True):
         if row[ece] >= base[ece]:
             continue
-        for score, asked in SCORES.items():
+        for score in SCORES:
             before, after = (values[MEASURES.index(score)] for values in (base, row))
             if not after > before:
                 continue
@@ -163,7 +185,7 @@ def _bad_bargains(
                 found.append(f"{text} to infinity.")
                 continue
             pair = {name: y_prob[name], reference: y_prob[reference]}
-            difference = compare(y_true, pair, labels=labels, **asked, **settings)
+            difference = compare(y_true, pair, labels=labels, **question(score, n_classes), **settings)
             low, high = difference.low.item(), difference.high.item()
             if low > 0:
                 found.append(f"{text} by {after - before:.4f} [{low:.4f}, {high:.4f}].")

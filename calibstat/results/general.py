@@ -72,7 +72,8 @@ class GceFamily(Result):
         above = f"above {self.threshold.max():g}"
         norms = f"{'L1':>12}{'L2':>12}{f'L1 {above}':>16}{f'L2 {above}':>16}"
         lines = [
-            f"General calibration error of {self.n_classes} classes, n_bins = {self.n_bins}, n = {self.n}",
+            f"General calibration error of whole vectors, {self.n_classes} classes, n_bins = {self.n_bins}, "
+            f"n = {self.n}",
             f"{'bins':<10}{'probabilities':<15}{'classes':<10}{norms}",
         ]
         for i in range(0, self.value.size, 4):

@@ -16,7 +16,7 @@ class GeneralizationGap(Result):
     Attributes
     ----------
     train, test : ConfidenceInterval
-        The calibration error of the most likely class on either set.
+        The calibration error on either set, of outcome 1 of two, or of the most likely of more classes.
     gap, gap_low, gap_high : float
         The error on test rows minus that on training rows, and the ends of its interval.
     error_train, error_test : float
@@ -26,12 +26,15 @@ class GeneralizationGap(Result):
     confidence_train, confidence_test : float
         Mean probability of the most likely class.
     n_bins, n_not_overconfident, n_clearly_not : int
-        Bins of the test rows, those in which the most likely class happened more often than predicted, and those in
-        which chance does not explain it (its 95 % Wilson interval lies above the mean prediction).
+        Bins of the test rows; those in which the model is not over-confident, since the most likely class (of two
+        outcomes, that of the bin's mean prediction) happened more often than predicted; and those in which chance does
+        not explain it (the 95 % Wilson interval lies on that side of the mean prediction).
     confidence_level : float
         Of every interval.
     measure : str
         The measure with its options.
+    subject : str
+        What it is of: "outcome 1" or "the most likely class".
     n_train, n_test : int
         Rows.
     """
@@ -53,6 +56,7 @@ class GeneralizationGap(Result):
     n_clearly_not: int
     confidence_level: float
     measure: str
+    subject: str
     n_train: int
     n_test: int
 
@@ -80,15 +84,15 @@ class GeneralizationGap(Result):
         holds = {True: "holds", False: "does not hold"}
         clearly = f", {self.n_clearly_not} of them beyond chance" if self.n_not_overconfident else ""
         return (
-            f"{self.measure} of the most likely class: {self.test.estimate:.4g} [{self.test.low:.4g}, "
+            f"{self.measure} of {self.subject}: {self.test.estimate:.4g} [{self.test.low:.4g}, "
             f"{self.test.high:.4g}] on n = {self.n_test} test rows, {self.train.estimate:.4g} [{self.train.low:.4g}, "
             f"{self.train.high:.4g}] on n = {self.n_train} training rows ({level}s).\n"
             f"Calibration generalization gap {self.gap:.4g} [{self.gap_low:.4g}, {self.gap_high:.4g}]; error gap "
             f"{self.error_gap:.4g} [{self.error_gap_low:.4g}, {self.error_gap_high:.4g}], from errors "
             f"{self.error_test:.4g} and {self.error_train:.4g}: the bound {holds[self.bounded]} here.\n"
-            "It follows if the model is over-confident on test rows at every confidence, which "
-            f"{holds[self.overconfident]} here (not so in {self.n_not_overconfident} of {self.n_bins} bins{clearly}), "
-            "and if it is at most as confident there as on training rows, which "
+            "For the error without bins it follows if the model is over-confident on test rows at every confidence, "
+            f"which {holds[self.overconfident]} here (not so in {self.n_not_overconfident} of {self.n_bins} "
+            f"bins{clearly}), and if it is at most as confident there as on training rows, which "
             f"{holds[self.less_confident]} (mean confidence {self.confidence_test:.4g} and "
             f"{self.confidence_train:.4g})."
         )

@@ -21,10 +21,13 @@ class Summary(Result):
     ----------
     names : tuple of str, length M
         The models.
-    measures : tuple of str, length 6
-        "accuracy", "ece", "ace", "smooth_ece", "log_loss" and "brier".
-    estimate, low, high : ndarray, shape (M, 6)
-        The measures and the ends of their intervals; nan where a logarithmic loss is infinite.
+    measures : tuple of str, length 7
+        "accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "log_loss" and "brier".
+    subjects : tuple of str, length 7
+        What each is of: "outcome 1", "the most likely class" or "whole vectors".
+    estimate, low, high : ndarray, shape (M, 7)
+        The measures and the ends of their intervals; these nan where there is none: of "average_ce" and
+        "adaptive_calibration_error", and of an infinite logarithmic loss.
     warnings : tuple of str
         The models that are better calibrated than the reference and have a worse proper score.
     reference : str
@@ -37,6 +40,7 @@ class Summary(Result):
 
     names: tuple[str, ...]
     measures: tuple[str, ...]
+    subjects: tuple[str, ...]
     estimate: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -51,17 +55,17 @@ class Summary(Result):
 
         return pd.DataFrame(
             [
-                {"model": name, "measure": measure, "estimate": e, "low": low, "high": high}
+                {"model": name, "measure": measure, "of": of, "estimate": e, "low": low, "high": high}
                 for i, name in enumerate(self.names)
-                for measure, e, low, high in zip(
-                    self.measures, self.estimate[i], self.low[i], self.high[i], strict=True
+                for measure, of, e, low, high in zip(
+                    self.measures, self.subjects, self.estimate[i], self.low[i], self.high[i], strict=True
                 )
             ]
         )
 
     def __str__(self) -> str:
         cells = [
-            [f"{e:.4f} [{a:.4f}, {b:.4f}]" for e, a, b in zip(*row, strict=True)]
+            [f"{e:.4f}" if np.isnan(a) else f"{e:.4f} [{a:.4f}, {b:.4f}]" for e, a, b in zip(*row, strict=True)]
             for row in zip(self.estimate, self.low, self.high, strict=True)
         ]
         first = max(5, *map(len, self.names))
@@ -74,4 +78,19 @@ class Summary(Result):
         )
         for name, row in zip(self.names, cells, strict=True):
             lines.append("  ".join([f"{name:{first}}", *(f"{c:>{w}}" for c, w in zip(row, width, strict=True))]))
-        return "\n".join([*lines, *(f"Warning: {text}" for text in self.warnings)])
+        return "\n".join([*lines, *self._notes(), *(f"Warning: {text}" for text in self.warnings)])
+
+    def _notes(self) -> list[str]:
+        """Say once what the measures are of, and which of them have no interval."""
+        parts = []
+        for of in dict.fromkeys(self.subjects):
+            names = [name for name, subject in zip(self.measures, self.subjects, strict=True) if subject == of]
+            parts.append(f"Of {of}: {', '.join(names)}.")
+        lines = [" ".join(parts)]
+        missing = (np.isnan(self.low) & np.isfinite(self.estimate)).any(axis=0)
+        alone = [name for name, gone in zip(self.measures, missing, strict=True) if gone]
+        if alone:
+            lines.append(f"No honest interval is known for {', '.join(alone)}, which stand alone.")
+        if np.isinf(self.estimate).any():
+            lines.append("An infinite loss, of a model that gave something that happened probability 0, has none.")
+        return lines

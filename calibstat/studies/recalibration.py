@@ -24,7 +24,7 @@ import numpy as np
 from calibstat.generators.base import drawing
 from calibstat.inference.comparison import compare
 from calibstat.inference.general import NAMES, gce_family
-from calibstat.inference.summary import CALIBRATION, MEASURES, SCORES, summarize
+from calibstat.inference.summary import MEASURES, SCORES, question, summarize
 from calibstat.recalibration import (
     HistogramBinning,
     IsotonicRegression,
@@ -74,7 +74,7 @@ RANKED = (  # by their numbers in the paper
     "neural network",
 )
 THRESHOLDED = 2  # in the index of a general calibration error
-COMPARED = {"ece": CALIBRATION["ece"], **SCORES}
+COMPARED = ("ece", *SCORES)
 PROPERTIES: Mapping[str, Callable[[GceFamily], np.ndarray]] = {
     "all": lambda family: family.index >= 0,
     "even bins": lambda family: family.binning == "even",
@@ -166,9 +166,10 @@ def summary_rows(y: np.ndarray, models: Mapping[str, np.ndarray], n_resamples: i
 def difference_rows(y: np.ndarray, models: Mapping[str, np.ndarray], n_resamples: int, key: int) -> Iterator[Row]:
     """Return by how much each model exceeds mean replacement on the same rows, with the interval of `compare`."""
     chance = {name: p[np.arange(y.size), y] for name, p in models.items()}
-    for measure, asked in COMPARED.items():
+    for measure in COMPARED:
         shared: Row = {"question": "difference", "measure": measure, "against": REPLACED}
         finite = {name: p for name, p in models.items() if measure != "log_loss" or chance[name].all()}
+        asked = question(measure, models[REPLACED].shape[1])
         found = compare(y, finite, reference=REPLACED, n_resamples=n_resamples, rng=key, **asked)
         for (_, name), d, low, high in zip(found.pairs, found.difference, found.low, found.high, strict=True):
             yield {**shared, "model": name, "value": -d, "low": -high, "high": -low}
@@ -257,8 +258,10 @@ def draw_summary(table: pd.DataFrame) -> Figure:
     models = [BEFORE, *RECALIBRATIONS]
     color = sns.color_palette("colorblind")
     with sns.axes_style("whitegrid"):
-        figure, grid = panels(2, 3, 3.3, 3.1, sharey=True)
-    for measure, axes in zip(MEASURES, grid.flat, strict=True):
+        figure, grid = panels(2, 4, 3.3, 3.1, sharey=True)
+    for axes in grid.flat[len(MEASURES) :]:
+        axes.set_visible(False)
+    for measure, axes in zip(MEASURES, grid.flat, strict=False):
         own = rows[rows["measure"] == measure].set_index("model").loc[models]
         y = positions(own.index.to_series(), models)
         for special, hue in ((False, color[0]), (True, color[3])):

@@ -1,0 +1,43 @@
+"""The average calibration error: the plain mean of the gaps of bins, however few rows they hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calibstat.measures.binned import uniform_cells, uniform_column_sums, uniform_row_sums, width_detail
+from calibstat.measures.registry import measure
+
+NEUMANN = (
+    "Neumann, Zisserman, Vedaldi 2018, Relaxed Softmax: Efficient Confidence Auto-Calibration for Safe Pedestrian "
+    "Detection; the column ACE of Chidambaram, Ge 2024, arXiv:2406.04068"
+)
+
+
+@measure(
+    "average_ce",
+    title="Average calibration error",
+    formula=r"\frac{1}{\#\{b : n_b > 0\}} \sum_{b : n_b > 0} \bigl|\bar y_b - \bar v_b\bigr|",
+    reference=NEUMANN,
+    bounds=(0, 1),
+    cells=uniform_cells,
+    rows=uniform_row_sums,
+    columns=uniform_column_sums,
+    detail=width_detail,
+    sound=False,
+    symmetric=False,
+)
+def average_ce(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
+    """Return the mean over non-empty equal-width bins of the gap between mean outcome and mean prediction.
+
+    Options: `n_bins`, a number or "cube_root" (the smallest B with B**3 >= n). Not the adaptive calibration error of
+    Nixon et al., which is also called ACE: see `adaptive_calibration_error`.
+
+    Every bin weighs the same, one that holds a single row as much as one that holds thousands, so that it is mostly the
+    noise of sparse bins: a calibrated model is far from 0 until every bin is full, and a model whose predictions share
+    one bin has the `ece`. Cost: O(n) on rows, else one sort.
+    """
+    full = count > 0
+    mean = np.divide(residual, count, out=np.zeros_like(residual), where=full)
+    return np.abs(mean).sum(axis=-1) * count.sum(axis=-1) / full.sum(axis=-1)
