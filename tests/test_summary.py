@@ -51,7 +51,11 @@ def test_an_infinite_loss_is_said():
     certain = np.eye(3)[p["raw"].argmax(axis=1)]
     found = cs.summarize(y, {"certain": certain, "raw": p["raw"]}, **SETTINGS)
     assert found.estimate[0, 4] == np.inf
-    assert np.isnan(found.low[0, 4])
+    assert found.low[0, 4] == found.high[0, 4] == np.inf
+    row = np.flatnonzero(certain[np.arange(y.size), y] == 0)[0]
+    assert found.warnings[0] == f"certain: log_loss is infinite: what happened at row {row} had probability 0."
+    moved = cs.summarize(y, {"certain": certain, "raw": p["raw"]}, clip=0.01, **SETTINGS)
+    assert moved.estimate[0, 4] == pytest.approx(-np.log(np.clip(certain[np.arange(y.size), y], 0.01, 0.99)).mean())
     found = cs.summarize(y, {"rates": p["rates"], "certain": np.eye(3)[y]}, **SETTINGS)
     assert np.isfinite(found.estimate).all()
 

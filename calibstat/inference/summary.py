@@ -31,6 +31,7 @@ def summarize(
     *,
     reference: str | None = None,
     confidence_level: float = 0.95,
+    clip: float | None = None,
     n_resamples: int = 999,
     rng: Any = None,
     n_jobs: int = 1,
@@ -48,6 +49,9 @@ def summarize(
         The model with which the others are compared, by default the first.
     confidence_level : float
         Between 0 and 1; of each interval by itself.
+    clip : float, optional
+        For `log_loss`: predictions are moved into [clip, 1 - clip], `clip` below 1/2. By default none is moved, and a
+        class of probability 0 that happened makes it infinite, which `warnings` says with the row.
     n_resamples : int
         Number of resamples, at least 1.
     rng : None, int, SeedSequence or Generator
@@ -103,39 +107,39 @@ def summarize(
         raise ValueError(f"expected a reference, one of {', '.join(names)}; found {reference!r}")
     settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
     settings["rng"] = int(resampling.key_of(rng))
-    table = np.array([_row(predictions, settings) for predictions in models.values()])
+    scores = {**SCORES, "log_loss": {**SCORES["log_loss"], "clip": clip}}
+    found = {name: _row(predictions, scores, settings) for name, predictions in models.items()}
+    table = np.array([[cell[:3] for cell in row] for row in found.values()])
+    infinite = [f"{name}: log_loss is infinite: {cell[3]}." for name, row in found.items() for cell in row if cell[3]]
     return Summary(
         names=names,
         measures=MEASURES,
         estimate=read_only(table[..., 0].copy()),
         low=read_only(table[..., 1].copy()),
         high=read_only(table[..., 2].copy()),
-        warnings=tuple(_bad_bargains(y_true, y_prob, table[..., 0], names, reference, labels, settings)),
+        warnings=(
+            *infinite,
+            *_bad_bargains(y_true, y_prob, table[..., 0], names, reference, labels, scores, settings),
+        ),
         reference=reference,
         confidence_level=confidence_level,
         n=models[reference].n,
     )
 
 
-def _row(predictions: Predictions, settings: dict[str, Any]) -> list[tuple[float, float, float]]:
-    """Return estimate and ends of every measure."""
+def _row(
+    predictions: Predictions, scores: Mapping[str, dict[str, Any]], settings: dict[str, Any]
+) -> list[tuple[float, float, float, str]]:
+    """Return estimate and ends of every measure, and why it is infinite if it is."""
     from statsmodels.stats.proportion import proportion_confint
 
     right = int(np.count_nonzero(predictions.top == predictions.label))
     ends = proportion_confint(right, predictions.n, alpha=1 - settings["confidence_level"], method="wilson")
-    row = [(right / predictions.n, float(ends[0]), float(ends[1]))]
-    for asked in (*CALIBRATION.values(), *SCORES.values()):
-        if asked["measure"] == "log_loss" and _impossible(predictions):
-            row.append((np.inf, np.nan, np.nan))
-            continue
+    row = [(right / predictions.n, float(ends[0]), float(ends[1]), "")]
+    for asked in (*CALIBRATION.values(), *scores.values()):
         found = confidence_interval(predictions, **asked, **settings)
-        row.append((found.estimate, found.low, found.high))
+        row.append((found.estimate, found.low, found.high, found.why_infinite))
     return row
-
-
-def _impossible(predictions: Predictions) -> bool:
-    """Whether a class of probability 0 happened, so that the logarithmic loss is infinite."""
-    return bool((predictions.prob[np.arange(predictions.n), predictions.label] == 0).any())
 
 
 def _bad_bargains(
@@ -145,6 +149,7 @@ def _bad_bargains(
     names: tuple[str, ...],
     reference: str,
     labels: Any,
+    scores: Mapping[str, dict[str, Any]],
     settings: dict[str, Any],
 ) -> list[str]:
     """Name the models that bought calibration with a worse proper score."""
@@ -154,7 +159,7 @@ def _bad_bargains(
     for name, row in zip(names, estimate, strict=True):
         if row[ece] >= base[ece]:
             continue
-        for score, asked in SCORES.items():
+        for score, asked in scores.items():
             before, after = (values[MEASURES.index(score)] for values in (base, row))
             if not after > before:
                 continue

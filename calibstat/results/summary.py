@@ -24,9 +24,10 @@ class Summary(Result):
     measures : tuple of str, length 6
         "accuracy", "ece", "ace", "smooth_ece", "log_loss" and "brier".
     estimate, low, high : ndarray, shape (M, 6)
-        The measures and the ends of their intervals; nan where a logarithmic loss is infinite.
+        The measures and the ends of their intervals; both ends of an infinite logarithmic loss are infinite.
     warnings : tuple of str
-        The models that are better calibrated than the reference and have a worse proper score.
+        The rows that make a logarithmic loss infinite, and the models that are better calibrated than the reference and
+        have a worse proper score.
     reference : str
         The model with which the others are compared.
     confidence_level : float
