@@ -73,7 +73,7 @@ def assess(
     settings: dict[str, Any] = {"measure": measure, "lens": lens, "reduce": reduce}
     settings |= {"n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
     test = calibration_test(data, **settings)
-    known = interval and is_honest(problem) and math.isfinite(test.statistic)
+    known = interval and is_honest(problem)
     found = confidence_interval(data, method="honest", confidence_level=level, **settings) if known else None
     return Finding(problem.bound, test.statistic, test, found)
 
@@ -94,8 +94,9 @@ def say_test(finding: Finding) -> str:
     """Say what the test found."""
     typical, where = usual(finding)
     p = finding.test.pvalue
+    why = f", because {finding.test.why_infinite}" if finding.test.why_infinite else ""
     return (
-        f"{finding.title}: {number(finding.estimate)}. If every prediction were the true probability it would be "
+        f"{finding.title}: {number(finding.estimate)}{why}. If every prediction were the true probability it would be "
         f"about {typical}, and 19 times in 20 {where}; p = {p_text(p)}. {verdict(p)}"
     )
 
@@ -129,6 +130,8 @@ def say_together(findings: Sequence[Finding]) -> str:
 
 def say_interval(title: str, interval: ConfidenceInterval) -> str:
     """Say what the interval found."""
+    if interval.why_infinite:
+        return f"{title}: infinite on these rows and in the population they come from, because {interval.why_infinite}."
     where = f"between {number(interval.low)} and {number(interval.high)}"
     if interval.low <= 0:
         where = f"at most {number(interval.high)}, and may be 0"

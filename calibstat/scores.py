@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-NEAREST = 2.0**-24  # half a step of float32 below 1: where a single-precision prediction is rounded to 1
+from calibstat.certain import clipped, uncertain
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -71,9 +71,22 @@ class Bregman:
         with np.errstate(divide="ignore", invalid="ignore"):
             return not np.isfinite(self.gradient(np.array([0.0, 1.0]))).all()
 
-    def inside(self, value: np.ndarray) -> np.ndarray:
-        """Return the predictions, kept 2**-24 away from 0 and 1 if certain ones can cost an infinite loss."""
-        return np.clip(value, NEAREST, 1 - NEAREST) if self.is_steep else value
+    def inside(self, value: np.ndarray, clip: float | None, rows: np.ndarray | None = None) -> np.ndarray:
+        """Return the predictions, moved by `clip`; raise if certain ones are left that can cost an infinite loss.
+
+        `rows` are the predictions row by row, if `value` is made of them.
+        """
+        return uncertain(value, clip, f"the {self.name} score", rows=rows) if self.takes(clip) else value
+
+    def moved(self, value: np.ndarray, clip: float | None) -> np.ndarray:
+        """Return the predictions, moved by `clip`; certain ones may be left."""
+        return clipped(value, clip) if self.takes(clip) else value
+
+    def takes(self, clip: float | None) -> bool:
+        """Whether certain predictions can cost an infinite loss; raise if there is a `clip` though they cannot."""
+        if clip is not None and not self.is_steep:
+            raise ValueError(f"expected no clip with the {self.name} score, finite at 0 and 1; found clip={clip!r}")
+        return self.is_steep
 
 
 def _squared_difference(x: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ import calibstat
 ROOT = Path(calibstat.__file__).parent
 LAYERS = [
     "compiled",
+    "certain",
     "sample",
     "predictions",
     "lenses",

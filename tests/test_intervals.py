@@ -116,8 +116,12 @@ def test_mean_interval_is_the_t_interval():
 
 def test_mean_interval_with_certain_predictions():
     assert cs.confidence_interval([1, 0, 1, 0], [1.0, 0.0, 0.8, 0.1], measure="log_loss").high < np.inf
-    with pytest.raises(ValueError, match="a prediction of exactly 0 or 1 failed"):
-        cs.confidence_interval([0, 1], [1.0, 0.5], measure="log_loss")
+    for method in ("honest", "percentile", "basic", "bca"):
+        found = cs.confidence_interval([1, 0, 1], [0.5, 1.0, 0.5], measure="log_loss", method=method, n_resamples=9)
+        assert (found.low, found.estimate, found.high) == (np.inf, np.inf, np.inf)
+        assert "Infinite: what happened at row 1 had probability 0." in str(found)
+    found = cs.confidence_interval(cs.Sample.from_counts([0.0, 0.5], [4, 4], [1, 2]), measure="log_loss")
+    assert found.why_infinite == "what happened, which was predicted to be 0, had probability 0"
     with pytest.raises(ValueError, match="at least 2 rows"):
         cs.confidence_interval([0], [0.5], measure="brier")
 
@@ -337,7 +341,7 @@ def test_result_and_errors():
     assert (found.method, found.confidence_level, found.n, found.n_resamples) == ("honest", 0.95, 60, 99)
     assert "a lower bound on the unbinned error" in found.estimand
     assert "n_bins=5" in str(found)
-    assert found.to_frame().shape == (1, 10)
+    assert found.to_frame().shape == (1, 11)
     with pytest.raises(
         ValueError, match="no honest interval is known for mcb; it has the methods percentile, basic, bca"
     ):

@@ -138,11 +138,7 @@ def test_the_result_is_a_probability(name, data):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_row(name):
-    if name == "NeuralScaling":
-        with pytest.raises(ValueError, match="every class"):
-            make(name).fit([[0.2, 0.8]], [1])
-    else:
-        assert faults([[0.2, 0.8]], quietly(make(name), [[0.2, 0.8]], [1]).predict_proba([[0.2, 0.8]])) == []
+    assert faults([[0.2, 0.8]], quietly(make(name), [[0.2, 0.8]], [1]).predict_proba([[0.2, 0.8]])) == []
 
 
 class Unnormalised(Recalibrator):
@@ -219,7 +215,7 @@ def test_a_zero_has_no_logarithm(name):
     y, p = TERNARY
     p = p.copy()
     p[4] = 0.25, 0, 0.75
-    with pytest.raises(ValueError, match=f"above 0 for {name}, found 0 for class 1 at row 4"):
+    with pytest.raises(ValueError, match=f"above 0 for {name}, .*found 0 for class 1 at row 4; clip="):
         make(name).fit(p, y)
     fitted = quietly(make(name), TERNARY[1], y)
     with pytest.raises(ValueError, match="class 1 at row 4"):

@@ -265,10 +265,16 @@ def test_neural_scaling_reports_that_it_needs_longer():
     assert not recalibrator.converged_
 
 
-def test_neural_scaling_needs_every_class():
+@pytest.mark.parametrize("kept", [(0,), (0, 2)])
+def test_neural_scaling_gives_a_class_that_never_happened_no_probability(kept):
     pytest.importorskip("sklearn")
-    with pytest.raises(ValueError, match=r"every class in y for NeuralScaling, found no row of \[1, 2\]"):
-        NeuralScaling().fit(P, np.zeros(Y.size))
+    never = ", ".join(str(k) for k in range(3) if k not in kept)
+    fitted = NeuralScaling(hidden_layer_sizes=(3,), random_state=1, max_iter=20)
+    with pytest.warns(RuntimeWarning, match=f"no row of class {never}, which is given probability 0"):
+        fitted.fit(P, np.where(np.isin(Y, kept), Y, 0))
+    found = fitted.predict_proba(P)
+    assert [k for k in range(3) if found[:, k].any()] == list(kept)
+    assert found.sum(axis=1) == pytest.approx(1)
 
 
 def test_neural_scaling_takes_constant_predictions():

@@ -167,7 +167,7 @@ def test_platt_of_three_classes_against_one_regression_each():
 
 def test_confident_predictions_keep_their_digits():
     # 1 - p of the first class is 1e-20, which 1 less p does not know: its logit is 46.05, not infinite
-    logits = scaling._logits(np.array([[1 - 1e-20, 6e-21, 4e-21], [0.2, 0.3, 0.5]]), PlattScaling())
+    logits = scaling._logits(np.array([[1 - 1e-20, 6e-21, 4e-21], [0.2, 0.3, 0.5]]), None, PlattScaling())
     np.testing.assert_allclose(logits[0], [math.log(1e20), math.log(6e-21), math.log(4e-21)], rtol=1e-14)
     np.testing.assert_allclose(logits[1], logit([0.2, 0.3, 0.5]), rtol=1e-14, atol=1e-15)
     fitted = PlattScaling().fit([[1 - 1e-20, 5e-21, 5e-21], [0.1, 0.3, 0.6], [0.5, 0.1, 0.4], [0.6, 0.3, 0.1]] * 2,

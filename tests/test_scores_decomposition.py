@@ -14,6 +14,7 @@ from calibstat.inference.decomposition import METHODS, decompose
 from calibstat.scores import BRIER, LOG, SCORES, SPHERICAL, Bregman, find_score
 
 SQUARE = Bregman("own square", lambda x: x**2, lambda x: 2 * x)
+NEAREST = 2.0**-24
 STEEP = Bregman(  # an own entropy, with a slope that is infinite at 0 and 1
     "own entropy",
     lambda x: (
@@ -89,8 +90,12 @@ def test_small_divergences_keep_their_digits():
 
 def test_which_scores_are_steep():
     assert [score.is_steep for score in (BRIER, LOG, SPHERICAL, STEEP, CUBE)] == [False, True, False, True, False]
-    np.testing.assert_array_equal(LOG.inside(np.array([0.0, 0.5, 1.0])), [2.0**-24, 0.5, 1 - 2.0**-24])
-    np.testing.assert_array_equal(BRIER.inside(np.array([0.0, 0.5, 1.0])), [0, 0.5, 1])
+    np.testing.assert_array_equal(LOG.inside(np.array([0.0, 0.5, 1.0]), 0.1), [0.1, 0.5, 0.9])
+    np.testing.assert_array_equal(BRIER.inside(np.array([0.0, 0.5, 1.0]), None), [0, 0.5, 1])
+    with pytest.raises(ValueError, match=r"found 1 for row 1; clip=0\.25 moves"):
+        LOG.inside(np.array([0.5, 1.0]), None)
+    with pytest.raises(ValueError, match="expected no clip with the brier score"):
+        BRIER.inside(np.array([0.5]), 0.1)
 
 
 def test_find_score():
@@ -114,9 +119,9 @@ def test_find_score():
 @example(data=(np.array([0, 0, 0]), np.array([0.0, 0.5, 1.0])))
 def test_parts_add_up_to_the_score(score, method, data):
     y, p = data
-    found = decompose(y, p, score=score, method=method)
-    if method == "sharpness":
-        p = score.inside(p)
+    clip = NEAREST if method == "sharpness" and score.is_steep else None
+    found = decompose(y, p, score=score, method=method, clip=clip)
+    p = score.inside(p, clip) if method == "sharpness" else p
     expected = mean_loss(score, y, p)
     assert found.score == pytest.approx(expected, abs=1e-12, rel=1e-12)
     assert total(found) == pytest.approx(found.score, abs=1e-12)
@@ -192,12 +197,13 @@ def test_murphy_within_bins_is_variance_and_covariance(data, n_bins):
 def test_regression_parts_against_all_pairs(score, data, kernel):
     """With the smoothing term by its formula: the mean of (phi'(m) - phi'(v)) (y - m)."""
     y, p = data
+    clip = NEAREST if score.is_steep else None
     u = (p[:, None] - p) / 0.1
     near = np.exp(-(u**2) / 2) if kernel == "gaussian" else np.maximum(1 - u**2, 0)
-    m, v = np.clip(near @ y / near.sum(axis=1), 0, 1), score.inside(p)
+    m, v = np.clip(near @ y / near.sum(axis=1), 0, 1), score.inside(p, clip)
     if score.is_steep and (m.min() < 1e-9 or m.max() > 1 - 1e-9):
         return  # the slope there is beyond what rounding allows
-    found = decompose(y, p, score=score, method="sharpness", kernel=kernel, bandwidth=0.1)
+    found = decompose(y, p, score=score, method="sharpness", kernel=kernel, bandwidth=0.1, clip=clip)
     assert found["calibration_error"] == pytest.approx(score.loss(m, v).mean(), abs=1e-9)
     assert found["sharpness_gap"] == pytest.approx(mean_loss(score, y, m), abs=1e-9)
     smoothing = ((score.gradient(m) - score.gradient(v)) * (y - m)).mean()
@@ -248,9 +254,13 @@ def test_infinite_scores():
     found = decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log")
     assert found.score == found["mcb"] == math.inf
     assert np.isfinite([found["dsc"], found["unc"]]).all()
-    with pytest.raises(ValueError, match="expected a finite log score; it is infinite because a certain prediction"):
+    assert "inf = mcb inf" in str(found)
+    assert "Infinite: what happened at row 0 had probability 0." in str(found)
+    with pytest.raises(ValueError, match=r"finite log score; what happened at row 0 had probability 0; clip=0\.25"):
         decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log", n_resamples=20)
-    found = decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log", method="sharpness")
+    with pytest.raises(ValueError, match=r"for the log score, .*; found 0 for row 0; clip=0\.25"):
+        decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log", method="sharpness")
+    found = decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log", method="sharpness", clip=NEAREST)
     assert found.score == pytest.approx((24 + 2) * math.log(2) / 3)
 
 
@@ -314,8 +324,11 @@ def test_text_and_frame():
     ("options", "message"),
     [
         ({"method": "isotonic"}, "expected a method, one of corp, sharpness, murphy; found 'isotonic'"),
-        ({"n_bins": 3}, r"expected options of method 'corp' \(none\), found 'n_bins'"),
-        ({"method": "murphy", "bins": 3}, r"expected options of method 'murphy' \(n_bins, strategy\), found 'bins'"),
+        ({"n_bins": 3}, r"expected options of method 'corp' \(clip\), found 'n_bins'"),
+        (
+            {"method": "murphy", "bins": 3},
+            r"expected options of method 'murphy' \(n_bins, strategy, clip\), found 'bins'",
+        ),
         ({"method": "murphy", "n_bins": 0}, "expected n_bins"),
         ({"method": "sharpness", "bandwidth": 0}, "expected a bandwidth"),
         ({"confidence_level": 1}, "expected confidence_level between 0 and 1"),

@@ -85,11 +85,13 @@ def check(found, hit, value, loss, divergence, kernel, bandwidth):
 @example(data=(np.array([0, 1]), np.array([0.0, 1.0])), bandwidth=1.0)
 def test_event_against_all_pairs(kernel, divergence, data, bandwidth):
     y, p = data
-    found = sharpness(y, p, kernel=kernel, divergence=divergence, bandwidth=bandwidth, n_points=41)
+    clip = NEAREST if divergence == "kl" else None
+    settings = {"kernel": kernel, "divergence": divergence, "bandwidth": bandwidth, "clip": clip}
+    found = sharpness(y, p, **settings, n_points=41)
     loss = row_losses(y, np.column_stack([1 - p, p]), divergence) / (2 if divergence == "brier" else 1)
     check(found, y, p, loss, divergence, kernel, bandwidth)
     assert found.total_divergence == pytest.approx(loss.mean(), rel=1e-9)
-    error = cs.estimate(y, p, measure="regression_ce", divergence=divergence, kernel=kernel, bandwidth=bandwidth)
+    error = cs.estimate(y, p, measure="regression_ce", **settings)
     assert found.calibration_error == error
 
 
@@ -98,11 +100,13 @@ def test_event_against_all_pairs(kernel, divergence, data, bandwidth):
 @given(data=vectors(), bandwidth=st.sampled_from([0.01, 0.05, 0.3]))
 def test_top_label_against_all_pairs(kernel, divergence, data, bandwidth):
     y, prob = data
-    found = sharpness(y, prob, kernel=kernel, divergence=divergence, bandwidth=bandwidth, n_points=41)
+    clip = NEAREST if divergence == "kl" else None
+    settings = {"kernel": kernel, "divergence": divergence, "bandwidth": bandwidth, "clip": clip}
+    found = sharpness(y, prob, **settings, n_points=41)
     loss, hit = row_losses(y, prob, divergence), y == prob.argmax(axis=1)
     check(found, hit.astype(float), prob.max(axis=1), loss, divergence, kernel, bandwidth)
     assert found.total_divergence == pytest.approx(loss.mean(), rel=1e-12, abs=1e-15)
-    error = cs.estimate(y, prob, measure="regression_ce", divergence=divergence, kernel=kernel, bandwidth=bandwidth)
+    error = cs.estimate(y, prob, measure="regression_ce", **settings)
     assert found.calibration_error == error
 
 

@@ -60,9 +60,14 @@ def test_an_infinite_loss_is_said():
     found = cs.summarize(y, {"certain": certain, "raw": p["raw"]}, **SETTINGS)
     column = found.measures.index("log_loss")
     assert found.estimate[0, column] == np.inf
-    assert np.isnan(found.low[0, column])
+    assert found.low[0, column] == found.high[0, column] == np.inf
     assert "nan" not in str(found)
     assert "log_loss, which" not in str(found)
+    row = np.flatnonzero(certain[np.arange(y.size), y] == 0)[0]
+    assert found.warnings[0] == f"certain: log_loss is infinite: what happened at row {row} had probability 0."
+    moved = cs.summarize(y, {"certain": certain, "raw": p["raw"]}, clip=0.01, **SETTINGS)
+    happened = np.clip(certain[np.arange(y.size), y], 0.01, 0.99)
+    assert moved.estimate[0, column] == pytest.approx(-np.log(happened).mean())
     found = cs.summarize(y, {"rates": p["rates"], "certain": np.eye(3)[y]}, **SETTINGS)
     assert np.isfinite(found.estimate).all()
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from calibstat.certain import SMALLEST
 from calibstat.generators import population
 from calibstat.generators.distortion import Distortion
-from calibstat.generators.laws import describe
+from calibstat.generators.laws import Density, describe
 from calibstat.generators.population import Part
 from calibstat.measures.binned import cuts_of, is_unbinned, number_of_bins
 from calibstat.measures.registry import BoundMeasure, find_measure
@@ -66,8 +67,13 @@ def _edges(n_bins: Any, strategy: Any) -> tuple[np.ndarray, str]:
     return np.arange(1, bins) / bins, strategy
 
 
-def value_on(bound: BoundMeasure, law: Sample) -> float:
-    """Return the measure of a law of predictions and outcomes, or raise where it has none."""
+def value_on(bound: BoundMeasure, law: Sample, *, finite: bool) -> float:
+    """Return the measure of a law of predictions and outcomes, or raise where it has none.
+
+    Of a law that is not finite predictions of 0 and 1 are rounded ones, and certain to one rounding error only.
+    """
+    if bound.is_steep and not finite and bound.options["clip"] is None:
+        bound = replace(bound, options={**bound.options, "clip": SMALLEST})
     if not bound.has_value(law):
         most = f"it has none on more than {bound.measure.largest} distinct predictions"
         raise NotImplementedError(f"the population value of measure {bound.measure.name!r} is not known: {most}")
@@ -176,13 +182,15 @@ class Generator:
         """
         bound, power = plug_in(measure, options)
         parts = self._parts(())
-        if measure == "log_loss":
+        if measure == "log_loss" and bound.options["clip"] is None:
             return sum(part.share * part.log_loss() for part in parts)
-        if measure == "brier":  # a mean over rows too; cells would round it
+        if measure in ("brier", "log_loss"):  # a mean over rows too; cells would round it
             return sum(part.share * bound.estimate(part.population()) for part in parts)
         bins = INTERVAL_CUTS if measure == "interval_ce" else bound.options.get("n_bins", 1)
         edge, strategy = _edges(bins, bound.options.get("strategy", "uniform"))
-        return value_on(bound, population.population(parts, edge, strategy)) ** power
+        law = population.population(parts, edge, strategy)
+        finite = not any(isinstance(part.law, Density) for part in parts)
+        return value_on(bound, law, finite=finite) ** power
 
     def curve(self, v: Any) -> np.ndarray:
         """Return the calibration curve, the probability of outcome 1 given the prediction.

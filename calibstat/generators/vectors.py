@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from calibstat.certain import check_clip
 from calibstat.generators.base import PLUG_IN, need_fixed_bins, plug_in, value_on
 from calibstat.lenses import Lens, canonical
 from calibstat.measures.binned import is_unbinned
@@ -70,11 +72,14 @@ class Vectors:
         noise = 1 - (self.law**2).sum(axis=1)  # of the class about its law
         return self.mean(((self.law - self.prob) ** 2).sum(axis=1) + noise)
 
-    def log_loss(self) -> float:
-        """Return E of minus the logarithm of the probability that the class was given."""
-        assert self.log_prob is not None
+    def log_loss(self, clip: float | None) -> float:
+        """Return E of minus the logarithm of the probability that the class was given, moved by `clip`."""
+        log_prob = self.log_prob
+        assert log_prob is not None
+        if clip is not None:
+            log_prob = np.clip(log_prob, math.log(clip), math.log1p(-clip))
         with np.errstate(invalid="ignore"):  # no chance of an infinite loss is no loss
-            return self.mean(-np.where(self.law > 0, self.law * self.log_prob, 0).sum(axis=1))
+            return self.mean(-np.where(self.law > 0, self.law * log_prob, 0).sum(axis=1))
 
     def event(self) -> Sample:
         """Return predictions of class 1 of two and its chances; sums of probabilities may round above 1."""
@@ -98,7 +103,7 @@ def truth(vectors: Vectors, lens: Lens, measure: str, options: Mapping[str, Any]
 def _of_event(bound: BoundMeasure, seen: Vectors) -> float:
     name = bound.measure.name
     if name == "log_loss":
-        return seen.log_loss()
+        return seen.log_loss(check_clip(bound.options["clip"]))
     if name == "brier":
         return seen.brier() / 2  # the event and its opposite have the same error
     plain, power = plug_in(name, bound.options)
@@ -106,12 +111,12 @@ def _of_event(bound: BoundMeasure, seen: Vectors) -> float:
     if not seen.finite and (unbinned or plain.measure.name not in PLUG_IN | WEAK):
         known = "over a continuous law of vectors it needs the mean chance of every score"
         raise NotImplementedError(f"the population value of measure {name!r} is not known: {known}")
-    return value_on(plain, seen.event()) ** power
+    return value_on(plain, seen.event(), finite=seen.finite) ** power
 
 
 def _of_classes(name: str, bound: BoundMeasure, seen: Vectors) -> float:
     if name == "log_loss":
-        return seen.log_loss()
+        return seen.log_loss(check_clip(bound.options["clip"]))
     if name == "brier":
         return seen.brier()
     if name == "skce":

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.inference.classical import LOGIT, approximate, need_held_out, one_event
+from calibstat.inference.classical import LOGIT, approximate, between, need_held_out, one_event
 from calibstat.inference.logistic import Fit, LogitPolynomial
 from calibstat.results import CalibrationBelt, read_only
 
@@ -25,6 +25,7 @@ def calibration_belt(
     *,
     held_out: bool | None = None,
     confidence_levels: Sequence[float] = (0.8, 0.95),
+    clip: float | None = None,
     lens: Any = None,
     labels: Any = None,
 ) -> CalibrationBelt:
@@ -35,12 +36,15 @@ def calibration_belt(
     y_true : array_like, shape (n,), or Sample, or Predictions
         Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
     y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, above 0 and below 1.
+        Predicted probability of outcome 1, or of each class, in [0, 1].
     held_out : bool
         Whether the model was fitted on other rows than these (external validation), or was a logistic regression fitted
         to these rows by maximum likelihood (internal validation). There is no default: the law of the test differs.
     confidence_levels : sequence of float
         Levels of the bands, ascending, each between 0 and 1.
+    clip : float, optional
+        Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before their logits are taken. By default none is
+        moved, and one of exactly 0 or 1 raises; the message gives a value.
     lens : str or Lens, optional
         The event that is looked at, of K classes. Default: outcome 1 of two, "top_label" of more.
     labels : sequence, optional
@@ -54,10 +58,10 @@ def calibration_belt(
     ------
     ValueError
         If `held_out` is not said; it is False and the predictions are not those of a logistic regression fitted to
-        these rows, or fewer than three are distinct; a prediction is 0 or 1, or fewer than two are distinct; a
-        polynomial separates the outcomes, so that there is no maximum likelihood estimate; the confidence levels are
-        not ascending numbers between 0 and 1; the data are not as described (the first offending row is named), have
-        real-valued weights, or the lens shows several events.
+        these rows, or fewer than three are distinct; a prediction is 0 or 1 and there is no `clip`, or fewer than two
+        are distinct; a polynomial separates the outcomes, so that there is no maximum likelihood estimate; the
+        confidence levels are not ascending numbers between 0 and 1; the data are not as described (the first offending
+        row is named), have real-valued weights, or the lens shows several events.
 
     Notes
     -----
@@ -97,7 +101,7 @@ def calibration_belt(
     if not levels or not all(0 < a < b <= 1 for a, b in zip(levels, (*levels[1:], 1.0), strict=True)):
         raise ValueError(f"expected ascending confidence_levels between 0 and 1, found {list(confidence_levels)!r}")
     seen, sample = one_event(y_true, y_prob, lens, labels, "the calibration belt")
-    model = LogitPolynomial(sample, MOST_DEGREE, "the calibration belt")
+    model = LogitPolynomial(between(seen, sample, clip, "the calibration belt"), MOST_DEGREE, "the calibration belt")
     start = 1 if held_out else 2
     if not held_out:
         _need_fitted(model)

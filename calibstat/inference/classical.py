@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.certain import uncertain
 from calibstat.inference.logistic import Fit, LogitPolynomial
 from calibstat.inference.problems import Event, look
 from calibstat.measures.binned import bin_cells
@@ -29,6 +30,12 @@ def one_event(y_true: Any, y_prob: Any, lens: Any, labels: Any, what: str) -> tu
     sample = seen.sample
     need_counts(sample, what)
     return seen, sample
+
+
+def between(seen: Event, sample: Sample, clip: float | None, what: str) -> Sample:
+    """Return the sample with predictions above 0 and below 1, moved by `clip`, of which there are logits."""
+    value = uncertain(sample.value, clip, what, rows=None if seen.rows is None else seen.rows[1])
+    return sample if clip is None else Sample.from_counts(value, sample.count, sample.positives)
 
 
 def approximate(null: str) -> str:
@@ -240,6 +247,7 @@ def cox(
     *,
     held_out: bool | None = None,
     confidence_level: float = 0.95,
+    clip: float | None = None,
     lens: Any = None,
     labels: Any = None,
 ) -> CoxResult:
@@ -250,11 +258,14 @@ def cox(
     y_true : array_like, shape (n,), or Sample, or Predictions
         Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
     y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, above 0 and below 1.
+        Predicted probability of outcome 1, or of each class, in [0, 1].
     held_out : bool
         Whether the model was fitted on other rows than these; it must be True, and must be said.
     confidence_level : float
         Of the intervals, between 0 and 1.
+    clip : float, optional
+        Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before their logits are taken. By default none is
+        moved, and one of exactly 0 or 1 raises; the message gives a value.
     lens : str or Lens, optional
         The event that is looked at, of K classes. Default: outcome 1 of two, "top_label" of more.
     labels : sequence, optional
@@ -267,10 +278,10 @@ def cox(
     Raises
     ------
     ValueError
-        If `held_out` is not said or is False, a prediction is 0 or 1, fewer than two are distinct, the logit of the
-        prediction separates the outcomes (there is no maximum likelihood estimate then), the confidence level is not
-        between 0 and 1, the data are not as described (the first offending row is named), have real-valued weights, or
-        the lens shows several events.
+        If `held_out` is not said or is False, a prediction is 0 or 1 and there is no `clip`, fewer than two are
+        distinct, the logit of the prediction separates the outcomes (there is no maximum likelihood estimate then), the
+        confidence level is not between 0 and 1, the data are not as described (the first offending row is named), have
+        real-valued weights, or the lens shows several events.
 
     Notes
     -----
@@ -313,7 +324,7 @@ def cox(
     if not 0 < confidence_level < 1:
         raise ValueError(f"expected confidence_level between 0 and 1, found {confidence_level!r}")
     seen, sample = one_event(y_true, y_prob, lens, labels, "Cox's test")
-    model = LogitPolynomial(sample, 1, "Cox's test")
+    model = LogitPolynomial(between(seen, sample, clip, "Cox's test"), 1, "Cox's test")
     large, both = model.fit(0), model.fit(1)
     calibrated = model.derivatives(np.zeros(2))[0]
     at_0, at_1 = model.at(np.array([0.0, 1.0]))

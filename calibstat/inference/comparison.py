@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.certain import advice
 from calibstat.inference.honest import upper_quantile
-from calibstat.inference.problems import EventProblem, Problem, pose
+from calibstat.inference.problems import EventProblem, Problem, impossible, pose
 from calibstat.inference.rowwise import (
     KAPPA,
     RowWise,
@@ -307,7 +308,9 @@ def _by_swaps(
     unit = as_clusters(cluster, rows[0][0].size)
     estimates = np.array([problem.estimate() for problem in problems])
     if not np.isfinite(estimates).all():
-        raise ValueError(f"expected a finite {bound}, found {estimates.tolist()}")
+        where = impossible(problems[int(np.argmin(np.isfinite(estimates)))].seen)
+        because = f": {where}; {advice(np.concatenate([p for _, p in rows]))}" if where else ""
+        raise ValueError(f"expected a finite {bound}, found {estimates.tolist()}{because}")
     pvalue, difference = np.empty(len(pairs)), np.empty(len(pairs))
     for k, (a, b) in enumerate(pairs):
         value, cell = np.unique([rows[a][1], rows[b][1]], return_inverse=True)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.certain import advice
 from calibstat.inference.honest import ROWS_STAGE
-from calibstat.inference.problems import Event, look
+from calibstat.inference.problems import Event, impossible, look
 from calibstat.measures.binned import Strategy, bin_cells
 from calibstat.measures.isotonic import recalibrated
 from calibstat.measures.regression import regression
@@ -21,13 +22,15 @@ from calibstat.scores import Bregman, find_score, total_loss
 Parts = tuple[float, dict[str, float]]
 
 
-def corp(score: Bregman, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Parts:
+def corp(
+    score: Bregman, value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, clip: float | None = None
+) -> Parts:
     """Return score = mcb - dsc + unc, from the isotonic recalibration of the predictions."""
     n = count.sum()
     fitted = np.clip(recalibrated(value, count, positives), 0, 1)
     given, best, constant = (
         float(total_loss(score, predicted, count, positives).sum() / n)
-        for predicted in (value, fitted, np.full(value.size, positives.sum() / n))
+        for predicted in (score.moved(value, clip), fitted, np.full(value.size, positives.sum() / n))
     )
     # the isotonic recalibration is best under every proper score, so that only rounding can make these negative
     return given, {"mcb": max(given - best, 0.0), "dsc": max(constant - best, 0.0), "unc": constant}
@@ -41,10 +44,11 @@ def by_regression(
     *,
     kernel: str = "gaussian",
     bandwidth: float = 0.05,
+    clip: float | None = None,
 ) -> Parts:
     """Return score = calibration_error + sharpness_gap + smoothing, from the kernel regression of the outcomes."""
     n = count.sum()
-    smoothed, v = regression(value, count, positives, kernel, bandwidth), score.inside(value)
+    smoothed, v = regression(value, count, positives, kernel, bandwidth), score.inside(value, clip)
     given = float(total_loss(score, v, count, positives).sum() / n)
     error = float(count @ score.loss(smoothed, v) / n)
     gap = float(total_loss(score, smoothed, count, positives).sum() / n)
@@ -59,9 +63,11 @@ def murphy(
     *,
     n_bins: int | str | None = 15,
     strategy: Strategy = "uniform",
+    clip: float | None = None,
 ) -> Parts:
     """Return score = reliability - resolution + uncertainty + within_bins, from bins."""
     n, cell = count.sum(), bin_cells(value, count, n_bins=n_bins, strategy=strategy)
+    value = score.moved(value, clip)
     rows, hits, predicted = (np.bincount(cell, part) for part in (count, positives, count * value))
     full = rows > 0
     share = rows[full] / n
@@ -81,6 +87,7 @@ def murphy(
 
 
 METHODS: dict[str, Callable[..., Parts]] = {"corp": corp, "sharpness": by_regression, "murphy": murphy}
+COMPARES_LOGS = ("sharpness",)  # methods that have a value only if every prediction has a finite loss
 TAKEN_AWAY = ("dsc", "resolution")
 
 
@@ -127,7 +134,10 @@ def decompose(
         The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
     **options
         For method "sharpness" `kernel`, "gaussian" or "epanechnikov", and `bandwidth`, from 0.0001 to 1 (0.05); for
-        method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile".
+        method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile". For scores that can be infinite ("log")
+        also `clip`: predictions are moved into [clip, 1 - clip], `clip` below 1/2, before their loss is taken. By
+        default none is moved; then one of exactly 0 or 1 that fails makes the score infinite, and method "sharpness"
+        raises if there is one. The message gives a value.
 
     Returns
     -------
@@ -149,8 +159,7 @@ def decompose(
     - "sharpness": score = calibration_error + sharpness_gap + smoothing. With the kernel regression m(v) these are the
       mean of d(m, v), at least 0 and, for "brier" and "log", the measure `regression_ce`; the mean of d(y, m), at least
       0; and the mean of (φ'(m) - φ'(v)) (y - m), of either sign, which is 0 if m is the mean outcome of each distinct
-      prediction and stands for what the kernel smooths over. If certain predictions can cost an infinite loss ("log"),
-      those within 2**-24 of 0 or 1 count as 2**-24 away, in the score too.
+      prediction and stands for what the kernel smooths over.
     - "murphy": score = reliability - resolution + uncertainty + within_bins. With the mean outcome and the mean
       prediction of each bin these are the means of d(outcome, prediction) and d(outcome, f); the loss of f; and how
       much the score would fall if each prediction gave way to the mean of its bin: for "brier" the variance of
@@ -187,7 +196,9 @@ def decompose(
     seen = look(y_true, y_prob, lens=lens, labels=labels)
     if not isinstance(seen, Event):
         raise ValueError(f"expected a lens that shows one event, such as top_label or one_class(k); found {seen.lens}")
-    sample = seen.sample
+    sample, rows = seen.sample, None if seen.rows is None else seen.rows[1]
+    if method in COMPARES_LOGS:
+        phi.inside(sample.value, settings["clip"], rows)
 
     def split(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Parts:
         if not count.all():  # a resample leaves out some predictions
@@ -199,7 +210,8 @@ def decompose(
     if n_resamples:
         need_counts(sample, "a bootstrap of the parts")
         if not np.isfinite(total):
-            raise ValueError(f"expected a finite {phi.name} score; it is infinite because a certain prediction failed")
+            given = sample.value if rows is None else rows
+            raise ValueError(f"expected a finite {phi.name} score; {impossible(seen)}; {advice(given)}")
 
         def numbers(*arrays: np.ndarray) -> list[float]:
             score_r, parts_r = split(*arrays)
@@ -223,6 +235,7 @@ def decompose(
         lens=seen.lens,
         n=sample.n,
         n_resamples=n_resamples,
+        why_infinite=impossible(seen) if np.isinf(total) else "",
     )
 
 

@@ -10,10 +10,10 @@ from calibstat import resampling
 from calibstat.inference.clusters import clustered_interval
 from calibstat.inference.honest import ROWS_STAGE, honest_interval
 from calibstat.inference.honest_classes import honest_interval_of_classes, is_honest
-from calibstat.inference.problems import EVENT, ClassProblem, EventProblem, Problem, VectorProblem, pose
+from calibstat.inference.problems import EVENT, ClassProblem, EventProblem, Problem, VectorProblem, impossible, pose
 from calibstat.inference.rowwise import row_wise
 from calibstat.measures.binned import is_unbinned
-from calibstat.measures.registry import BinnedInterval, BoundMeasure
+from calibstat.measures.registry import BinnedInterval, BoundMeasure, MeanInterval
 from calibstat.results import ConfidenceInterval
 from calibstat.sample import Sample
 
@@ -90,10 +90,11 @@ def confidence_interval(
     every n. The high end is an approximation that can fail where fewer than about ten events of either kind are seen
     and, but for `ece`, where two weighted sums of residuals nearly attain the measure. That of `ece` allows for the
     upward bias of the estimate and may lie below it. `brier` and `log_loss` are means, and `honest` is the t interval
-    of a mean. Of all classes and of whole vectors the high end is made in the same way. Cells that follow the data are
-    held where these rows make them, and the interval is for the error of the population over them: quantile bins by
-    every method, trees by "honest". `ece` over more than 100 cells of fewer than 3 rows on average, such as the level
-    sets of predictions that hardly repeat, has no honest interval. `percentile` and `bca` hardly ever cover a
+    of a mean; that of an infinite `log_loss` is [inf, inf], by any method, because the population has the row that made
+    it infinite too. Of all classes and of whole vectors the high end is made in the same way. Cells that follow the
+    data are held where these rows make them, and the interval is for the error of the population over them: quantile
+    bins by every method, trees by "honest". `ece` over more than 100 cells of fewer than 3 rows on average, such as the
+    level sets of predictions that hardly repeat, has no honest interval. `percentile` and `bca` hardly ever cover a
     calibrated model's error of zero, `basic` does far too seldom. Cost: two passes of `n_resamples` over the data;
     `bca` one evaluation for each distinct row more.
     With clusters the low end is 0 unless changing the signs of whole clusters' residuals rejects calibration, a test
@@ -126,7 +127,11 @@ def confidence_interval(
     known = known if is_honest(problem) else known[1:]
     if method not in known:
         raise ValueError(f"no {method} interval is known for {_title(problem)}; it has the methods {', '.join(known)}")
-    if cluster is not None:
+    mean = isinstance(bound.honest, MeanInterval)
+    if mean and not isinstance(problem, ClassProblem) and np.isinf(problem.estimate()):
+        n = problem.predictions.n if isinstance(problem, VectorProblem) else int(problem.counted("an interval").n)
+        low = high = np.inf  # what happened once happens in the population too, whose mean is then infinite for sure
+    elif cluster is not None:
         model = row_wise(problem)
         if model is None or method == "bca":
             raise ValueError(f"no {method} interval with clusters is known for {_title(problem)}")
@@ -157,6 +162,7 @@ def confidence_interval(
         lens=_lens(problem),
         n=n,
         n_resamples=n_resamples,
+        why_infinite=impossible(problem.seen) if mean and np.isinf(high) else "",
     )
 
 

@@ -37,17 +37,14 @@ class Fit:
 
 
 class LogitPolynomial:
-    """Polynomials in the logit of the prediction, up to a degree below the number of distinct predictions."""
+    """Polynomials in the logit of the prediction, up to a degree below the number of distinct predictions.
+
+    No prediction may be 0 or 1.
+    """
 
     def __init__(self, sample: Sample, degree: int, what: str) -> None:
         from scipy.special import logit
 
-        certain = (sample.value == 0) | (sample.value == 1)
-        if certain.any():
-            raise ValueError(
-                f"expected predictions above 0 and below 1 for {what}, which takes their logit; "
-                f"found {sample.count[certain].sum():.0f} rows with a prediction of 0 or 1"
-            )
         if sample.value.size < 2:
             raise ValueError(f"expected at least two distinct predictions for {what}, found {sample.value[0]:g} alone")
         self.sample = sample

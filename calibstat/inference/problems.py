@@ -113,6 +113,25 @@ def look(
     return Vectors(title, null, seen.vectors(predictions, outcomes, scores))
 
 
+def impossible(seen: Event | Vectors | Classes) -> str:
+    """Say in which row first something happened that had probability 0, which makes a mean of logarithms infinite."""
+    where = ""
+    if not isinstance(seen, Event):
+        prob, label = seen.predictions.prob, seen.predictions.label
+        certain = (seen.predictions.largest == 1) & (seen.predictions.top != label)
+        bad = (prob[np.arange(label.size), label] == 0) | certain
+    elif seen.rows is not None:
+        y, p = seen.rows
+        bad = (p == 0) & (y == 1) | (p == 1) & (y == 0)
+    else:
+        value, count, positives = seen.sample.arrays
+        bad = (value == 0) & (positives > 0) | (value == 1) & (positives < count)
+        where = f", which was predicted to be {value[np.argmax(bad)]:g}," if bad.any() else ""
+    if not bad.any():
+        return ""
+    return f"what happened{where or f' at row {int(np.argmax(bad))}'} had probability 0"
+
+
 @dataclass(frozen=True)
 class EventProblem:
     """A measure of one event."""
@@ -227,8 +246,10 @@ def pose(
     if of_vectors and not isinstance(seen, Vectors):
         raise ValueError(f"expected a lens that shows whole vectors for measure {measure!r}, found {seen.lens}")
     if isinstance(seen, Event):
+        bound.check_rows(seen.rows[1] if seen.rows is not None else seen.sample.value)
         return EventProblem(bound, seen)
     if isinstance(seen, Classes):
+        bound.check_rows(seen.predictions.prob)
         return ClassProblem(bound, seen, reduce)
     form = bound.of_whole_vectors()
     if form is None:

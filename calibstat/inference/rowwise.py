@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.certain import advice
 from calibstat.inference.honest import FEW_ROWS, largest_bias, need_rows_in_cells
 from calibstat.inference.problems import EventProblem, Problem, VectorProblem
 from calibstat.measures.registry import BinnedInterval, BoundMeasure, MeanInterval, WitnessInterval
@@ -68,7 +69,7 @@ def row_wise(problem: Problem) -> RowWise | None:
     """Return the measure by rows, or None where it is neither a seminorm with a witness nor a mean of losses."""
     bound, recipe = problem.bound, problem.bound.honest
     if isinstance(problem, VectorProblem) and isinstance(recipe, MeanInterval):
-        return _mean_of(bound, bound.detail_of_vectors(problem.predictions)["loss"])
+        return _mean_of(bound, bound.detail_of_vectors(problem.predictions)["loss"], problem.predictions.prob)
     if not isinstance(problem, EventProblem):
         return None
     y, p = event_rows(problem)
@@ -76,7 +77,7 @@ def row_wise(problem: Problem) -> RowWise | None:
     cell = np.searchsorted(sample.value, p)
     if isinstance(recipe, MeanInterval):
         loss = bound.detail(sample)
-        return _mean_of(bound, np.where(y == 1, loss["loss_positive"][cell], loss["loss_negative"][cell]))
+        return _mean_of(bound, np.where(y == 1, loss["loss_positive"][cell], loss["loss_negative"][cell]), p)
     if isinstance(recipe, BinnedInterval):
         cell = bound.cells(*sample.arrays[:2])[cell]
         need_rows_in_cells(bound, p.size, np.unique(cell).size)
@@ -108,11 +109,12 @@ def _signs(theta: np.ndarray) -> np.ndarray:
     return np.sign(theta.round(12))
 
 
-def _mean_of(bound: BoundMeasure, loss: np.ndarray) -> RowWise:
+def _mean_of(bound: BoundMeasure, loss: np.ndarray, prob: np.ndarray) -> RowWise:
     if not np.isfinite(loss).all():
         row = int(np.argmin(np.isfinite(loss)))
         raise ValueError(
-            f"expected a finite {bound}; it is infinite at row {row}, where what happened had probability 0"
+            f"expected a finite {bound}; it is infinite at row {row}, where what happened had probability 0; "
+            f"{advice(prob)}"
         )
     model = _model(np.zeros(loss.size, np.int64), loss, np.ones_like, lambda theta: theta[..., 0], 1.0, 0.0)
     return replace(model, mean=True)

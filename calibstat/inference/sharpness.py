@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat import lenses
 from calibstat.inference.problems import Classes, Event, look
-from calibstat.measures.registry import MEASURES
+from calibstat.measures.registry import find_measure
 from calibstat.measures.regression import (
     LEAST_ROWS,
     check_kernel,
@@ -21,7 +21,7 @@ from calibstat.predictions import Predictions
 from calibstat.results import read_only
 from calibstat.results.sharpness import CalibrationSharpness
 from calibstat.sample import Sample
-from calibstat.scores import NEAREST, total_loss
+from calibstat.scores import Bregman, total_loss
 
 VECTOR_LOSS = {"brier": "brier", "kl": "log_loss"}
 TOP = f"lens {lenses.top_label}"
@@ -36,6 +36,7 @@ def sharpness(
     kernel: str = "gaussian",
     bandwidth: float = 0.05,
     n_points: int = 201,
+    clip: float | None = None,
     labels: Any = None,
 ) -> CalibrationSharpness:
     """Show how calibrated and how sharp predictions are: the numbers of a calibration-sharpness diagram.
@@ -57,6 +58,9 @@ def sharpness(
         Its bandwidth, from 0.0001 to 1.
     n_points : int
         Number of evenly spaced predictions at which curve, gap and density are given, at least 2.
+    clip : float, optional
+        For "kl" only: predictions are moved into [clip, 1 - clip], `clip` below 1/2, in both numbers and the gap. By
+        default none is moved, and one of exactly 0 or 1 raises; the message gives a value.
     labels : sequence, optional
         The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
 
@@ -85,8 +89,7 @@ def sharpness(
 
     Where the kernel weights of all rows, 1 for a row at that very place, sum to less than .01, there are no rows near,
     and curve and gap are nan. Near 0 and 1, and beyond the last predictions, the curve leans to where the rows are.
-    Under "kl" probabilities within 2**-24 of 0 or 1 count as 2**-24 away, in both numbers and the gap. All rows are
-    used: one sort and one pass, without sampling.
+    All rows are used: one sort and one pass, without sampling.
 
     References
     ----------
@@ -114,13 +117,15 @@ def sharpness(
         )
     if isinstance(seen, Event):
         sample, title = seen.sample, seen.lens
-        loss = total_loss(phi, phi.inside(sample.value), sample.count, sample.positives)
+        predicted = phi.inside(sample.value, clip, None if seen.rows is None else seen.rows[1])
+        loss = total_loss(phi, predicted, sample.count, sample.positives)
     else:
-        sample, loss = _of_top_label(seen.predictions, divergence)
+        phi.inside(seen.predictions.largest, clip)
+        sample, loss = _of_top_label(seen.predictions, phi, divergence, clip)
+        predicted = phi.inside(sample.value, clip)
         title = TOP if seen.lens == f"lens {lenses.canonical}" else f"{lenses.top_label} of {seen.lens}"
     value, count, positives = sample.arrays
     grid = np.linspace(0, 1, int(n_points))
-    predicted = phi.inside(value)
     weight = np.stack((count, positives, count * predicted, loss))
     rows, hits, predictions, divergences = kernel_sums(grid, value, weight, kernel, bandwidth)
     density = np.maximum(rows, 0) / (count.sum() * density_scale(kernel, bandwidth))
@@ -134,7 +139,7 @@ def sharpness(
         gap=read_only(np.maximum(gap, 0)),  # below by rounding only
         density=read_only(density),
         calibration_error=regression_ce(
-            value, count, positives, divergence=divergence, kernel=kernel, bandwidth=bandwidth
+            value, count, positives, divergence=divergence, kernel=kernel, bandwidth=bandwidth, clip=clip
         ),
         total_divergence=float(loss.sum() / count.sum()),
         divergence=divergence,
@@ -145,16 +150,17 @@ def sharpness(
     )
 
 
-def _of_top_label(predictions: Predictions, divergence: str) -> tuple[Sample, np.ndarray]:
+def _of_top_label(
+    predictions: Predictions, phi: Bregman, divergence: str, clip: float | None
+) -> tuple[Sample, np.ndarray]:
     """Return the hits of the most likely class, and the divergence of the vectors summed over each of its values."""
     confidence = predictions.largest
     sample = Sample.from_rows(predictions.top == predictions.label, confidence)
-    form = MEASURES[VECTOR_LOSS[divergence]].vectors
+    chance = predictions.prob[np.arange(predictions.n), predictions.label]
+    form = find_measure(VECTOR_LOSS[divergence], {} if clip is None else {"clip": clip}).of_whole_vectors()
     assert form is not None
-    assert form.detail is not None
-    loss = form.detail(predictions.prob, predictions.label)["loss"]
-    if divergence == "kl":
-        loss = np.clip(loss, -np.log1p(-NEAREST), -np.log(NEAREST))
+    phi.inside(chance, clip)
+    loss = form.detail_of_vectors(predictions)["loss"]
     order = np.argsort(confidence, kind="stable")
     first = np.cumsum(sample.count.astype(np.int64)) - sample.count.astype(np.int64)
     return sample, np.add.reduceat(loss[order], first)

@@ -25,9 +25,11 @@ SCORES = ("log_loss", "brier")
 MEASURES = ("accuracy", *CALIBRATION, *SCORES)
 
 
-def question(name: str, n_classes: int) -> dict[str, Any]:
+def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, Any]:
     """Return what the verbs are asked for a row: of two classes outcome 1, of more also whole vectors by the scores."""
     asked = CALIBRATION.get(name, {"measure": name})
+    if name == "log_loss":
+        asked = {**asked, "clip": clip}
     return {**asked, "lens": "canonical"} if name in SCORES and n_classes > 2 else asked
 
 
@@ -37,6 +39,7 @@ def summarize(
     *,
     reference: str | None = None,
     confidence_level: float = 0.95,
+    clip: float | None = None,
     n_resamples: int = 999,
     rng: Any = None,
     n_jobs: int = 1,
@@ -54,6 +57,9 @@ def summarize(
         The model with which the others are compared, by default the first.
     confidence_level : float
         Between 0 and 1; of each interval by itself.
+    clip : float, optional
+        For `log_loss`: predictions are moved into [clip, 1 - clip], `clip` below 1/2. By default none is moved, and a
+        class of probability 0 that happened makes it infinite, which `warnings` says with the row.
     n_resamples : int
         Number of resamples, at least 1.
     rng : None, int, SeedSequence or Generator
@@ -80,7 +86,7 @@ def summarize(
     all but the accuracy and `adaptive_calibration_error`, which looks at whole vectors, are of outcome 1, as in every
     other verb; of more classes the calibration errors are of the most likely class and the two scores of whole vectors.
     The result prints what each is of. All intervals are `honest` ones, see `confidence_interval`; `average_ce` and
-    `adaptive_calibration_error` have none, nor has an infinite loss, and stand alone.
+    `adaptive_calibration_error` have none and stand alone; that of an infinite loss is [inf, inf].
 
     A recalibration can lower a calibration error by throwing away what the model knows: predicting the accuracy for
     every row does. Proper scores notice. A warning is given for every model whose `ece` is below that of the reference
@@ -114,37 +120,43 @@ def summarize(
         raise ValueError(f"expected a reference, one of {', '.join(names)}; found {reference!r}")
     settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
     settings["rng"] = int(resampling.key_of(rng))
-    table = np.array([_row(predictions, settings) for predictions in models.values()])
+    questions = {name: question(name, classes[0], clip) for name in MEASURES[1:]}
+    found = {name: _row(predictions, questions, settings) for name, predictions in models.items()}
+    table = np.array([[cell[:3] for cell in row] for row in found.values()])
+    infinite = [f"{name}: log_loss is infinite: {cell[3]}." for name, row in found.items() for cell in row if cell[3]]
     return Summary(
         names=names,
         measures=MEASURES,
-        subjects=_subjects(models[reference]),
+        subjects=_subjects(models[reference], questions),
         estimate=read_only(table[..., 0].copy()),
         low=read_only(table[..., 1].copy()),
         high=read_only(table[..., 2].copy()),
-        warnings=tuple(_bad_bargains(y_true, y_prob, table[..., 0], names, reference, classes[0], labels, settings)),
+        warnings=(
+            *infinite,
+            *_bad_bargains(y_true, y_prob, table[..., 0], names, reference, labels, questions, settings),
+        ),
         reference=reference,
         confidence_level=confidence_level,
         n=models[reference].n,
     )
 
 
-def _row(predictions: Predictions, settings: dict[str, Any]) -> list[tuple[float, float, float]]:
-    """Return estimate and ends of every measure."""
+def _row(
+    predictions: Predictions, questions: Mapping[str, dict[str, Any]], settings: dict[str, Any]
+) -> list[tuple[float, float, float, str]]:
+    """Return estimate and ends of every measure, and why it is infinite if it is."""
     from statsmodels.stats.proportion import proportion_confint
 
     right = int(np.count_nonzero(predictions.top == predictions.label))
     ends = proportion_confint(right, predictions.n, alpha=1 - settings["confidence_level"], method="wilson")
-    row = [(right / predictions.n, float(ends[0]), float(ends[1]))]
-    for name in MEASURES[1:]:
-        asked = question(name, predictions.n_classes)
+    row = [(right / predictions.n, float(ends[0]), float(ends[1]), "")]
+    for asked in questions.values():
         problem = _posed(predictions, asked)
-        estimate = problem.estimate()
-        if not is_honest(problem) or not np.isfinite(estimate):
-            row.append((estimate, np.nan, np.nan))
+        if not is_honest(problem):
+            row.append((problem.estimate(), np.nan, np.nan, ""))
             continue
         found = confidence_interval(predictions, **asked, **settings)
-        row.append((found.estimate, found.low, found.high))
+        row.append((found.estimate, found.low, found.high, found.why_infinite))
     return row
 
 
@@ -153,10 +165,10 @@ def _posed(predictions: Predictions, asked: dict[str, Any]) -> Any:
     return pose(predictions, None, asked["measure"], options, lens=asked.get("lens"))
 
 
-def _subjects(predictions: Predictions) -> tuple[str, ...]:
+def _subjects(predictions: Predictions, questions: Mapping[str, dict[str, Any]]) -> tuple[str, ...]:
     """Say of each measure what it is of."""
-    questions = (question(name, predictions.n_classes) for name in MEASURES[1:])
-    return (SUBJECTS["lens top_label"], *(subject(_posed(predictions, asked).seen.lens) for asked in questions))
+    seen = (_posed(predictions, asked).seen.lens for asked in questions.values())
+    return (SUBJECTS["lens top_label"], *map(subject, seen))
 
 
 def _bad_bargains(
@@ -165,8 +177,8 @@ def _bad_bargains(
     estimate: np.ndarray,
     names: tuple[str, ...],
     reference: str,
-    n_classes: int,
     labels: Any,
+    questions: Mapping[str, dict[str, Any]],
     settings: dict[str, Any],
 ) -> list[str]:
     """Name the models that bought calibration with a worse proper score."""
@@ -185,7 +197,7 @@ def _bad_bargains(
                 found.append(f"{text} to infinity.")
                 continue
             pair = {name: y_prob[name], reference: y_prob[reference]}
-            difference = compare(y_true, pair, labels=labels, **question(score, n_classes), **settings)
+            difference = compare(y_true, pair, labels=labels, **questions[score], **settings)
             low, high = difference.low.item(), difference.high.item()
             if low > 0:
                 found.append(f"{text} by {after - before:.4f} [{low:.4f}, {high:.4f}].")

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.inference.problems import ClassProblem, EventProblem, pose
-from calibstat.measures.registry import BoundMeasure
+from calibstat.inference.problems import ClassProblem, EventProblem, Problem, impossible, pose
 from calibstat.results import CalibrationTestResult, ClassWiseTestResult, read_only
 
 SCHEMES = ("labels", "both")
@@ -115,7 +114,7 @@ def calibration_test(
         sample = problem.counted("calibration_test")
         statistic = bound.statistic(*sample.arrays)
         null = resampling.resample(bound, sample, resample, n_resamples, key, LABELS_STAGE, n_jobs)
-        return _result(bound, statistic, null, problem.seen.null, problem.seen.lens, resample, int(sample.n))
+        return _result(problem, statistic, null, problem.seen.lens, resample, int(sample.n))
     if isinstance(problem, ClassProblem) and problem.reduce is None:
         statistics = problem.estimates()
         null = problem.resample_classes(resample, n_resamples, key, LABELS_STAGE, n_jobs)
@@ -124,25 +123,27 @@ def calibration_test(
     lens_text = problem.seen.lens
     if isinstance(problem, ClassProblem):
         lens_text += f", {problem.reduce} over {problem.predictions.n_classes} classes"
-    return _result(bound, problem.estimate(), null, problem.seen.null, lens_text, resample, problem.predictions.n)
+    return _result(problem, problem.estimate(), null, lens_text, resample, problem.predictions.n)
 
 
 def _result(
-    bound: BoundMeasure, statistic: float, null: np.ndarray, hypothesis: str, lens: str, resample: str, n: int
+    problem: Problem, statistic: float, null: np.ndarray, lens: str, resample: str, n: int
 ) -> CalibrationTestResult:
+    bound = problem.bound
     pvalue = p_value(statistic, null, bound.measure.tail)
     return CalibrationTestResult(
         statistic=statistic,
         pvalue=pvalue,
         pvalue_error=float(np.sqrt(pvalue * (1 - pvalue) / null.size)),
         null_distribution=read_only(null),
-        null_hypothesis=_hypothesis(hypothesis, resample),
+        null_hypothesis=_hypothesis(problem.seen.null, resample),
         measure=str(bound),
         lens=lens,
         tail=bound.measure.tail,
         resample=resample,
         n=n,
         n_resamples=null.size,
+        why_infinite=impossible(problem.seen) if np.isinf(statistic) else "",
     )
 
 
@@ -160,7 +161,7 @@ def _class_wise(problem: ClassProblem, statistics: np.ndarray, null: np.ndarray,
         pvalue_error=read_only(np.sqrt(pvalue * (1 - pvalue) / len(null))),
         null_distribution=read_only(null),
         null_hypothesis=_hypothesis(ONE_CLASS, resample),
-        overall=_result(problem.bound, mean, null_mean, problem.seen.null, together, resample, problem.predictions.n),
+        overall=_result(problem, mean, null_mean, together, resample, problem.predictions.n),
         measure=str(problem.bound),
         lens=problem.seen.lens,
         tail=tail,

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calibstat.certain import uncertain
 from calibstat.compiled import jit
 from calibstat.predictions import Predictions
 from calibstat.sample import Sample
@@ -112,6 +113,9 @@ class Measure:
     resolution : float
         The largest jump that a vanishing change of the predictions may cause in a continuous measure (0 but for
         grids).
+    steep : callable or None
+        ``steep(**options)``, whether certain predictions, exactly 0 or 1, have no finite value under these options, so
+        that its option `clip` has to move them.
     costly : bool
         Whether a test by it takes minutes, so that whatever runs over all measures leaves it out.
     largest : int or None
@@ -141,6 +145,7 @@ class Measure:
     continuous: bool = False
     symmetric: bool = True
     resolution: float = 0.0
+    steep: Callable[..., bool] | None = None
     costly: bool = False
     largest: int | None = None
 
@@ -228,6 +233,16 @@ class BoundMeasure:
             return self
         form = self.measure.vectors
         return None if form is None else form.bind(self.options)
+
+    @property
+    def is_steep(self) -> bool:
+        """Whether certain predictions have no finite value under these options."""
+        return self.measure.steep is not None and bool(self._call(self.measure.steep))
+
+    def check_rows(self, prob: np.ndarray) -> None:
+        """Raise if a row holds a certain prediction that has no finite value under these options."""
+        if self.is_steep:
+            uncertain(prob, self.options["clip"], str(self))
 
     def estimate(self, sample: Sample) -> float:
         """The measure of a sample."""

@@ -217,6 +217,7 @@ def regression_detail(
     complete=False,
     sound=False,
     continuous=True,
+    steep=lambda *, divergence="brier": find_divergence(divergence).is_steep,
 )
 def regression_ce(
     value: np.ndarray,
@@ -227,6 +228,7 @@ def regression_ce(
     kernel: str = "gaussian",
     bandwidth: float = 0.05,
     estimator: str = "direct",
+    clip: float | None = None,
 ) -> float:
     """Return the mean divergence of the observed frequency, smoothed by a kernel, from the prediction.
 
@@ -234,11 +236,12 @@ def regression_ce(
     `kernel`, "gaussian" for exp(-u²/2) or "epanechnikov" for 1 - u² within one bandwidth, of the distance u in
     bandwidths; `bandwidth`, from 0.0001 to 1; `estimator`, "direct" for the formula, never below 0, or "plug_in" for
     the mean of φ(m(v)) - φ(v) - φ'(v) (y - v) (Chidambaram, Ge, equation C.3), which tends to the same as rows become
-    many and the bandwidth small.
+    many and the bandwidth small; `clip`, for "kl" only, by which predictions are moved into [clip, 1 - clip] before
+    their logarithms are taken.
 
     Of the most likely class of several it is the confidence calibration error of that paper, a lower bound on the error
-    of the whole vectors. Under "kl" a certain prediction would cost an infinite loss, so predictions within 2**-24 of 0
-    or 1 (nearer than float32 can tell) count as 2**-24 away.
+    of the whole vectors. Under "kl" a certain prediction, of exactly 0 or 1, would cost an infinite loss, so that it
+    raises if there is no `clip`.
 
     A mean of neighbours is not the value between them, so the error of a calibrated model is not quite 0: with
     predictions spread evenly over [0, 1] and "brier" it tends to .63 σ³, from near 0 and 1, which is 8e-5 by default.
@@ -257,7 +260,7 @@ def regression_ce(
     if not count.all():
         value, count, positives = (part[count > 0] for part in (value, count, positives))
     smoothed = regression(value, count, positives, kernel, bandwidth)
-    v = phi.inside(value)
+    v = phi.inside(value, clip)
     total: Any
     if estimator == "direct":
         total = count @ phi.loss(smoothed, v)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.certain import clipped
 from calibstat.compiled import jit
 from calibstat.measures.registry import HonestRecipe, MeanInterval, Measure, measure
 
@@ -49,8 +50,11 @@ def brier_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) ->
     return {"loss_positive": (1 - value) ** 2, "loss_negative": value**2}
 
 
-def log_loss_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+def log_loss_detail(
+    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, clip: float | None = None
+) -> dict[str, Any]:
     """Return the loss at each distinct prediction if the outcome is 1 and if it is 0."""
+    value = clipped(value, clip)
     with np.errstate(divide="ignore"):
         return {"loss_positive": 0.0 - np.log(value), "loss_negative": 0.0 - np.log1p(-value)}
 
@@ -65,10 +69,10 @@ def _brier_losses(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", prob, prob, dtype=np.float64) + 1 - 2 * happened
 
 
-def _log_losses(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+def log_losses(prob: np.ndarray, label: np.ndarray, *, clip: float | None = None) -> np.ndarray:
     """Return -log of the probability that what happened had, row by row."""
     with np.errstate(divide="ignore"):
-        return 0.0 - np.log(prob[np.arange(label.size), label].astype(np.float64))
+        return 0.0 - np.log(clipped(prob[np.arange(label.size), label].astype(np.float64), clip))
 
 
 def vector_brier(prob: np.ndarray, label: np.ndarray) -> float:
@@ -76,9 +80,9 @@ def vector_brier(prob: np.ndarray, label: np.ndarray) -> float:
     return float(_brier_losses(prob, label).mean())
 
 
-def vector_log_loss(prob: np.ndarray, label: np.ndarray) -> float:
+def vector_log_loss(prob: np.ndarray, label: np.ndarray, *, clip: float | None = None) -> float:
     """Return the mean negative log-likelihood of the classes."""
-    return float(_log_losses(prob, label).mean())
+    return float(log_losses(prob, label, clip=clip).mean())
 
 
 VECTOR_BRIER = Measure(
@@ -104,7 +108,7 @@ VECTOR_LOG_LOSS = Measure(
     function=vector_log_loss,
     of="vectors",
     tail="two-sided",
-    detail=lambda prob, label: {"loss": _log_losses(prob, label)},
+    detail=lambda prob, label, *, clip=None: {"loss": log_losses(prob, label, clip=clip)},
     honest=_honest_mean,
     complete=False,
     continuous=True,
@@ -147,11 +151,14 @@ def brier(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
     complete=False,
     continuous=True,
 )
-def log_loss(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+def log_loss(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, clip: float | None = None) -> float:
     """Return the mean negative log-likelihood of the outcomes, in natural units, with 0 log 0 = 0.
 
-    No options and no clipping: infinite as soon as an outcome that was given probability 0 happens. A proper score: a
-    calibrated model has the score that its predictions imply, not 0, so a test looks at both tails. Of whole vectors
-    (lens "canonical") it is that of the class that happened. Cost: one sort of the rows, then one pass.
+    Option: `clip`, by which predictions are moved into [clip, 1 - clip]; by default none is. Then it is infinite as
+    soon as an outcome that was given probability 0 happens, and so is the mean of the population these rows are from.
+
+    A proper score: a calibrated model has the score that its predictions imply, not 0, so a test looks at both tails.
+    Of whole vectors (lens "canonical") it is that of the class that happened. Cost: one sort of the rows, then one
+    pass.
     """
-    return _negative_log_likelihood(value, count, positives)
+    return _negative_log_likelihood(clipped(value, clip), count, positives)

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from calibstat.certain import uncertain
 from calibstat.predictions import Predictions
 from calibstat.sample import as_array
 
@@ -185,15 +186,9 @@ def normalised(scores: np.ndarray) -> np.ndarray:
     return np.divide(scores, total, out=np.full(scores.shape, 1 / scores.shape[1]), where=total > 0)
 
 
-def finite_logs(prob: np.ndarray, who: Recalibrator) -> np.ndarray:
-    """Return the logarithms of probabilities, none of which may be 0."""
-    if not prob.all():
-        row, column = np.argwhere(prob == 0)[0]
-        raise ValueError(
-            f"expected probabilities above 0 for {type(who).__name__}, found 0 for class {column} at row {row}, of "
-            "which there is no finite logarithm; keep more digits of the predictions, or decide what 0 shall be"
-        )
-    return np.log(prob)
+def finite_logs(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.ndarray:
+    """Return the logarithms of probabilities, none of which may be 0, once they are moved by `clip`."""
+    return np.log(uncertain(prob, clip, type(who).__name__, one=False))
 
 
 def _check_order(p: Any, y: Any) -> None:

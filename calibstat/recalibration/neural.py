@@ -22,22 +22,26 @@ class NeuralScaling(Recalibrator):
         Most passes over the rows.
     random_state : None, int or numpy.random.RandomState
         Of the first weights and the order of the rows, as scikit-learn takes it.
+    clip : float, optional
+        Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before logarithms are taken. By default none is
+        moved, and one of exactly 0 or 1 raises; the message gives a value.
 
     Attributes
     ----------
-    network_ : sklearn.neural_network.MLPClassifier
-        The fitted network.
+    network_ : sklearn.neural_network.MLPClassifier or None
+        The fitted network; None if one class alone happened.
 
     Raises
     ------
     ImportError
         By `fit`, if scikit-learn is not installed; ``pip install calibstat[simulations]`` brings it.
     ValueError
-        By `fit`, if a class never happened, and by `fit` and `predict_proba` if a probability is exactly 0.
+        By `fit` and `predict_proba`, if a probability is exactly 0 and there is no `clip`.
 
     Notes
     -----
-    Not converged: the loss was still falling at the last pass. Every logarithm is first brought to mean 0 and standard
+    Not converged: the loss was still falling at the last pass, or a class never happened, which then gets probability
+    0. Every logarithm is first brought to mean 0 and standard
     deviation 1 over the calibration rows. Training (Adam) stops when ten passes lower the loss by less than 1e-4 each,
     on purpose before the optimum, which fits noise; with fewer than some hundred rows the result does so too. The most
     likely class can change. Without `random_state` every fit is another. Cost: O(n K w) for each pass, w neurons.
@@ -60,11 +64,17 @@ class NeuralScaling(Recalibrator):
     network_: Any
 
     def __init__(
-        self, *, hidden_layer_sizes: Sequence[int] = (32,), max_iter: int = 1000, random_state: Any = None
+        self,
+        *,
+        hidden_layer_sizes: Sequence[int] = (32,),
+        max_iter: int = 1000,
+        random_state: Any = None,
+        clip: float | None = None,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.max_iter = max_iter
         self.random_state = random_state
+        self.clip = clip
 
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
         try:
@@ -75,19 +85,25 @@ class NeuralScaling(Recalibrator):
                 "expected scikit-learn for NeuralScaling, found none; pip install calibstat[simulations] brings it"
             ) from None
 
-        absent = np.setdiff1d(np.arange(prob.shape[1]), label)
-        if absent.size:
-            raise ValueError(f"expected every class in y for NeuralScaling, found no row of {absent.tolist()}")
-        logs = finite_logs(prob, self)
+        logs = finite_logs(prob, self.clip, self)
         self._centre = logs.mean(axis=0)
         self._spread = np.where(np.ptp(logs, axis=0) > 0, logs.std(axis=0), 1.0)
+        self._happened = np.unique(label)
+        absent = np.setdiff1d(np.arange(prob.shape[1]), self._happened)
+        never = f"no row of class {', '.join(map(str, absent))}, which is given probability 0" if absent.size else None
+        if self._happened.size == 1:
+            self.network_ = None
+            return never
         network = MLPClassifier(self.hidden_layer_sizes, max_iter=self.max_iter, random_state=self.random_state)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said by fit, as of the other recalibrators
             network.fit((logs - self._centre) / self._spread, label)
         self.network_ = network
         done = network.n_iter_ < self.max_iter
-        return None if done else f"the loss was still falling after max_iter={self.max_iter} passes"
+        return never if never or done else f"the loss was still falling after max_iter={self.max_iter} passes"
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
-        return self.network_.predict_proba((finite_logs(prob, self) - self._centre) / self._spread)
+        features = (finite_logs(prob, self.clip, self) - self._centre) / self._spread
+        out = np.zeros(prob.shape)
+        out[:, self._happened] = 1 if self.network_ is None else self.network_.predict_proba(features)
+        return out

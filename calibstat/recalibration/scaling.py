@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.certain import clipped
 from calibstat.recalibration.base import Recalibrator, finite_logs, normalised
 
 MOST_CURVED = 1000  # parameters up to which second derivatives are used
@@ -23,6 +24,12 @@ class PlattScaling(Recalibrator):
     With more than two classes one regression for each class, whether it happens or not; rows are then divided by their
     sums.
 
+    Parameters
+    ----------
+    clip : float, optional
+        Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before logarithms are taken. By default none is
+        moved, and one of exactly 0 or 1 raises; the message gives a value.
+
     Attributes
     ----------
     slope_, intercept_ : ndarray, shape (K,), or (1,) for two classes
@@ -31,7 +38,7 @@ class PlattScaling(Recalibrator):
     Raises
     ------
     ValueError
-        By `fit` and `predict_proba`, if a probability is exactly 0, or 1 in a vector.
+        By `fit` and `predict_proba`, if a probability is exactly 0, or 1 in a vector, and there is no `clip`.
 
     Notes
     -----
@@ -60,8 +67,11 @@ class PlattScaling(Recalibrator):
     slope_: np.ndarray
     intercept_: np.ndarray
 
+    def __init__(self, *, clip: float | None = None) -> None:
+        self.clip = clip
+
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        logits = _logits(prob, self)
+        logits = _logits(prob, self.clip, self)
         classes = [1] if prob.shape[1] == 2 else range(prob.shape[1])
         found, still = np.empty((len(classes), 2)), True
         for j, k in enumerate(classes):
@@ -76,12 +86,18 @@ class PlattScaling(Recalibrator):
     def _map(self, prob: np.ndarray) -> np.ndarray:
         from scipy.special import expit
 
-        score = expit(_logits(prob, self) * self.slope_ + self.intercept_)
+        score = expit(_logits(prob, self.clip, self) * self.slope_ + self.intercept_)
         return np.column_stack((1 - score, score)) if prob.shape[1] == 2 else normalised(score)
 
 
 class VectorScaling(Recalibrator):
     """Map the logits, the logarithms of the predictions, to w_k log p_k + b_k for each class k, then softmax.
+
+    Parameters
+    ----------
+    clip : float, optional
+        Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before logarithms are taken. By default none is
+        moved, and one of exactly 0 or 1 raises; the message gives a value.
 
     Attributes
     ----------
@@ -91,7 +107,7 @@ class VectorScaling(Recalibrator):
     Raises
     ------
     ValueError
-        By `fit` and `predict_proba`, if a probability is exactly 0.
+        By `fit` and `predict_proba`, if a probability is exactly 0 and there is no `clip`.
 
     Notes
     -----
@@ -117,8 +133,11 @@ class VectorScaling(Recalibrator):
     weight_: np.ndarray
     intercept_: np.ndarray
 
+    def __init__(self, *, clip: float | None = None) -> None:
+        self.clip = clip
+
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        logs = finite_logs(prob, self)
+        logs = finite_logs(prob, self.clip, self)
         features = np.stack((logs, np.ones(logs.shape)), axis=2)
         start = np.column_stack((np.ones(prob.shape[1]), np.zeros(prob.shape[1])))
         found, still = likeliest(features, label, start)
@@ -128,7 +147,7 @@ class VectorScaling(Recalibrator):
     def _map(self, prob: np.ndarray) -> np.ndarray:
         from scipy.special import softmax
 
-        return softmax(finite_logs(prob, self) * self.weight_ + self.intercept_, axis=1)
+        return softmax(finite_logs(prob, self.clip, self) * self.weight_ + self.intercept_, axis=1)
 
 
 class MatrixScaling(Recalibrator):
@@ -139,6 +158,9 @@ class MatrixScaling(Recalibrator):
     regularisation : float
         At least 0. That many times the mean square of the entries of W off the diagonal, plus that of b, is added to
         the mean log loss (off-diagonal and intercept regularisation, ODIR).
+    clip : float, optional
+        Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before logarithms are taken. By default none is
+        moved, and one of exactly 0 or 1 raises; the message gives a value.
 
     Attributes
     ----------
@@ -150,7 +172,8 @@ class MatrixScaling(Recalibrator):
     Raises
     ------
     ValueError
-        By `fit`, if `regularisation` is not as above; by `fit` and `predict_proba`, if a probability is exactly 0.
+        By `fit`, if `regularisation` is not as above; by `fit` and `predict_proba`, if a probability is exactly 0 and
+        there is no `clip`.
 
     Notes
     -----
@@ -176,14 +199,15 @@ class MatrixScaling(Recalibrator):
     weight_: np.ndarray
     intercept_: np.ndarray
 
-    def __init__(self, *, regularisation: float = 0.0) -> None:
+    def __init__(self, *, regularisation: float = 0.0, clip: float | None = None) -> None:
         self.regularisation = regularisation
+        self.clip = clip
 
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
         classes = prob.shape[1]
         if not 0 <= self.regularisation < np.inf:
             raise ValueError(f"expected regularisation of at least 0 and finite, found {self.regularisation!r}")
-        logs = finite_logs(prob, self)
+        logs = finite_logs(prob, self.clip, self)
         features = np.column_stack((logs, np.ones(label.size)))[:, None]
         start = np.eye(classes, classes + 1)
         share = np.full((classes, classes + 1), 1 / (classes * (classes - 1)))
@@ -196,12 +220,12 @@ class MatrixScaling(Recalibrator):
     def _map(self, prob: np.ndarray) -> np.ndarray:
         from scipy.special import softmax
 
-        return softmax(finite_logs(prob, self) @ self.weight_.T + self.intercept_, axis=1)
+        return softmax(finite_logs(prob, self.clip, self) @ self.weight_.T + self.intercept_, axis=1)
 
 
-def _logits(prob: np.ndarray, who: Recalibrator) -> np.ndarray:
+def _logits(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.ndarray:
     """Return the logit of class 1 of two, or of each class against all others together."""
-    logs = finite_logs(prob, who)
+    logs = finite_logs(prob, clip, who)
     if prob.shape[1] == 2:
         return logs[:, 1:] - logs[:, :1]
     others = prob.sum(axis=1, keepdims=True) - prob
@@ -209,7 +233,7 @@ def _logits(prob: np.ndarray, who: Recalibrator) -> np.ndarray:
     top, rest = (np.arange(len(prob)), prob.argmax(axis=1)), prob.copy()
     rest[top] = 0
     others[top] = rest.sum(axis=1)
-    return logs - np.log(others)
+    return logs - np.log(clipped(others, clip))
 
 
 def likeliest(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.certain import advice, clipped
 from calibstat.inference.estimation import estimate
 from calibstat.recalibration.base import Recalibrator
 
@@ -27,6 +28,9 @@ class TemperatureScaling(Recalibrator):
     options : mapping, optional
         Further keywords of `calibstat.estimate`, such as ``{"n_bins": 10}`` or ``{"lens": "class_wise", "reduce":
         "mean"}``.
+    clip : float, optional
+        Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before they are scaled. By default none is
+        moved, and one of exactly 0 raises where its class happened; the message gives a value.
 
     Attributes
     ----------
@@ -36,8 +40,8 @@ class TemperatureScaling(Recalibrator):
     Raises
     ------
     ValueError
-        By `fit`, if the objective or an option is unknown; or, for "log_loss", if a class happened whose probability is
-        0, because the log loss is then infinite at every temperature.
+        By `fit`, if the objective or an option is unknown; or, for "log_loss" without `clip`, if a class happened whose
+        probability is 0, because the log loss is then infinite at every temperature.
 
     Notes
     -----
@@ -48,9 +52,10 @@ class TemperatureScaling(Recalibrator):
     between the neighbours of the best refines it. The best T ever tried is kept, of equally good ones that nearest to
     1, so that the result is never worse than no scaling; whether there is a better one elsewhere nobody knows.
 
-    A probability of exactly 0 stays 0, one of 1 beside zeros stays 1. The order of the classes never changes, nor
-    therefore does the accuracy. If every row gives all its possible classes the same probability, T does nothing and is
-    1. Cost: some twenty passes over the rows for the log loss, 226 evaluations of another objective.
+    Without `clip` a probability of exactly 0 stays 0, one of 1 beside zeros stays 1. The order of the classes never
+    changes, nor therefore does the accuracy (but classes within `clip` of each other at an end become equal). If every
+    row gives all its possible classes the same probability, T does nothing and is 1. Cost: some twenty passes over the
+    rows for the log loss, 226 evaluations of another objective.
 
     References
     ----------
@@ -70,12 +75,19 @@ class TemperatureScaling(Recalibrator):
 
     temperature_: float
 
-    def __init__(self, *, objective: str = "log_loss", options: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        objective: str = "log_loss",
+        options: Mapping[str, Any] | None = None,
+        clip: float | None = None,
+    ) -> None:
         self.objective = objective
         self.options = options
+        self.clip = clip
 
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        options = dict(self.options or {})
+        options, prob = dict(self.options or {}), clipped(prob, self.clip)
         if self.objective == "log_loss" and options:
             raise ValueError(f"expected no options with objective 'log_loss', found {options!r}")
         if self.objective == "log_loss":
@@ -88,7 +100,7 @@ class TemperatureScaling(Recalibrator):
         return f"{self.objective} is smallest at the end of the range, temperature {self.temperature_:g}"
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
-        return scaled(prob, self.temperature_)
+        return scaled(clipped(prob, self.clip), self.temperature_)
 
 
 def scaled(prob: np.ndarray, temperature: float) -> np.ndarray:
@@ -105,7 +117,7 @@ def _check_possible(prob: np.ndarray, label: np.ndarray) -> None:
         row = int(np.argmax(impossible))
         raise ValueError(
             f"expected a probability above 0 for the class that happened, found 0 for class {label[row]} at row {row}; "
-            "the log loss is infinite at every temperature"
+            f"the log loss is infinite at every temperature; {advice(prob)}"
         )
 
 

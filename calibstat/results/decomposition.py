@@ -39,6 +39,8 @@ class Decomposition(Result):
         Rows, or total weight.
     n_resamples : int
         Bootstrap samples behind the percentiles (0 if none were drawn).
+    why_infinite : str
+        Of an infinite score, the row that made it so; else empty.
     """
 
     score: float
@@ -49,10 +51,11 @@ class Decomposition(Result):
     confidence_level: float | None
     loss: str
     method: str
-    options: dict[str, float | int | str]
+    options: dict[str, float | int | str | None]
     lens: str
     n: int | float
     n_resamples: int
+    why_infinite: str = ""
 
     def __getitem__(self, name: str) -> float:
         return self.parts[name]
@@ -74,11 +77,12 @@ class Decomposition(Result):
 
     def __str__(self) -> str:
         terms = [f"{'+' if self.signs[name] > 0 else '-'} {name} {part:.4g}" for name, part in self.parts.items()]
-        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items() if value is not None)
         text = (
             f"{self.loss} score {self.score:.4g} = {' '.join(terms).removeprefix('+ ')} "
             f"({self.method}{options}), {self.lens}, n = {self.n:.10g}."
         )
+        text += f" Infinite: {self.why_infinite}." if self.why_infinite else ""
         if self.low is None or self.high is None:
             return text
         ends = ", ".join(f"{name} [{self.low[name]:.4g}, {self.high[name]:.4g}]" for name in self.low)

@@ -27,6 +27,8 @@ class ConfidenceInterval(Result):
         The measure with its options, and the event whose probability was predicted.
     n, n_resamples : int
         Rows and resamples.
+    why_infinite : str
+        Of an infinite estimate, the row that made it so; else empty.
     """
 
     low: float
@@ -39,10 +41,12 @@ class ConfidenceInterval(Result):
     lens: str
     n: int
     n_resamples: int
+    why_infinite: str = ""
 
     def __str__(self) -> str:
+        infinite = f"Infinite: {self.why_infinite}.\n" if self.why_infinite else ""
         return (
             f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
             f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
-            f"Estimand: {self.estimand}"
+            f"{infinite}Estimand: {self.estimand}"
         )

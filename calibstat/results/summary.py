@@ -26,10 +26,11 @@ class Summary(Result):
     subjects : tuple of str, length 7
         What each is of: "outcome 1", "the most likely class" or "whole vectors".
     estimate, low, high : ndarray, shape (M, 7)
-        The measures and the ends of their intervals; these nan where there is none: of "average_ce" and
-        "adaptive_calibration_error", and of an infinite logarithmic loss.
+        The measures and the ends of their intervals; these nan of "average_ce" and "adaptive_calibration_error", which
+        have none. Both ends of an infinite logarithmic loss are infinite.
     warnings : tuple of str
-        The models that are better calibrated than the reference and have a worse proper score.
+        The rows that make a logarithmic loss infinite, and the models that are better calibrated than the reference and
+        have a worse proper score.
     reference : str
         The model with which the others are compared.
     confidence_level : float
@@ -87,10 +88,8 @@ class Summary(Result):
             names = [name for name, subject in zip(self.measures, self.subjects, strict=True) if subject == of]
             parts.append(f"Of {of}: {', '.join(names)}.")
         lines = [" ".join(parts)]
-        missing = (np.isnan(self.low) & np.isfinite(self.estimate)).any(axis=0)
+        missing = np.isnan(self.low).any(axis=0)
         alone = [name for name, gone in zip(self.measures, missing, strict=True) if gone]
         if alone:
             lines.append(f"No honest interval is known for {', '.join(alone)}, which stand alone.")
-        if np.isinf(self.estimate).any():
-            lines.append("An infinite loss, of a model that gave something that happened probability 0, has none.")
         return lines

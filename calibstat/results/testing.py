@@ -40,6 +40,8 @@ class CalibrationTestResult(Result):
         What was drawn.
     n, n_resamples : int
         Rows and resamples.
+    why_infinite : str
+        Of an infinite statistic, the row that made it so; else empty.
     """
 
     statistic: float
@@ -53,13 +55,15 @@ class CalibrationTestResult(Result):
     resample: str
     n: int
     n_resamples: int
+    why_infinite: str = ""
 
     def __str__(self) -> str:
+        infinite = f"Infinite: {self.why_infinite}.\n" if self.why_infinite else ""
         approximate = "" if self.resample == "labels" else " (approximate)"
         return (
             f"Test of calibration by {self.measure} = {self.statistic:.4g}, {self.lens}, n = {self.n}: "
             f"p = {self.pvalue:.3g}{approximate}, {self.n_resamples} resamples.\n"
-            f"Null hypothesis: {self.null_hypothesis}"
+            f"{infinite}Null hypothesis: {self.null_hypothesis}"
         )
 
 

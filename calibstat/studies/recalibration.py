@@ -8,7 +8,9 @@ over models. Its claim: which recalibration is best depends on the measure. What
 measure agrees with itself on other rows: here the test rows are halved for that.
 
 Given predictions are split at random into 20% and 80%, again and again. Without any, they are those of a softmax
-regression fitted to half of the digits of scikit-learn, with a weak penalty, so that it is over-confident.
+regression fitted to half of the digits of scikit-learn, with a weak penalty, so that it is over-confident. If some of
+them are exactly 0 or 1, the recalibrations that take logarithms move all by `clip`, half the distance from 0 and 1 of
+the nearest other one; the table says by how much.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.certain import needed
 from calibstat.generators.base import drawing
 from calibstat.inference.comparison import compare
 from calibstat.inference.general import NAMES, gce_family
@@ -49,19 +52,20 @@ SEED = 20301
 FITTED = 0.2  # share of the rows that recalibrations are fitted to
 DIGITS = NoisyDigits(0.02, strength=1000.0)
 PASSES = 200  # of the neural network, whose loss falls for thousands
+TOP_LABEL = {"lens": "top_label"}
 BEFORE, REPLACED = "uncalibrated", "mean replacement"
-RECALIBRATIONS: Mapping[str, Callable[[int], Recalibrator]] = {  # the argument is a seed
-    "temperature": lambda seed: TemperatureScaling(),
-    "temperature, by ECE": lambda seed: TemperatureScaling(objective="ece", options={"lens": "top_label"}),
-    "Platt": lambda seed: PlattScaling(),
-    "vector": lambda seed: VectorScaling(),
-    "matrix": lambda seed: MatrixScaling(),
-    "neural network": lambda seed: NeuralScaling(max_iter=PASSES, random_state=seed),
-    "isotonic": lambda seed: IsotonicRegression(),
-    "histogram": lambda seed: HistogramBinning(),
-    "histogram, by class": lambda seed: HistogramBinning(class_conditional=True),
-    "histogram, bootstrap": lambda seed: HistogramBinning(bootstrap=20, rng=seed),
-    REPLACED: lambda seed: MeanReplacement(),
+RECALIBRATIONS: Mapping[str, Callable[[int, float | None], Recalibrator]] = {  # the arguments are a seed and `clip`
+    "temperature": lambda seed, clip: TemperatureScaling(clip=clip),
+    "temperature, by ECE": lambda seed, clip: TemperatureScaling(objective="ece", options=TOP_LABEL, clip=clip),
+    "Platt": lambda seed, clip: PlattScaling(clip=clip),
+    "vector": lambda seed, clip: VectorScaling(clip=clip),
+    "matrix": lambda seed, clip: MatrixScaling(clip=clip),
+    "neural network": lambda seed, clip: NeuralScaling(max_iter=PASSES, random_state=seed, clip=clip),
+    "isotonic": lambda seed, clip: IsotonicRegression(),
+    "histogram": lambda seed, clip: HistogramBinning(),
+    "histogram, by class": lambda seed, clip: HistogramBinning(class_conditional=True),
+    "histogram, bootstrap": lambda seed, clip: HistogramBinning(bootstrap=20, rng=seed),
+    REPLACED: lambda seed, clip: MeanReplacement(),
 }
 RANKED = (  # by their numbers in the paper
     "histogram, by class",
@@ -132,8 +136,11 @@ def one_split(y: np.ndarray, p: np.ndarray, seed: np.random.SeedSequence, n_resa
     order = random.permutation(y.size)
     fitted, rest = np.split(order, [fitted_to(y.size)])
     key = int(random.integers(2**31))
-    models, converged = recalibrated(y[fitted], p[fitted], p[rest], key)
+    clip = needed(p)
+    models, converged = recalibrated(y[fitted], p[fitted], p[rest], key, clip)
     rows = [{"question": "fit", "model": m, "measure": "converged", "value": float(c)} for m, c in converged.items()]
+    if clip is not None:
+        rows.append({"question": "fit", "model": BEFORE, "measure": "clip", "value": clip})
     rows += summary_rows(y[rest], models, n_resamples, key)
     rows += difference_rows(y[rest], models, n_resamples, key)
     ranked = {name: models[name] for name in RANKED}
@@ -144,14 +151,14 @@ def one_split(y: np.ndarray, p: np.ndarray, seed: np.random.SeedSequence, n_resa
 
 
 def recalibrated(
-    y: np.ndarray, p: np.ndarray, others: np.ndarray, seed: int
+    y: np.ndarray, p: np.ndarray, others: np.ndarray, seed: int, clip: float | None = None
 ) -> tuple[dict[str, np.ndarray], dict[str, bool]]:
     """Fit everything to some predictions, and return all predictions of others, and which fits converged."""
     models, converged = {BEFORE: others}, {}
     for name, make in RECALIBRATIONS.items():
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".* has not converged", category=RuntimeWarning)  # it is counted
-            fit = make(seed).fit(p, y)
+            fit = make(seed, clip).fit(p, y)
         models[name], converged[name] = fit.predict_proba(others), fit.converged_
     return models, converged
 
@@ -169,12 +176,16 @@ def difference_rows(y: np.ndarray, models: Mapping[str, np.ndarray], n_resamples
     for measure in COMPARED:
         shared: Row = {"question": "difference", "measure": measure, "against": REPLACED}
         finite = {name: p for name, p in models.items() if measure != "log_loss" or chance[name].all()}
-        asked = question(measure, models[REPLACED].shape[1])
-        found = compare(y, finite, reference=REPLACED, n_resamples=n_resamples, rng=key, **asked)
-        for (_, name), d, low, high in zip(found.pairs, found.difference, found.low, found.high, strict=True):
-            yield {**shared, "model": name, "value": -d, "low": -high, "high": -low}
-        for name in models.keys() - finite.keys():
-            yield {**shared, "model": name, "value": np.inf, "low": np.nan, "high": np.nan}
+        if REPLACED in finite and len(finite) > 1:
+            asked = question(measure, models[REPLACED].shape[1])
+            found = compare(y, finite, reference=REPLACED, n_resamples=n_resamples, rng=key, **asked)
+            for (_, name), d, low, high in zip(found.pairs, found.difference, found.low, found.high, strict=True):
+                yield {**shared, "model": name, "value": -d, "low": -high, "high": -low}
+        for name in models:
+            if name != REPLACED and not (name in finite and REPLACED in finite):
+                infinite = np.nan if name not in finite and REPLACED not in finite else np.inf
+                value = -infinite if name in finite else infinite
+                yield {**shared, "model": name, "value": value, "low": value, "high": value}
 
 
 def ranks(families: Mapping[str, GceFamily]) -> np.ndarray:

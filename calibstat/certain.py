@@ -1,0 +1,70 @@
+"""Certain predictions, exactly 0 or 1, which have no finite logit or logarithm: refused, or moved as `clip` says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+LEAST = 2.0**-24  # half a step of float32 below 1: where a single-precision prediction is rounded to 1
+SMALLEST = 2.0**-53  # below it 1 - clip is 1
+
+
+def check_clip(clip: Any) -> float | None:
+    """Return how far from 0 and 1 predictions are to be kept, or None; a ValueError says what it may be."""
+    if clip is None:
+        return None
+    number = isinstance(clip, int | float | np.integer | np.floating) and not isinstance(clip, bool)
+    if not number or not SMALLEST <= clip < 0.5:
+        raise ValueError(f"expected clip None or a number from 2**-53 to below 1/2, found {clip!r}")
+    return float(clip)
+
+
+def clipped(prob: np.ndarray, clip: Any) -> np.ndarray:
+    """Return the predictions, each moved into [clip, 1 - clip]; as they are if clip is None."""
+    clip = check_clip(clip)
+    return prob if clip is None else np.clip(prob.astype(np.float64), clip, 1 - clip)
+
+
+def uncertain(prob: np.ndarray, clip: Any, what: str, *, one: bool = True, rows: np.ndarray | None = None) -> Any:
+    """Return predictions above 0 and below 1, moved by `clip`; if that is None, raise if one is certain.
+
+    The message says what takes logarithms, names the first row with a certain prediction and gives a value for `clip`.
+    `prob` has a row for each row of the data, shape (n,) or (n, K), or `rows` has and `prob` is made of them. Unless
+    `one`, only a probability of 0 has no logarithm.
+    """
+    out = clipped(prob, clip)
+    certain = (out == 0) | (out == 1) if one else out == 0
+    if not certain.any():
+        return out
+    given = prob if rows is None else rows
+    place = np.argwhere((given == 0) | (given == 1) if one else given == 0)[0]
+    where = f"class {place[1]} at row {place[0]}" if place.size == 2 else f"row {place[0]}"
+    bounds = "above 0 and below 1" if one else "above 0"
+    raise ValueError(
+        f"expected probabilities {bounds} for {what}, which takes their logarithms; found {given[tuple(place)]:g} for "
+        f"{where}; {advice(given)}"
+    )
+
+
+def advice(prob: np.ndarray) -> str:
+    """Say by which value of `clip` these predictions could be moved."""
+    return f"clip={suggested(prob):.2g} moves predictions that far from 0 and 1"
+
+
+def suggested(prob: np.ndarray) -> float:
+    """Return half the distance from 0 and 1 of the nearest prediction between, at least 2**-24.
+
+    Moved by that, a certain prediction stays the most certain of all, but is no more so than the others suggest. If all
+    are certain, n rows that never failed say no more than that a failure is rarer than 1 in n.
+    """
+    prob = np.asarray(prob, np.float64)
+    inside = prob[(prob > 0) & (prob < 1)]
+    if inside.size == 0:
+        return max(1 / (2 * len(prob) + 2), LEAST)
+    return max(float(np.minimum(inside, 1 - inside).min()) / 2, LEAST)
+
+
+def needed(prob: np.ndarray) -> float | None:
+    """Return the suggested value if some prediction is certain, and None else."""
+    return suggested(prob) if bool(((prob == 0) | (prob == 1)).any()) else None
