@@ -23,7 +23,7 @@ VARIANTS = [
     ("kernel_ce", {"kernel": "gaussian"}),
     ("kernel_ce_squared", {"kernel": "gaussian"}),
     ("regression_ce", {"kernel": "epanechnikov"}),
-    ("regression_ce", {"divergence": "kl"}),
+    ("regression_ce", {"divergence": "log_loss"}),
     ("smooth_ece", {"bandwidth": 0.05}),
     ("random_interval_ce", {"width": 1.0}),
     ("random_interval_ce", {"width": 0.01}),

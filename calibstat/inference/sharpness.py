@@ -23,7 +23,6 @@ from calibstat.results.sharpness import CalibrationSharpness
 from calibstat.sample import Sample
 from calibstat.scores import NEAREST, total_loss
 
-VECTOR_LOSS = {"brier": "brier", "kl": "log_loss"}
 TOP = f"lens {lenses.top_label}"
 
 
@@ -49,7 +48,7 @@ def sharpness(
     lens : str or Lens, optional
         What is looked at of K classes: one event, or whole vectors, of which the most likely class is the event and the
         divergence is that of the vectors. Default: outcome 1 of two; of more classes the most likely one.
-    divergence : {"brier", "kl"}
+    divergence : {"brier", "log_loss"}
         Squared distance of outcome and prediction, or negative log-likelihood of the outcome.
     kernel : {"gaussian", "epanechnikov"}
         The kernel of regression and density.
@@ -85,8 +84,8 @@ def sharpness(
 
     Where the kernel weights of all rows, 1 for a row at that very place, sum to less than .01, there are no rows near,
     and curve and gap are nan. Near 0 and 1, and beyond the last predictions, the curve leans to where the rows are.
-    Under "kl" probabilities within 2**-24 of 0 or 1 count as 2**-24 away, in both numbers and the gap. All rows are
-    used: one sort and one pass, without sampling.
+    Under "log_loss" probabilities within 2**-24 of 0 or 1 count as 2**-24 away, in both numbers and the gap. All rows
+    are used: one sort and one pass, without sampling.
 
     References
     ----------
@@ -149,11 +148,11 @@ def _of_top_label(predictions: Predictions, divergence: str) -> tuple[Sample, np
     """Return the hits of the most likely class, and the divergence of the vectors summed over each of its values."""
     confidence = predictions.largest
     sample = Sample.from_rows(predictions.top == predictions.label, confidence)
-    form = MEASURES[VECTOR_LOSS[divergence]].vectors
+    form = MEASURES[divergence].vectors
     assert form is not None
     assert form.detail is not None
     loss = form.detail(predictions.prob, predictions.label)["loss"]
-    if divergence == "kl":
+    if divergence == "log_loss":
         loss = np.clip(loss, -np.log1p(-NEAREST), -np.log(NEAREST))
     order = np.argsort(confidence, kind="stable")
     first = np.cumsum(sample.count.astype(np.int64)) - sample.count.astype(np.int64)
