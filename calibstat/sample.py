@@ -12,6 +12,7 @@ import numpy as np
 from calibstat.compiled import jit
 
 LARGEST_COUNT = 2.0**53  # above it a float64 no longer counts every row
+ORDINARY = 2.0**500  # real-valued weights up to it, and down to its inverse, can be added up and multiplied
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,13 +28,16 @@ class Sample:
     value : ndarray of float64, shape (m,)
         The distinct predictions in [0, 1], ascending.
     count : ndarray of float64, shape (m,)
-        Rows (or total weight) at each, positive. Whole numbers up to 2**53 if `kind` is "counts".
+        Rows (or total weight, in units of `unit`) at each, positive. Whole numbers up to 2**53 if `kind` is "counts".
     positives : ndarray of float64, shape (m,)
         Rows (or weight) with outcome 1 at each, between 0 and `count`.
     kind : {"counts", "weights"}
         "counts" if every weight is a whole number. Tests and bootstraps need counts.
     n_zero_weight : int
         Rows of weight zero, which were left out.
+    unit : float
+        The weight that 1 in `count` and `positives` stands for: 1, or, where the largest weight is above 3e150 or
+        below 3e-151 and the total might not be a number, the largest.
 
     Examples
     --------
@@ -50,6 +54,7 @@ class Sample:
     positives: np.ndarray
     kind: str = "counts"
     n_zero_weight: int = 0
+    unit: float = 1.0
 
     @classmethod
     def from_rows(cls, y_true: Any, y_prob: Any, sample_weight: Any = None, *, labels: Any = None) -> Sample:
@@ -74,8 +79,9 @@ class Sample:
         ------
         ValueError
             If the sample is empty, lengths differ, an outcome is not 0 or 1 (or not in `labels`), a probability is
-            missing or outside [0, 1], a row of two columns does not sum to 1, a weight is negative or missing, or
-            the two arguments look swapped. The message names the first offending row.
+            missing or outside [0, 1], a row of two columns does not sum to 1, a weight is negative, infinite, missing
+            or less than 1e-308 of the largest, or the two arguments look swapped. The message names the first
+            offending row.
         NotImplementedError
             If `y_prob` has more than two columns.
 
@@ -150,8 +156,11 @@ class Sample:
     def __add__(self, other: Sample) -> Sample:
         if not isinstance(other, Sample):
             return NotImplemented
-        value, count, positives = (np.concatenate(pair) for pair in zip(self.arrays, other.arrays, strict=True))
-        return _summarise(value, count, positives, self.n_zero_weight + other.n_zero_weight)
+        unit = max(self.unit, other.unit)
+        count = np.concatenate([_in_units(part.count, unit / part.unit) for part in (self, other)])
+        positives = np.concatenate([part.positives * (part.unit / unit) for part in (self, other)])
+        value = np.concatenate((self.value, other.value))
+        return _summarise(value, count, positives, self.n_zero_weight + other.n_zero_weight, unit)
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -160,7 +169,7 @@ class Sample:
 
     @property
     def n(self) -> int | float:
-        """Number of rows, or the total weight."""
+        """Number of rows, or the total weight in units of `unit`."""
         total = float(self.count.sum())
         return int(total) if self.kind == "counts" else total
 
@@ -171,6 +180,7 @@ class Sample:
 
     def __repr__(self) -> str:
         size = f"{self.n} rows" if self.kind == "counts" else f"total weight {self.n:g}"
+        size += f" times {self.unit:g}" if self.unit != 1 else ""
         left_out = f", {self.n_zero_weight} rows of weight 0 left out" if self.n_zero_weight else ""
         m, low, high = self.value.size, self.value[0], self.value[-1]
         values = f"{m} distinct predictions from {low:g} to {high:g}" if m > 1 else f"1 distinct prediction, {low:g}"
@@ -320,7 +330,9 @@ def _check(good: np.ndarray, expected: str, found: np.ndarray, name: str) -> Non
         raise ValueError(f"expected {expected}, found {found[row]} in {name} at row {row}")
 
 
-def _summarise(value: np.ndarray, count: np.ndarray, positives: np.ndarray, n_zero_weight: int = 0) -> Sample:
+def _summarise(
+    value: np.ndarray, count: np.ndarray, positives: np.ndarray, n_zero_weight: int = 0, unit: float = 1.0
+) -> Sample:
     """Sort by prediction and add up equal ones. Equal rows are sorted too, so that their order cannot show in a sum."""
     kept = count > 0
     if not kept.any():
@@ -329,16 +341,30 @@ def _summarise(value: np.ndarray, count: np.ndarray, positives: np.ndarray, n_ze
     order = np.lexsort((positives, count, value))
     value, count, positives = value[order], count[order], positives[order]
     first = np.flatnonzero(np.diff(value, prepend=-1.0))
-    whole = bool(np.all(count == np.floor(count)) and np.all(positives == np.floor(positives)))
-    if whole and count.sum() > LARGEST_COUNT:
-        raise ValueError(f"expected at most 2**53 rows, found {count.sum():.0f}")
+    whole = unit == 1 and bool(np.all(count == np.floor(count)) and np.all(positives == np.floor(positives)))
+    with np.errstate(over="ignore"):
+        total = count.sum()
+    if whole and total > LARGEST_COUNT:
+        raise ValueError(f"expected at most 2**53 rows, found {total:.0f}")
+    largest = float(count.max())
+    if not 1 / ORDINARY <= largest <= ORDINARY:
+        count, positives, unit = _in_units(count, largest), positives / largest, unit * largest
     return Sample(
         value[first],
         np.add.reduceat(count, first),
         np.add.reduceat(positives, first),
         "counts" if whole else "weights",
         n_zero_weight + int(kept.size - kept.sum()),
+        unit,
     )
+
+
+def _in_units(count: np.ndarray, unit: float) -> np.ndarray:
+    """Return positive weights divided by a unit; one that would vanish raises."""
+    found = count / unit
+    if not np.all(found > 0):
+        raise ValueError(f"expected weights within a factor of 1e308 of each other, found {count.min():g} and {unit:g}")
+    return found
 
 
 @jit

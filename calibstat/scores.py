@@ -134,9 +134,9 @@ def _chord(x: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 BRIER = Bregman("brier", np.square, lambda x: 2 * x, _squared_difference)
-LOG = Bregman("log", _negative_entropy, _log_odds, _relative_entropy)
+LOG_LOSS = Bregman("log_loss", _negative_entropy, _log_odds, _relative_entropy)
 SPHERICAL = Bregman("spherical", _length, lambda x: (2 * x - 1) / _length(x), _chord)
-SCORES: Mapping[str, Bregman] = MappingProxyType({entry.name: entry for entry in (BRIER, LOG, SPHERICAL)})
+SCORES: Mapping[str, Bregman] = MappingProxyType({entry.name: entry for entry in (BRIER, LOG_LOSS, SPHERICAL)})
 
 
 def find_score(score: Any) -> Bregman:

@@ -28,9 +28,9 @@ VERBS = {  # each takes outcomes and predictions of one event, and `clip`
     "Platt": lambda y, p, clip=None: PlattScaling(clip=clip).fit(p, y).slope_[0],
     "vector": lambda y, p, clip=None: VectorScaling(clip=clip).fit(p, y).predict_proba(p)[1],
     "matrix": lambda y, p, clip=None: MatrixScaling(clip=clip, regularisation=0.1).fit(p, y).predict_proba(p)[1],
-    "regression": lambda y, p, clip=None: cs.estimate(y, p, measure="regression_ce", divergence="kl", clip=clip),
-    "sharpness": lambda y, p, clip=None: cs.sharpness(y, p, divergence="kl", clip=clip).total_divergence,
-    "decompose": lambda y, p, clip=None: cs.decompose(y, p, score="log", method="sharpness", clip=clip).score,
+    "regression": lambda y, p, clip=None: cs.estimate(y, p, measure="regression_ce", divergence="log_loss", clip=clip),
+    "sharpness": lambda y, p, clip=None: cs.sharpness(y, p, divergence="log_loss", clip=clip).total_divergence,
+    "decompose": lambda y, p, clip=None: cs.decompose(y, p, score="log_loss", method="sharpness", clip=clip).score,
 }
 
 

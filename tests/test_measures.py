@@ -23,7 +23,7 @@ VARIANTS = [
     ("kernel_ce", {"kernel": "gaussian"}),
     ("kernel_ce_squared", {"kernel": "gaussian"}),
     ("regression_ce", {"kernel": "epanechnikov"}),
-    ("regression_ce", {"divergence": "kl", "clip": 2.0**-24}),
+    ("regression_ce", {"divergence": "log_loss", "clip": 2.0**-24}),
     ("smooth_ece", {"bandwidth": 0.05}),
     ("random_interval_ce", {"width": 1.0}),
     ("random_interval_ce", {"width": 0.01}),

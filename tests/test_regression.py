@@ -92,7 +92,7 @@ def test_many_rows_beside_one():
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("divergence", ["brier", "kl"])
+@pytest.mark.parametrize("divergence", ["brier", "log_loss"])
 @pytest.mark.parametrize("estimator", ["direct", "plug_in"])
 @given(data=st.one_of(rows(), clusters()), bandwidth=BANDWIDTHS)
 @example(data=(np.array([1]), np.array([0.0])), bandwidth=0.05)
@@ -160,7 +160,12 @@ def test_population_of_even_predictions():
 def test_estimates_tend_to_the_truth():
     family = cs.generators.temperature(2)
     y, p = family.sample(200_000, rng=1)
-    for options in ({}, {"kernel": "epanechnikov"}, {"estimator": "plug_in"}, {"divergence": "kl", "clip": NEAREST}):
+    for options in (
+        {},
+        {"kernel": "epanechnikov"},
+        {"estimator": "plug_in"},
+        {"divergence": "log_loss", "clip": NEAREST},
+    ):
         truth = family.truth("regression_ce", **options)
         assert cs.estimate(y, p, measure="regression_ce", **options) == pytest.approx(truth, rel=0.05, abs=0.002)
 
@@ -177,7 +182,7 @@ def test_plug_in_is_below_zero_for_calibrated_samples():
 
 def test_kl_of_certain_predictions_is_finite_and_known():
     # m = 1 at a prediction of 0: log(2**24); the other way round the same
-    kl = {"measure": "regression_ce", "divergence": "kl", "clip": NEAREST}
+    kl = {"measure": "regression_ce", "divergence": "log_loss", "clip": NEAREST}
     assert cs.estimate([1], [0.0], **kl) == pytest.approx(24 * math.log(2))
     assert cs.estimate([0], [1.0], **kl) == pytest.approx(24 * math.log(2))
     right = cs.estimate([0, 1], [0.0, 1.0], **kl)
@@ -221,7 +226,7 @@ def test_always_wrong_looks_good_by_confidence():
         ({"bandwidth": 0}, "expected a bandwidth from 0.0001 to 1, found 0"),
         ({"bandwidth": 2}, "expected a bandwidth"),
         ({"bandwidth": math.nan}, "expected a bandwidth"),
-        ({"divergence": "log"}, "expected divergence 'brier' or 'kl', found 'log'"),
+        ({"divergence": "kl"}, "expected divergence 'brier' or 'log_loss', found 'kl'"),
         ({"estimator": "u"}, "expected estimator 'direct' or 'plug_in', found 'u'"),
     ],
 )

@@ -53,6 +53,47 @@ def test_weights_order_and_merging(data, random):
         assert same(parts[1] + parts[0], sample)
 
 
+EXTREME = [1e308, 1.7e308, 1e200, 1e-200, 1e-307, 2e-320]
+
+
+@pytest.mark.parametrize("scale", EXTREME)
+@pytest.mark.parametrize("measure", ["ece", "ks", "brier", "smooth_ce", "kernel_ce", "mcb", "smooth_ece", "log_loss"])
+def test_weights_whose_sum_is_no_number_count_relative_to_the_largest(measure, scale):
+    # residuals -.2 and .3, half of the weight each: ece .25; the first partial sum, -.1; squares .04 and .09: .065
+    by_hand = {"ece": 0.25, "ks": 0.1, "brier": 0.065}
+    y, p = [0, 1, 1, 0], [0.2, 0.7, 0.7, 0.2]
+    small = 0.5 if scale > 1 else 0  # no whole number of rows
+    found = cs.estimate(y, p, sample_weight=[scale, scale / 2, scale / 2, small], measure=measure)
+    assert found == pytest.approx(cs.estimate(y[:2], p[:2], measure=measure), rel=1e-3)
+    assert found == pytest.approx(by_hand.get(measure, found), rel=1e-3)
+    one = cs.estimate([1], [0.25], sample_weight=[5e-324], measure=measure)
+    assert one == pytest.approx(cs.estimate([1], [0.25], measure=measure))
+
+
+def test_the_unit_of_extreme_weights():
+    sample = cs.Sample.from_rows([0, 1, 1], [0.2, 0.7, 0.7], [1e308, 1e308, 0.5])
+    assert (sample.kind, sample.unit, sample.n) == ("weights", 1e308, 2)
+    assert repr(sample) == "Sample(total weight 2 times 1e+308, 1 positive, 2 distinct predictions from 0.2 to 0.7)"
+    assert same(cs.Sample.from_counts([0.2, 0.7, 0.7], [1e308, 1e308, 0.5], [0, 1e308, 0.5]), sample)
+    both = sample + sample
+    assert (both.count.tolist(), both.unit) == ([2, 2], 1e308)
+    mixed = sample + cs.Sample.from_rows([1, 1], [0.2, 0.2], [5e307, 0.5])
+    assert mixed.count.tolist() == [1.5, 1]
+    assert cs.estimate(mixed, measure="ece", n_bins=1) == pytest.approx(abs(1.5 / 2.5 - 1 / 2.5))
+    usual = cs.Sample.from_rows([0, 1, 1], [0.2, 0.7, 0.7], [0.1, 0.3, 0.5])
+    assert (usual.unit, usual.count.tolist()) == (1, [0.1, 0.8])
+
+
+def test_weights_too_far_apart():
+    for weight in ([1e308, 5e-324], [5e-324, 1.5e308]):
+        with pytest.raises(ValueError, match="within a factor of 1e308 of each other"):
+            cs.Sample.from_rows([0, 1], [0.2, 0.7], weight)
+    with pytest.raises(ValueError, match="within a factor of 1e308 of each other"):
+        cs.Sample.from_rows([0, 0], [0.2, 0.2], [1.5e308, 0.5]) + cs.Sample.from_rows([1], [0.3], [5e-324])
+    with pytest.raises(ValueError, match=r"at most 2\*\*53 rows, found inf"):
+        cs.Sample.from_rows([0, 1], [0.2, 0.7], [1e308, 1e308])
+
+
 def test_order_cannot_show_in_sums_of_real_weights():
     rng = np.random.default_rng(0)
     y, p, weight = rng.integers(0, 2, 99), rng.integers(0, 5, 99) / 4, rng.random(99)

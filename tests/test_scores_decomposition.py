@@ -11,7 +11,7 @@ from oracles import bin_number, clusters
 
 import calibstat as cs
 from calibstat.inference.decomposition import METHODS, decompose
-from calibstat.scores import BRIER, LOG, SCORES, SPHERICAL, Bregman, find_score
+from calibstat.scores import BRIER, LOG_LOSS, SCORES, SPHERICAL, Bregman, find_score
 
 SQUARE = Bregman("own square", lambda x: x**2, lambda x: 2 * x)
 NEAREST = 2.0**-24
@@ -24,7 +24,7 @@ STEEP = Bregman(  # an own entropy, with a slope that is infinite at 0 and 1
     lambda x: np.log(x) - np.log(1 - x),
 )
 CUBE = Bregman("own cube", lambda x: x**3, lambda x: 3 * x**2)
-ALL = [BRIER, LOG, SPHERICAL, CUBE]
+ALL = [BRIER, LOG_LOSS, SPHERICAL, CUBE]
 PROBABILITY = st.floats(0, 1)
 
 
@@ -33,7 +33,7 @@ def losses(score, v):
     with np.errstate(divide="ignore"):
         return {
             "brier": (v**2, (1 - v) ** 2),
-            "log": (-np.log1p(-v), -np.log(v)),
+            "log_loss": (-np.log1p(-v), -np.log(v)),
             "spherical": (1 - (1 - v) / np.hypot(v, 1 - v), 1 - v / np.hypot(v, 1 - v)),
             "own cube": (2 * v**3, 1 - v**3 - 3 * v**2 * (1 - v)),
         }[score.name]
@@ -78,31 +78,31 @@ def test_scores_are_proper(score, x, v):
 def test_a_score_of_ones_own_is_the_divergence_of_its_function(x, v):
     x, v = np.array([x]), np.array([v])
     assert SQUARE.loss(x, v) == pytest.approx(BRIER.loss(x, v), abs=1e-15)
-    assert STEEP.loss(x, v) == pytest.approx(LOG.loss(x, v), abs=1e-12, rel=1e-9)
+    assert STEEP.loss(x, v) == pytest.approx(LOG_LOSS.loss(x, v), abs=1e-12, rel=1e-9)
 
 
 def test_small_divergences_keep_their_digits():
     """For x = v + h: log h²/(2 v (1 - v)), spherical h²/(2 |(v, 1 - v)|³), the second derivative over two."""
     v, h = np.array([0.3]), 1e-7
-    assert LOG.loss(v + h, v)[0] == pytest.approx(h**2 / (2 * 0.3 * 0.7), rel=1e-5)
+    assert LOG_LOSS.loss(v + h, v)[0] == pytest.approx(h**2 / (2 * 0.3 * 0.7), rel=1e-5)
     assert SPHERICAL.loss(v + h, v)[0] == pytest.approx(h**2 / (2 * math.hypot(0.3, 0.7) ** 3), rel=1e-5)
 
 
 def test_which_scores_are_steep():
-    assert [score.is_steep for score in (BRIER, LOG, SPHERICAL, STEEP, CUBE)] == [False, True, False, True, False]
-    np.testing.assert_array_equal(LOG.inside(np.array([0.0, 0.5, 1.0]), 0.1), [0.1, 0.5, 0.9])
+    assert [score.is_steep for score in (BRIER, LOG_LOSS, SPHERICAL, STEEP, CUBE)] == [False, True, False, True, False]
+    np.testing.assert_array_equal(LOG_LOSS.inside(np.array([0.0, 0.5, 1.0]), 0.1), [0.1, 0.5, 0.9])
     np.testing.assert_array_equal(BRIER.inside(np.array([0.0, 0.5, 1.0]), None), [0, 0.5, 1])
     with pytest.raises(ValueError, match=r"found 1 for row 1; clip=0\.25 moves"):
-        LOG.inside(np.array([0.5, 1.0]), None)
+        LOG_LOSS.inside(np.array([0.5, 1.0]), None)
     with pytest.raises(ValueError, match="expected no clip with the brier score"):
         BRIER.inside(np.array([0.5]), 0.1)
 
 
 def test_find_score():
-    assert [find_score(name) for name in SCORES] == [BRIER, LOG, SPHERICAL]
+    assert [find_score(name) for name in SCORES] == [BRIER, LOG_LOSS, SPHERICAL]
     assert find_score(CUBE) is CUBE
-    for wrong in ("kl", None, abs):
-        with pytest.raises(ValueError, match="expected a score, one of brier, log, spherical or a Bregman"):
+    for wrong in ("kl", "log", None, abs):
+        with pytest.raises(ValueError, match="expected a score, one of brier, log_loss, spherical or a Bregman"):
             find_score(wrong)
 
 
@@ -213,7 +213,7 @@ def test_regression_parts_against_all_pairs(score, data, kernel):
 def test_calibration_error_is_the_measure():
     y, p = cs.generators.temperature(2).sample(500, rng=1)
     options = {"kernel": "epanechnikov", "bandwidth": 0.1}
-    for score, divergence in (("brier", "brier"), ("log", "kl")):
+    for score, divergence in (("brier", "brier"), ("log_loss", "log_loss")):
         found = decompose(y, p, method="sharpness", score=score, **options)["calibration_error"]
         assert found == cs.estimate(y, p, measure="regression_ce", divergence=divergence, **options)
 
@@ -251,16 +251,18 @@ def test_lenses():
 
 def test_infinite_scores():
     """A certain prediction that fails: all of it is miscalibration."""
-    found = decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log")
+    found = decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log_loss")
     assert found.score == found["mcb"] == math.inf
     assert np.isfinite([found["dsc"], found["unc"]]).all()
     assert "inf = mcb inf" in str(found)
     assert "Infinite: what happened at row 0 had probability 0." in str(found)
-    with pytest.raises(ValueError, match=r"finite log score; what happened at row 0 had probability 0; clip=0\.25"):
-        decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log", n_resamples=20)
-    with pytest.raises(ValueError, match=r"for the log score, .*; found 0 for row 0; clip=0\.25"):
-        decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log", method="sharpness")
-    found = decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log", method="sharpness", clip=NEAREST)
+    with pytest.raises(
+        ValueError, match=r"finite log_loss score; what happened at row 0 had probability 0; clip=0\.25"
+    ):
+        decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log_loss", n_resamples=20)
+    with pytest.raises(ValueError, match=r"for the log_loss score, .*; found 0 for row 0; clip=0\.25"):
+        decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log_loss", method="sharpness")
+    found = decompose([1, 0, 1], [0.0, 0.5, 0.5], score="log_loss", method="sharpness", clip=NEAREST)
     assert found.score == pytest.approx((24 + 2) * math.log(2) / 3)
 
 
@@ -285,7 +287,7 @@ def test_ranges_are_percentiles_of_a_row_bootstrap():
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_has_ranges(method):
     y, p = cs.generators.calibrated().sample(50, rng=1)
-    found = decompose(y, p, method=method, score="log", n_resamples=20, rng=1)
+    found = decompose(y, p, method=method, score="log_loss", n_resamples=20, rng=1)
     assert list(found.low) == list(found.high) == ["score", *found.parts]
     assert all(found.low[name] <= found.high[name] for name in found.low)
 

@@ -113,7 +113,7 @@ def decompose(
         Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
     y_prob : array_like, shape (n,) or (n, K)
         Predicted probability of outcome 1, or of each class, in [0, 1].
-    score : {"brier", "log", "spherical"} or Bregman
+    score : {"brier", "log_loss", "spherical"} or Bregman
         The proper score, a loss: squared difference, negative log-likelihood, or 1 - p / sqrt(p² + (1 - p)²) with p the
         probability of what happened; or one of your own.
     method : {"corp", "sharpness", "murphy"}
@@ -134,9 +134,9 @@ def decompose(
         The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
     **options
         For method "sharpness" `kernel`, "gaussian" or "epanechnikov", and `bandwidth`, from 0.0001 to 1 (0.05); for
-        method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile". For scores that can be infinite ("log")
-        also `clip`: predictions are moved into [clip, 1 - clip], `clip` below 1/2, before their loss is taken. By
-        default none is moved; then one of exactly 0 or 1 that fails makes the score infinite, and method "sharpness"
+        method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile". For scores that can be infinite
+        ("log_loss") also `clip`: predictions are moved into [clip, 1 - clip], `clip` below 1/2, before their loss is
+        taken. By default none is moved; then one of exactly 0 or 1 that fails makes the score infinite, and method "sharpness"
         raises if there is one. The message gives a value.
 
     Returns
@@ -157,9 +157,9 @@ def decompose(
     - "corp": score = mcb - dsc + unc. With the isotonic recalibration r(v) and the overall frequency f, mcb is the mean
       loss of v minus that of r(v), dsc is that of f minus that of r(v), and unc that of f. All are at least 0.
     - "sharpness": score = calibration_error + sharpness_gap + smoothing. With the kernel regression m(v) these are the
-      mean of d(m, v), at least 0 and, for "brier" and "log", the measure `regression_ce`; the mean of d(y, m), at least
-      0; and the mean of (φ'(m) - φ'(v)) (y - m), of either sign, which is 0 if m is the mean outcome of each distinct
-      prediction and stands for what the kernel smooths over.
+      mean of d(m, v), at least 0 and, for "brier" and "log_loss", the measure `regression_ce`; the mean of d(y, m), at
+      least 0; and the mean of (φ'(m) - φ'(v)) (y - m), of either sign, which is 0 if m is the mean outcome of each
+      distinct prediction and stands for what the kernel smooths over.
     - "murphy": score = reliability - resolution + uncertainty + within_bins. With the mean outcome and the mean
       prediction of each bin these are the means of d(outcome, prediction) and d(outcome, f); the loss of f; and how
       much the score would fall if each prediction gave way to the mean of its bin: for "brier" the variance of

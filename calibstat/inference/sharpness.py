@@ -23,7 +23,6 @@ from calibstat.results.sharpness import CalibrationSharpness
 from calibstat.sample import Sample
 from calibstat.scores import Bregman, total_loss
 
-VECTOR_LOSS = {"brier": "brier", "kl": "log_loss"}
 TOP = f"lens {lenses.top_label}"
 
 
@@ -50,7 +49,7 @@ def sharpness(
     lens : str or Lens, optional
         What is looked at of K classes: one event, or whole vectors, of which the most likely class is the event and the
         divergence is that of the vectors. Default: outcome 1 of two; of more classes the most likely one.
-    divergence : {"brier", "kl"}
+    divergence : {"brier", "log_loss"}
         Squared distance of outcome and prediction, or negative log-likelihood of the outcome.
     kernel : {"gaussian", "epanechnikov"}
         The kernel of regression and density.
@@ -59,8 +58,8 @@ def sharpness(
     n_points : int
         Number of evenly spaced predictions at which curve, gap and density are given, at least 2.
     clip : float, optional
-        For "kl" only: predictions are moved into [clip, 1 - clip], `clip` below 1/2, in both numbers and the gap. By
-        default none is moved, and one of exactly 0 or 1 raises; the message gives a value.
+        For "log_loss" only: predictions are moved into [clip, 1 - clip], `clip` below 1/2, in both numbers and the gap.
+        By default none is moved, and one of exactly 0 or 1 raises; the message gives a value.
     labels : sequence, optional
         The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
 
@@ -157,7 +156,7 @@ def _of_top_label(
     confidence = predictions.largest
     sample = Sample.from_rows(predictions.top == predictions.label, confidence)
     chance = predictions.prob[np.arange(predictions.n), predictions.label]
-    form = find_measure(VECTOR_LOSS[divergence], {} if clip is None else {"clip": clip}).of_whole_vectors()
+    form = find_measure(divergence, {} if clip is None else {"clip": clip}).of_whole_vectors()
     assert form is not None
     phi.inside(chance, clip)
     loss = form.detail_of_vectors(predictions)["loss"]

@@ -10,13 +10,13 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.measures.registry import measure
-from calibstat.scores import BRIER, LOG, Bregman
+from calibstat.scores import BRIER, LOG_LOSS, Bregman
 
 REFERENCE = (
     "Chidambaram, Ge 2025, Reassessing How to Compare and Improve the Calibration of Machine Learning Models, "
     "arXiv:2406.04068"
 )
-DIVERGENCES = {"brier": BRIER, "kl": LOG}
+DIVERGENCES = {score.name: score for score in (BRIER, LOG_LOSS)}
 ESTIMATORS = ("direct", "plug_in")
 
 # The Gaussian kernel is summed in blocks of half a bandwidth: a block of predictions is seen through its moments, and
@@ -232,16 +232,16 @@ def regression_ce(
 ) -> float:
     """Return the mean divergence of the observed frequency, smoothed by a kernel, from the prediction.
 
-    Options: `divergence`, "brier" for (m - v)² or "kl" for the Kullback-Leibler divergence of the two probabilities;
-    `kernel`, "gaussian" for exp(-u²/2) or "epanechnikov" for 1 - u² within one bandwidth, of the distance u in
-    bandwidths; `bandwidth`, from 0.0001 to 1; `estimator`, "direct" for the formula, never below 0, or "plug_in" for
-    the mean of φ(m(v)) - φ(v) - φ'(v) (y - v) (Chidambaram, Ge, equation C.3), which tends to the same as rows become
-    many and the bandwidth small; `clip`, for "kl" only, by which predictions are moved into [clip, 1 - clip] before
-    their logarithms are taken.
+    Options: `divergence`, that of a score, "brier" for (m - v)² or "log_loss" for the Kullback-Leibler divergence of
+    the two probabilities; `kernel`, "gaussian" for exp(-u²/2) or "epanechnikov" for 1 - u² within one bandwidth, of the
+    distance u in bandwidths; `bandwidth`, from 0.0001 to 1; `estimator`, "direct" for the formula, never below 0, or
+    "plug_in" for the mean of φ(m(v)) - φ(v) - φ'(v) (y - v) (Chidambaram, Ge, equation C.3), which tends to the same as
+    rows become many and the bandwidth small; `clip`, for "log_loss" only, by which predictions are moved into
+    [clip, 1 - clip] before their logarithms are taken.
 
     Of the most likely class of several it is the confidence calibration error of that paper, a lower bound on the error
-    of the whole vectors. Under "kl" a certain prediction, of exactly 0 or 1, would cost an infinite loss, so that it
-    raises if there is no `clip`.
+    of the whole vectors. Under "log_loss" a certain prediction, of exactly 0 or 1, would cost an infinite loss, so that
+    it raises if there is no `clip`.
 
     A mean of neighbours is not the value between them, so the error of a calibrated model is not quite 0: with
     predictions spread evenly over [0, 1] and "brier" it tends to .63 σ³, from near 0 and 1, which is 8e-5 by default.

@@ -32,7 +32,7 @@ class CalibrationSharpness(Result):
         The `regression_ce` of the same divergence, kernel and bandwidth.
     total_divergence : float
         Mean divergence of the outcomes from the predictions, of the whole vectors if several classes were predicted.
-    divergence : {"brier", "kl"}
+    divergence : {"brier", "log_loss"}
         The divergence.
     kernel : {"gaussian", "epanechnikov"}
         The kernel.
