@@ -15,14 +15,16 @@ from calibstat.generators.laws import describe
 from calibstat.generators.population import Part
 from calibstat.measures.binned import number_of_bins
 from calibstat.measures.registry import BoundMeasure, find_measure
+from calibstat.measures.scores import normalized
 from calibstat.sample import Sample
 
 # Consistent plug-ins: their value on the population is what the estimate tends to. Seminorms need no entry.
 PLUG_IN = frozenset(
     {"ece", "ece_width", "kernel_ce", "smooth_ece", "mcb", "interval_ce", "surrogate_interval_ce"}
-    | {"lower_distance", "upper_distance", "post_processing_gap", "brier", "log_loss"}
+    | {"lower_distance", "upper_distance", "post_processing_gap", "brier", "log_loss", "normalized_log_loss"}
     | {"regression_ce"}
 )
+LOGARITHMIC = frozenset({"log_loss", "normalized_log_loss"})
 INTERVAL_CUTS = 2**14  # where `interval_ce` may cut a continuous law, at least
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -161,13 +163,15 @@ class Generator:
         the edges of bins too. Bin sums and mean scores are as above; partial sums, `ks`, `kuiper`, `mcb`, unbinned
         norms and `post_processing_gap` are off by less than 1e-6, because a curve may cross the diagonal within a cell.
 
-        The log loss is that of exact arithmetic. Where a confident family makes predictions that round to 1 (at
-        temperature 5, one row in 1e7 does and is wrong) estimates of it can be infinite; other measures see ties.
+        The log loss, normalized or not, is that of exact arithmetic. Where a confident family makes predictions that
+        round to 1 (at temperature 5, one row in 1e7 does and is wrong) estimates of it can be infinite; other measures
+        see ties.
         """
         bound, power = plug_in(measure, options)
         parts = self._parts(())
-        if measure == "log_loss":
-            return sum(part.share * part.log_loss() for part in parts)
+        if measure in LOGARITHMIC:
+            loss = sum(part.share * part.log_loss() for part in parts)
+            return loss if measure == "log_loss" else normalized(loss, sum(part.share * part.rate() for part in parts))
         if measure == "brier":  # a mean over rows too; cells would round it
             return sum(part.share * bound.estimate(part.population()) for part in parts)
         bins = INTERVAL_CUTS if measure == "interval_ce" else bound.options.get("n_bins", 1)
