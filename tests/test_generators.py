@@ -381,6 +381,7 @@ def test_a_finite_law_draws_its_probabilities():
         (lambda: calibrated([0.5, 1.5]), "from 0 to 1"),
         (lambda: calibrated([]), "at least one value"),
         (lambda: calibrated({0.2: 0.5, 0.4: 0.6}), "sum to 1"),
+        (lambda: calibrated({0.2: 1e308, 0.4: 1e308}), "sum to 1"),
         (lambda: calibrated({0.2: 1.5, 0.4: -0.5}), "positive probabilities"),
         (lambda: calibrated(stats.norm()), "distribution on"),
         (lambda: quadratic_gap(0), "alpha above 0 and at most 1/2"),

@@ -183,7 +183,7 @@ SKIPPED = {
     ("kuiper", "continuous"),
     ("mcb", "continuous"),
     ("interval_ce", "continuous"), ("upper_distance", "continuous"),
-    ("brier", "complete"), ("log_loss", "complete"),
+    ("brier", "complete"), ("log_loss", "complete"), ("normalized_log_loss", "complete"),
     ("regression_ce", "complete"), ("regression_ce", "sound"),
     # unbiased estimates of squares, so below 0 as often as above it
     ("ece_debiased", "complete"), ("ece_debiased(variant='kumar')", "complete"),

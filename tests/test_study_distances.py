@@ -17,6 +17,7 @@ PAPER = {  # table 1 of arXiv:2211.16886: continuous, complete, sound, estimable
     "binned ECE": "nyny",
     "Brier score": "ynyy",
     "log loss": "ynyy",
+    "normalized cross entropy": "ynyy",
     "KS": "nyyy",
     "Kuiper (ECCE)": "nyyy",
     "kernel error, Gaussian": "yyny",  # not robustly sound
@@ -67,6 +68,10 @@ def test_the_numbers_of_the_table_by_hand(table):
     assert number["interval error", "continuous"] == pytest.approx(0.3 - 0.75 * (0.3 - 1e-5), abs=1e-9)
     assert number["binned ECE + width", "complete"] == pytest.approx(1 / 20, abs=1e-12)
     assert number["Brier score", "complete"] == pytest.approx((0.09 * 2 + 0.21 * 2 + 0.25) / 5, abs=1e-12)
+    # the mean entropy of five scores, or of uniform ones, 1/2, whichever is more, over that of the rate 1/2
+    entropy = sum(-v * np.log(v) - (1 - v) * np.log(1 - v) for v in (0.1, 0.3, 0.5, 0.7, 0.9)) / 5
+    expected = max(entropy, 0.5) / np.log(2)
+    assert number["normalized cross entropy", "complete"] == pytest.approx(expected, rel=1e-9)
     assert where["kernel error, Gaussian", "sound"] == "16 waves"
     assert np.isnan(number["upper distance", "estimable"])
     assert not found["holds"]["upper distance", "estimable"]

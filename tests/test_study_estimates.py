@@ -300,3 +300,17 @@ def test_quantiles_of_estimates_are_in_the_table_of_bias():
     many = table_of("bias", replicates=41)
     assert (many["q05"] < many["q50"]).all()
     assert (many["q50"] < many["q95"]).all()
+
+
+def test_an_infinite_estimate_makes_an_infinite_mean():
+    """Of ten rows with predictions of .05 most have no outcome 1, and the normalized cross entropy divides by 0."""
+    found = cs.study.run(
+        question="bias",
+        n=[10],
+        replicates=20,
+        generators={"rare": cs.generators.calibrated([0.05])},
+        measures={"normalized": ("normalized_log_loss", {})},
+        seed=1,
+    )
+    assert found["mean"].tolist() == [np.inf]
+    assert np.isnan(found["sd"]).all()

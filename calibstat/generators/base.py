@@ -16,14 +16,16 @@ from calibstat.generators.laws import Density, describe
 from calibstat.generators.population import Part
 from calibstat.measures.binned import cuts_of, is_unbinned, number_of_bins
 from calibstat.measures.registry import BoundMeasure, find_measure
+from calibstat.measures.scores import normalized
 from calibstat.sample import Sample
 
 # Consistent plug-ins: their value on the population is what the estimate tends to. Seminorms need no entry.
 PLUG_IN = frozenset(
-    {"ece", "average_ce", "ece_width", "kernel_ce", "smooth_ece", "mcb", "interval_ce", "surrogate_interval_ce"}
-    | {"lower_distance", "upper_distance", "post_processing_gap", "brier", "log_loss"}
+    {"ece", "average_ce", "ece_width", "kernel_ce", "smooth_ce", "mcb", "interval_ce", "surrogate_interval_ce"}
+    | {"lower_distance", "upper_distance", "post_processing_gap", "brier", "log_loss", "normalized_log_loss"}
     | {"regression_ce"}
 )
+LOGARITHMIC = frozenset({"log_loss", "normalized_log_loss"})
 INTERVAL_CUTS = 2**14  # where `interval_ce` may cut a continuous law, at least; more bins are taken as level sets
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -41,6 +43,13 @@ def need_fixed_bins(bound: BoundMeasure) -> None:
     bins = bound.options.get("n_bins")
     if isinstance(bins, str) and bins == "cube_root":
         raise ValueError(f"expected a number of bins, found {bins!r}, which depends on the number of rows")
+
+
+def _log_loss(part: Part, clip: float | None) -> float:
+    """Return the mean log loss of a part of the population."""
+    if clip is None:
+        return part.log_loss()
+    return find_measure("log_loss", {"clip": clip}).estimate(part.population())
 
 
 def plug_in(measure: str, options: Mapping[str, Any]) -> tuple[BoundMeasure, int]:
@@ -177,14 +186,16 @@ class Generator:
         the edges of bins too. Bin sums and mean scores are as above; partial sums, `ks`, `kuiper`, `mcb`, unbinned
         norms and `post_processing_gap` are off by less than 1e-6, because a curve may cross the diagonal within a cell.
 
-        The log loss is that of exact arithmetic. Where a confident family makes predictions that round to 1 (at
-        temperature 5, one row in 1e7 does and is wrong) estimates of it can be infinite; other measures see ties.
+        The log loss, normalized or not, is that of exact arithmetic. Where a confident family makes predictions that
+        round to 1 (at temperature 5, one row in 1e7 does and is wrong) estimates of it can be infinite; other measures
+        see ties.
         """
         bound, power = plug_in(measure, options)
         parts = self._parts(())
-        if measure == "log_loss" and bound.options["clip"] is None:
-            return sum(part.share * part.log_loss() for part in parts)
-        if measure in ("brier", "log_loss"):  # a mean over rows too; cells would round it
+        if measure in LOGARITHMIC:
+            loss = sum(part.share * _log_loss(part, bound.options["clip"]) for part in parts)
+            return loss if measure == "log_loss" else normalized(loss, sum(part.share * part.rate() for part in parts))
+        if measure == "brier":  # a mean over rows too; cells would round it
             return sum(part.share * bound.estimate(part.population()) for part in parts)
         bins = INTERVAL_CUTS if measure == "interval_ce" else bound.options.get("n_bins", 1)
         edge, strategy = _edges(bins, bound.options.get("strategy", "uniform"))

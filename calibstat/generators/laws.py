@@ -234,7 +234,7 @@ def law_of(distribution: Any) -> Points | Density:
     """Return the law on [0, 1] that the argument `distribution` of a family names, or raise."""
     if isinstance(distribution, Mapping):
         point, weight = (np.array(list(part), np.float64) for part in (distribution.keys(), distribution.values()))
-        if not (np.all(weight > 0) and abs(weight.sum() - 1) < 1e-9):
+        if not (np.all((weight > 0) & (weight <= 1)) and abs(weight.sum() - 1) < 1e-9):
             raise ValueError(f"expected positive probabilities that sum to 1, found {list(weight)}")
         return _on_unit_interval(point, weight)
     if isinstance(distribution, str):

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from calibstat.certain import check_clip
-from calibstat.generators.base import PLUG_IN, need_fixed_bins, plug_in, value_on
+from calibstat.generators.base import LOGARITHMIC, PLUG_IN, need_fixed_bins, plug_in, value_on
 from calibstat.lenses import Lens, canonical
 from calibstat.measures.binned import is_unbinned
 from calibstat.measures.matrix_kernel import columns, kernel_arguments, pair_sums, rows_of_block
 from calibstat.measures.registry import BoundMeasure, find_measure
+from calibstat.measures.scores import normalized
 from calibstat.sample import Sample
 
 # Seminorms that hardly change when residuals of neighbouring predictions are exchanged. Points of a continuous law have
@@ -90,7 +91,7 @@ class Vectors:
 def truth(vectors: Vectors, lens: Lens, measure: str, options: Mapping[str, Any]) -> float:
     """Return a measure of the law of what a lens sees."""
     entry = find_measure(measure, {}).measure
-    seen = vectors.seen(lens, logarithms=measure == "log_loss")
+    seen = vectors.seen(lens, logarithms=measure in LOGARITHMIC)
     if np.asarray(lens.scores(vectors.prob[:1])).ndim == 1:
         if entry.of == "vectors":
             raise ValueError(f"expected a lens that sees classes for measure {measure!r}, found {lens}, of one event")
@@ -104,6 +105,9 @@ def _of_event(bound: BoundMeasure, seen: Vectors) -> float:
     name = bound.measure.name
     if name == "log_loss":
         return seen.log_loss(check_clip(bound.options["clip"]))
+    if name == "normalized_log_loss":
+        loss = seen.log_loss(check_clip(bound.options["clip"]))
+        return normalized(loss, min(seen.mean(seen.law[:, 1]), 1.0))
     if name == "brier":
         return seen.brier() / 2  # the event and its opposite have the same error
     plain, power = plug_in(name, bound.options)

@@ -136,8 +136,8 @@ def decompose(
         For method "sharpness" `kernel`, "gaussian" or "epanechnikov", and `bandwidth`, from 0.0001 to 1 (0.05); for
         method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile". For scores that can be infinite
         ("log_loss") also `clip`: predictions are moved into [clip, 1 - clip], `clip` below 1/2, before their loss is
-        taken. By default none is moved; then one of exactly 0 or 1 that fails makes the score infinite, and method "sharpness"
-        raises if there is one. The message gives a value.
+        taken. By default none is moved; then one of exactly 0 or 1 that fails makes the score infinite, and method
+        "sharpness" raises if there is one. The message gives a value.
 
     Returns
     -------

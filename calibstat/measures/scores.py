@@ -59,6 +59,13 @@ def log_loss_detail(
         return {"loss_positive": 0.0 - np.log(value), "loss_negative": 0.0 - np.log1p(-value)}
 
 
+def normalized(loss: float, rate: float) -> float:
+    """Divide a mean log loss by the entropy of the rate of the outcome; without both outcomes it is infinite, or 0."""
+    if 0 < rate < 1:
+        return loss / -(rate * math.log(rate) + (1 - rate) * math.log1p(-rate))
+    return math.inf if loss > 0 else 0.0
+
+
 def _honest_mean() -> HonestRecipe:
     return MeanInterval()
 
@@ -162,3 +169,31 @@ def log_loss(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, cli
     pass.
     """
     return _negative_log_likelihood(clipped(value, clip), count, positives)
+
+
+@measure(
+    "normalized_log_loss",
+    title="Normalized cross entropy",
+    formula=r"\frac{\text{log loss}}{-\bar y \log \bar y - (1 - \bar y) \log (1 - \bar y)}",
+    reference="He et al. 2014, Practical lessons from predicting clicks on ads, doi:10.1145/2648584.2648589",
+    bounds=(0, math.inf),
+    tail="two-sided",
+    complete=False,
+    continuous=True,
+)
+def normalized_log_loss(
+    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, clip: float | None = None
+) -> float:
+    """Return the mean log loss over that of always predicting the observed frequency of the outcome.
+
+    Option: `clip`, as of `log_loss`. Below 1 for predictions that say more than the frequency does, 1 for the frequency
+    itself; one minus it is the normalized cross entropy of Siu, Gish and Richardson (1997). It weighs calibration and
+    sharpness together, as the log loss does: a calibrated model has the value that its predictions imply, not 0, so a
+    test looks at both tails.
+
+    Where only one outcome occurs, the frequency has no loss: the value is then 0 if the predictions have none either,
+    else infinite. Without `clip` it is infinite as soon as an outcome that was given probability 0 happens. Cost: one
+    sort of the rows, then one pass.
+    """
+    loss = _negative_log_likelihood(clipped(value, clip), count, positives)
+    return normalized(loss, float(positives.sum() / count.sum()))

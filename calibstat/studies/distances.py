@@ -58,6 +58,7 @@ COMPARED: Measures = {  # the paper's rows, what it adds, and what has come sinc
     "binned ECE + width": ("ece_width", {"n_bins": 20}),
     "Brier score": ("brier", {}),
     "log loss": ("log_loss", {}),
+    "normalized cross entropy": ("normalized_log_loss", {}),
     "KS": ("ks", {}),
     "Kuiper (ECCE)": ("kuiper", {}),
     "kernel error, Gaussian": ("kernel_ce", {"kernel": "gaussian"}),

@@ -289,7 +289,9 @@ class Bias(_WhereKnown):
         for (group, (generator, n)), (k, measure) in product(enumerate(self.groups), enumerate(self.measures)):
             truth = self.truths[generator, measure]
             row, estimate = self.fixed(generator, n, measure, "plug-in"), answers[:, group, k]
-            quantiles = zip(("q05", "q50", "q95"), np.quantile(estimate, (0.05, 0.5, 0.95)).tolist(), strict=True)
+            with np.errstate(invalid="ignore"):  # between two infinite estimates
+                found = np.quantile(estimate, (0.05, 0.5, 0.95)).tolist()
+            quantiles = zip(("q05", "q50", "q95"), found, strict=True)
             yield {**row, "truth": truth, **_errors(estimate, truth), **dict(quantiles)}
 
 
@@ -375,8 +377,12 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 _ORDER = {"spearman": _rank_code, "kendall": _sign_code}
 
 
+@np.errstate(invalid="ignore")
 def _errors(estimate: np.ndarray, truth: float) -> dict[str, float]:
-    """Return mean, bias, sd and root mean squared error, each with its Monte Carlo standard error."""
+    """Return mean, bias, sd and root mean squared error, each with its Monte Carlo standard error.
+
+    With an infinite estimate the mean is infinite, and how far estimates scatter is nan.
+    """
     mean, mean_se = float(estimate.mean()), _standard_error(estimate)
     variance, variance_se = _mean_square(estimate - mean)
     squared, squared_se = _mean_square(estimate - truth)
