@@ -37,13 +37,20 @@ def law_of_positives(value, count):  # type: ignore[no-untyped-def]
     for j in range(value.size):
         if count[j] > _width(count[j], value[j]):
             shift, other = _binomial_law(count[j], value[j])
-            start += shift
             law = _convolve(law, other)
+            first, last = 0, law.size
+            while law[first] < NEGLIGIBLE:
+                first += 1
+            while law[last - 1] < NEGLIGIBLE:
+                last -= 1
+            start += shift + first
+            law = law[first:last]
         else:
             rows += int(count[j])
     now = np.zeros(law.size + rows)
     then = np.zeros(law.size + rows)
-    now[: law.size] = law
+    for k in range(law.size):  # numba takes a second to compile the assignment of a slice
+        now[k] = law[k]
     low = 0
     high = law.size
     for j in range(value.size):

@@ -323,10 +323,10 @@ def test_stepping_over_targets_changes_no_quantile(data, bins):
     assert found == pytest.approx(plain_ece(y, p, plain_quantile(p, bins), 1), abs=1e-12)
 
 
-Y = np.arange(300) % 2
-V = np.random.default_rng(4).random(300)
+Y = np.arange(90) % 2
+V = np.random.default_rng(4).random(90)
 PROB = np.column_stack((V / 2, 1 - V, V / 2))
-LABEL = np.arange(300) % 3
+LABEL = np.arange(90) % 3
 ASKED = {
     "estimate": lambda n_bins: cs.estimate(Y, V, n_bins=n_bins),
     "sample": lambda n_bins: cs.estimate(cs.Sample.from_rows(Y, V), n_bins=n_bins),
@@ -439,11 +439,11 @@ def test_cuts_of_a_population():
 
 @pytest.mark.parametrize("strategy", [[0.2, 0.1], [0.1, 0.1], [-0.1], [1.5], [np.nan], ["a"], None, 3, [[0.1]]])
 def test_bad_cuts(strategy):
-    with pytest.raises(ValueError, match="expected ascending cuts"):
+    with pytest.raises(ValueError, match="no ascending sequence of cuts"):
         cs.estimate([0, 1], [0.2, 0.7], strategy=strategy)
 
 
 def test_a_number_of_bins_that_follows_the_rows_is_held():
     sample = cs.Sample.from_rows(Y, V)
     held = cs.MEASURES["ece_width"].bind({"n_bins": "cube_root"}).held(sample.value, sample.count)
-    assert held.options["n_bins"] == 7  # 6³ < 300 <= 7³
+    assert held.options["n_bins"] == 5  # 4³ < 90 <= 5³

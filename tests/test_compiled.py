@@ -1,7 +1,9 @@
 """Every compiled function is what its Python source says."""
 
+import ast
 import importlib
 import pkgutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -220,3 +222,25 @@ def test_a_wrong_compiled_function_is_found():
     function = compiled_functions()["measures.binned._row_sums"]
     with pytest.raises(AssertionError):  # the result alone would not show it: what was filled in is compared too
         check_compiled(function, lambda *a: False, INPUTS["measures.binned._row_sums"])
+
+
+def slow_to_compile(source):
+    """Lines of compiled functions that assign an array to a slice, or search: each costs the first call a second."""
+    found = []
+    for function in ast.walk(ast.parse(source)):
+        compiled = isinstance(function, ast.FunctionDef) and "jit" in [ast.unparse(d) for d in function.decorator_list]
+        for node in ast.walk(function) if compiled else ():
+            searches = isinstance(node, ast.Attribute) and node.attr == "searchsorted"
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            sliced = any(isinstance(t, ast.Subscript) and isinstance(t.slice, ast.Slice) for t in targets)
+            if searches or (sliced and not isinstance(node.value, ast.Constant)):
+                found.append(ast.unparse(node))
+    return found
+
+
+def test_no_compiled_function_is_needlessly_slow_to_compile():
+    assert (
+        len(slow_to_compile("@jit\ndef f(a, b):\n    a[:2] = b\n    a[:] = 0.0\n    return np.searchsorted(a, 1)")) == 2
+    )
+    for path in Path(calibstat.__file__).parent.rglob("*.py"):
+        assert slow_to_compile(path.read_text(encoding="utf-8")) == [], path

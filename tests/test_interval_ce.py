@@ -6,6 +6,7 @@ from functools import cache
 
 import matplotlib as mpl
 import numpy as np
+import oracles
 import pytest
 from conftest import rows, weighted_rows
 from hypothesis import given, settings
@@ -416,3 +417,11 @@ def test_a_mixture_of_equals_is_one_of_them():
     mixed = groups({"a": (0.5, family), "b": (0.5, family)})
     for name in ("interval_ce", "random_interval_ce", "surrogate_interval_ce"):
         assert mixed.truth(name) == pytest.approx(family.truth(name), abs=1e-4)
+
+
+def test_exact_where_no_block_is_passed_over():
+    """Large counts, all or none positive in turn: the input on which the cost is quadratic."""
+    m = 150
+    count = np.r_[m, 2 * m - np.arange(1, m)].astype(float)
+    sample = cs.Sample.from_counts(np.linspace(0.4, 0.6, m), count, np.where(np.arange(m) % 2 == 0, count, 0))
+    assert cs.estimate(sample, measure="interval_ce") == pytest.approx(oracles.cheapest_intervals(sample), abs=1e-14)

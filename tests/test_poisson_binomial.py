@@ -40,3 +40,15 @@ def test_cost_grows_with_distinct_predictions_not_with_ties():
     assert law_cost(np.arange(5000) // 334, *spread) < law_cost(one_cell, *spread)
     # by hand: four rows at 1/2 are four steps, one binomial law, and the width is 20 * sqrt(4 / 4)
     assert law_cost(np.array([0]), np.array([0.5]), np.array([4.0])) == 80
+
+
+def test_laws_of_many_tied_rows_stay_narrow():
+    """A law is as wide as ten standard deviations of its sum on each side, not as the widths of its parts together."""
+    value, count = np.linspace(0.2, 0.3, 60), np.full(60, 1000.0)
+    low, law = law_of_positives(value, count)
+    mean, variance = (count * value).sum(), (count * value * (1 - value)).sum()
+    assert law.size < 22 * np.sqrt(variance)
+    k = low + np.arange(law.size)
+    assert law.sum() == pytest.approx(1, abs=1e-12)
+    assert law @ k == pytest.approx(mean, rel=1e-12)
+    assert law @ (k - mean) ** 2 == pytest.approx(variance, rel=1e-9)

@@ -256,6 +256,28 @@ def test_large_laws_are_drawn_cell_by_cell(monkeypatch):
     test_cell_law(SMALL, "labels")
 
 
+@pytest.mark.parametrize(
+    ("value", "count", "n_resamples", "exact"),
+    [
+        (np.linspace(0, 1, 101), 100.0, 999, True),
+        (np.linspace(0, 1, 1001), 1e5, 999, False),  # laws of a second a bin; a draw takes a tenth of a microsecond
+        (np.linspace(0, 1, 1001), 1e12, 999, False),
+        (np.linspace(0, 1, 2000), 1.0, 999, True),
+        (np.linspace(0, 1, 100_000), 1.0, 3, False),  # few resamples are drawn before the laws are made
+        (np.linspace(0, 1, 100_000), 1.0, 999, True),
+    ],
+)
+def test_the_exact_law_is_taken_where_it_is_cheaper(monkeypatch, value, count, n_resamples, exact):
+    taken = []
+    monkeypatch.setattr(events, "_draw_cells_from_laws", lambda *_: taken.append(True))
+    monkeypatch.setattr(events, "draw", lambda *_: np.zeros((1, 3, 1)))
+    counts = np.full(value.size, count)
+    sample = cs.Sample.from_counts(value, counts, np.round(counts * value))
+    cell = np.minimum((value * 15).astype(np.int64), 14)
+    resampling.draw_cells(sample, cell, "labels", n_resamples, KEY, 1)
+    assert taken == [True] * exact
+
+
 # --- threads and chunks ----------------------------------------------------------------------------------------------
 
 

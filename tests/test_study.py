@@ -1,5 +1,7 @@
 """Questions and their tables: what is counted, averaged, regressed and correlated, and what is refused."""
 
+import hashlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -337,3 +339,28 @@ def test_what_cannot_be_asked_raises_before_the_run(question, changes, message):
 def test_an_unknown_question_is_named():
     with pytest.raises(ValueError, match=r"expected a question, one of size, power, .*; found 'sizes'"):
         cs.study.run("sizes", SHIFTED, 10, ["ece"], replicates=1, seed=1)
+
+
+def test_coverage_asks_for_the_error_over_the_cells_of_each_data_set():
+    share, chance, atom = np.array([0.4, 0.2, 0.4]), np.array([0.3, 0.1, 0.75]), np.array([0.2, 0.5, 0.8])
+    family = cs.generators.domain(share, chance, atom)
+    measures = {
+        "quantile": ("ece", {"strategy": "quantile", "n_bins": 2}),
+        "cube root": ("ece", {"n_bins": "cube_root"}),
+    }
+    grid = {"generators": {"tied": family}, "n": 40, "measures": measures}
+    table = cs.study.run("coverage", **grid, replicates=30, seed=2, n_resamples=19).set_index("measure")
+    truths = []
+    for cell in range(30):
+        key = int.from_bytes(hashlib.blake2b(b"tied/40", digest_size=8).digest(), "little")
+        _, p = family.sample(40, np.random.SeedSequence([2, key, cell]).spawn(2)[0])
+        seen, count = np.unique(p, return_counts=True)
+        # the only cut is after the prediction whose cumulative count is nearest to 20, the smaller of two
+        below = np.cumsum(count)[np.argmin(np.abs(np.cumsum(count) - 20))] if 0 < np.cumsum(count)[0] < 40 else 0
+        low = atom <= seen[np.cumsum(count) == below][0]
+        parts = share * (chance - atom)
+        truths.append(abs(parts[low].sum()) + abs(parts[~low].sum()))
+    assert len(set(truths)) > 1
+    assert table.loc["quantile", "truth"] == pytest.approx(np.mean(truths), abs=1e-12)
+    assert table.loc["cube root", "truth"] == pytest.approx(family.truth("ece", n_bins=4), abs=1e-12)
+    assert table["covered"].min() > 20

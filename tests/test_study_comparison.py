@@ -1,5 +1,7 @@
 """The study of comparisons: truths by hand, equal measures, its cells, its promises and its pictures."""
 
+import hashlib
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -113,3 +115,22 @@ def test_full_and_quick_ask_the_same():
     }
     assert all(set(grid["measures"]) <= set(MEASURES) for grid in quick)
     assert STUDIES["comparison"] is comparison.STUDY
+
+
+def test_the_difference_is_that_over_the_cells_of_each_data_set():
+    pair = TwoModels(("both", 1.0), ("both", 3.0))
+    measures = {"quantile": ("ece", {"strategy": "quantile", "n_bins": 3}), "uniform": ("ece", {})}
+    grid = {"generators": {"pair": pair}, "n": 60, "measures": measures}
+    found = cs.study.run("comparison", **grid, replicates=2, seed=3, n_resamples=19).set_index("measure")["truth"]
+    assert found["uniform"] == pair.truth("ece")
+    truths = []
+    for replicate in range(2):
+        key = int.from_bytes(hashlib.blake2b(b"pair/60", digest_size=8).digest(), "little")
+        _, models = pair.sample(60, np.random.SeedSequence([3, key, replicate]).spawn(2)[0])
+        of_model = []
+        for model, p in ((pair.A, models["A"]), (pair.B, models["B"])):
+            third, two_thirds = np.sort(p)[[19, 39]]  # 20 rows a bin; a tie here would show as a difference
+            cell = np.digitize(predictions(model), [third, two_thirds], right=True)
+            of_model.append(np.abs(np.bincount(cell, predictions(("both", 1.0)) - predictions(model))).sum() / 3600)
+        truths.append(of_model[0] - of_model[1])
+    assert found["quantile"] == pytest.approx(np.mean(truths), abs=1e-12)

@@ -108,7 +108,9 @@ def interval_ce(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> 
     to different intervals. In samples from a calibrated continuous law it goes to 0 like n**(-1/3).
 
     Exact, by a dynamic programme that passes over blocks of candidates which cannot be best. Cost: one sort of the
-    rows, then about m**1.3 steps for m distinct predictions (about a second for a million).
+    rows, then on ordinary data about m**1.3 steps for m distinct predictions (about a second for a million). The worst
+    case is m**2 steps: large counts whose residuals alternate in sign and shrink are such data, on which 40,000
+    predictions take a second instead of a hundredth.
     """
     return float(_cheapest(value, count, positives)[0]) / count.sum()
 

@@ -22,11 +22,13 @@ from calibstat.sample import Sample
 SCHEMES = ("labels", "both", "rows")
 BLOCK = 4096  # rows drawn together: their thresholds stay in the first-level cache, their fixed-point sum in 63 bits
 OUTCOME_BIT = np.uint64(62)  # where a packed row keeps its outcome, above the prediction in multiples of 2**-50
+FEW_DRAWS = 16.0  # outcomes that are drawn one by one
 VALUE_BITS = np.uint64(2**62 - 1)
 GUIDE_BITS = 9  # leading bits of a word that look up where in a cumulative law to begin
 WORTH_A_THREAD = 1e7  # multiplications; fewer are done before a thread has started
 LARGEST_TABLE = 2**24  # sums in all cells of all resamples; of more each resample is reduced before the next
-LARGEST_LAW = 1e11  # multiplications, beyond which drawing prediction by prediction beats the exact law of every bin
+LARGEST_LAW = 5.0  # multiplications in the time of one unit of drawing, which is about a nanosecond
+ROW_DRAW, BINOMIAL_DRAW = 3.0, 80.0  # units that an outcome of a row takes, and the positives of many rows at once
 
 
 def resample(
@@ -98,7 +100,8 @@ def draw_cells(
     `cell` is ascending, as predictions are, and does not change between resamples. What all resamples share has one
     row only.
     """
-    if scheme == "labels" and (cost := law_cost(cell, sample.value, sample.count)) <= LARGEST_LAW:
+    cost = law_cost(cell, sample.value, sample.count) if scheme == "labels" else np.inf
+    if cost <= LARGEST_LAW * n_resamples * _cost_of_drawing(sample.count):
         return _draw_cells_from_laws(sample, cell, n_resamples, key, stage, n_jobs if cost > WORTH_A_THREAD else 1)
     if scheme != "labels" and _few_ties(sample):
         return _draw_cells_by_row(sample, cell, scheme, n_resamples, key, stage, n_jobs)
@@ -139,6 +142,11 @@ def _draw_cells_by_row(
     return count_b, (positives_b - value_b) / sample.n, value_b / sample.n
 
 
+def _cost_of_drawing(count: np.ndarray) -> float:
+    """Return the units that drawing the positives of every distinct prediction takes once."""
+    return float(np.where(count <= FEW_DRAWS, ROW_DRAW * count, BINOMIAL_DRAW).sum())
+
+
 def _few_ties(sample: Sample) -> bool:
     """Whether drawing the rows one by one is cheaper than drawing how many fall on each distinct prediction."""
     return sample.n <= 32 * sample.value.size
@@ -165,7 +173,7 @@ def _labels_of_cells(start, count, probability, threshold, positives):  # type: 
     """Draw the positives of each distinct prediction: row by row if few, else from the binomial law."""
     state = np.array([start])
     for j in range(count.size):
-        if count[j] <= 16.0:
+        if count[j] <= FEW_DRAWS:
             hits = 0
             for _ in range(int(count[j])):
                 hits += (word(state[0], 0) >> np.uint64(1)) < threshold[j]
@@ -186,8 +194,13 @@ def _cells_from_laws(key, stage, low, high, cell, value, count, n, value_b, resi
     for replicate in range(start.size):
         start[replicate] = stream(key, stage, replicate)
     guide = np.empty(2**GUIDE_BITS, np.int64)
+    last = 0
     for b in range(low, high):
-        first, last = np.searchsorted(cell, b), np.searchsorted(cell, b + 1)
+        while last < cell.size and cell[last] < b:
+            last += 1
+        first = last
+        while last < cell.size and cell[last] == b:
+            last += 1
         least, law = law_of_positives(value[first:last], count[first:last])
         for k in range(1, law.size):
             law[k] += law[k - 1]

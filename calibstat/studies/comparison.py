@@ -64,9 +64,10 @@ class TwoModels:
         y = (random.random(n) < _chances()["both"][point]).astype(np.int64)
         return y, {name: predictions(model)[point] for name, model in (("A", self.A), ("B", self.B))}
 
-    def truth(self, measure: str, **options: Any) -> float:
-        """Return the measure of A less that of B."""
-        return value(self.A, measure, **options) - value(self.B, measure, **options)
+    def truth(self, measure: str, held: Mapping[str, Mapping[str, Any]] | None = None, **options: Any) -> float:
+        """Return the measure of A less that of B, each over the cells of its own that are held if there are any."""
+        of = held or {"A": options, "B": options}
+        return value(self.A, measure, **of["A"]) - value(self.B, measure, **of["B"])
 
 
 @lru_cache(maxsize=1)

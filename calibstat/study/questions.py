@@ -19,6 +19,7 @@ from calibstat.inference.testing import calibration_test
 from calibstat.lenses import one_class
 from calibstat.measures.registry import BoundMeasure, find_measure
 from calibstat.results import ClassWiseTestResult
+from calibstat.sample import Sample
 from calibstat.study.engine import Data
 
 ROUNDING = 1e-12  # a truth of 0 may come out as 1e-17
@@ -133,21 +134,17 @@ class Size(Power):
                 raise ValueError(f"expected calibrated generators, found {label!r}, where one asks for power")
 
 
-class Coverage(Question):
-    """How often does each interval cover the truth?"""
-
-    name = "coverage"
-    method_choices = ("honest", "percentile", "basic", "bca")
-
-    @property
-    def columns(self) -> list[str]:
-        """Two ends and the estimate for each measure and method, and the truth of each measure."""
-        parts = product(self.measures, self.methods, ("low", "high", "estimate"))
-        return [*(" | ".join(part) for part in parts), *(f"{measure} | truth" for measure in self.measures)]
+class _OfTruths(Question):
+    """A question about covering the truth, which may be that over the cells that a data set makes."""
 
     def check(self) -> None:
         """Raise if a truth is not known."""
         _ = self.truths
+
+    @property
+    def truth_columns(self) -> list[str]:
+        """Names of the truths of one data set, which come after its answers."""
+        return [f"{measure} | truth" for measure in self.measures]
 
     @cached_property
     def truths(self) -> dict[tuple[str, str], float]:
@@ -166,6 +163,23 @@ class Coverage(Question):
             found.append(_held_truth(self.generators[generator], data, name, options) if np.isnan(truth) else truth)
         return found
 
+    def truths_in(self, answers: np.ndarray, measure: str) -> np.ndarray:
+        """Return the truth for each data set of a group."""
+        return answers[:, list(self.measures).index(measure) - len(self.measures)]
+
+
+class Coverage(_OfTruths):
+    """How often does each interval cover the truth?"""
+
+    name = "coverage"
+    method_choices = ("honest", "percentile", "basic", "bca")
+
+    @property
+    def columns(self) -> list[str]:
+        """Two ends and the estimate for each measure and method."""
+        parts = product(self.measures, self.methods, ("low", "high", "estimate"))
+        return [*(" | ".join(part) for part in parts), *self.truth_columns]
+
     def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
         """Return the intervals and estimates."""
         arguments: dict[str, Any] = {"n_resamples": self.n_resamples, "confidence_level": self.level, "rng": rng}
@@ -180,13 +194,12 @@ class Coverage(Question):
         pairs = list(product(self.measures, self.methods))
         for (group, (generator, n)), (k, (measure, method)) in product(enumerate(self.groups), enumerate(pairs)):
             low, high, estimate = answers[:, group, 3 * k : 3 * k + 3].T
-            truth = answers[:, group, 3 * len(pairs) + list(self.measures).index(measure)]
+            truth = self.truths_in(answers[:, group], measure)
             below, above = truth < low - ROUNDING, truth > high + ROUNDING
             misses = {"missed_below": int(below.sum()), "missed_above": int(above.sum())}
             means = {"mean_width": float((high - low).mean()), "mean_estimate": float(estimate.mean())}
             share = _share("covered", ~(below | above))
-            mean = float(truth.mean()) if np.ptp(truth) else float(truth[0])
-            yield {**self.fixed(generator, n, measure, method), "truth": mean, **share, **misses, **means}
+            yield {**self.fixed(generator, n, measure, method), "truth": _mean_truth(truth), **share, **misses, **means}
 
 
 def bound_to(name: str, options: Mapping[str, Any]) -> BoundMeasure:
@@ -194,10 +207,20 @@ def bound_to(name: str, options: Mapping[str, Any]) -> BoundMeasure:
     return find_measure(name, {option: value for option, value in options.items() if option not in OF_THE_VERBS})
 
 
+def _mean_truth(truth: np.ndarray) -> float:
+    """Average truths; the same ones without rounding."""
+    return float(truth.mean()) if np.ptp(truth) else float(truth[0])
+
+
 def _held_truth(generator: Any, data: Data, name: str, options: Mapping[str, Any]) -> float:
     """Return the population value of a measure over the cells that these data make."""
+    bound = bound_to(name, options)
+    if isinstance(data, tuple):  # each model over the cells that its own predictions make
+        samples_of = {model: Sample.from_rows(data[0], p) for model, p in data[1].items()}
+        own = {model: bound.held(each.value, each.count).options for model, each in samples_of.items()}
+        return float(generator.truth(name, held=own))
     said = {option: value for option, value in options.items() if option in OF_THE_VERBS}
-    problem = pose(data, None, name, bound_to(name, options).options, **said)
+    problem = pose(data, None, name, bound.options, **said)
     if isinstance(problem, ClassProblem):
         samples = enumerate(problem.seen.samples())
         held = [(one_class(k), problem.bound.held(sample.value, sample.count)) for k, sample in samples]
@@ -207,7 +230,7 @@ def _held_truth(generator: Any, data: Data, name: str, options: Mapping[str, Any
     return float(generator.truth(name, **said, **problem.bound.held(sample.value, sample.count).options))
 
 
-class Comparison(Question):
+class Comparison(_OfTruths):
     """How often does each comparison of two models find a difference, and does its interval cover the true one?"""
 
     name = "comparison"
@@ -218,11 +241,7 @@ class Comparison(Question):
     def columns(self) -> list[str]:
         """A p-value and two ends for each measure and method."""
         parts = product(self.measures, self.methods, ("pvalue", "low", "high"))
-        return [" | ".join(part) for part in parts]
-
-    def check(self) -> None:
-        """Raise if a true difference is not known."""
-        _ = self.truths
+        return [*(" | ".join(part) for part in parts), *self.truth_columns]
 
     def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
         """Return the p-values and intervals of the first pair."""
@@ -239,8 +258,8 @@ class Comparison(Question):
         pairs = list(product(self.measures, self.methods))
         for (group, (generator, n)), (k, (measure, method)) in product(enumerate(self.groups), enumerate(pairs)):
             pvalue, low, high = answers[:, group, 3 * k : 3 * k + 3].T
-            truth = self.truths[generator, measure]
-            row = {**self.fixed(generator, n, measure, method), "truth": truth}
+            truth = self.truths_in(answers[:, group], measure)
+            row = {**self.fixed(generator, n, measure, method), "truth": _mean_truth(truth)}
             row |= _share("rejections", pvalue <= self.level + ROUNDING)
             if method == "bootstrap":
                 row["missed_below"] = int((truth < low - ROUNDING).sum())
