@@ -11,7 +11,6 @@ from calibstat.inference.clusters import clustered_interval
 from calibstat.inference.honest import ROWS_STAGE, honest_interval
 from calibstat.inference.honest_classes import honest_interval_of_classes, is_honest
 from calibstat.inference.problems import EVENT, ClassProblem, EventProblem, Problem, VectorProblem, pose
-from calibstat.inference.rowwise import row_wise
 from calibstat.measures.registry import BinnedInterval, BoundMeasure
 from calibstat.results import ConfidenceInterval
 from calibstat.sample import Sample
@@ -123,20 +122,23 @@ def confidence_interval(
     if method not in known:
         raise ValueError(f"no {method} interval is known for {_title(problem)}; it has the methods {', '.join(known)}")
     if cluster is not None:
-        model = row_wise(problem)
-        if model is None or method == "bca":
+        found = (
+            clustered_interval(problem, cluster, method, alpha, n_resamples, key, n_jobs) if method != "bca" else None
+        )
+        if found is None:
             raise ValueError(f"no {method} interval with clusters is known for {_title(problem)}")
-        n = model.n
-        low, high = clustered_interval(model, cluster, method, alpha, n_resamples, key, n_jobs)
+        model, low, high = found
+        n, estimate = model.n, model.estimate
     elif isinstance(problem, EventProblem):
         sample = problem.counted("confidence_interval")
-        n = int(sample.n)
+        n, estimate = int(sample.n), bound.estimate(sample)
         if method == "honest":
             low, high = honest_interval(bound, sample, alpha, n_resamples, key, n_jobs)
         else:
             low, high = bootstrap_interval(bound, sample, method, alpha, n_resamples, key, n_jobs)
     else:
-        n = problem.predictions.n
+        problem = problem.in_order()
+        n, estimate = problem.predictions.n, problem.estimate()
         if method == "honest":
             low, high = honest_interval_of_classes(problem, alpha, n_resamples, key, n_jobs)
         else:
@@ -145,7 +147,7 @@ def confidence_interval(
     return ConfidenceInterval(
         low=float(np.clip(low, smallest, largest)),
         high=float(np.clip(high, smallest, largest)),
-        estimate=problem.estimate(),
+        estimate=estimate,
         confidence_level=confidence_level,
         method=method,
         estimand=estimand(problem, method),

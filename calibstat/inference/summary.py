@@ -104,7 +104,7 @@ def summarize(
     """
     if not isinstance(y_prob, Mapping) or not y_prob:
         raise ValueError(f"expected y_prob, a mapping from name to predictions, found {type(y_prob).__name__}")
-    models = {str(name): as_predictions(y_true, p, labels) for name, p in y_prob.items()}
+    models = {str(name): resampling.in_order(as_predictions(y_true, p, labels)) for name, p in y_prob.items()}
     names = tuple(models)
     classes = sorted({predictions.n_classes for predictions in models.values()})
     if len(classes) > 1:

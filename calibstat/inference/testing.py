@@ -116,6 +116,7 @@ def calibration_test(
         statistic = bound.statistic(*sample.arrays)
         null = resampling.resample(bound, sample, resample, n_resamples, key, LABELS_STAGE, n_jobs)
         return _result(bound, statistic, null, problem.seen.null, problem.seen.lens, resample, int(sample.n))
+    problem = problem.in_order()
     if isinstance(problem, ClassProblem) and problem.reduce is None:
         statistics = problem.statistics()
         null = problem.resample_classes(resample, n_resamples, key, LABELS_STAGE, n_jobs)

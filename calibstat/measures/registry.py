@@ -99,6 +99,8 @@ class Measure:
         ``columns(prob, label, **options)``, the same for the event of every class at once, each of shape (K, cells).
     moving : callable or None
         ``moving(**options)``, whether the cells depend on `count`, so that they move when rows are resampled.
+    ordered : callable or None
+        Of vectors: ``ordered(**options)``, whether it depends on the order of the rows, which is then left as it is.
     report : callable or None
         ``report(statistic, **options)``, the estimate, where the test uses another form than the estimate.
     detail : callable or None
@@ -135,6 +137,7 @@ class Measure:
     rows: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray] | None] | None = None
     columns: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray] | None] | None = None
     moving: Callable[..., bool] | None = None
+    ordered: Callable[..., bool] | None = None
     report: Callable[..., float] | None = None
     detail: Callable[..., dict[str, Any]] | None = None
     honest: Callable[..., HonestRecipe | None] | None = None
@@ -182,6 +185,11 @@ class BoundMeasure:
     def cells_move(self) -> bool:
         """Whether the cells change when rows are resampled."""
         return self.measure.moving is not None and bool(self._call(self.measure.moving))
+
+    @property
+    def goes_by_order(self) -> bool:
+        """Whether the measure depends on the order of the rows."""
+        return self.measure.ordered is not None and bool(self._call(self.measure.ordered))
 
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
         """The statistic of a binned measure from the sums in its cells, over the last axis."""
