@@ -249,7 +249,9 @@ def test_what_a_class_wise_test_says():
         ["a", "c", "c"], PROB[:3], lens="class_wise", labels=np.array(["a", "b", "c"]), n_resamples=19, rng=1
     )
     assert found.names == ("a", "b", "c")
-    assert found.null_hypothesis.startswith("given the predictions, in every row independently, the class happens")
+    assert found.null_hypothesis.startswith(
+        "given its probability alone, in every row independently, the class happens"
+    )
     assert found.null_hypothesis.endswith("(exact).")
     assert found.overall.null_hypothesis == lenses.canonical.null.removesuffix(".") + " (exact)."
     assert (found.lens, found.overall.lens) == ("lens class_wise", "lens class_wise, mean over 3 classes")

@@ -406,7 +406,7 @@ def test_several_columns_say_what_the_function_says(zoo, predictions):
     assert "120 rows, 3 classes (cat, dog, hen), 1 of which never happens." in text
     assert f"in {words.percent((predictions.top == predictions.label).mean())} of the rows (accuracy)" in text
     assert f"averages {predictions.largest.mean():.3f}" in text
-    assert "Null hypothesis (lens top_label): given the predictions" in text
+    assert "Null hypothesis (lens top_label): given the probability of the most likely class" in text
 
 
 def test_two_columns_are_outcome_one_of_two(rows, tmp_path):
@@ -414,7 +414,7 @@ def test_two_columns_are_outcome_one_of_two(rows, tmp_path):
     pair.to_csv(tmp_path / "pair.csv", index=False)
     text = plain_text(run("test", tmp_path / "pair.csv", *PATTERN, "--rng", 5).stdout)
     assert f"p = {words.p_text(cs.calibration_test(rows['y'], rows['p'], rng=5).pvalue)}" in text
-    assert "class 1 happens with its predicted probability" in text
+    assert "class 1 happens with this probability" in text
 
 
 def test_class_wise_prints_every_class_and_all_together(zoo, predictions):

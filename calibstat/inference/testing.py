@@ -12,7 +12,7 @@ from calibstat.measures.registry import BoundMeasure
 from calibstat.results import CalibrationTestResult, ClassWiseTestResult, read_only
 
 SCHEMES = ("labels", "both")
-ONE_CLASS = "given the predictions, in every row independently, the class happens with its predicted probability."
+ONE_CLASS = "given its probability alone, in every row independently, the class happens with this probability."
 
 
 def calibration_test(
@@ -77,9 +77,10 @@ def calibration_test(
     Notes
     -----
     Null hypothesis: given the predictions, every outcome is 1 independently with its predicted probability; through a
-    lens, what its `null` says, which is less than that every class has its predicted probability. Labels are drawn from
-    the full predicted vector, so one statistic over all classes does test the latter; the p-value of each class is
-    that of its own event alone.
+    lens, the same given the predictions that the lens shows alone (such as the probability of the most likely class),
+    as its `null` says. That is less than that every class has its predicted probability given the whole vector, and
+    the test is exact for it where rows are independent. One statistic over all classes tests the latter; the p-value
+    of each class is that of its own event alone.
     The p-value is (1 + number of resamples at least as extreme) / (1 + n_resamples), ties counted against the null
     up to rounding; so P(p <= a) <= a for every a under "labels". Two-sided measures double the smaller tail.
     A large p-value says that these outcomes are compatible with the predictions as far as this statistic can see. It
