@@ -282,8 +282,8 @@ def groups(partition: Sequence[Sequence[int]]) -> Lens:
         f"groups({cut})",
         scores,
         outcomes,
-        "given the summed probabilities of the groups alone, in every row independently, every group of classes happens "
-        "with its summed probability.",
+        "given the summed probabilities of the groups alone, in every row independently, every group of classes "
+        "happens with its summed probability.",
         names,
     )
 
