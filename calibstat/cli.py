@@ -287,8 +287,6 @@ def compare_models(
             n_jobs=-1,
         )
         say(f"{len(y):,} rows, {len(models)} models, {found.lens}. {how}".strip(), table_of_models(found))
-        if method == "bootstrap":
-            say("1st: in how many resamples no other model has a smaller value; and so on.")
         say(table_of_pairs(found), f"Null hypothesis of each pair: {found.null_hypothesis}.", *words.COMPARING)
         say(*words.CAUTIONS[1:], style="dim")
 

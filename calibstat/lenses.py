@@ -1,7 +1,9 @@
 """Lenses: what a K-class problem becomes a smaller problem by, and what then is tested.
 
-A lens is two pure functions, scores(prob) and outcomes(prob, label), and the null hypothesis it leads to. Labels are
-always drawn from the full predicted vector and then looked at through the lens.
+A lens is two pure functions, scores(prob) and outcomes(prob, label), and the null hypothesis it leads to: that outcomes
+are calibrated given the scores, the induced predictions, which is less than given the whole vectors. Labels are always
+drawn from the full predicted vector and then looked at through the lens; what is seen then has the law of that null
+hypothesis, so that a test is exact for it wherever rows are independent.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class Lens:
         ``outcomes(prob, label)`` with label of shape (n,): whether the event happened, or which of the L classes did,
         from 0 to L - 1.
     null : str
-        What a test through it tests, in one sentence.
+        What a test through it tests, in one sentence: that, given the scores alone, outcomes happen with them.
     names : callable or None
         ``names(names)``, what the L classes are called, given the names of the K classes.
 
@@ -46,7 +48,7 @@ class Lens:
     >>> import calibstat as cs
     >>> odd = cs.Lens(
     ...     "odd", lambda prob: prob[:, 1::2].sum(axis=1), lambda prob, label: label % 2,
-    ...     "given the predictions, the class is odd with the predicted probability that it is.",
+    ...     "given the probability that the class is odd, it is odd with that probability.",
     ... )
     >>> round(cs.estimate([0, 1, 2], [[0.5, 0.3, 0.2], [0.1, 0.7, 0.2], [0, 0.2, 0.8]], lens=odd, n_bins=1), 3)
     0.067
@@ -147,14 +149,15 @@ top_label = Lens(
     "top_label",
     _largest,
     _hit,
-    "given the predictions, in every row independently, the most likely class (of equally likely ones the first) "
-    "happens with its predicted probability.",
+    "given the probability of the most likely class (of equally likely ones the first) alone, in every row "
+    "independently, that class happens with this probability.",
 )
 canonical = Lens(
     "canonical",
     _classes,
     _happened,
-    "given the predictions, in every row independently, every class happens with its predicted probability.",
+    "given the whole predicted vectors, in every row independently, every class happens with its predicted "
+    "probability.",
     _same,
 )
 
@@ -168,7 +171,7 @@ class ClassWise:
     name : str
         Its name, printed with every result.
     null : str
-        What a single statistic over all classes tests.
+        What a single statistic over all classes tests: it depends on all classes of a row together.
     """
 
     name: str = "class_wise"
@@ -179,6 +182,12 @@ class ClassWise:
 
 
 class_wise = ClassWise()
+
+
+def null_of_class(name: Any) -> str:
+    """Say what is tested of one class."""
+    of = f"class {name}"
+    return f"given the probability of {of} alone, in every row independently, {of} happens with this probability."
 
 
 def one_class(k: int) -> Lens:
@@ -202,7 +211,7 @@ def one_class(k: int) -> Lens:
     --------
     >>> import calibstat as cs
     >>> cs.lenses.one_class(2).null
-    'given the predictions, in every row independently, class 2 happens with its predicted probability.'
+    'given the probability of class 2 alone, in every row independently, class 2 happens with this probability.'
     """
     k = _whole(k, 0, "the number of a class")
 
@@ -218,7 +227,7 @@ def one_class(k: int) -> Lens:
         f"one_class({k})",
         scores,
         outcomes,
-        f"given the predictions, in every row independently, class {k} happens with its predicted probability.",
+        null_of_class(k),
     )
 
 
@@ -273,8 +282,8 @@ def groups(partition: Sequence[Sequence[int]]) -> Lens:
         f"groups({cut})",
         scores,
         outcomes,
-        "given the predictions, in every row independently, every group of classes happens with the sum of their "
-        "predicted probabilities.",
+        "given the summed probabilities of the groups alone, in every row independently, every group of classes "
+        "happens with its summed probability.",
         names,
     )
 
@@ -327,12 +336,14 @@ def top_k(k: int) -> Lens:
     def names(of_classes: tuple[Any, ...]) -> tuple[Any, ...]:
         return (*(_ordinal(i + 1) for i in range(k)), "another")
 
+    largest = "largest probability" if k == 1 else f"{k} largest probabilities"
+    likely = "the most likely class" if k == 1 else f"each of the {k} most likely classes"
     return Lens(
         f"top_k({k})",
         scores,
         outcomes,
-        f"given the predictions, in every row independently, each of the {k} most likely classes, or another, happens "
-        "with its predicted probability.",
+        f"given the {largest} alone, in every row independently, {likely}, or another, happens with its predicted "
+        "probability.",
         names,
     )
 

@@ -127,10 +127,7 @@ def class_number(text: str, names: Sequence[str]) -> int:
 
 def one_class(k: int, names: Sequence[str]) -> Lens:
     """Return the lens that looks at whether a class happens, and calls it by its name."""
-    null = (
-        f"given the predictions, in every row independently, class {names[k]} happens with its predicted probability."
-    )
-    return replace(lenses.one_class(k), name=f"one_class:{names[k]}", null=null)
+    return replace(lenses.one_class(k), name=f"one_class:{names[k]}", null=lenses.null_of_class(names[k]))
 
 
 def groups(partition: Sequence[Sequence[int]], names: Sequence[str]) -> Lens:

@@ -150,10 +150,9 @@ def table_of_models(found: Comparison) -> Table:
     """Make the table of what each model has."""
     from calibstat.words import number
 
-    places = [f"{i}{_ending(i)}" for i in range(1, len(found.names) + 1)] if found.method == "bootstrap" else []
-    grid = table("Model", f">{found.measure}", *(f">{place}" for place in places))
-    for name, estimate, shares in zip(found.names, found.estimates, found.best, strict=True):
-        grid.add_row(name, number(estimate), *(f"{share:.0%}" for share in shares[: len(places)]))
+    grid = table("Model", f">{found.measure}")
+    for name, estimate in zip(found.names, found.estimates, strict=True):
+        grid.add_row(name, number(estimate))
     return grid
 
 
@@ -169,7 +168,3 @@ def table_of_pairs(found: Comparison) -> Table:
         row = [f"{a} − {b}", number(found.difference[i]), ends, p_text(found.pvalue[i])]
         grid.add_row(*row, *([p_text(found.pvalue_adjusted[i])] if several else []))
     return grid
-
-
-def _ending(i: int) -> str:
-    return {1: "st", 2: "nd", 3: "rd"}.get(i, "th")

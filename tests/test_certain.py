@@ -162,7 +162,7 @@ def test_the_moved_loss_of_every_verb_is_one_number():
     assert cs.compare(y, {"a": p, "b": p[:, ::-1]}, **loss, n_resamples=9, rng=1).estimates[0] == pytest.approx(
         expected
     )
-    assert cs.summarize(y, {"a": p}, clip=0.01, n_resamples=9, rng=1).estimate[0, 4] == pytest.approx(expected)
+    assert cs.summarize(y, {"a": p}, clip=0.01, n_resamples=9, rng=1).estimate[0, -2] == pytest.approx(expected)
     with pytest.raises(ValueError, match=r"finite log_loss; it is infinite at row 11, .*; clip="):
         cs.compare(y, {"a": p, "b": p[:, ::-1]}, measure="log_loss", lens="canonical", n_resamples=9)
 

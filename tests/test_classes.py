@@ -225,7 +225,8 @@ def test_class_wise_test(measure, options, scheme):
     given = {"measure": measure, "resample": scheme, "n_resamples": 39, "rng": 5, **options}
     found = cs.calibration_test(label, prob, lens="class_wise", **given)
     tail = cs.MEASURES[measure].tail
-    null = resampling.resample_classes(bound, from_rows(label, prob), scheme, 39, resampling.key_of(5), LABELS_STAGE)
+    drawn = resampling.in_order(from_rows(label, prob))
+    null = resampling.resample_classes(bound, drawn, scheme, 39, resampling.key_of(5), LABELS_STAGE)
     assert np.array_equal(found.null_distribution, null)
     for k in range(4):
         statistic = bound.statistic(*cs.Sample.from_rows(label == k, prob[:, k]).arrays)
@@ -249,7 +250,9 @@ def test_what_a_class_wise_test_says():
         ["a", "c", "c"], PROB[:3], lens="class_wise", labels=np.array(["a", "b", "c"]), n_resamples=19, rng=1
     )
     assert found.names == ("a", "b", "c")
-    assert found.null_hypothesis.startswith("given the predictions, in every row independently, the class happens")
+    assert found.null_hypothesis.startswith(
+        "given its probability alone, in every row independently, the class happens"
+    )
     assert found.null_hypothesis.endswith("(exact).")
     assert found.overall.null_hypothesis == lenses.canonical.null.removesuffix(".") + " (exact)."
     assert (found.lens, found.overall.lens) == ("lens class_wise", "lens class_wise, mean over 3 classes")
@@ -397,12 +400,12 @@ def hits(monkeypatch):
 
 def test_a_measure_of_ones_own(hits):
     label, prob = example(50, 4, temperature=1.5)
-    predictions, bound = from_rows(label, prob), find_measure("hits", {"power": 2.0})
+    predictions, bound = resampling.in_order(from_rows(label, prob)), find_measure("hits", {"power": 2.0})
     assert cs.estimate(label, prob, measure="hits", power=2.0) == hits(prob, label, power=2.0)
     found = cs.calibration_test(label, prob, measure="hits", power=2.0, n_resamples=29, rng=1)
     key = resampling.key_of(1)
-    drawn = resampling.draw_labels(prob, 0, 29, key, LABELS_STAGE)
-    assert found.null_distribution.tolist() == [hits(prob, label, power=2.0) for label in drawn]
+    drawn = resampling.draw_labels(predictions.prob, 0, 29, key, LABELS_STAGE)
+    assert found.null_distribution.tolist() == [hits(predictions.prob, label, power=2.0) for label in drawn]
     assert found.measure == "hits(power=2.0)"
     assert found.lens == "lens canonical"
     drawn = resampling.resample_vectors(bound, predictions, "rows", 59, key, ROWS_STAGE)
@@ -426,12 +429,14 @@ def test_percentiles_of_all_classes(measure, options, reduce):
     """Each resample of the rows is reduced over its classes."""
     label, prob = example(60, 4, temperature=1.4)
     bound, key = find_measure(measure, options), resampling.key_of(8)
-    drawn = resampling.resample_classes(bound, from_rows(label, prob), "rows", 49, key, ROWS_STAGE)
+    predictions = resampling.in_order(from_rows(label, prob))
+    drawn = resampling.resample_classes(bound, predictions, "rows", 49, key, ROWS_STAGE)
     together = drawn.mean(axis=1) if reduce == "mean" else drawn.max(axis=1)
     given = {"measure": measure, "lens": "class_wise", "reduce": reduce, "n_resamples": 49, "rng": 8, **options}
     found = cs.confidence_interval(label, prob, method="percentile", **given)
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(together, [0.025, 0.975])))
-    assert found.estimate == cs.estimate(label, prob, measure=measure, lens="class_wise", reduce=reduce, **options)
+    expected = cs.estimate(label, prob, measure=measure, lens="class_wise", reduce=reduce, **options)
+    assert found.estimate == pytest.approx(expected, abs=1e-12)
     assert found.lens == f"lens class_wise, {reduce} over the classes"
     assert f"lens class_wise, {reduce} over the classes, of the population" in found.estimand
 

@@ -21,6 +21,12 @@ def drawn_units(key, stage, replicate, units):
     return [half * units >> 32 for w in words for half in (w & (2**32 - 1), w >> 32)][:units]
 
 
+def numbered(y, p, unit):
+    """Clusters numbered as they are drawn: in the order of what they hold, their rows by outcome and prediction."""
+    held = [sorted(zip(y[unit == u], p[unit == u], strict=True)) for u in range(unit.max() + 1)]
+    return np.argsort(sorted(range(len(held)), key=held.__getitem__))[unit]
+
+
 def clustered(clusters, size, temperature, rng):
     """Rows of patients whose predictions are alike and whose outcomes depend on each other, each still calibrated."""
     v = np.repeat(rng.random(clusters), size)
@@ -33,7 +39,8 @@ def clustered(clusters, size, temperature, rng):
 def test_percentiles_are_those_of_drawn_clusters():
     rng = np.random.default_rng(1)
     y, p, unit = clustered(40, 3, 1.5, rng)
-    names = np.array([f"patient {u}" for u in unit])  # numbered as they come, not by the alphabet
+    names = np.array([f"patient {u}" for u in unit])
+    unit = numbered(y, p, unit)
     values = []
     for r in range(50):
         rows = np.concatenate([np.flatnonzero(unit == u) for u in drawn_units(key_of(7), ROWS_STAGE, r, 40)])
@@ -50,6 +57,7 @@ def test_the_low_end_is_zero_where_signs_do_not_reject():
         y, p, unit = clustered(40, 4, 1 + seed / 15, rng)
         found = cs.confidence_interval(y, p, measure="kernel_ce", cluster=unit, n_resamples=199, rng=seed)
         value, place = np.unique(p, return_inverse=True)
+        unit = numbered(y, p, unit)
         drawn = []
         for r in range(199):
             sign = 2.0 * signs(key_of(seed), SIGNS_STAGE, r, 40) - 1

@@ -40,6 +40,8 @@ def all_pairs(prob, label, kernel="laplace", distance="total_variation", bandwid
 def test_random_signs_against_the_dense_matrix(n, classes, kernel):
     label, prob = calibrated(np.random.default_rng(n), n, classes)
     found = kernel_calibration_test(label, prob, n_resamples=199, rng=3, **kernel)
+    order = np.lexsort((*prob.T[::-1], label))  # in which signs are drawn
+    label, prob = label[order], prob[order]
     h = all_pairs(prob, label, **kernel) / (n * (n - 1))
     drawn = 2.0 * np.stack([signs(key_of(3), SIGNS_STAGE, r, n) for r in range(199)]) - 1
     null = np.einsum("bi,ij,bj->b", drawn, h, drawn, optimize=True)
@@ -149,7 +151,7 @@ def test_the_result_reads_well():
     found = kernel_calibration_test(label, prob, rng=1, n_resamples=99, bandwidth=0.5)
     assert str(found).startswith("Asymptotic test of calibration by skce(bandwidth=0.5, statistic='U') = ")
     assert "lens canonical, n = 50: p = " in str(found)
-    assert "(approximate), 99 sets of random signs.\nNull hypothesis: given the predictions" in str(found)
+    assert "(approximate), 99 sets of random signs.\nNull hypothesis: given the whole predicted vectors" in str(found)
     assert "approximate" in found.null_hypothesis
     assert json.loads(json.dumps(found.to_dict()))["pvalue"] == found.pvalue
     assert found.to_frame()["n"].item() == 50

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 from test_predictions import LABEL, PROB, vectors
 
 import calibstat as cs
@@ -168,6 +169,41 @@ def test_the_null_hypothesis_is_printed(name):
     assert lens.null.endswith(".")
     assert f"lens {name}, n = 2" in str(found)
     assert f"Null hypothesis: {found.null_hypothesis}" in str(found)
+
+
+@pytest.mark.parametrize("name", ["top_label", "one_class(2)", "top_k(1)", "top_k(2)", "groups([[0], [1, 2]])"])
+def test_what_is_given_is_what_the_lens_shows(name):
+    lens = cs.LENSES.get(name) or eval(name, vars(lenses))
+    assert lens.null.startswith("given the ")
+    assert " alone, in every row independently, " in lens.null
+    assert "whole" not in lens.null
+
+
+def rejections(measure, right, runs=400, n=50):
+    """Tests at 5 % of predictions (.6, .4, 0) and (.6, 0, .4) whose first class happens in these shares of the rows."""
+    count = 0
+    for seed in range(runs):
+        random = np.random.default_rng(seed)
+        kind = random.integers(0, 2, n)
+        prob = np.array([[0.6, 0.4, 0.0], [0.6, 0.0, 0.4]])[kind]
+        label = np.where(random.random(n) < np.array(right)[kind], 0, 1 + kind)
+        lens = "top_label" if measure == "ece" else "canonical"
+        count += cs.calibration_test(label, prob, measure=measure, lens=lens, n_resamples=19, rng=seed).pvalue <= 0.05
+    return count
+
+
+def test_a_lens_is_exact_given_what_it_shows():
+    """Given the .6 alone the first class happens in .6 of the rows, given the whole vectors in .8 and in .4.
+
+    The test through the lens keeps its level; that of whole vectors finds what is wrong. The twins: where .7 happen the
+    lens finds it, and where .6 happen in both kinds of rows so that the vectors are right, their test keeps its level.
+    """
+    limit = binom.isf(1e-5, 400, 0.05)
+    vectors = "canonical_ce"
+    assert rejections("ece", (0.8, 0.4)) <= limit
+    assert rejections("ece", (0.9, 0.5)) > limit
+    assert rejections(vectors, (0.8, 0.4), runs=100) > binom.isf(1e-5, 100, 0.05)
+    assert rejections(vectors, (0.6, 0.6), runs=100) <= binom.isf(1e-5, 100, 0.05)
 
 
 # --- what is looked at without being asked ---------------------------------------------------------------------------

@@ -113,7 +113,7 @@ def test_under_confidence_is_noticed():
 def test_means_and_counts_by_hand(table):
     made = pd.DataFrame(
         [
-            {"network": "10 neurons", "n": 96, "noise": 0.0, "penalty": p, "passes": k, "measure": "ece"}
+            {"network": "100 neurons", "n": 96, "noise": 0.0, "penalty": p, "passes": k, "measure": "ece"}
             | {"gap": gap, "error_gap": 0.1, "within": gap < 0.1}
             for p, k in ((WEAK, 3), (WEAK, 4), (3.0, 4))
             for gap in (0.0, 0.2)
@@ -125,6 +125,16 @@ def test_means_and_counts_by_hand(table):
     assert found["within"].tolist() == [1] * 3
     assert found["replicates"].tolist() == [2] * 3
     assert found["claimed"].tolist() == [False, True, False]  # 9 steps, 12, and a strong penalty
+
+
+def test_nothing_is_claimed_of_narrow_or_shallow_networks():
+    """The claims are of two layers or more, 100 neurons wide or more."""
+    made = pd.DataFrame(
+        {"network": list(generalization_gap.LAYERS), "n": 96, "noise": 0.0, "penalty": WEAK, "passes": 64}
+        | {"measure": "ece", "gap": 0.0, "error_gap": 0.0, "within": True}
+    )
+    found = generalization_gap.summarised(made).set_index("network")["claimed"]
+    assert found.to_dict() == {"one layer": False, "10 neurons": False, "100 neurons": True, "2 x 100": True}
 
 
 def test_the_promise_can_be_broken(table):

@@ -9,24 +9,39 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.inference.honest import ROWS_STAGE, upper_quantile
-from calibstat.inference.rowwise import KAPPA, RowWise, as_clusters, moves, side_by_side, with_most_bias
+from calibstat.inference.problems import Problem
+from calibstat.inference.rowwise import (
+    KAPPA,
+    RowWise,
+    as_clusters,
+    moves,
+    row_contents,
+    row_wise,
+    side_by_side,
+    with_most_bias,
+)
 from calibstat.inference.testing import p_value
 
 SIGNS_STAGE = 7  # the stream from which their signs come
 
 
 def clustered_interval(
-    model: RowWise, cluster: Any, method: str, alpha: float, n_resamples: int, key: np.uint64, n_jobs: int
-) -> tuple[float, float]:
-    """Return the ends of an interval from drawing clusters.
+    problem: Problem, cluster: Any, method: str, alpha: float, n_resamples: int, key: np.uint64, n_jobs: int
+) -> tuple[RowWise, float, float] | None:
+    """Return the measure by rows and the ends of an interval from drawing clusters, or None where none is known.
 
     The honest one is that of a seminorm with a witness; the largest standard deviation of any witness is reached where
     all residuals of a cluster pull in one direction.
     """
     from scipy.special import ndtri, stdtrit
 
-    unit = as_clusters(cluster, model.n)
+    contents = row_contents(problem)
+    if not contents:
+        return None
+    order, unit = resampling.canonical_order(contents, as_clusters(cluster, contents[0].size))
     assert unit is not None
+    model = row_wise(problem, order)
+    assert model is not None
     model = replace(model, kappa=max(model.kappa, KAPPA)) if method == "honest" else model
     cell, residual = side_by_side([model])
     drawn = resampling.draw_shared(
@@ -35,18 +50,18 @@ def clustered_interval(
     estimate = model.estimate
     if method != "honest":
         low, high = np.quantile(drawn[:, 2], [alpha / 2, 1 - alpha / 2])
-        return (low, high) if method == "percentile" else (2 * estimate - high, 2 * estimate - low)
+        return (model, low, high) if method == "percentile" else (model, 2 * estimate - high, 2 * estimate - low)
     clusters = int(unit.max()) + 1
     spread = float(drawn[:, 1].std()) * np.sqrt(clusters / (clusters - 1))
     if model.mean:
         reach = float(stdtrit(clusters - 1, 1 - alpha / 2)) * spread
-        return estimate - reach, estimate + reach
+        return model, estimate - reach, estimate + reach
     largest = float(np.sqrt((np.bincount(unit, np.abs(model.residual)) ** 2).sum())) / model.n
     spread = largest if estimate < model.floor * largest else spread
     low = max(estimate - upper_quantile(with_most_bias(model, drawn[:, 0], unit), alpha / 2), 0.0)
     if low > 0 and _by_signs(model, unit, n_resamples, key) > alpha / 2:
         low = 0.0
-    return low, estimate + float(ndtri(1 - alpha / 2)) * spread
+    return model, low, estimate + float(ndtri(1 - alpha / 2)) * spread
 
 
 def _by_signs(model: RowWise, unit: np.ndarray, n_resamples: int, key: np.uint64) -> float:

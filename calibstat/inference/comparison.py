@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -19,16 +19,19 @@ from calibstat.inference.rowwise import (
     as_clusters,
     event_rows,
     moves,
+    row_contents,
     row_wise,
     side_by_side,
     with_most_bias,
 )
 from calibstat.inference.testing import holm, p_value
 from calibstat.results import Comparison, read_only
+from calibstat.sample import Sample
 
 STAGE = 6  # streams of comparisons; the samples of an unpaired one take as many stages from here on
 METHODS = ("bootstrap", "swap")
 ADJUSTMENTS = ("holm", "bh")
+TIE = 1e-12  # differences up to this, or this share of the measures, are those of rounding
 
 
 def compare(
@@ -112,6 +115,10 @@ def compare(
     the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need not mean that
     one is better calibrated.
 
+    Differences up to 1e-12, or to this share of the measures if they are above 1, are what rounding makes: they count
+    as 0, and as ties. Rows are put in the order of outcomes and then predictions (of models by their names) before any
+    is drawn, so that neither their order nor that of the models shows; "swap" does so for each pair.
+
     A p-value is at least 2 / (n_resamples + 1) ("swap": half of that) and is adjusted for the number of pairs, so many
     pairs need many resamples. Rows (or clusters) are independent. Cost: a pass over the rows of all models for each
     resample, and the measure's own.
@@ -151,10 +158,10 @@ def compare(
         pairs = [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]
     key, alpha = resampling.key_of(rng), 1 - confidence_level
     if method == "swap":
-        found = _by_swaps(problems, pairs, cluster, n_resamples, key, n_jobs)
+        found = _by_swaps(names, problems, pairs, cluster, n_resamples, key, n_jobs)
     else:
-        found = _by_bootstrap(problems, pairs, cluster, paired, alpha, n_resamples, key, n_jobs)
-    estimates, difference, low, high, pvalue, best, sizes = found
+        found = _by_bootstrap(names, problems, pairs, cluster, paired, alpha, n_resamples, key, n_jobs)
+    estimates, difference, low, high, pvalue, sizes = found
     return Comparison(
         names=names,
         estimates=read_only(estimates),
@@ -164,7 +171,6 @@ def compare(
         high=read_only(high),
         pvalue=read_only(pvalue),
         pvalue_adjusted=read_only(_adjusted(pvalue, adjust)),
-        best=read_only(best),
         method=method,
         paired=paired,
         adjust=adjust,
@@ -222,10 +228,11 @@ def _adjusted(pvalue: np.ndarray, adjust: str) -> np.ndarray:
     return multipletests(pvalue, method="fdr_bh")[1]
 
 
-Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, tuple[int, ...]]
+Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, tuple[int, ...]]
 
 
 def _by_bootstrap(
+    names: tuple[str, ...],
     problems: list[Problem],
     pairs: list[tuple[int, int]],
     cluster: Any,
@@ -236,56 +243,76 @@ def _by_bootstrap(
     n_jobs: int,
 ) -> Found:
     """Compare by drawing rows, the same for all models unless they are samples of their own."""
-    models = [_known(problem) for problem in problems]
-    unit = as_clusters(cluster, models[0].n)
-    groups = [list(range(len(models)))] if paired else [[m] for m in range(len(models))]
-    drawn = np.empty((n_resamples, len(models), 3))
-    for g, group in enumerate(groups):
-        part = [models[m] for m in group]
+    contents = row_contents(problems[0])
+    if not contents:
+        raise ValueError(
+            f"no honest comparison is known for {problems[0].bound}, {problems[0].seen.lens}; use kernel_ce, ece (L1), "
+            "ks, kuiper, smooth_ce, brier or log_loss of one event, or method 'swap'"
+        )
+    unit = as_clusters(cluster, contents[0].size)
+    del contents  # copies of all rows
+    models: dict[int, RowWise] = {}
+    drawn = np.empty((n_resamples, len(problems), 3))
+    for g, group in enumerate([_by_name(names, range(len(names)))] if paired else [[m] for m in range(len(names))]):
+        order, unit = resampling.canonical_order(_columns([row_contents(problems[m]) for m in group]), unit)
+        part = [_known(problems[m], order) for m in group]
+        del order
+        models.update(zip(group, part, strict=True))
         cell, residual = side_by_side(part)
 
         def statistic(sums: np.ndarray, rows: np.ndarray, part: list[RowWise] = part) -> np.ndarray:
             return moves(part, sums, rows)
 
         drawn[:, group] = resampling.draw_shared(unit, cell, residual, statistic, n_resamples, key, STAGE + g, n_jobs)
-    for m, model in enumerate(models):
+    for m, model in models.items():
         drawn[:, m, 0] = with_most_bias(model, drawn[:, m, 0], unit)
-    estimates = np.array([model.estimate for model in models])
+    estimates = np.array([models[m].estimate for m in range(len(names))])
     low, high, pvalue = (np.empty(len(pairs)) for _ in range(3))
     for k, (a, b) in enumerate(pairs):
         low[k], high[k], pvalue[k] = _difference(models[a], models[b], drawn[:, a], drawn[:, b], alpha)
-    difference = np.array([estimates[a] - estimates[b] for a, b in pairs])
-    smaller = (drawn[:, :, None, 2] > drawn[:, None, :, 2]).sum(axis=2)
-    best = np.stack([(smaller == r).mean(axis=0) for r in range(len(models))], axis=1)
-    return estimates, difference, low, high, pvalue, best, tuple(model.n for model in models)
+    difference = np.array([settled(estimates[a] - estimates[b], np.abs(estimates[[a, b]]).max()) for a, b in pairs])
+    return estimates, difference, low, high, pvalue, tuple(models[m].n for m in range(len(names)))
 
 
-def _known(problem: Problem) -> RowWise:
-    """Return the measure by rows, with a step that is large enough, or raise if it has no such form."""
-    model = row_wise(problem)
-    if model is None:
-        raise ValueError(
-            f"no honest comparison is known for {problem.bound}, {problem.seen.lens}; use kernel_ce, ece (L1), ks, "
-            "kuiper, smooth_ce, brier or log_loss of one event, or method 'swap'"
-        )
+def _by_name(names: tuple[str, ...], models: Iterable[int]) -> list[int]:
+    """Return the models in the order of their names, so that the order in which they are given cannot show."""
+    return sorted(models, key=names.__getitem__)
+
+
+def _columns(contents: Sequence[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
+    """Return what rows are put in order by: their outcomes and then their predictions, of each model."""
+    return [column for part in zip(*contents, strict=True) for column in part]
+
+
+def _known(problem: Problem, order: np.ndarray) -> RowWise:
+    """Return the measure by rows, with a step that is large enough."""
+    model = row_wise(problem, order)
+    assert model is not None
     return model if model.variance is not None else replace(model, kappa=max(model.kappa, KAPPA))
+
+
+def settled(value: Any, scale: float) -> Any:
+    """Return differences of numbers of this size with those that rounding can make set to 0: equal is a tie."""
+    return np.where(np.abs(value) <= TIE * max(1.0, abs(scale)), 0.0, value)
 
 
 def _difference(
     a: RowWise, b: RowWise, drawn_a: np.ndarray, drawn_b: np.ndarray, alpha: float
 ) -> tuple[float, float, float]:
     """Return the ends of the interval for the measure of a minus that of b, and the p-value of no difference."""
-    difference = a.estimate - b.estimate
-    above, below = drawn_a[:, 0] - drawn_b[:, 1], drawn_b[:, 0] - drawn_a[:, 1]
+    scale = max(abs(a.estimate), abs(b.estimate))
+    difference = settled(a.estimate - b.estimate, scale)
+    above = settled(drawn_a[:, 0] - drawn_b[:, 1], scale)
+    below = settled(drawn_b[:, 0] - drawn_a[:, 1], scale)
     if a.mean:  # nothing is biased, and percentiles get the skewness of losses right, which their reflection does not
         above, below = below, above
     low = difference - upper_quantile(above, alpha / 2)
     high = difference + upper_quantile(below, alpha / 2)
     if a.squared:
-        squares = drawn_a[:, 2] ** 2 - drawn_b[:, 2] ** 2
+        squares = settled(drawn_a[:, 2] ** 2 - drawn_b[:, 2] ** 2, scale)
         centred = squares - squares.mean()
         # the square is biased by E||G*||^2, which the bootstrap adds once more: its mean less the value
-        d = 2 * (a.estimate**2 - b.estimate**2) - squares.mean()
+        d = settled(2 * (a.estimate**2 - b.estimate**2), scale) - squares.mean()
         return low, high, _two_sided(d, centred, -d, -centred)
     return low, high, _two_sided(difference, above, -difference, below)
 
@@ -296,7 +323,13 @@ def _two_sided(value: float, drawn: np.ndarray, other: float, other_drawn: np.nd
 
 
 def _by_swaps(
-    problems: list[Problem], pairs: list[tuple[int, int]], cluster: Any, n_resamples: int, key: np.uint64, n_jobs: int
+    names: tuple[str, ...],
+    problems: list[Problem],
+    pairs: list[tuple[int, int]],
+    cluster: Any,
+    n_resamples: int,
+    key: np.uint64,
+    n_jobs: int,
 ) -> Found:
     """Compare by exchanging the predictions of two models in random rows."""
     rows = []
@@ -305,28 +338,29 @@ def _by_swaps(
             raise ValueError(f"expected a lens that shows one event for method 'swap', found {problem.seen.lens}")
         rows.append(event_rows(problem))
     bound = problems[0].bound
-    unit = as_clusters(cluster, rows[0][0].size)
-    estimates = np.array([problem.estimate() for problem in problems])
+    clusters = as_clusters(cluster, rows[0][0].size)
+    estimates = np.array([bound.estimate(Sample.from_rows(*each)) for each in rows])
     if not np.isfinite(estimates).all():
         where = impossible(problems[int(np.argmin(np.isfinite(estimates)))].seen)
         because = f": {where}; {advice(np.concatenate([p for _, p in rows]))}" if where else ""
         raise ValueError(f"expected a finite {bound}, found {estimates.tolist()}{because}")
     pvalue, difference = np.empty(len(pairs)), np.empty(len(pairs))
     for k, (a, b) in enumerate(pairs):
-        value, cell = np.unique([rows[a][1], rows[b][1]], return_inverse=True)
+        order, unit = resampling.canonical_order(_columns([rows[m] for m in _by_name(names, (a, b))]), clusters)
+        value, cell = np.unique([rows[a][1][order], rows[b][1][order]], return_inverse=True)
         cell = np.ascontiguousarray(cell.reshape(2, -1).T.astype(np.int64))
-        label = np.column_stack((rows[a][0], rows[b][0]))
+        label = np.column_stack((rows[a][0][order], rows[b][0][order]))
 
         def statistic(count: np.ndarray, positives: np.ndarray, value: np.ndarray = value) -> float:
             return bound.statistic(value, count, positives)
 
         drawn = resampling.draw_swaps(unit, cell, label, value.size, statistic, n_resamples, key, STAGE, n_jobs)
         observed = _swapped_by_none(cell, label, value.size, statistic)
-        pvalue[k] = p_value(abs(observed), np.abs(drawn), "greater")
-        difference[k] = estimates[a] - estimates[b]
+        scale = float(np.abs(estimates[[a, b]]).max())
+        pvalue[k] = p_value(abs(settled(observed, scale)), np.abs(settled(drawn, scale)), "greater")
+        difference[k] = settled(estimates[a] - estimates[b], scale)
     none = np.full(len(pairs), np.nan)
-    best = np.full((len(problems), len(problems)), np.nan)
-    return estimates, difference, none, none.copy(), pvalue, best, tuple(y.size for y, _ in rows)
+    return estimates, difference, none, none.copy(), pvalue, tuple(y.size for y, _ in rows)
 
 
 def _swapped_by_none(cell: np.ndarray, label: np.ndarray, size: int, statistic: Any) -> float:

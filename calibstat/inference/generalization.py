@@ -133,7 +133,7 @@ def generalization_gap(
 def _predictions(data: Any, labels: Any, name: str) -> Predictions:
     """Return the rows of one set."""
     if isinstance(data, Predictions):
-        return as_predictions(data, labels=labels)
+        return resampling.in_order(as_predictions(data, labels=labels))
     if not isinstance(data, tuple | list) or len(data) != 2:
         raise ValueError(f"expected {name}, a pair (y_true, y_prob) or Predictions, found {type(data).__name__}")
-    return as_predictions(data[0], data[1], labels)
+    return resampling.in_order(as_predictions(data[0], data[1], labels))

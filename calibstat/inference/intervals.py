@@ -11,7 +11,6 @@ from calibstat.inference.clusters import clustered_interval
 from calibstat.inference.honest import ROWS_STAGE, honest_interval
 from calibstat.inference.honest_classes import honest_interval_of_classes, is_honest
 from calibstat.inference.problems import EVENT, ClassProblem, EventProblem, Problem, VectorProblem, impossible, pose
-from calibstat.inference.rowwise import row_wise
 from calibstat.measures.binned import is_unbinned
 from calibstat.measures.registry import BinnedInterval, BoundMeasure, MeanInterval
 from calibstat.results import ConfidenceInterval
@@ -130,31 +129,34 @@ def confidence_interval(
     mean = isinstance(bound.honest, MeanInterval)
     if mean and not isinstance(problem, ClassProblem) and np.isinf(problem.estimate()):
         n = problem.predictions.n if isinstance(problem, VectorProblem) else int(problem.counted("an interval").n)
-        low = high = np.inf  # what happened once happens in the population too, whose mean is then infinite for sure
+        low = high = estimate = np.inf  # what happened once happens in the population too: its mean is infinite
     elif cluster is not None:
-        model = row_wise(problem)
-        if model is None or method == "bca":
+        found = (
+            clustered_interval(problem, cluster, method, alpha, n_resamples, key, n_jobs) if method != "bca" else None
+        )
+        if found is None:
             raise ValueError(f"no {method} interval with clusters is known for {_title(problem)}")
-        n = model.n
-        low, high = clustered_interval(model, cluster, method, alpha, n_resamples, key, n_jobs)
+        model, low, high = found
+        n, estimate = model.n, model.estimate
     elif isinstance(problem, EventProblem):
         sample = problem.counted("confidence_interval")
-        n, held = int(sample.n), bound.held(*sample.arrays[:2])
+        n, estimate, held = int(sample.n), bound.estimate(sample), bound.held(*sample.arrays[:2])
         if method == "honest":
             low, high = honest_interval(held, sample, alpha, n_resamples, key, n_jobs)
         else:
             low, high = bootstrap_interval(held, sample, method, alpha, n_resamples, key, n_jobs)
     else:
-        n = problem.predictions.n
+        ordered = problem.in_order()
+        n, estimate = ordered.predictions.n, ordered.estimate()
         if method == "honest":
-            low, high = honest_interval_of_classes(problem, alpha, n_resamples, key, n_jobs)
+            low, high = honest_interval_of_classes(ordered, alpha, n_resamples, key, n_jobs)
         else:
-            low, high = _bootstrap_of_classes(problem, method, alpha, n_resamples, key, n_jobs)
+            low, high = _bootstrap_of_classes(ordered, method, alpha, n_resamples, key, n_jobs)
     smallest, largest = bound.measure.bounds
     return ConfidenceInterval(
         low=float(np.clip(low, smallest, largest)),
         high=float(np.clip(high, smallest, largest)),
-        estimate=problem.estimate(),
+        estimate=estimate,
         confidence_level=confidence_level,
         method=method,
         estimand=estimand(problem, method),

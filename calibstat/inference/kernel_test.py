@@ -135,7 +135,7 @@ def kernel_calibration_test(
     predictions = as_predictions(y_true, y_prob, labels)
     size = rows_of_block(predictions.n, STATISTIC[method], block_size)
     if method == "asymptotic":
-        statistic, pvalue = _by_signs(predictions, arguments, n_resamples, resampling.key_of(rng))
+        statistic, pvalue = _by_signs(resampling.in_order(predictions), arguments, n_resamples, resampling.key_of(rng))
     else:
         statistic, pvalue = _by_normal_limit(block_values(predictions.prob, predictions.label, size, arguments), size)
     return AsymptoticTestResult(

@@ -6,7 +6,7 @@ Every verb poses its problem here, so that all agree on what a lens shows and on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -176,6 +176,12 @@ class VectorProblem:
         """Whether the measure is that over cells which these rows make, or is if cells are `always` to stay."""
         return always and self.bound.measure.cells is not None and self.bound.cells_move
 
+    def in_order(self) -> VectorProblem:
+        """Return the problem with its rows in the order of what they hold, unless the measure goes by their order."""
+        if self.bound.goes_by_order:
+            return self
+        return replace(self, seen=replace(self.seen, predictions=resampling.in_order(self.predictions)))
+
     def resample(self, scheme: str, n_resamples: int, key: np.uint64, stage: int, n_jobs: int) -> np.ndarray:
         """Return the statistic of every resample."""
         return resampling.resample_vectors(self.bound, self.predictions, scheme, n_resamples, key, stage, n_jobs)
@@ -211,6 +217,10 @@ class ClassProblem:
     def estimate(self) -> Any:
         """Return the measure of each class, or one number for all if `reduce` says how."""
         return self.estimates() if self.reduce is None else float(self.together(self.estimates()))
+
+    def in_order(self) -> ClassProblem:
+        """Return the problem with its rows in the order of what they hold; weights are never drawn."""
+        return replace(self, seen=replace(self.seen, predictions=resampling.in_order(self.predictions)))
 
     def resample_classes(self, scheme: str, n_resamples: int, key: np.uint64, stage: int, n_jobs: int) -> np.ndarray:
         """Return the statistic of each class in every resample."""

@@ -65,34 +65,49 @@ class RowWise:
         return self.cell.size
 
 
-def row_wise(problem: Problem) -> RowWise | None:
-    """Return the measure by rows, or None where it is neither a seminorm with a witness nor a mean of losses."""
-    bound, recipe = problem.bound, problem.bound.honest
+def row_contents(problem: Problem) -> tuple[np.ndarray, ...]:
+    """Return all that draws see of a row: outcome and prediction of an event, or the loss of a whole vector.
+
+    Empty for a measure that is neither a seminorm with a witness nor a mean of losses.
+    """
+    recipe = problem.bound.honest
+    if isinstance(problem, EventProblem) and isinstance(recipe, MeanInterval | BinnedInterval | WitnessInterval):
+        return event_rows(problem)
     if isinstance(problem, VectorProblem) and isinstance(recipe, MeanInterval):
-        return _mean_of(bound, bound.detail_of_vectors(problem.predictions)["loss"], problem.predictions.prob)
-    if not isinstance(problem, EventProblem):
+        return (problem.bound.detail_of_vectors(problem.predictions)["loss"],)
+    return ()
+
+
+def row_wise(problem: Problem, order: np.ndarray | slice = slice(None)) -> RowWise | None:
+    """Return the measure by rows, put in this order, or None where it has no such form."""
+    bound, recipe = problem.bound, problem.bound.honest
+    contents = row_contents(problem)
+    if not contents:
         return None
-    y, p = event_rows(problem)
+    if not isinstance(problem, EventProblem):
+        assert isinstance(problem, VectorProblem)
+        return _mean_of(bound, contents[0], problem.predictions.prob, order)
+    y, p = contents
     sample = Sample.from_rows(y, p)
-    cell = np.searchsorted(sample.value, p)
     if isinstance(recipe, MeanInterval):
-        loss = bound.detail(sample)
-        return _mean_of(bound, np.where(y == 1, loss["loss_positive"][cell], loss["loss_negative"][cell]), p)
+        cell, loss = np.searchsorted(sample.value, p), bound.detail(sample)
+        return _mean_of(bound, np.where(y == 1, loss["loss_positive"][cell], loss["loss_negative"][cell]), p, order)
+    y, p = y[order], p[order]
+    cell = np.searchsorted(sample.value, p)
     if isinstance(recipe, BinnedInterval):
         cell = bound.cells(*sample.arrays[:2])[cell]
         need_rows_in_cells(bound, p.size, np.unique(cell).size)
         variance = np.where(np.bincount(cell) < FEW_ROWS, np.bincount(cell, p * (1 - p)) / p.size**2, 0.0)
         model = _model(cell, y - p, _signs, lambda theta: np.abs(theta).sum(axis=-1), 1.0, 2.0)
         return replace(model, variance=variance)
-    if isinstance(recipe, WitnessInterval):
-        witness = bound.detail(sample)["witness"]
+    assert isinstance(recipe, WitnessInterval)
+    witness = bound.detail(sample)["witness"]
 
-        def norm(theta: np.ndarray) -> np.ndarray:
-            return np.apply_along_axis(lambda part: bound.seminorm(sample.value, part.copy()), -1, theta)
+    def norm(theta: np.ndarray) -> np.ndarray:
+        return np.apply_along_axis(lambda part: bound.seminorm(sample.value, part.copy()), -1, theta)
 
-        squared = bound.measure.name == "kernel_ce"
-        return _model(cell, y - p, lambda _: witness, norm, recipe.kappa, recipe.floor, squared)
-    return None
+    squared = bound.measure.name == "kernel_ce"
+    return _model(cell, y - p, lambda _: witness, norm, recipe.kappa, recipe.floor, squared)
 
 
 def event_rows(problem: EventProblem) -> tuple[np.ndarray, np.ndarray]:
@@ -109,14 +124,14 @@ def _signs(theta: np.ndarray) -> np.ndarray:
     return np.sign(theta.round(12))
 
 
-def _mean_of(bound: BoundMeasure, loss: np.ndarray, prob: np.ndarray) -> RowWise:
+def _mean_of(bound: BoundMeasure, loss: np.ndarray, prob: np.ndarray, order: np.ndarray | slice) -> RowWise:
     if not np.isfinite(loss).all():
         row = int(np.argmin(np.isfinite(loss)))
         raise ValueError(
             f"expected a finite {bound}; it is infinite at row {row}, where what happened had probability 0; "
             f"{advice(prob)}"
         )
-    model = _model(np.zeros(loss.size, np.int64), loss, np.ones_like, lambda theta: theta[..., 0], 1.0, 0.0)
+    model = _model(np.zeros(loss.size, np.int64), loss[order], np.ones_like, lambda theta: theta[..., 0], 1.0, 0.0)
     return replace(model, mean=True)
 
 

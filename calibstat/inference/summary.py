@@ -150,8 +150,9 @@ def _row(
     right = int(np.count_nonzero(predictions.top == predictions.label))
     ends = proportion_confint(right, predictions.n, alpha=1 - settings["confidence_level"], method="wilson")
     row = [(right / predictions.n, float(ends[0]), float(ends[1]), "")]
+    ordered = resampling.in_order(predictions)  # so that sums do not depend on the order of the rows
     for asked in questions.values():
-        problem = _posed(predictions, asked)
+        problem = _posed(ordered, asked)
         if not is_honest(problem):
             row.append((problem.estimate(), np.nan, np.nan, ""))
             continue

@@ -11,7 +11,7 @@ from calibstat.inference.problems import ClassProblem, EventProblem, Problem, im
 from calibstat.results import CalibrationTestResult, ClassWiseTestResult, read_only
 
 SCHEMES = ("labels", "both")
-ONE_CLASS = "given the predictions, in every row independently, the class happens with its predicted probability."
+ONE_CLASS = "given its probability alone, in every row independently, the class happens with this probability."
 
 
 def calibration_test(
@@ -76,9 +76,10 @@ def calibration_test(
     Notes
     -----
     Null hypothesis: given the predictions, every outcome is 1 independently with its predicted probability; through a
-    lens, what its `null` says, which is less than that every class has its predicted probability. Labels are drawn from
-    the full predicted vector, so one statistic over all classes does test the latter; the p-value of each class is
-    that of its own event alone.
+    lens, the same given the predictions that the lens shows alone (such as the probability of the most likely class),
+    as its `null` says. That is less than that every class has its predicted probability given the whole vector, and
+    the test is exact for it where rows are independent. One statistic over all classes tests the latter; the p-value
+    of each class is that of its own event alone.
     The p-value is (1 + number of resamples at least as extreme) / (1 + n_resamples), ties counted against the null
     up to rounding; so P(p <= a) <= a for every a under "labels". Two-sided measures double the smaller tail.
     A large p-value says that these outcomes are compatible with the predictions as far as this statistic can see. It
@@ -115,15 +116,14 @@ def calibration_test(
         statistic = bound.statistic(*sample.arrays)
         null = resampling.resample(bound, sample, resample, n_resamples, key, LABELS_STAGE, n_jobs)
         return _result(problem, statistic, null, problem.seen.lens, resample, int(sample.n))
-    if isinstance(problem, ClassProblem) and problem.reduce is None:
-        statistics = problem.estimates()
-        null = problem.resample_classes(resample, n_resamples, key, LABELS_STAGE, n_jobs)
-        return _class_wise(problem, statistics, null, resample)
-    null = problem.resample(resample, n_resamples, key, LABELS_STAGE, n_jobs)
-    lens_text = problem.seen.lens
-    if isinstance(problem, ClassProblem):
+    ordered, lens_text = problem.in_order(), problem.seen.lens  # draws see the one, messages name rows of the other
+    if isinstance(problem, ClassProblem) and isinstance(ordered, ClassProblem):
+        if problem.reduce is None:
+            null = ordered.resample_classes(resample, n_resamples, key, LABELS_STAGE, n_jobs)
+            return _class_wise(problem, ordered.estimates(), null, resample)
         lens_text += f", {problem.reduce} over {problem.predictions.n_classes} classes"
-    return _result(problem, problem.estimate(), null, lens_text, resample, problem.predictions.n)
+    null = ordered.resample(resample, n_resamples, key, LABELS_STAGE, n_jobs)
+    return _result(problem, ordered.estimate(), null, lens_text, resample, problem.predictions.n)
 
 
 def _result(

@@ -200,6 +200,11 @@ def skce_batch(
     return total / (used * (size - 1))
 
 
+def goes_by_order(*, statistic: str = "V") -> bool:
+    """Whether the order of the rows matters: blocks are of consecutive rows."""
+    return statistic in ("block", "linear")
+
+
 @measure(
     "skce",
     title="Squared kernel calibration error",
@@ -209,6 +214,7 @@ def skce_batch(
     of="vectors",
     costly=True,
     batch=skce_batch,
+    ordered=goes_by_order,
     continuous=True,
 )
 def skce(

@@ -101,6 +101,8 @@ class Measure:
         measure of events whose options make cells from a sample.
     moving : callable or None
         Of vectors: ``moving(**options)``, whether resampled rows get cells of their own.
+    ordered : callable or None
+        Of vectors: ``ordered(**options)``, whether it depends on the order of the rows, which is then left as it is.
     detail : callable or None
         ``detail(value, count, positives, **options) -> dict``, what the measure knows beyond its value.
     honest : callable or None
@@ -138,6 +140,7 @@ class Measure:
     columns: Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray] | None] | None = None
     hold: Callable[..., dict[str, Any]] | None = None
     moving: Callable[..., bool] | None = None
+    ordered: Callable[..., bool] | None = None
     detail: Callable[..., dict[str, Any]] | None = None
     honest: Callable[..., HonestRecipe | None] | None = None
     complete: bool = True
@@ -198,6 +201,11 @@ class BoundMeasure:
     def cells_move(self) -> bool:
         """Whether resampled rows get cells of their own."""
         return self.measure.moving is not None and bool(self._call(self.measure.moving))
+
+    @property
+    def goes_by_order(self) -> bool:
+        """Whether the measure depends on the order of the rows."""
+        return self.measure.ordered is not None and bool(self._call(self.measure.ordered))
 
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
         """The statistic of a binned measure from the sums in its cells, over the last axis."""

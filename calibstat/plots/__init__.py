@@ -55,8 +55,7 @@ def plot(result: Any, ax: Axes | None = None) -> Axes:
         a mapping from name to what `sharpness` returned, drawn beside each other on the same scale.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
-        strip below, in given axes along their lower edge; a comparison in a new figure has the ranks of the models
-        beside it. Four classes need axes with ``projection="3d"``.
+        strip below, in given axes along their lower edge. Four classes need axes with ``projection="3d"``.
 
     Returns
     -------

@@ -133,16 +133,18 @@ class HistogramBinning(Recalibrator):
             every = list(range(prob.shape[1]))
             groups = [[k] for k in every] if self.class_conditional else [every]
 
-        def maps(rows: np.ndarray, classes: np.ndarray) -> list[Steps]:
-            return [self._steps(prob[rows][:, group], classes[:, None] == group) for group in groups]
+        def maps(prob: np.ndarray, label: np.ndarray) -> list[Steps]:
+            return [self._steps(prob[:, group], label[:, None] == group) for group in groups]
 
         if not self.bootstrap:
-            self.steps_ = [[steps] for steps in maps(np.arange(label.size), label)]
+            self.steps_ = [[steps] for steps in maps(prob, label)]
             return None
         resampling.check_resamples(self.bootstrap, 1)
-        data = Predictions.from_rows(label, prob)
+        data = resampling.in_order(Predictions.from_rows(label, prob))
         key = resampling.key_of(self.rng)
-        drawn = resampling.draw_rows(data, "rows", maps, self.bootstrap, key, BOOTSTRAP_STAGE)
+        drawn = resampling.draw_rows(
+            data, "rows", lambda rows, label: maps(data.prob[rows], label), self.bootstrap, key, BOOTSTRAP_STAGE
+        )
         self.steps_ = drawn.T.tolist()
         return None
 

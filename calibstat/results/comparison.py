@@ -26,13 +26,11 @@ class Comparison(Result):
     pairs : tuple of pairs of names, length n_pairs
         What was compared: the first minus the second.
     difference, low, high : ndarray, shape (n_pairs,)
-        The difference of the measure and the ends of its interval; nan for `method` "swap", which gives none.
+        The difference of the measure, 0 if it is rounding alone, and the ends of its interval, nan for `method` "swap",
+        which gives none.
     pvalue, pvalue_adjusted : ndarray, shape (n_pairs,)
         Probability, if the null hypothesis holds, of a difference at least as extreme; and adjusted for the number of
         pairs.
-    best : ndarray, shape (M, M)
-        ``best[m, r]`` is the share of bootstrap samples in which r models have a smaller measure than model m (nan for
-        "swap").
     method : {"bootstrap", "swap"}
         How it was made.
     paired : bool
@@ -59,7 +57,6 @@ class Comparison(Result):
     high: np.ndarray
     pvalue: np.ndarray
     pvalue_adjusted: np.ndarray
-    best: np.ndarray
     method: str
     paired: bool
     adjust: str
