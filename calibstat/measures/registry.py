@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calibstat.certain import uncertain
+from calibstat.checks import short
 from calibstat.compiled import jit
 from calibstat.predictions import Predictions
 from calibstat.sample import Sample
@@ -356,7 +357,7 @@ def measure(
 def find_measure(name: str, options: Mapping[str, Any]) -> BoundMeasure:
     """Look a measure up by name and fix its options."""
     if name not in MEASURES:
-        raise ValueError(f"expected a measure, one of {', '.join(MEASURES)}; found {name!r}")
+        raise ValueError(f"expected a measure, one of {', '.join(MEASURES)}; found {short(name)}")
     return MEASURES[name].bind(options)
 
 
