@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -41,3 +42,24 @@ def check_jobs(n_jobs: Any) -> None:
         raise ValueError(
             f"expected n_jobs to be a whole number of at least 1, or -1 for all cores; found {short(n_jobs)}"
         )
+
+
+ELSEWHERE = {  # what other packages call it, and what to do here
+    **dict.fromkeys(("random_state", "seed", "random_seed"), "use rng="),
+    **dict.fromkeys(("bins", "num_bins", "n_bin"), "use n_bins="),
+    **dict.fromkeys(("n_boot", "n_bootstrap", "n_bootstraps", "n_permutations", "B"), "use n_resamples="),
+    **dict.fromkeys(("n_threads", "num_threads", "n_workers"), "use n_jobs="),
+    **dict.fromkeys(("ci", "level", "conf_level", "confidence"), "use confidence_level=, where there is an interval"),
+    "alpha": "an interval takes confidence_level=, 1 - alpha; compare the p-value of a test with alpha",
+    **dict.fromkeys(
+        ("sample_weight", "weights", "weight"),
+        "tests and intervals draw rows and labels, which weights do not have; whole-number weights that stand for "
+        "repeated rows go into Sample.from_rows(y_true, y_prob, sample_weight), real-valued ones into estimate alone",
+    ),
+}
+
+
+def unknown_option(what: str, name: str, known: Iterable[str]) -> ValueError:
+    """Return the error that says which options there are, and what to use for one that other packages have."""
+    advice = f"; {ELSEWHERE[name]}" if name in ELSEWHERE else ""
+    return ValueError(f"expected options of {what} ({', '.join(known) or 'none'}), found {short(name)}{advice}")

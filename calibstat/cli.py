@@ -303,7 +303,7 @@ def write_report(
     level: Level = 0.95,
     rng: Seed = 0,
 ) -> None:
-    """Put all measures but the costly ones to the data; write tables, pictures and everything as JSON to a folder."""
+    """Put all measures that so many rows allow to the data; write tables, pictures and all as JSON to a folder."""
     with one_line_errors():
         from calibstat import report, saving, words
         from calibstat.looking import view
@@ -317,13 +317,14 @@ def write_report(
             return report.assess(data, **seen.settings(name), level=level, rng=rng)
 
         source = {"calibstat": __version__, "file": file.name, "label": label, "rng": rng}
+        source |= {"left_out": seen.left_out()}
         source |= {"prob": prob[0]} if len(prob) == 1 else {"prob": list(prob)}
         with whole_folder(out) as draft:
             found = with_progress(seen.everyday_measures(), ask)
             classes = saving.judge_classes(seen, rng)
             saved = saving.save(seen, found, classes, draft, about=source, rng=rng)
         say(*about(data, how), table_of_findings({file.name: found}, level), words.MEANING, *report.say_nulls(found))
-        say(report.say_together(found))
+        say(report.say_together(found), *report.say_left_out(seen.left_out(), data.n))
         if classes:
             say(table_of_classes(classes.findings), say_classes(classes.findings), say_null(classes.findings))
         say(written(out, saved))

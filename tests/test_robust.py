@@ -22,7 +22,7 @@ Y, P = cs.generators.temperature(1.5).sample(60, rng=1)
 NO_JOBS = [float("nan"), 1.5, 2.0, True, None, 0, -2, "2", [1]]
 VERBS = {
     "test": lambda **given: cs.calibration_test(Y, P, measure="ks", **{"n_resamples": 9, **given}),
-    "interval": lambda **given: cs.confidence_interval(Y, P, measure="ks", **{"n_resamples": 9, **given}),
+    "interval": lambda **given: cs.confidence_interval(Y, P, **{"measure": "ks", "n_resamples": 9, **given}),
     "compare": lambda **given: cs.compare(Y, {"a": P, "b": P**2}, **{"n_resamples": 9, **given}),
     "decompose": lambda **given: cs.decompose(Y, P, **given),
     "t_cal": lambda **given: cs.t_cal(Y, P, **{"n_resamples": 9, **given}),
@@ -367,3 +367,98 @@ def test_matrix_scaling_leaks_no_warning():
             warnings.filterwarnings("ignore", message="MatrixScaling has not converged")
             found = MatrixScaling(regularisation=float(10.0 ** rng.uniform(-300, 300)) * (k % 4 > 0)).fit(p, y)
         assert np.isfinite(found.weight_).all()
+
+
+# --- what takes too long ---------------------------------------------------------------------------------------------
+
+
+def test_a_report_names_the_measures_that_so_many_rows_make_costly(tmp_path, monkeypatch):
+    """Asked of fewer rows, they are put to them; those left out are named on the screen and in the file."""
+    import json
+
+    from calibstat import report
+
+    asked = []
+
+    def assess(data, measure, **settings):
+        asked.append(measure)
+        return real(data, measure, **{**settings, "n_resamples": 9})
+
+    real = report.assess
+    monkeypatch.setattr(report, "assess", assess)
+    rng = np.random.default_rng(1)
+    dear = {"interval_ce", "surrogate_interval_ce", "post_processing_gap", "regression_ce"}
+    for rows in (10_000, 10_001):
+        asked.clear()
+        p = rng.random(rows).round(2)
+        pd.DataFrame({"y": (rng.random(rows) < p).astype(int), "p": p}).to_csv(tmp_path / "a.csv", index=False)
+        found = run("report", tmp_path / "a.csv", "--label", "y", "--prob", "p", "--out", tmp_path / "out")
+        assert found.exit_code == 0, found.output
+        left_out = dear if rows > 10_000 else set()
+        assert dear & set(asked) == dear - left_out
+        assert set(json.loads((tmp_path / "out" / "report.json").read_text())["left_out"]) == left_out
+        text = " ".join(found.output.split())
+        assert ("Left out, because they are costly on 10,001 rows:" in text) == bool(left_out)
+        assert all(name in text for name in left_out)
+
+
+def test_measures_say_above_how_many_rows_they_are_costly():
+    from calibstat.measures.registry import everyday_measures
+
+    few, many, most = (set(everyday_measures(rows)) for rows in (1, 10_001, 1_000_000))
+    assert few > many > most
+    assert {"ece", "ks", "brier", "log_loss"} <= most
+    assert not {"lower_distance", "upper_distance"} & few
+
+
+# --- what does not exist here ----------------------------------------------------------------------------------------
+
+FOREIGN = {"random_state": "use rng=", "seed": "use rng=", "bins": "use n_bins=", "n_boot": "use n_resamples=",
+           "alpha": "confidence_level=", "weights": "Sample.from_rows"}  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", ["test", "interval", "compare", "decompose", "gap"])
+@pytest.mark.parametrize("name", FOREIGN)
+def test_names_of_other_packages_say_what_to_use(verb, name):
+    with pytest.raises(ValueError, match=f"found '{name}'; .*{FOREIGN[name]}"):
+        VERBS[verb](**{name: 3})
+
+
+def test_tests_have_no_weights():
+    for verb in ("test", "interval", "compare"):
+        with pytest.raises(ValueError, match=r"found 'sample_weight'; .*Sample\.from_rows"):
+            VERBS[verb](sample_weight=np.ones(60))
+
+
+@pytest.mark.parametrize("generator", [lambda n, rng: (Y, P), 3, cs.generators.Generator, None])
+def test_what_is_no_generator(generator):
+    with pytest.raises(ValueError, match=r"expected generators with sample\(n, rng\), .* for 'a'"):
+        cs.study.run(**{**RUN, "generators": {"a": generator}})
+
+
+def test_a_recipe_without_its_parts_is_refused():
+    from calibstat.measures import registry
+
+    about = {"title": "t", "formula": "f", "reference": "r", "bounds": (0, 1)}
+
+    def mean(value, residual):
+        """Return the absolute mean residual."""
+        return abs(residual.sum())
+
+    def make(**given):
+        return cs.measure("lacking", **about, honest=lambda: registry.WitnessInterval(1.0, 2.0), **given)(mean)
+
+    with pytest.raises(ValueError, match="expected detail with a field 'witness' of measure 'lacking'"):
+        make(norm=True)
+    with pytest.raises(ValueError, match="expected norm=True or seminorm of measure 'lacking'"):
+        make(detail=lambda value, count, positives: {})
+    with pytest.raises(ValueError, match="expected honest, a function"):
+        cs.measure("lacking", **about, norm=True, honest=registry.MeanInterval())(mean)
+    assert "lacking" not in cs.MEASURES
+    try:
+        make(norm=True, detail=lambda value, count, positives: {"other": value})
+        for verb in ("interval", "compare"):
+            with pytest.raises(ValueError, match="expected a field 'witness' in the detail of measure 'lacking'"):
+                VERBS[verb](measure="lacking")
+    finally:
+        registry._REGISTRY.pop("lacking", None)

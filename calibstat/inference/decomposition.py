@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.certain import advice
-from calibstat.checks import check_jobs, check_level, check_whole
+from calibstat.checks import check_jobs, check_level, check_whole, unknown_option
 from calibstat.inference.honest import ROWS_STAGE
 from calibstat.inference.problems import Event, impossible, look
 from calibstat.measures.binned import bin_cells
@@ -245,6 +245,5 @@ def _settings(method: str, options: dict[str, Any]) -> dict[str, Any]:
     known = {entry.name: entry.default for entry in parameters if entry.kind is entry.KEYWORD_ONLY}
     for name in options:
         if name not in known:
-            allowed = ", ".join(known) or "none"
-            raise ValueError(f"expected options of method {method!r} ({allowed}), found {name!r}")
+            raise unknown_option(f"method {method!r}", name, known)
     return {**known, **options}

@@ -11,7 +11,8 @@ from calibstat.measures.registry import find_measure, measure
 BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886"
 
 LARGEST = 10  # distinct predictions that `upper_distance` takes: 3**10 / 2 splittings take 10 ms, each more thrice that
-NEAR = 5e-9  # predictions nearer to each other are put in one place: the solver could not tell them apart
+NEAR = 1e-9  # predictions nearer to each other are put in one place: the solver could not tell them apart
+SMALL = 2e-9  # coefficients below are left out, on which HiGHS gives up: an error of as much, within that of any grid
 EXACT = 1e-10  # to which HiGHS satisfies every condition, the least that it accepts
 
 
@@ -44,9 +45,10 @@ def _on_grid(
     """Return points, shares of the rows at each, and of the rows with outcome 1, and what it costs to be there.
 
     That is by how much the value may become too large, and too small. Few predictions join the grid as they are, but
-    for those that have to move because others are too near: they cost as far as they move, either way. More are shared out between their two neighbours on it so
-    that means stay. A 1-Lipschitz function differs from its linear interpolation between two points at distance d by
-    at most 2 t (d - t) / d, where t is the distance to one of them: the mean of this is the cost.
+    for those that have to move because others are too near: they cost as far as they move, either way. More are shared
+    out between their two neighbours on it so that means stay. A 1-Lipschitz function differs from its linear
+    interpolation between two points at distance d by at most 2 t (d - t) / d, where t is the distance to one of them:
+    the mean of this is the cost.
     """
     mesh = np.arange(grid + 1) / grid
     if value.size <= mesh.size:
@@ -71,7 +73,8 @@ def _least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple
     size = point.size
     step = diags_array((-np.ones(size - 1), np.ones(size - 1)), offsets=(0, 1), shape=(size - 1, size))
     steps = block_array([[step, None], [None, step]])
-    calibrated = hstack([diags_array(1 - point), diags_array(point)])
+    whole = np.where(point < SMALL, 0.0, np.where(point > 1 - SMALL, 1.0, point))
+    calibrated = hstack([diags_array(1 - whole), diags_array(whole)])
     width = np.tile(np.diff(point), 2)
     found = linprog(
         -size * np.concatenate([share - hits, hits]),  # of order 1 whatever the number of points
@@ -116,7 +119,7 @@ def lower_distance_detail(
     bounds=(0, 1),
     detail=lower_distance_detail,
     continuous=True,
-    costly=True,
+    costly_above=0,
 )
 def lower_distance(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, grid: int = 1000) -> float:
     """Return how far predictions must move on average to become calibrated, each row on its own.
@@ -124,13 +127,14 @@ def lower_distance(value: np.ndarray, count: np.ndarray, positives: np.ndarray, 
     Rows with the same prediction may go to different places, also by their outcome. No domain of covariates in which
     these predictions and outcomes arise is nearer to calibration; some are as near.
 
-    Option: `grid`, the number of intervals into which [0, 1] is cut: predictions move to the ends of these, or to
-    other predictions. Up to grid + 1 distinct predictions keep their places, and the value is at most 1 / (2 grid²)
-    above the lower distance, never below; but predictions within 5e-9 of a point of the grid or of each other, which
-    the solver cannot tell apart, are put in one place, and the value may be off by as far as they move. (Between two points at distance d the condition of calibration fails by at
-    most d² / 2 for linear functions that keep it at the points.) More are first shared out between their neighbours
-    on the grid; the value may then also be below, in the worst case by 1 / (2 grid), or by 1 / (3 grid) if predictions
-    are spread evenly. `calibstat.detail` gives the range for the sample at hand.
+    Option: `grid`, the number of intervals into which [0, 1] is cut: predictions move to the ends of these, or to other
+    predictions. Up to grid + 1 distinct predictions keep their places, and the value is at most 1 / (2 grid²) above the
+    lower distance, never below; but predictions within 1e-9 of a point of the grid or of each other, which the solver
+    cannot tell apart, are put in one place, and the value may be off by as far as they move. (Between two points at
+    distance d the condition of calibration fails by at most d² / 2 for linear functions that keep it at the points.)
+    More are first shared out between their neighbours on the grid; the value may then also be below, in the worst case
+    by 1 / (2 grid), or by 1 / (3 grid) if predictions are spread evenly. `calibstat.detail` gives the range for the
+    sample at hand.
 
     The linear programme (HiGHS, through SciPy) takes 0.1 to 0.3 seconds on 1000 intervals, whatever the number of
     rows. A test solves one for every resample, so take a grid of 50 there. `smooth_ce` is between half and twice the

@@ -109,6 +109,7 @@ def _honest_kernel(*, statistic: str = "V") -> HonestRecipe | None:
     detail=kernel_detail,
     honest=_honest_kernel,
     continuous=True,
+    costly_above=100_000,
 )
 def kernel_ce(
     value: np.ndarray,

@@ -207,7 +207,7 @@ def skce_batch(
     reference="Widmann, Lindsten, Zachariah 2019, arXiv:1910.11385; of blocks, the same 2021, arXiv:2210.13355",
     bounds=(-2, 2),
     of="vectors",
-    costly=True,
+    costly_above=0,
     batch=skce_batch,
     continuous=True,
 )

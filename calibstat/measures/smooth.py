@@ -169,6 +169,7 @@ def _honest_fixed_point(*, bandwidth: float | None = None) -> HonestRecipe | Non
     honest=_honest_fixed_point,
     continuous=True,
     resolution=1 / STEPS,
+    costly_above=100_000,
 )
 def smooth_ece(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, bandwidth: float | None = None) -> float:
     """Return the L1 norm of the residuals smoothed by a Gaussian kernel that is reflected at 0 and 1.

@@ -146,6 +146,12 @@ def run(
         check_jobs(n_jobs)
     if not isinstance(generators, Mapping):
         raise ValueError(f"expected generators, a mapping from label to generator, found {short(generators)}")
+    for label, generator in generators.items():
+        if not callable(getattr(generator, "sample", None)) or isinstance(generator, type):
+            raise ValueError(
+                "expected generators with sample(n, rng), truth(measure, **options) and is_calibrated, such as those "
+                f"of calibstat.generators; found {short(generator)} for {short(label)}"
+            )
     for what, entries in (("generator", generators), ("n", rows), ("measure", measures), ("method", chosen)):
         if not len(entries):
             raise ValueError(f"expected at least one {what}, found none")
