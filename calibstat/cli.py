@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from calibstat import __version__
+from calibstat.folders import whole_folder
 from calibstat.printing import (
     one_line_errors,
     say,
@@ -102,15 +103,15 @@ def show(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> None:
     from calibstat.words import CAUTIONS, MEANING
 
     with one_line_errors():
-        out.mkdir(parents=True, exist_ok=True)
-        models = demo.judge(rng)
-        saved = demo.draw(models, out)
+        with whole_folder(out) as draft:
+            models = demo.judge(rng)
+            saved = demo.draw(models, draft)
         say(
             demo.introduction(models[0]),
             table_of_findings({m.name: list(m.findings.values()) for m in models}),
             MEANING,
         )
-        say(*map(demo.say_model, models), demo.say_difference(*models), written(saved))
+        say(*map(demo.say_model, models), demo.say_difference(*models), written(out, saved))
         say(*CAUTIONS, style="dim")
 
 
@@ -301,7 +302,7 @@ def write_report(
     level: Level = 0.95,
     rng: Seed = 0,
 ) -> None:
-    """Put all measures but the costly ones to the data; write tables, pictures and everything as JSON to a folder."""
+    """Put all measures that so many rows allow to the data; write tables, pictures and all as JSON to a folder."""
     with one_line_errors():
         from calibstat import report, saving, words
         from calibstat.looking import view
@@ -310,21 +311,22 @@ def write_report(
 
         data, how = read_data(file, label, prob)
         seen = view(data, lens, reduce=one_number(lens))
-        out.mkdir(parents=True, exist_ok=True)
 
         def ask(name: str) -> report.Finding:
             return report.assess(data, **seen.settings(name), level=level, rng=rng)
 
-        found = with_progress(seen.everyday_measures(), ask)
-        classes = saving.judge_classes(seen, rng)
         source = {"calibstat": __version__, "file": file.name, "label": label, "rng": rng}
+        source |= {"left_out": seen.left_out()}
         source |= {"prob": prob[0]} if len(prob) == 1 else {"prob": list(prob)}
-        saved = saving.save(seen, found, classes, out, about=source, rng=rng)
+        with whole_folder(out) as draft:
+            found = with_progress(seen.everyday_measures(), ask)
+            classes = saving.judge_classes(seen, rng)
+            saved = saving.save(seen, found, classes, draft, about=source, rng=rng)
         say(*about(data, how), table_of_findings({file.name: found}, level), words.MEANING, *report.say_nulls(found))
-        say(report.say_together(found))
+        say(report.say_together(found), *report.say_left_out(seen.left_out(), data.n))
         if classes:
             say(table_of_classes(classes.findings), say_classes(classes.findings), say_null(classes.findings))
-        say(written(saved))
+        say(written(out, saved))
         say(*words.CAUTIONS, style="dim")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from calibstat import lenses
 from calibstat.lenses import LENSES, ClassWise, Lens
-from calibstat.measures.registry import MEASURES, everyday_measures, find_measure
+from calibstat.measures.registry import MEASURES, everyday_measures, find_measure, is_affordable
 from calibstat.predictions import Predictions
 from calibstat.reading import listed, plain
 from calibstat.sample import Sample
@@ -56,10 +56,18 @@ class View:
         return {"measure": measure, "lens": lens, "reduce": self.reduce}
 
     def everyday_measures(self) -> list[str]:
-        """Name the measures that can be put to what is seen, but for the costly ones."""
+        """Name the measures that can be put to what is seen, but for those that are costly on so many rows."""
+        return [name for name in self.all_measures() if is_affordable(name, self.data.n)]
+
+    def left_out(self) -> list[str]:
+        """Name the measures that would be put to fewer rows of what is seen."""
+        return [name for name in self.all_measures() if not is_affordable(name, self.data.n)]
+
+    def all_measures(self) -> list[str]:
+        """Name the measures that can be put to a few rows of what is seen."""
         if self.whole_vectors is None:
             return everyday_measures()
-        return [name for name in of_vectors() if not MEASURES[name].costly]
+        return [name for name in of_vectors() if is_affordable(name, 1)]
 
     def check(self, measures: Sequence[str]) -> None:
         """Raise a ValueError if a measure cannot be put to what is seen."""

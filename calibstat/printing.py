@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import typer
 from rich import box
@@ -36,8 +37,33 @@ def one_line_errors() -> Iterator[None]:
 
 def fail(text: str) -> NoReturn:
     """Print one line on standard error and leave with exit code 2."""
-    typer.echo(f"calibstat: {' '.join(text.split())}", err=True)
+    typer.echo(f"calibstat: {visible(' '.join(text.split()))}", err=True)
     raise typer.Exit(2) from None
+
+
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """Return text in which control characters, which could command a terminal, are written as in code.
+
+    All but the newline; those that turn the direction of writing are among them.
+    """
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+class VisibleTable(Table):
+    """A table that writes control characters in its cells as in code."""
+
+    def add_row(self, *cells: Any, **settings: Any) -> None:
+        """Add a row."""
+        super().add_row(*(self._visible(cell) for cell in cells), **settings)
+
+    @staticmethod
+    def _visible(cell: Any) -> Any:
+        if isinstance(cell, Text) and CONTROL.search(cell.plain):
+            return Text(visible(cell.plain), style=cell.style)
+        return visible(cell) if isinstance(cell, str) else cell
 
 
 def console() -> Console:
@@ -49,15 +75,18 @@ def say(*parts: str | Table, style: str = "") -> None:
     """Print paragraphs and tables, each followed by an empty line."""
     out = console()
     for part in parts:
-        out.print(part, style=style if isinstance(part, str) else None, markup=False)
+        if isinstance(part, str):
+            out.print(visible(part), style=style, markup=False)
+        else:
+            out.print(part, markup=False)
         out.print()
 
 
 def table(*columns: str) -> Table:
     """Make a plain table; a column whose name begins with > is aligned to the right."""
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    grid = VisibleTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in columns:
-        grid.add_column(name.lstrip(">"), justify="right" if name[0] == ">" else "left", overflow="fold")
+        grid.add_column(visible(name.lstrip(">")), justify="right" if name[0] == ">" else "left", overflow="fold")
     return grid
 
 
@@ -122,9 +151,9 @@ def table_of_measures() -> Table:
     return grid
 
 
-def written(paths: Sequence[Path]) -> str:
+def written(folder: Path, paths: Sequence[Path]) -> str:
     """Say what was written where."""
-    return f"Written to {paths[0].parent}: {', '.join(path.name for path in paths)}."
+    return f"Written to {folder}: {', '.join(path.name for path in paths)}."
 
 
 def with_progress(names: Sequence[str], ask: Callable[[str], T]) -> list[T]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -64,7 +66,8 @@ def read_models(file: Path, label: str, prob: Sequence[str]) -> tuple[np.ndarray
         else:
             found, how = read_predictions(frame, label, columns, names)
             classes = names if classes is None else classes  # in the order of the first model
-            order = [names.index(each) for each in classes]
+            place = {name: k for k, name in enumerate(names)}
+            order = [place[each] for each in classes]
             models[name] = np.ascontiguousarray(found.prob[:, order])
             outcome = np.argsort(order)[found.label]
     return outcome, models, how
@@ -118,9 +121,9 @@ def choose(there: Sequence[str], label: str, prob: Sequence[str]) -> tuple[list[
         among = f"{patterns[0]!r} among {len(prob)}"
         raise ValueError(f"expected one pattern or several columns for --prob, found {among}")
     columns = matching(there, label, patterns[0]) if patterns else list(prob)
-    for column in columns:
-        if columns.count(column) > 1:
-            raise ValueError(f"expected different columns for --prob, found {column!r} twice")
+    twice = [column for column, times in Counter(columns).items() if times > 1]
+    if twice:
+        raise ValueError(f"expected different columns for --prob, found {twice[0]!r} twice")
     if label in columns:
         raise ValueError(f"expected a column of probabilities, found that of outcomes, {label!r}, for --prob")
     if not patterns:
@@ -215,6 +218,22 @@ def columns_of(file: Path) -> list[str]:
         raise ValueError(f"cannot read {str(file)!r}: {error}") from None
 
 
+def check_cells(file: Path) -> None:
+    """Raise if a row of a CSV file has more cells than the first, the surplus of which would be lost."""
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        rows = (row for row in csv.reader(lines) if row)
+        try:
+            width = len(next(rows, []))
+            for number, row in enumerate(rows):
+                if len(row) > width:
+                    raise ValueError(
+                        f"expected rows of {width} cells, as many as there are columns; found {len(row)} at row "
+                        f"{number} {COUNTED}"
+                    )
+        except csv.Error:
+            return  # it is read by another parser, which says what is wrong or takes it
+
+
 def read_columns(file: Path, label: str, columns: Sequence[str], *, text: bool) -> pd.DataFrame:
     """Read outcomes, of a CSV file as they are written if `text`, and columns of probabilities."""
     import pandas as pd
@@ -223,6 +242,7 @@ def read_columns(file: Path, label: str, columns: Sequence[str], *, text: bool) 
     try:
         if file.suffix.lower() == ".parquet":
             return pd.read_parquet(file, columns=wanted)
+        check_cells(file)
         as_written: dict[str, Any] = {}
         if text:  # a class may be called NA
             as_written = {"dtype": {label: str}, "na_values": dict.fromkeys(columns, MISSING), "keep_default_na": False}

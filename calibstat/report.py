@@ -128,6 +128,16 @@ def say_together(findings: Sequence[Finding]) -> str:
     )
 
 
+def say_left_out(measures: Sequence[str], rows: float) -> list[str]:
+    """Say which measures were left out because they are costly on so many rows."""
+    if not measures:
+        return []
+    return [
+        f"Left out, because they are costly on {rows:,.0f} rows: {', '.join(measures)}. Ask for one by itself with "
+        f"calibstat test --measure {measures[0]}, or put all to a random part of the rows."
+    ]
+
+
 def say_interval(title: str, interval: ConfidenceInterval) -> str:
     """Say what the interval found."""
     if interval.why_infinite:

@@ -82,8 +82,6 @@ class Sample:
             missing or outside [0, 1], a row of two columns does not sum to 1, a weight is negative, infinite, missing
             or less than 1e-308 of the largest, or the two arguments look swapped. The message names the first
             offending row.
-        NotImplementedError
-            If `y_prob` has more than two columns.
 
         Notes
         -----
@@ -208,8 +206,10 @@ def as_rows(y_true: Any, y_prob: Any, labels: Any = None) -> tuple[np.ndarray, n
     """Return outcomes (float64 or int64) and predictions as vectors of one length; their values are not yet checked."""
     p = as_array(y_prob, "y_prob")
     if p.ndim == 2 and p.shape[1] > 2:
-        raise NotImplementedError(
-            f"expected binary predictions, found {p.shape[1]} columns; more classes are not supported yet"
+        raise ValueError(
+            f"expected predictions of one event, found {p.shape[1]} columns; give several classes as "
+            "Predictions.from_rows(y_true, y_prob), or look at one event of theirs with lens='top_label' or "
+            "lens=lenses.one_class(k)"
         )
     if p.ndim == 2 and p.shape[1] == 2:
         p = _second_column(p)

@@ -20,6 +20,7 @@ from calibstat.report_classes import ClassFindings, assess_classes
 from calibstat.report_classes import picture as own_picture
 from calibstat.report_classes import table as class_table
 from calibstat.results import ClassWiseReliability, Reliability, SimplexReliability
+from calibstat.sheets import as_csv
 from calibstat.words import CAUTIONS
 
 PANELS = 25  # classes that one picture shows; of more, bars are those that need no drawing
@@ -70,7 +71,7 @@ def save(
     diagram = reliability(view.data, lens=view.settings("ece")["lens"], rng=rng) if one_event else None
     text, sheet = folder / "report.json", folder / "table.csv"
     text.write_text(as_json(view, findings, classes, diagram, about) + "\n", encoding="utf-8")
-    table(findings).to_csv(sheet, index=False)
+    sheet.write_text(as_csv(table(findings)), encoding="utf-8", newline="")
     saved = [text, sheet]
     if diagram:
         title = [diagram.lens] if classes else []  # which event it is, of several classes
@@ -85,7 +86,7 @@ def save(
 def save_classes(classes: Classes, folder: Path) -> list[Path]:
     """Write the table and the pictures of the classes to a folder and return their paths."""
     sheet = folder / "classes.csv"
-    class_table(classes.findings).to_csv(sheet, index=False)
+    sheet.write_text(as_csv(class_table(classes.findings)), encoding="utf-8", newline="")
     saved = [sheet, own_picture(folder / "classes.png", classes.diagrams)]
     return [*saved, own_picture(folder / "simplex.png", classes.simplex)] if classes.simplex else saved
 

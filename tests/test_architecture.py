@@ -17,6 +17,9 @@ ROOT = Path(calibstat.__file__).parent
 LAYERS = [
     "compiled",
     "certain",
+    "folders",
+    "sheets",
+    "checks",
     "sample",
     "predictions",
     "lenses",

@@ -71,7 +71,7 @@ def test_sharing_out_keeps_rows_hits_and_means():
     y, p = SCATTERED
     sample = cs.Sample.from_rows(y, p)
     n = sample.count.sum()
-    point, share, hits, cost = distance._on_grid(sample.value, sample.count / n, sample.positives / n, 50)
+    point, share, hits, _, cost = distance._on_grid(sample.value, sample.count / n, sample.positives / n, 50)
     assert point == pytest.approx(np.arange(51) / 50)
     assert [share.sum(), hits.sum()] == pytest.approx([1, y.mean()], abs=1e-12)
     assert [share @ point, hits @ point] == pytest.approx([p.mean(), (p * y).mean()], abs=1e-12)
@@ -81,7 +81,7 @@ def test_sharing_out_keeps_rows_hits_and_means():
 @pytest.mark.parametrize("value", [np.linspace(0, 1, 60), np.append(np.arange(10, 70) / 100, 1 - 2**-53)])
 def test_the_ends_of_the_grid(value):
     share = np.full(value.size, 1 / value.size)
-    point, out, _, _ = distance._on_grid(np.sort(value), share, share, 20)
+    point, out, *_ = distance._on_grid(np.sort(value), share, share, 20)
     assert point[-1] == 1
     assert out.min() >= 0
     assert out.sum() == pytest.approx(1, abs=1e-12)
@@ -195,3 +195,39 @@ def test_what_runs_over_all_measures_leaves_out():
     left_out = set(event_measures()) - set(everyday_measures())
     assert left_out == {"lower_distance", "upper_distance"}
     assert {name for name, entry in cs.MEASURES.items() if entry.largest} == {"upper_distance"}
+
+
+# --- predictions that the solver cannot tell apart -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("near", [1e-6, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-15])
+def test_two_predictions_on_both_sides_of_a_point(near):
+    """Ones below 1/2 and as many zeros above: all go to 1/2, a distance of `near` (smCE / 2 to 2 smCE holds it too)."""
+    found = cs.detail([1] * 50 + [0] * 50, [0.5 - near] * 50 + [0.5 + near] * 50, measure="lower_distance")
+    low, high = found["range"]
+    assert low - 1e-16 <= near <= high * (1 + 1e-5)
+    assert found.estimate == pytest.approx(near, abs=1.1e-9, rel=1e-5)
+
+
+@pytest.mark.parametrize("spread", [1e-7, 1e-9, 1e-10, 1e-12])
+@pytest.mark.parametrize("where", ["middle", "ends", "everywhere"])
+def test_clusters_of_near_predictions(spread, where):
+    """As far from calibrated as with all predictions of a cluster in one place, up to the spread."""
+    rng = np.random.default_rng(1)
+    centre = np.repeat({"middle": [0.3, 0.5], "ends": [0.0, 1.0], "everywhere": [0, 0.1234, 0.5, 0.9, 1]}[where], 40)
+    y = rng.random(centre.size) < rng.choice([0.2, 0.5, 0.7], 5)[np.searchsorted(np.unique(centre), centre)]
+    value = np.abs(centre + rng.normal(0, spread, centre.size))
+    value = np.where(value > 1, 2 - value, value)
+    found = cs.detail(y, value, measure="lower_distance", grid=100)
+    exact = cs.estimate(y, centre, measure="lower_distance", grid=100)
+    assert found.estimate == pytest.approx(exact, abs=4 * spread + 6e-9 + 1 / (2 * 100**2))
+    low, high = found["range"]
+    assert low <= found.estimate <= high
+
+
+def test_predictions_of_wild_log_odds_end():
+    rng = np.random.default_rng(2)
+    value = np.sort(10.0 ** rng.uniform(-14, 0, 800))
+    found = cs.detail(rng.random(800) < 0.3, value, measure="lower_distance")
+    low, high = found["bracket"]
+    assert low <= found.estimate <= high

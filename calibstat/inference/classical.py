@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.certain import uncertain
+from calibstat.checks import check_level, is_whole
 from calibstat.inference.logistic import Fit, LogitPolynomial
 from calibstat.inference.problems import Event, look
 from calibstat.measures.binned import bin_cells
@@ -203,12 +204,12 @@ def hosmer_lemeshow(
     need_held_out(held_out, "the Hosmer–Lemeshow test", "its degrees of freedom depend on it")
     if held_out and fitted_params is not None:
         raise ValueError(f"expected no fitted_params with held_out=True, found {fitted_params!r}")
-    if not held_out and not _whole(fitted_params, 1):
+    if not held_out and not is_whole(fitted_params, 1):
         raise ValueError(
             "expected fitted_params, the number of parameters fitted to these rows, with held_out=False; "
             f"found {fitted_params!r}"
         )
-    if not _whole(n_groups, 1):
+    if not is_whole(n_groups, 1):
         raise ValueError(f"expected n_groups to be a whole number of at least 1, found {n_groups!r}")
     seen, sample = one_event(y_true, y_prob, lens, labels, "the Hosmer–Lemeshow test")
     value, count, positives = sample.arrays
@@ -321,8 +322,7 @@ def cox(
             "expected held-out rows for Cox's test, found held_out=False: a logistic regression has intercept 0 and "
             "slope 1 on the rows that it was fitted to, whatever its merits"
         )
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"expected confidence_level between 0 and 1, found {confidence_level!r}")
+    check_level("confidence_level", confidence_level)
     seen, sample = one_event(y_true, y_prob, lens, labels, "Cox's test")
     model = LogitPolynomial(between(seen, sample, clip, "Cox's test"), 1, "Cox's test")
     large, both = model.fit(0), model.fit(1)
@@ -520,8 +520,3 @@ def brownian_range(x: float) -> float:
         return 1.0
     omega = math.pi * (2 * np.arange(10) + 1)
     return float(1 - 8 * ((1 / x**2 + 1 / omega**2) @ np.exp(-((omega / x) ** 2) / 2)))
-
-
-def _whole(number: Any, least: int) -> bool:
-    """Whether this is a whole number of at least `least`."""
-    return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= least)

@@ -11,6 +11,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.certain import advice
+from calibstat.checks import check_level, cut, short
 from calibstat.inference.honest import upper_quantile
 from calibstat.inference.problems import EventProblem, Problem, impossible, pose
 from calibstat.inference.rowwise import (
@@ -141,14 +142,13 @@ def compare(
         raise ValueError(f"expected method 'bootstrap' or 'swap', found {method!r}")
     if adjust not in ADJUSTMENTS:
         raise ValueError(f"expected adjust 'holm' or 'bh', found {adjust!r}")
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"expected confidence_level between 0 and 1, found {confidence_level}")
+    check_level("confidence_level", confidence_level)
     resampling.check_resamples(n_resamples, n_jobs)
     paired = y_prob is not None
     data = _data(y_true, y_prob)
     names = tuple(data)
     if reference is not None and reference not in names:
-        raise ValueError(f"expected a reference, one of {', '.join(names)}; found {reference!r}")
+        raise ValueError(f"expected a reference, one of {cut(', '.join(names))}; found {short(reference)}")
     if not paired and (method == "swap" or cluster is not None):
         what = "method 'swap'" if method == "swap" else "cluster"
         raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")
@@ -190,12 +190,12 @@ def _data(y_true: Any, y_prob: Any) -> dict[str, tuple[Any, Any]]:
         kind = "y_true, a mapping from name to (y_true, y_prob)" if y_prob is None else "y_prob, a mapping from name"
         raise ValueError(f"expected {kind}, found {type(models).__name__}")
     if len({str(name) for name in models}) < max(len(models), 2):
-        raise ValueError(f"expected two or more different names, found {list(models)}")
+        raise ValueError(f"expected two or more different names, found {short(list(models))}")
     if y_prob is not None:
         return {str(name): (y_true, p) for name, p in models.items()}
     for name, pair in models.items():
         if not isinstance(pair, Sequence) or len(pair) != 2:
-            raise ValueError(f"expected (y_true, y_prob) of sample {name!r}, found {type(pair).__name__}")
+            raise ValueError(f"expected (y_true, y_prob) of sample {short(name)}, found {type(pair).__name__}")
     return {str(name): (pair[0], pair[1]) for name, pair in models.items()}
 
 
@@ -207,7 +207,7 @@ def _pose(name: str, y: Any, p: Any, *question: Any, **settings: Any) -> Problem
             event_rows(problem)  # which checks them
         return problem
     except ValueError as error:
-        raise ValueError(f"{error} (of {name!r})") from error
+        raise ValueError(f"{error} (of {short(name)})") from error
 
 
 def _null(method: str, clustered: bool, paired: bool, held: bool) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.certain import advice
+from calibstat.checks import check_jobs, check_level, check_whole, unknown_option
 from calibstat.inference.honest import ROWS_STAGE
 from calibstat.inference.problems import Event, impossible, look
 from calibstat.measures.binned import Strategy, bin_cells
@@ -189,10 +190,9 @@ def decompose(
     if method not in METHODS:
         raise ValueError(f"expected a method, one of {', '.join(METHODS)}; found {method!r}")
     settings = _settings(method, options)
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"expected confidence_level between 0 and 1, found {confidence_level}")
-    if n_resamples != 0:
-        resampling.check_resamples(n_resamples, n_jobs)
+    check_level("confidence_level", confidence_level)
+    check_jobs(n_jobs)
+    check_whole("n_resamples", n_resamples, 0)
     seen = look(y_true, y_prob, lens=lens, labels=labels)
     if not isinstance(seen, Event):
         raise ValueError(f"expected a lens that shows one event, such as top_label or one_class(k); found {seen.lens}")
@@ -245,6 +245,5 @@ def _settings(method: str, options: dict[str, Any]) -> dict[str, Any]:
     known = {entry.name: entry.default for entry in parameters if entry.kind is entry.KEYWORD_ONLY}
     for name in options:
         if name not in known:
-            allowed = ", ".join(known) or "none"
-            raise ValueError(f"expected options of method {method!r} ({allowed}), found {name!r}")
+            raise unknown_option(f"method {method!r}", name, known)
     return {**known, **options}

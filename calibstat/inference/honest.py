@@ -72,7 +72,7 @@ def witness_interval(
 
     residual = sample.residual
     estimate = bound.seminorm(sample.value, residual)
-    witness = bound.detail(sample)["witness"]
+    witness = bound.part("witness", sample)
 
     def statistic(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tuple[float, float]:
         step = (positives - count * value) / count.sum() - residual

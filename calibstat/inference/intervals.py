@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.checks import check_level
 from calibstat.inference.clusters import clustered_interval
 from calibstat.inference.honest import ROWS_STAGE, honest_interval
 from calibstat.inference.honest_classes import honest_interval_of_classes, is_honest
@@ -115,8 +116,7 @@ def confidence_interval(
     """
     if method not in METHODS:
         raise ValueError(f"expected a method, one of {', '.join(METHODS)}; found {method!r}")
-    if not 0 < confidence_level < 1:
-        raise ValueError(f"expected confidence_level between 0 and 1, found {confidence_level}")
+    check_level("confidence_level", confidence_level)
     resampling.check_resamples(n_resamples, n_jobs)
     problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
     if isinstance(problem, ClassProblem) and problem.reduce is None:

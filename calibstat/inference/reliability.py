@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.checks import check_level
 from calibstat.inference.problems import ClassProblem, Event, Vectors, look
 from calibstat.measures.binned import Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
 from calibstat.measures.isotonic import recalibrated
@@ -111,8 +112,8 @@ def reliability(
     """
     if band not in LEVEL:
         raise ValueError(f"expected band 'consistency', 'confidence' or None, found {band!r}")
-    if level is not None and not 0 < level < 1:
-        raise ValueError(f"expected level between 0 and 1, found {level!r}")
+    if level is not None:
+        check_level("level", level)
     band_level = LEVEL[band] if level is None or band is None else float(level)
     resampling.check_resamples(n_resamples, n_jobs)
     seen = look(y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels)

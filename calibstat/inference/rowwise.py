@@ -101,7 +101,7 @@ def row_wise(problem: Problem, order: np.ndarray | slice = slice(None)) -> RowWi
         model = _model(cell, y - p, _signs, lambda theta: np.abs(theta).sum(axis=-1), 1.0, 2.0)
         return replace(model, variance=variance)
     assert isinstance(recipe, WitnessInterval)
-    witness = bound.detail(sample)["witness"]
+    witness = bound.part("witness", sample)
 
     def norm(theta: np.ndarray) -> np.ndarray:
         return np.apply_along_axis(lambda part: bound.seminorm(sample.value, part.copy()), -1, theta)

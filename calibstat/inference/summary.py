@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.checks import check_level, cut, short
 from calibstat.inference.comparison import compare
 from calibstat.inference.honest_classes import is_honest
 from calibstat.inference.intervals import confidence_interval
@@ -108,6 +109,7 @@ def summarize(
     >>> found.warnings[0].partition(" [")[0]
     'always the same: ece falls from 0.1008 to 0.0177, but log_loss rises by 0.4743'
     """
+    check_level("confidence_level", confidence_level)
     if not isinstance(y_prob, Mapping) or not y_prob:
         raise ValueError(f"expected y_prob, a mapping from name to predictions, found {type(y_prob).__name__}")
     models = {str(name): as_predictions(y_true, p, labels) for name, p in y_prob.items()}
@@ -117,7 +119,7 @@ def summarize(
         raise ValueError(f"expected predictions of the same classes from all models, found {classes} classes")
     reference = names[0] if reference is None else reference
     if reference not in models:
-        raise ValueError(f"expected a reference, one of {', '.join(names)}; found {reference!r}")
+        raise ValueError(f"expected a reference, one of {cut(', '.join(names))}; found {short(reference)}")
     settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
     settings["rng"] = int(resampling.key_of(rng))
     questions = {name: question(name, classes[0], clip) for name in MEASURES[1:]}

@@ -13,6 +13,8 @@ BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance f
 
 LARGEST = 10  # distinct predictions that `upper_distance` takes: 3**10 / 2 splittings take 10 ms, each more thrice that
 RUNS = 2000  # of neighbouring predictions, the most between which `contiguous_merging` chooses where to cut
+NEAR = 1e-9  # predictions nearer to each other are put in one place: the solver could not tell them apart
+SMALL = 2e-9  # coefficients below are left out, on which HiGHS gives up: an error of as much, within that of any grid
 EXACT = 1e-10  # to which HiGHS satisfies every condition, the least that it accepts
 
 
@@ -28,28 +30,41 @@ def _present(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tup
     return value[full], count[full] / n, positives[full] / n
 
 
+def _apart(value: np.ndarray, mesh: np.ndarray) -> np.ndarray:
+    """Move ascending predictions that are nearer than `NEAR` to a point of the grid, or else to one before, onto it."""
+    grid = mesh.size - 1
+    nearest = mesh[np.minimum(np.rint(value * grid).astype(np.int64), grid)]
+    place = np.where(np.abs(value - nearest) < NEAR, nearest, value)
+    for j in range(1, place.size):
+        if place[j] != nearest[j] and place[j] - place[j - 1] < NEAR:
+            place[j] = place[j - 1]
+    return place
+
+
 def _on_grid(
     value: np.ndarray, share: np.ndarray, hits: np.ndarray, grid: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Return points, shares of the rows at each, and shares of the rows with outcome 1, and what it costs to be there.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, float]:
+    """Return points, shares of the rows at each, and of the rows with outcome 1, and what it costs to be there.
 
-    Few predictions join the grid as they are, at no cost. More are shared out between their two neighbours on it so
-    that means stay. A 1-Lipschitz function differs from its linear interpolation between two points at distance d by
-    at most 2 t (d - t) / d, where t is the distance to one of them: the mean of this is the cost.
+    That is by how much the value may become too large, and too small. Few predictions join the grid as they are, but
+    for those that have to move because others are too near: they cost as far as they move, either way. More are shared
+    out between their two neighbours on it so that means stay. A 1-Lipschitz function differs from its linear
+    interpolation between two points at distance d by at most 2 t (d - t) / d, where t is the distance to one of them:
+    the mean of this is the cost.
     """
     mesh = np.arange(grid + 1) / grid
     if value.size <= mesh.size:
-        point = np.union1d(mesh, value)
-        at = np.searchsorted(point, value)
-        out = np.zeros((2, point.size))
-        out[:, at] = share, hits
-        return point, *out, 0.0
+        place = _apart(value, mesh)
+        point, at = np.unique(np.concatenate([mesh, place]), return_inverse=True)
+        out = np.array([np.bincount(at[mesh.size :], w, point.size) for w in (share, hits)])
+        moved = float(share @ np.abs(place - value))
+        return point, *out, moved, moved
     left = np.minimum((value * grid).astype(np.int64), grid - 1)
     t = np.clip(value * grid - left, 0, 1)
     out = np.array(
         [np.bincount(left, (1 - t) * w, grid + 1) + np.bincount(left + 1, t * w, grid + 1) for w in (share, hits)]
     )
-    return mesh, *out, float(share @ (2 * t * (1 - t))) / grid
+    return mesh, *out, 0.0, float(share @ (2 * t * (1 - t))) / grid
 
 
 def _least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple[float, np.ndarray]:
@@ -60,7 +75,8 @@ def _least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple
     size = point.size
     step = diags_array((-np.ones(size - 1), np.ones(size - 1)), offsets=(0, 1), shape=(size - 1, size))
     steps = block_array([[step, None], [None, step]])
-    calibrated = hstack([diags_array(1 - point), diags_array(point)])
+    whole = np.where(point < SMALL, 0.0, np.where(point > 1 - SMALL, 1.0, point))
+    calibrated = hstack([diags_array(1 - whole), diags_array(whole)])
     width = np.tile(np.diff(point), 2)
     found = linprog(
         -size * np.concatenate([share - hits, hits]),  # of order 1 whatever the number of points
@@ -85,12 +101,12 @@ def lower_distance_detail(
     one that belongs to the row's outcome is the value, and no calibrated sample has a positive mean (beyond the range).
     """
     intervals = _grid_size(grid)
-    point, share, hits, cost = _on_grid(*_present(value, count, positives), intervals)
+    point, share, hits, above, below = _on_grid(*_present(value, count, positives), intervals)
     distance, weights = _least_move(point, share, hits)
     negative, positive = (np.interp(value, point, weight) for weight in weights)
     smooth = find_measure("smooth_ce", {}).statistic(value, count, positives)
     return {
-        "range": np.array([max(distance - 0.5 / intervals**2, 0.0), distance + cost]),
+        "range": np.array([max(distance - 0.5 / intervals**2 - above, 0.0), distance + below]),
         "bracket": np.array([smooth / 2, 2 * smooth]),
         "weight_negative": negative,
         "weight_positive": positive,
@@ -105,7 +121,7 @@ def lower_distance_detail(
     bounds=(0, 1),
     detail=lower_distance_detail,
     continuous=True,
-    costly=True,
+    costly_above=0,
 )
 def lower_distance(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, grid: int = 1000) -> float:
     """Return how far predictions must move on average to become calibrated, each row on its own.
@@ -113,12 +129,14 @@ def lower_distance(value: np.ndarray, count: np.ndarray, positives: np.ndarray, 
     Rows with the same prediction may go to different places, also by their outcome. No domain of covariates in which
     these predictions and outcomes arise is nearer to calibration; some are as near.
 
-    Option: `grid`, the number of intervals into which [0, 1] is cut: predictions move to the ends of these, or to
-    other predictions. Up to grid + 1 distinct predictions keep their places, and the value is at most 1 / (2 grid²)
-    above the lower distance, never below. (Between two points at distance d the condition of calibration fails by at
-    most d² / 2 for linear functions that keep it at the points.) More are first shared out between their neighbours
-    on the grid; the value may then also be below, in the worst case by 1 / (2 grid), or by 1 / (3 grid) if predictions
-    are spread evenly. `calibstat.detail` gives the range for the sample at hand.
+    Option: `grid`, the number of intervals into which [0, 1] is cut: predictions move to the ends of these, or to other
+    predictions. Up to grid + 1 distinct predictions keep their places, and the value is at most 1 / (2 grid²) above the
+    lower distance, never below; but predictions within 1e-9 of a point of the grid or of each other, which the solver
+    cannot tell apart, are put in one place, and the value may be off by as far as they move. (Between two points at
+    distance d the condition of calibration fails by at most d² / 2 for linear functions that keep it at the points.)
+    More are first shared out between their neighbours on the grid; the value may then also be below, in the worst case
+    by 1 / (2 grid), or by 1 / (3 grid) if predictions are spread evenly. `calibstat.detail` gives the range for the
+    sample at hand.
 
     The linear programme (HiGHS, through SciPy) takes 0.1 to 0.3 seconds on 1000 intervals, whatever the number of
     rows. A test solves one for every resample, so take a grid of 50 there. `smooth_ce` is between half and twice the

@@ -99,6 +99,7 @@ def interval_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray)
     reference=BLASIOK,
     bounds=(0, 1),
     detail=interval_detail,
+    costly_above=10_000,
 )
 def interval_ce(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
     """Return the least sum of binned calibration error and average width of a row's bin, over all ways to cut [0, 1].
@@ -258,6 +259,7 @@ def surrogate_interval_detail(
     detail=surrogate_interval_detail,
     continuous=True,
     resolution=1 / 1024,  # the narrowest width, beside which the limit is not continuous
+    costly_above=10_000,
 )
 def surrogate_interval_ce(
     value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, precision: float = 0.001

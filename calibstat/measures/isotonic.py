@@ -45,6 +45,7 @@ def mcb_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> d
     reference=CORP,
     bounds=(0, 1),
     detail=mcb_detail,
+    costly_above=100_000,
 )
 def mcb(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
     """Return how much the best non-decreasing recalibration would lower the Brier score.

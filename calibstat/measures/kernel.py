@@ -100,6 +100,7 @@ def _honest_kernel() -> HonestRecipe:
     detail=kernel_detail,
     honest=_honest_kernel,
     continuous=True,
+    costly_above=100_000,
 )
 def kernel_ce(value: np.ndarray, residual: np.ndarray, *, kernel: str = "laplace", bandwidth: float = 1.0) -> float:
     """Return the kernel calibration error: large where residuals of nearby predictions have the same sign.

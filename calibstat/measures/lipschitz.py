@@ -141,6 +141,7 @@ def _honest() -> HonestRecipe:
     detail=smooth_ce_detail,
     honest=_honest,
     continuous=True,
+    costly_above=100_000,
 )
 def smooth_ce(value: np.ndarray, residual: np.ndarray) -> float:
     """Return the largest mean of residuals weighted by a function of the prediction with slope and size at most 1.

@@ -169,6 +169,7 @@ def post_processing_detail(value: np.ndarray, count: np.ndarray, positives: np.n
     bounds=(0, 1),
     detail=post_processing_detail,
     continuous=True,
+    costly_above=10_000,
 )
 def post_processing_gap(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
     """Return how much the best small update of the predictions would lower the Brier score.

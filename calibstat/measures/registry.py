@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calibstat.certain import uncertain
+from calibstat.checks import short, unknown_option
 from calibstat.compiled import jit
 from calibstat.predictions import Predictions
 from calibstat.sample import Sample
@@ -118,8 +120,9 @@ class Measure:
     steep : callable or None
         ``steep(**options)``, whether certain predictions, exactly 0 or 1, have no finite value under these options, so
         that its option `clip` has to move them.
-    costly : bool
-        Whether a test by it takes minutes, so that whatever runs over all measures leaves it out.
+    costly_above : float
+        Of more rows than this a test or an interval by it takes so long that whatever runs over all measures leaves it
+        out, and says so; 0: always.
     largest : int or None
         The most distinct predictions of which it has a value; of more it raises, and `detail` knows only a bracket.
     """
@@ -149,7 +152,7 @@ class Measure:
     symmetric: bool = True
     resolution: float = 0.0
     steep: Callable[..., bool] | None = None
-    costly: bool = False
+    costly_above: float = math.inf
     largest: int | None = None
 
     @property
@@ -163,8 +166,7 @@ class Measure:
         known = self.options
         for name in options:
             if name not in known:
-                allowed = ", ".join(known) or "none"
-                raise ValueError(f"expected options of measure {self.name!r} ({allowed}), found {name!r}")
+                raise unknown_option(f"measure {self.name!r}", name, known)
         plain = {name: _plain(value) for name, value in options.items()}
         return BoundMeasure(self, {**known, **plain})
 
@@ -283,6 +285,14 @@ class BoundMeasure:
         """What the measure knows of a sample beyond its value."""
         return self._call(self.measure.detail, *sample.arrays) if self.measure.detail else {}
 
+    def part(self, name: str, sample: Sample) -> np.ndarray:
+        """A field of the detail that an interval is made of."""
+        fields = self.detail(sample)
+        if name not in fields:
+            found = ", ".join(fields) or "none"
+            raise ValueError(f"expected a field {name!r} in the detail of measure {self.measure.name!r}, found {found}")
+        return fields[name]
+
     def detail_of_vectors(self, predictions: Predictions) -> dict[str, Any]:
         """What a measure of whole vectors knows of predictions beyond its value."""
         return self._call(self.measure.detail, predictions.prob, predictions.label) if self.measure.detail else {}
@@ -305,9 +315,14 @@ _REGISTRY: dict[str, Measure] = {}
 MEASURES: Mapping[str, Measure] = MappingProxyType(_REGISTRY)
 
 
-def everyday_measures() -> list[str]:
-    """Name the measures that whatever runs over all of them can afford on every sample."""
-    return [name for name in event_measures() if not MEASURES[name].costly and MEASURES[name].largest is None]
+def everyday_measures(rows: float = 1) -> list[str]:
+    """Name the measures that whatever runs over all of them can afford on so many rows."""
+    return [name for name in event_measures() if is_affordable(name, rows) and MEASURES[name].largest is None]
+
+
+def is_affordable(name: str, rows: float) -> bool:
+    """Whether whatever runs over all measures can afford this one on so many rows."""
+    return rows <= MEASURES[name].costly_above
 
 
 def event_measures() -> list[str]:
@@ -362,16 +377,33 @@ def measure(
             raise ValueError(f"expected a new name, found {name!r}, which {taken.function.__module__} has registered")
         entry = Measure(name, title, formula, reference, bounds, function, **properties)
         _ = entry.options  # raises now, not at the first call, if an option has no default
+        if entry.honest is not None:
+            _check_recipe(entry)
         _REGISTRY[name] = entry
         return function
 
     return register
 
 
+def _check_recipe(entry: Measure) -> None:
+    """Raise if a measure names an honest interval and lacks what that is made of."""
+    if not callable(entry.honest):
+        raise ValueError(f"expected honest, a function of the options of {entry.name!r}, found {entry.honest!r}")
+    recipe = entry.bind({}).honest
+    lacking: dict[type, list[tuple[str, Any]]] = {
+        WitnessInterval: [("norm=True", entry.norm), ("detail with a field 'witness'", entry.detail)],
+        BinnedInterval: [("cells", entry.cells)],
+        MeanInterval: [("detail with the losses", entry.detail)],
+    }
+    for needed, there in lacking.get(type(recipe), []):
+        if not there:
+            raise ValueError(f"expected {needed} of measure {entry.name!r}, which {recipe} is made of, found none")
+
+
 def find_measure(name: str, options: Mapping[str, Any]) -> BoundMeasure:
     """Look a measure up by name and fix its options."""
     if name not in MEASURES:
-        raise ValueError(f"expected a measure, one of {', '.join(MEASURES)}; found {name!r}")
+        raise ValueError(f"expected a measure, one of {', '.join(MEASURES)}; found {short(name)}")
     return MEASURES[name].bind(options)
 
 

@@ -218,6 +218,7 @@ def regression_detail(
     sound=False,
     continuous=True,
     steep=lambda *, divergence="brier": find_divergence(divergence).is_steep,
+    costly_above=10_000,
 )
 def regression_ce(
     value: np.ndarray,

@@ -147,6 +147,7 @@ def _honest_fixed_point(*, bandwidth: float | None = None) -> HonestRecipe | Non
     detail=smooth_ece_detail,
     honest=_honest_fixed_point,
     continuous=True,
+    costly_above=100_000,
 )
 def smooth_ece(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, bandwidth: float | None = None) -> float:
     """Return the L1 norm of the residuals smoothed by a Gaussian kernel that is reflected at 0 and 1.

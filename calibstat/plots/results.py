@@ -14,11 +14,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+SPIKE = 1e-12  # relative width below which a null distribution is one number and rounding
+
+
 def null_distribution(found: CalibrationTestResult, ax: Axes | None) -> Axes:
     """The null distribution, the part of it that is at least as extreme as the data, and the data."""
     ax, color = new_axes(ax), colors()
     null, observed = found.null_distribution, found.statistic
-    counts, edges = np.histogram(null, bins=40)
+    middle, width = (null.min() + null.max()) / 2, np.ptp(null)
+    if width <= SPIKE * max(1.0, abs(middle)):  # only rounding: one bar of some width about it
+        width = max(abs(middle), abs(observed - middle) if np.isfinite(observed) else 0.0, 1e-3) / 20
+        counts, edges = np.array([null.size]), np.array([middle - width / 2, middle + width / 2])
+    else:
+        counts, edges = np.histogram(null, bins=40)
     ax.stairs(counts, edges, fill=True, color=color["blue"], alpha=0.45, label=f"{null.size} resamples if calibrated")
     ax.axvline(observed, color=color["red"], linewidth=2, label=f"observed, {observed:.3g}")
     ax.set_ylim(0, 1.3 * counts.max())  # room for the legend

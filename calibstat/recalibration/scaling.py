@@ -249,21 +249,26 @@ def likeliest(
     from scipy.optimize import minimize
 
     weight = np.broadcast_to(np.asarray(penalty, np.float64), start.shape).ravel()
+    unit = 1 / np.sqrt(np.maximum(weight, 1.0))  # the search is for theta / unit, whose penalty is never steep
+    weight = np.minimum(weight, 1.0)
 
-    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient, _ = _log_loss(features, label, theta.reshape(start.shape), curved=False)
-        return value + weight @ theta**2, gradient + 2 * weight * theta
+    def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient, _ = _log_loss(features, label, (x * unit).reshape(start.shape), curved=False)
+        return value + weight @ x**2, gradient * unit + 2 * weight * x
 
-    def curvature(theta: np.ndarray) -> np.ndarray:
-        return _log_loss(features, label, theta.reshape(start.shape), curved=True)[2] + np.diag(2 * weight)
+    def curvature(x: np.ndarray) -> np.ndarray:
+        bend = _log_loss(features, label, (x * unit).reshape(start.shape), curved=True)[2]
+        return bend * unit * unit[:, None] + np.diag(2 * weight)
 
-    if start.size > MOST_CURVED:
-        fit = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 5000, "maxfun": 10000})
-        return fit.x.reshape(start.shape), bool(fit.success)
-    fit = minimize(loss, start.ravel(), jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-8})
-    step = _newton_step(loss(fit.x)[1], curvature(fit.x)).reshape(start.shape)
+    begin = start.ravel() / unit
+    with np.errstate(over="ignore"):  # a step too far has an infinite loss and is taken back
+        if start.size > MOST_CURVED:
+            fit = minimize(loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": 5000, "maxfun": 10000})
+            return (fit.x * unit).reshape(start.shape), bool(fit.success)
+        fit = minimize(loss, begin, jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-8})
+        step = (_newton_step(loss(fit.x)[1], curvature(fit.x)) * unit).reshape(start.shape)
     still = bool(np.abs(_logits_of(features, step)).max() <= STILL)
-    return fit.x.reshape(start.shape) + (step if still else 0), still
+    return (fit.x * unit).reshape(start.shape) + (step if still else 0), still
 
 
 def _newton_step(gradient: np.ndarray, curvature: np.ndarray) -> np.ndarray:

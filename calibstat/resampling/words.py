@@ -7,7 +7,6 @@ and any chunking.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.checks import check_jobs, check_whole
 from calibstat.compiled import jit
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -34,9 +34,8 @@ def key_of(rng: Any) -> np.uint64:
 
 def check_resamples(n_resamples: int, n_jobs: int) -> None:
     """Raise unless the number of resamples is a whole number of at least 1, and that of threads too, or -1."""
-    n_threads(n_jobs)
-    if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 1:
-        raise ValueError(f"expected n_resamples to be a whole number of at least 1, found {n_resamples!r}")
+    check_jobs(n_jobs)
+    check_whole("n_resamples", n_resamples)
 
 
 @jit
@@ -132,12 +131,13 @@ def chunks(size: int, n_jobs: int, most: int | None = None) -> list[tuple[int, .
 
 
 def n_threads(n_jobs: int) -> int:
-    """Return how many threads are asked for; -1 is one a core."""
+    """Return how many threads are asked for; -1 is one for each core that this process may use."""
+    check_jobs(n_jobs)
     if n_jobs == -1:
-        return os.cpu_count() or 1
-    if n_jobs < 1:
-        raise ValueError(f"expected n_jobs of at least 1, or -1 for all cores; found {n_jobs}")
-    return n_jobs
+        from joblib import cpu_count  # which knows affinity and the limits of containers
+
+        return int(cpu_count())
+    return int(n_jobs)
 
 
 def in_threads(task: Callable[..., Any], pieces: list[tuple[int, ...]], n_jobs: int) -> list[Any]:

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from calibstat.folders import whole_folder
 from calibstat.studies.grid import Grid
 from calibstat.study import plot, run, write_table
 
@@ -89,14 +90,14 @@ class Study:
             f"calibstat study {self.name}" + " --quick" * quick + (f" --data {shlex.quote(data.name)}" if data else "")
         )
         facts = {"seed": self.seed, "version": version("calibstat"), "date": datetime.date.today().isoformat()}
-        written = [out / "results" / f"{name}.csv"]
-        write_table(table, written[0], command=command, **facts)
-        for ending, figure in self.figures(table).items():
-            path = out / "figures" / f"{name}{'_' * bool(ending)}{ending}.png"
-            _save(figure, path)
-            plt.close(figure)
-            written.append(path)
-        return table, written
+        written = [Path("results") / f"{name}.csv"]
+        with whole_folder(out) as draft:
+            write_table(table, draft / written[0], command=command, **facts)
+            for ending, figure in self.figures(table).items():
+                written.append(Path("figures") / f"{name}{'_' * bool(ending)}{ending}.png")
+                _save(figure, draft / written[-1])
+                plt.close(figure)
+        return table, [out / path for path in written]
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -72,7 +72,7 @@ def compute(cells: Cells, store: Store | None, n_jobs: int | None, title: str) -
     answers = np.empty((len(cells), len(cells.columns)))
     missing = np.ones(len(cells), bool)
     if store is not None:
-        finished, found = store.read()
+        finished, found = store.read(len(cells))
         answers[finished] = found
         missing[finished] = False
     batch = _Batch(store)

@@ -85,6 +85,9 @@ class Question(ABC):
     @cached_property
     def truths(self) -> dict[tuple[str, str], float]:
         """The population value of every measure by every generator."""
+        for label, generator in self.generators.items():
+            if not hasattr(generator, "truth"):
+                raise ValueError(f"expected truth(measure, **options) of generator {label!r}, found none")
         return {
             (label, measure): generator.truth(name, **options)
             for label, generator in self.generators.items()
@@ -130,7 +133,7 @@ class Size(Power):
     def check(self) -> None:
         """Raise if a generator is not calibrated."""
         for label, generator in self.generators.items():
-            if not generator.is_calibrated:
+            if not getattr(generator, "is_calibrated", False):
                 raise ValueError(f"expected calibrated generators, found {label!r}, where one asks for power")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.checks import check_jobs, check_level, check_whole, is_whole, short
 from calibstat.sample import Sample
 from calibstat.study.engine import Cells, Data, compute, draw_data
 from calibstat.study.questions import QUESTIONS, Question, bound_to
@@ -103,7 +105,8 @@ def run(
     ------
     ValueError
         If an argument is unknown, a measure has no interval by one of the methods, a generator in a study of size is
-        not calibrated, or the store holds another study. Nothing has then been run.
+        not calibrated, or the store holds another study, is damaged, or another
+        process writes to it. Nothing has then been run.
     NotImplementedError
         If a generator does not know the truth of a measure, where the question needs it.
 
@@ -124,19 +127,35 @@ def run(
     import pandas as pd
 
     if question not in QUESTIONS:
-        raise ValueError(f"expected a question, one of {', '.join(QUESTIONS)}; found {question!r}")
+        raise ValueError(f"expected a question, one of {', '.join(QUESTIONS)}; found {short(question)}")
     kind = QUESTIONS[question]
     chosen = kind.method_choices[:1] if methods is None else tuple(methods)
     for method in chosen:
         if method not in kind.method_choices:
             allowed = ", ".join(map(repr, kind.method_choices))
             raise ValueError(f"expected a method of question {question!r}, one of {allowed}; found {method!r}")
-    rows = [n] if isinstance(n, int | np.integer) else list(n)
+    rows = list(n) if isinstance(n, Sequence | np.ndarray) and not isinstance(n, str) else [n]
+    for k in rows:
+        check_whole("n", k)
+    check_whole("seed", seed, 0)
+    if not is_whole(replicates):
+        raise ValueError(f"expected at least 1 replicate, found {short(replicates)}")
+    check_whole("n_resamples", n_resamples)
+    if level is not None:
+        check_level("level", level)
+    if n_jobs is not None:
+        check_jobs(n_jobs)
+    if not isinstance(generators, Mapping):
+        raise ValueError(f"expected generators, a mapping from label to generator, found {short(generators)}")
+    for label, generator in generators.items():
+        if not callable(getattr(generator, "sample", None)) or isinstance(generator, type):
+            raise ValueError(
+                "expected generators with sample(n, rng), truth(measure, **options) and is_calibrated, such as those "
+                f"of calibstat.generators; found {short(generator)} for {short(label)}"
+            )
     for what, entries in (("generator", generators), ("n", rows), ("measure", measures), ("method", chosen)):
         if not len(entries):
             raise ValueError(f"expected at least one {what}, found none")
-    if isinstance(replicates, bool) or not isinstance(replicates, int | np.integer) or replicates < 1:
-        raise ValueError(f"expected at least 1 replicate, found {replicates!r}")
     asked = kind(
         generators=dict(generators),
         n=[int(k) for k in rows],
@@ -151,7 +170,9 @@ def run(
         asked.ask(trial, np.random.SeedSequence(0))  # what cannot be asked raises before the run
     kept = None if store is None else Store(store, _description(asked, seed), asked.columns)
     cells = Cells(asked.groups, asked.generators, asked.replicates, seed, asked.ask, asked.columns, asked.truths_of)
-    return pd.DataFrame(asked.rows(compute(cells, kept, n_jobs, question)))
+    with nullcontext() if kept is None else kept.locked():
+        answers = compute(cells, kept, n_jobs, question)
+    return pd.DataFrame(asked.rows(answers))
 
 
 TRIAL = Sample.from_counts([0.2, 0.4, 0.7], [6, 7, 7], [1, 3, 5])

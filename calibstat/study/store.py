@@ -7,21 +7,25 @@ import io
 import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
+from calibstat.checks import short
+
 DESCRIPTION = "study.json"
 UNFINISHED = ".unfinished"  # a file that was being written; it becomes a batch only by being renamed
+LOCK = ".lock"
 
 
 class Store:
     """A folder with the description of one study and its finished cells, one Parquet file a batch.
 
     A batch carries the digest of its bytes in its name, so that whatever happens to it is noticed. One process at a
-    time may write to a store.
+    time may write to a store: that which is inside `locked`.
 
     Parameters
     ----------
@@ -47,13 +51,44 @@ class Store:
         path = self.folder / DESCRIPTION
         if path.exists():
             _refuse_another(path, dict(description))
-        elif self.folder.exists() and any(not f.name.endswith(UNFINISHED) for f in self.folder.iterdir()):
+        elif self.folder.exists() and any(not _own(path) for path in self.folder.iterdir()):
             raise ValueError(f"expected the store of a study or an empty folder, found other files in {self.folder}")
         else:
             self.folder.mkdir(parents=True, exist_ok=True)
             _write(path, json.dumps(description, indent=1).encode())
-        for leftover in self.folder.glob(f"*{UNFINISHED}"):
-            leftover.unlink()
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes out, which get a ValueError; the lock of a process goes with it, however it ends."""
+        try:
+            import fcntl
+        except ImportError:  # Windows, where two processes are not kept apart
+            yield
+            return
+        path = self.folder / LOCK
+        while True:
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                holder = os.read(file, 20).decode(errors="replace")
+                os.close(file)
+                raise ValueError(
+                    f"expected a store to which no other run writes, found that process {holder} writes to "
+                    f"{self.folder}; wait for it, stop it, or choose another store"
+                ) from None
+            if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
+                break
+            os.close(file)  # whoever held it has deleted the file meanwhile
+        try:
+            os.truncate(file, 0)
+            os.write(file, str(os.getpid()).encode())
+            for leftover in self.folder.glob(f"*{UNFINISHED}"):
+                leftover.unlink()
+            yield
+        finally:
+            path.unlink()
+            os.close(file)
 
     def append(self, cells: np.ndarray, answers: np.ndarray) -> None:
         """Write a batch. When this returns, no loss of process or power can undo it."""
@@ -66,15 +101,18 @@ class Store:
         content = buffer.getvalue()
         _write(self.folder / f"cells-{cells.min():09d}-{_digest(content)}.parquet", content)
 
-    def read(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of the finished cells and their answers. What is damaged is named, and deleted."""
-        batches = [self._batch(path) for path in sorted(self.folder.glob("*.parquet"))]
+    def read(self, size: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of the finished cells, below `size` if given, and their answers.
+
+        What is damaged is named, and deleted. What is whole but does not belong to this study raises a ValueError.
+        """
+        batches = [self._batch(path, size) for path in sorted(self.folder.glob("*.parquet"))]
         found = [batch for batch in batches if batch is not None]
         if not found:
             return np.empty(0, np.int64), np.empty((0, len(self.columns)))
         return np.concatenate([cells for cells, _ in found]), np.concatenate([answers for _, answers in found])
 
-    def _batch(self, path: Path) -> tuple[np.ndarray, np.ndarray] | None:
+    def _batch(self, path: Path, size: int | None) -> tuple[np.ndarray, np.ndarray] | None:
         from pyarrow import parquet
 
         content = path.read_bytes()
@@ -83,12 +121,35 @@ class Store:
             warnings.warn(f"{path} is damaged; its cells are computed again", RuntimeWarning, stacklevel=4)
             path.unlink()
             return None
-        table = parquet.read_table(io.BytesIO(content))
-        return table["cell"].to_numpy(), np.column_stack([table[name].to_numpy() for name in self.columns])
+        try:
+            table = parquet.read_table(io.BytesIO(content))
+        except (ValueError, OSError) as error:
+            raise ValueError(
+                f"expected a batch of this study, found {path}, which is no Parquet file: {error}"
+            ) from None
+        for name in ("cell", *self.columns):
+            if name not in table.column_names:
+                raise ValueError(f"expected a batch of this study, found {path}, which has no column {name!r}")
+            kind = table[name].to_numpy().dtype.kind
+            if kind not in ("iu" if name == "cell" else "f"):
+                raise ValueError(f"expected a batch of this study, found {path}, whose column {name!r} is no number")
+        cells = table["cell"].to_numpy().astype(np.int64)
+        outside = (cells < 0) | (cells >= (np.inf if size is None else size))
+        if outside.any():
+            raise ValueError(
+                f"expected a batch of this study, found {path}, which has cell {cells[outside][0]}"
+                + ("" if size is None else f" where there are {size}, from 0")
+            )
+        return cells, np.column_stack([table[name].to_numpy() for name in self.columns])
 
 
 def _refuse_another(path: Path, here: dict[str, str]) -> None:
-    there = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        there = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # no JSON, or no text
+        raise ValueError(f"expected the description of a study in {path}, found what is damaged: {error}") from None
+    if not isinstance(there, dict) or not all(isinstance(value, str) for value in there.values()):
+        raise ValueError(f"expected the description of a study in {path}, found {short(there)}")
     differences = [
         f"{key} is {there.get(key, 'absent')} there and {here.get(key, 'absent')} here"
         for key in dict.fromkeys([*there, *here])
@@ -98,9 +159,14 @@ def _refuse_another(path: Path, here: dict[str, str]) -> None:
         raise ValueError(f"expected the store of this study, found another in {path.parent}: {'; '.join(differences)}")
 
 
+def _own(path: Path) -> bool:
+    """Whether this is what a run that was stopped at its beginning leaves."""
+    return path.name == LOCK or path.name.endswith(UNFINISHED)
+
+
 def _write(path: Path, content: bytes) -> None:
     """Write a file that is there whole or not at all, also after a loss of power."""
-    unfinished = path.with_name(path.name + UNFINISHED)
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}{UNFINISHED}")
     with unfinished.open("wb") as file:
         file.write(content)
         file.flush()

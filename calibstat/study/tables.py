@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calibstat.sheets import as_csv
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -43,7 +45,7 @@ def write_table(frame: pd.DataFrame, path: str | Path, **facts: Any) -> None:
     Parameters
     ----------
     frame : pandas.DataFrame
-        What `run` returned.
+        What `run` returned. Text that a spreadsheet would take for a formula is written after an apostrophe.
     path : str or Path
         The file; folders above it are made.
     **facts
@@ -52,4 +54,4 @@ def write_table(frame: pd.DataFrame, path: str | Path, **facts: Any) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     header = "; ".join(f"{key}: {value}" for key, value in facts.items())
-    path.write_text(f"# {header}\n{frame.to_csv(index=False, float_format='%.6g')}", encoding="utf-8")
+    path.write_text(f"# {header}\n{as_csv(frame, float_format='%.6g')}", encoding="utf-8")
