@@ -42,7 +42,7 @@ def gce_family(
     ------
     ValueError
         If the data are not as described (the first offending row is named), the threshold is not above 0 and below 1,
-        or `n_bins` is neither a whole number of at least 1 nor "cube_root".
+        or `n_bins` is neither a whole number of at least 1, "cube_root" nor None.
 
     Notes
     -----

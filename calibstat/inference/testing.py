@@ -86,7 +86,7 @@ def calibration_test(
     is not evidence that the model is calibrated. Predictions fitted or chosen on the same rows make it too large;
     repeated measurements of one subject break the independence it rests on.
     Cost: one sort and `n_resamples` evaluations of the measure; for a binned measure under "labels" the exact law of
-    each bin instead, O(n**1.5), and one draw from it for each resample and bin.
+    each bin instead, O(n**1.5), and one draw from it for each resample and bin, wherever that is cheaper.
 
     References
     ----------

@@ -362,7 +362,7 @@ def ece(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, norm: str
     Bin b of B is ((b - 1)/B, b/B], the first closed at 0, with edges as doubles. A float32 prediction is taken as its
     exact binary value and not as its shortest decimal: 0.2 as float32 is above 1/5, so it is in the second of five
     bins, 0.2 as float64 in the first. Quantile cells stay where the sample cut them when rows are resampled, so
-    intervals and tests speak of the error over the cells that these rows make; the value of a population without a
+    intervals speak of the error over the cells that these rows make; the value of a population without a
     sample is that over its own quantiles.
 
     Unbinned it estimates E|E[y | v] - v| (Błasiok et al. 2023, definition 1.1) where predictions repeat. Where they do
