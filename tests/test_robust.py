@@ -450,7 +450,7 @@ def test_a_recipe_without_its_parts_is_refused():
 
     with pytest.raises(ValueError, match="expected detail with a field 'witness' of measure 'lacking'"):
         make(norm=True)
-    with pytest.raises(ValueError, match="expected norm=True or seminorm of measure 'lacking'"):
+    with pytest.raises(ValueError, match="expected norm=True of measure 'lacking'"):
         make(detail=lambda value, count, positives: {})
     with pytest.raises(ValueError, match="expected honest, a function"):
         cs.measure("lacking", **about, norm=True, honest=registry.MeanInterval())(mean)
