@@ -99,7 +99,7 @@ def calibration_belt(
     """
     need_held_out(held_out, "the calibration belt", "the law of its test depends on it")
     for level in confidence_levels:
-        check_level("confidence_levels", level)
+        check_level("ascending confidence_levels", level)
     levels = tuple(float(level) for level in confidence_levels)
     if not levels or not all(0 < a < b <= 1 for a, b in zip(levels, (*levels[1:], 1.0), strict=True)):
         raise ValueError(f"expected ascending confidence_levels between 0 and 1, found {list(confidence_levels)!r}")
