@@ -21,7 +21,7 @@ from calibstat.sample import Sample
 
 # Consistent plug-ins: their value on the population is what the estimate tends to. Seminorms need no entry.
 PLUG_IN = frozenset(
-    {"ece", "average_ce", "ece_width", "kernel_ce", "smooth_ce", "mcb", "interval_ce", "surrogate_interval_ce"}
+    {"ece", "average_ce", "ece_width", "kernel_ce", "smooth_ece", "mcb", "interval_ce", "surrogate_interval_ce"}
     | {"lower_distance", "upper_distance", "post_processing_gap", "brier", "log_loss", "normalized_log_loss"}
     | {"regression_ce"}
 )
