@@ -112,6 +112,10 @@ INPUTS = {
     "measures.binned._row_sums": lambda: (OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
     "measures.binned._squared_error": lambda: (CELL, VALUE, COUNT, POSITIVES, True),
     "measures.cumulative._extremes": lambda: (RESIDUAL,),
+    "measures.distance._least_cut": lambda: (
+        *(VALUE, COUNT / COUNT.sum(), POSITIVES / COUNT.sum()),
+        np.append(np.arange(0, VALUE.size, 2), VALUE.size),
+    ),
     "measures.interval._cheapest": lambda: (VALUE, COUNT, POSITIVES),
     "measures.interval._windows": lambda: (VALUE, RESIDUAL, 0.25),
     "measures.interval._windows_witness": lambda: (VALUE, RESIDUAL, 0.25),

@@ -100,7 +100,7 @@ def test_many_rows_beside_one():
 def test_against_all_pairs(kernel, divergence, estimator, data, bandwidth):
     sample = cs.Sample.from_rows(*data)
     options = {"divergence": divergence, "kernel": kernel, "bandwidth": bandwidth, "estimator": estimator}
-    clip = NEAREST if divergence == "kl" else None
+    clip = NEAREST if divergence == "log_loss" else None
     found = cs.estimate(sample, measure="regression_ce", **options, clip=clip)
     assert found == pytest.approx(by_pairs(sample, *options.values()), abs=tolerance(sample, kernel, bandwidth))
     if estimator == "direct":
