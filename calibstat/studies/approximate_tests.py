@@ -147,7 +147,7 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     from statsmodels.stats.proportion import proportion_confint
 
-    replicates, groups = 20 if quick else 2000, list(product(models, n))
+    replicates, groups = 20 if quick else 1000, list(product(models, n))
     cells = Cells(groups, models, replicates, SEED, Ask(tests), list(tests))
     answers = compute(cells, None, n_jobs, "approximate tests")
     for (g, (label, rows)), (k, name) in product(enumerate(groups), enumerate(tests)):
