@@ -66,6 +66,7 @@ def _honest_kuiper() -> HonestRecipe:
     norm=True,
     detail=ks_detail,
     honest=_honest_ks,
+    costly_above=500_000,
     symmetric=False,
 )
 def ks(value: np.ndarray, residual: np.ndarray) -> float:
@@ -88,6 +89,7 @@ def ks(value: np.ndarray, residual: np.ndarray) -> float:
     norm=True,
     detail=kuiper_detail,
     honest=_honest_kuiper,
+    costly_above=500_000,
 )
 def kuiper(value: np.ndarray, residual: np.ndarray) -> float:
     """Return the largest absolute sum of residuals over an interval of predictions, divided by n.

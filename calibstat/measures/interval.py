@@ -206,6 +206,7 @@ def random_interval_detail(
     norm=True,
     detail=random_interval_detail,
     continuous=True,
+    costly_above=100_000,
 )
 def random_interval_ce(value: np.ndarray, residual: np.ndarray, *, width: float = 0.1) -> float:
     """Return the mean, over all shifts of a grid of bins of one width, of the binned L1 calibration error.

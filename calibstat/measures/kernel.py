@@ -123,6 +123,7 @@ def kernel_ce(value: np.ndarray, residual: np.ndarray, *, kernel: str = "laplace
     reference=REFERENCE,
     bounds=(-1, 1),
     continuous=True,
+    costly_above=100_000,
 )
 def kernel_ce_squared(
     value: np.ndarray,
