@@ -36,7 +36,10 @@ def number_of_bins(n_bins: Any, n: float) -> int:
         return bins + (bins**3 < n)
     number = isinstance(n_bins, int | float | np.integer | np.floating) and not isinstance(n_bins, bool)
     if not (number and 1 <= n_bins <= MOST_BINS and n_bins == int(n_bins)):
-        raise ValueError(f"expected n_bins to be a whole number from 1 to 2**52 or 'cube_root', found {n_bins!r}")
+        raise ValueError(
+            "expected n_bins to be a whole number from 1 to 2**52, 'cube_root', or None for level sets where they are "
+            f"known; found {n_bins!r}"
+        )
     return int(n_bins)
 
 

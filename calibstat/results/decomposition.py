@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+NOT_MOVED = ("clip", None)  # goes without saying
+
+
 @dataclass(frozen=True)
 class Decomposition(Result):
     """What `decompose` found: a proper score and the parts that it is the sum of.
@@ -77,7 +80,7 @@ class Decomposition(Result):
 
     def __str__(self) -> str:
         terms = [f"{'+' if self.signs[name] > 0 else '-'} {name} {part:.4g}" for name, part in self.parts.items()]
-        options = "".join(f", {name}={value!r}" for name, value in self.options.items() if value is not None)
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items() if (name, value) != NOT_MOVED)
         text = (
             f"{self.loss} score {self.score:.4g} = {' '.join(terms).removeprefix('+ ')} "
             f"({self.method}{options}), {self.lens}, n = {self.n:.10g}."
