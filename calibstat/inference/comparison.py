@@ -110,7 +110,10 @@ def compare(
     errors near zero are not normal, and the usual bootstrap rejects too often there; the interval takes the bias of
     each error as large as it can be (directional bootstrap of the one, linear one of the other) and may be
     conservative. The p-value is its inversion; for `kernel_ce` that of the squared errors, whose bias is known, which
-    finds more: it may be small where the interval holds 0, or the other way round.
+    finds more: it may be small where the interval holds 0, or the other way round. All of this is approximate: with few
+    events differences are found too often. Of two models that are equally wrong in opposite directions, 100 rows at a
+    prevalence of .02, it finds a difference at 5 % in .15 (`kernel_ce`) to .52 (`ece`) of samples, with 1000 rows in
+    .05 to .08 (study `approximate_tests`).
 
     Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the law of
     the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need not mean that

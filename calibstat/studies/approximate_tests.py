@@ -173,7 +173,7 @@ STUDY = Study(
     name="approximate_tests",
     asks="How often do the approximate tests reject a calibrated model?",
     seed=SEED,
-    hours=0.1,
+    hours=0.05,
     table=table,
     figures=figures,
 )
