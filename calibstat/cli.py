@@ -75,7 +75,10 @@ Reduce = Annotated[
 ReduceToOne = Annotated[str | None, typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Default: mean.")]
 Method = Annotated[str, typer.Option("--method", help="honest, percentile, basic or bca.")]
 Level = Annotated[float, typer.Option("--level", help="Confidence level, between 0 and 1.")]
-Resamples = Annotated[int, typer.Option("--n-resamples", help="Number of resamples.")]
+Resamples = Annotated[
+    int | None, typer.Option("--n-resamples", help="Number of resamples: 999, or 99 where they take long.")
+]
+Draws = Annotated[int, typer.Option("--n-resamples", help="Number of resamples.")]
 Seed = Annotated[int, typer.Option("--rng", metavar="SEED", help="The same seed gives the same numbers.")]
 Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to; made if it is not there.")]
 
@@ -139,7 +142,7 @@ def check(
     measure: Names = None,
     lens: LensText = None,
     reduce: Reduce = None,
-    n_resamples: Resamples = 999,
+    n_resamples: Resamples = None,
     rng: Seed = 0,
 ) -> None:
     """Test whether the outcomes could have been drawn from the predictions."""
@@ -165,7 +168,9 @@ def check(
         say(*words.CAUTIONS, style="dim")
 
 
-def check_classes(seen: View, names: list[str], n_resamples: int, rng: int) -> tuple[list[Finding], list[str | Table]]:
+def check_classes(
+    seen: View, names: list[str], n_resamples: int | None, rng: int
+) -> tuple[list[Finding], list[str | Table]]:
     """Test each class; return what the mean over all says, and what to print of the classes."""
     from calibstat.predictions import Predictions
     from calibstat.report_classes import assess_classes, say_classes, say_null
@@ -190,7 +195,7 @@ def interval(
     reduce: ReduceToOne = None,
     method: Method = "honest",
     level: Level = 0.95,
-    n_resamples: Resamples = 999,
+    n_resamples: Resamples = None,
     rng: Seed = 0,
 ) -> None:
     """Say how large a calibration error is, with a confidence interval."""
@@ -252,7 +257,7 @@ def compare_models(
         typer.Option("--cluster", metavar="COLUMN", help="Column of whom each row belongs to (a patient, a day)."),
     ] = None,
     level: Level = 0.95,
-    n_resamples: Resamples = 999,
+    n_resamples: Draws = 999,
     rng: Seed = 0,
 ) -> None:
     """Say whether one model is better calibrated than another, on the same rows."""

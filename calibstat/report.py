@@ -64,7 +64,7 @@ def assess(
     lens: Any = None,
     reduce: str | None = None,
     level: float = 0.95,
-    n_resamples: int = 999,
+    n_resamples: int | None = None,
     rng: Any = 0,
     interval: bool = True,
 ) -> Finding:

@@ -64,7 +64,7 @@ class ClassFindings:
         return np.arange(k) if k <= MOST else np.argsort(self.test.pvalue, kind="stable")[:MOST]
 
 
-def assess_classes(data: Predictions, measure: str, *, n_resamples: int = 999, rng: Any = 0) -> ClassFindings:
+def assess_classes(data: Predictions, measure: str, *, n_resamples: int | None = None, rng: Any = 0) -> ClassFindings:
     """Put a measure to each class and to the mean over all."""
     test = calibration_test(data, measure=measure, lens=lenses.class_wise, n_resamples=n_resamples, rng=rng, n_jobs=-1)
     return ClassFindings(find_measure(measure, {}), np.bincount(data.label, minlength=data.n_classes), test)

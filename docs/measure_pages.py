@@ -67,7 +67,8 @@ def measure_page(name: str) -> str:
         rows_of(["option", "default"], options) if options else "It has none.",
         "## Range",
         f"From {low:g} to {upper}. "
-        + ("Large values speak against calibration." if entry.tail == "greater" else "The test is two-sided."),
+        + ("Large values speak against calibration." if entry.tail == "greater" else "The test is two-sided.")
+        + (" It takes long, so that it draws 99 times unless asked otherwise." if entry.resamples < 999 else ""),
         "## Claims",
         "The test suite checks each of these.",
         rows_of(["claim", "holds", "meaning"], claims),

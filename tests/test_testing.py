@@ -139,3 +139,13 @@ def test_degenerate_samples(measure, y, p):
         assert found.pvalue == (0.2 if measure == "log_loss" else 0.1)
     elif p != [0.5, 0.5]:
         assert found.pvalue == 1
+
+
+def test_a_slow_test_draws_less_unless_asked():
+    y, p = cs.generators.temperature(2).sample(60, rng=1)
+    assert cs.calibration_test(y, p, measure="interval_ce", rng=1).n_resamples == 99
+    assert cs.calibration_test(y, p, measure="interval_ce", n_resamples=199, rng=1).n_resamples == 199
+    assert cs.calibration_test(y, p, measure="ece", rng=1).n_resamples == 999
+    assert cs.confidence_interval(y, p, measure="interval_ce", method="percentile", rng=1).n_resamples == 99
+    with pytest.raises(ValueError, match="expected n_resamples to be a whole number of at least 1, found 0"):
+        cs.calibration_test(y, p, measure="interval_ce", n_resamples=0)

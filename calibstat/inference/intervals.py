@@ -29,7 +29,7 @@ def confidence_interval(
     reduce: str | None = None,
     method: str = "honest",
     confidence_level: float = 0.95,
-    n_resamples: int = 999,
+    n_resamples: int | None = None,
     cluster: Any = None,
     rng: Any = None,
     n_jobs: int = 1,
@@ -53,14 +53,15 @@ def confidence_interval(
         For lens "class_wise", and then needed: the mean over the classes, or the largest.
     method : {"honest", "percentile", "basic", "bca"}
         "honest" is built to cover also at and near calibration, and exists for `ece` (L1), `ks`, `kuiper`,
-        `kernel_ce` (V), `smooth_ce`, `smooth_ece`, `brier` and `log_loss` of one event; for `ece` (L1) of all classes;
+        `kernel_ce`, `smooth_ce`, `smooth_ece`, `brier` and `log_loss` of one event; for `ece` (L1) of all classes;
         and for `canonical_ce` in total variation or L1, `brier` and `log_loss` of whole vectors. The others are the
         usual bootstrap intervals, for every measure ("bca" of one event only) and for comparison: near calibration
         they miss the truth (see Notes).
     confidence_level : float
         Between 0 and 1.
-    n_resamples : int
-        Number of bootstrap samples, at least 1; `honest` draws as many again from the null hypothesis.
+    n_resamples : int, optional
+        Number of bootstrap samples, at least 1; `honest` draws as many again from the null hypothesis. Default: 999, or
+        99 for a measure whose resamples take long (its page says so).
     cluster : array_like, shape (n,), optional
         To whom each row belongs (a patient, a day): rows of one are drawn together. For one event, or for `brier` and
         `log_loss` of whole vectors; not for a `Sample`, and not with "bca".
@@ -117,8 +118,9 @@ def confidence_interval(
     if method not in METHODS:
         raise ValueError(f"expected a method, one of {', '.join(METHODS)}; found {method!r}")
     check_level("confidence_level", confidence_level)
-    resampling.check_resamples(n_resamples, n_jobs)
     problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
+    n_resamples = problem.bound.draws(n_resamples)
+    resampling.check_resamples(n_resamples, n_jobs)
     if isinstance(problem, ClassProblem) and problem.reduce is None:
         raise ValueError("expected reduce 'mean' or 'max' for an interval, or lens one_class(k), found 'class_wise'")
     bound, alpha, key = problem.bound, 1 - confidence_level, resampling.key_of(rng)

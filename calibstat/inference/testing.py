@@ -22,7 +22,7 @@ def calibration_test(
     lens: Any = None,
     reduce: str | None = None,
     resample: str = "labels",
-    n_resamples: int = 999,
+    n_resamples: int | None = None,
     cluster: Any = None,
     rng: Any = None,
     n_jobs: int = 1,
@@ -49,8 +49,8 @@ def calibration_test(
         "labels" keeps the predictions and draws outcomes from them: exact for every n, statistic and set of
         predictions. "both" also draws rows with replacement, the consistency resampling of the literature: only
         approximate, and too liberal where bins hold few rows.
-    n_resamples : int
-        Number of resamples, at least 1.
+    n_resamples : int, optional
+        Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
     cluster : None
         Not possible, and a ValueError says why: labels are drawn independently, which those of one cluster are not.
     rng : None, int, SeedSequence or Generator
@@ -107,8 +107,9 @@ def calibration_test(
         )
     if resample not in SCHEMES:
         raise ValueError(f"expected resample 'labels' or 'both', found {resample!r}")
-    resampling.check_resamples(n_resamples, n_jobs)
     problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
+    n_resamples = problem.bound.draws(n_resamples)
+    resampling.check_resamples(n_resamples, n_jobs)
     key = resampling.key_of(rng)
     bound = problem.bound
     if isinstance(problem, EventProblem):

@@ -122,6 +122,7 @@ def lower_distance_detail(
     detail=lower_distance_detail,
     continuous=True,
     costly_above=0,
+    resamples=99,
 )
 def lower_distance(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, grid: int = 1000) -> float:
     """Return how far predictions must move on average to become calibrated, each row on its own.

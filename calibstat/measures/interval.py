@@ -100,6 +100,7 @@ def interval_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray)
     bounds=(0, 1),
     detail=interval_detail,
     costly_above=10_000,
+    resamples=99,
 )
 def interval_ce(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
     """Return the least sum of binned calibration error and average width of a row's bin, over all ways to cut [0, 1].

@@ -123,6 +123,8 @@ class Measure:
     costly_above : float
         Of more rows than this a test or an interval by it takes so long that whatever runs over all measures leaves it
         out, and says so; 0: always.
+    resamples : int
+        How often a test or an interval by it draws unless it is asked for another number.
     largest : int or None
         The most distinct predictions of which it has a value; of more it raises, and `detail` knows only a bracket.
     """
@@ -153,6 +155,7 @@ class Measure:
     resolution: float = 0.0
     steep: Callable[..., bool] | None = None
     costly_above: float = math.inf
+    resamples: int = 999
     largest: int | None = None
 
     @property
@@ -203,6 +206,10 @@ class BoundMeasure:
     def cells_move(self) -> bool:
         """Whether resampled rows get cells of their own."""
         return self.measure.moving is not None and bool(self._call(self.measure.moving))
+
+    def draws(self, n_resamples: int | None) -> int:
+        """How often to draw: as often as asked, or as is usual for the measure."""
+        return self.measure.resamples if n_resamples is None else n_resamples
 
     @property
     def goes_by_order(self) -> bool:
