@@ -127,17 +127,20 @@ def approximate_tests_table() -> str:
     parts = [source(path)]
     two = found["measure"].str.startswith("compare")
     for part in (found[~two], found[two]):
-        cells = [tuple(cell) for cell in part[["generator", "n"]].drop_duplicates().to_numpy()]
-        rates = {(row.measure, row.generator, row.n): shown(row) for row in part.itertuples()}
-        rows = [[test, *(rates[test, *cell] for cell in cells)] for test in part["measure"].unique()]
-        parts.append(rows_of(["test", *(f"{generator}, n = {n}" for generator, n in cells)], rows))
+        rows = ", ".join(map(str, part["n"].unique()))
+        wide = part.assign(shown=[shown(row) for row in part.itertuples()]).pivot_table(
+            index="measure", columns="generator", values="shown", aggfunc=", ".join, sort=False
+        )
+        lines = [[test, *line] for test, line in zip(wide.index, wide.to_numpy(), strict=True)]
+        parts.append(f"n = {rows}:\n\n{rows_of(['test', *wide.columns], lines)}")
     return "\n\n".join(parts)
 
 
 def shown(row: Any) -> str:
     """Write a rate, and the share of data sets that the test refused."""
     rate = "–" if row.rate != row.rate else f"{row.rate:.3f}"
-    return f"{rate} ({row.refused / row.replicates:.0%} refused)" if row.refused else rate
+    refused = f"{row.refused / row.replicates:.0%}"
+    return rate if refused == "0%" else f"{rate} ({refused} refused)"
 
 
 def coverage_table() -> str:
