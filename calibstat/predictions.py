@@ -18,8 +18,8 @@ CLASS_BLOCK = 64  # classes of which the largest is found before the block it is
 class Predictions:
     """A predicted probability for each of K classes and the class that happened, row by row.
 
-    Make one with `Predictions.from_rows`; its arrays must not be written to. Every verb takes it in place of
-    ``(y_true, y_prob)``.
+    Make one with `Predictions.from_rows`; its arrays must not be written to. What looks at one model takes it in place
+    of ``(y_true, y_prob)``.
 
     Attributes
     ----------

@@ -19,8 +19,8 @@ ORDINARY = 2.0**500  # real-valued weights up to it, and down to its inverse, ca
 class Sample:
     """Outcomes and predictions as a sorted summary: the distinct predictions and how many rows and positives each has.
 
-    Nothing that calibstat computes needs more, so ties are exact, whole-number weights are free, two samples merge
-    with ``+``, and a ``GROUP BY`` on any database is valid input. Make one with `Sample.from_rows` or
+    Of one event of one model nothing but clusters needs more, so ties are exact, whole-number weights are free, two
+    samples merge with ``+``, and a ``GROUP BY`` on any database is valid input. Make one with `Sample.from_rows` or
     `Sample.from_counts`; its arrays must not be written to.
 
     Attributes

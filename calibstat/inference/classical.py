@@ -180,9 +180,9 @@ def hosmer_lemeshow(
     well if g > q (Hosmer, Lemeshow 1980); with q = 1, an intercept alone, g - 1.
 
     The limit needs an expected number of about five of either outcome in each group: of 300 rows whose predictions
-    crowd at 0 and 1 (Beta(1/2, 1/2)) tests at 5 % with ten groups were measured to reject 7.6 % of the time. The result
-    depends on the groups; opposite errors inside a group cancel. ``calibration_test(..., measure="ece", norm="l2")`` is
-    exact.
+    crowd at 0 and 1 (Beta(1/2, 1/2)) tests at 5 % with ten groups were measured to reject 7.6 % of the time, of 100 and
+    1000 rows at a prevalence of .01 15 and 11 % (study `approximate_tests`). The result depends on the groups; opposite
+    errors inside a group cancel. ``calibration_test(..., measure="ece", norm="l2")`` is exact.
     Cost: one sort of the rows, then one pass.
 
     References
@@ -404,8 +404,9 @@ def kolmogorov_smirnov(
     cumulative residuals, divided by n sigma = sqrt(Σ v (1 - v)), tend to a Brownian motion on [0, 1], and the statistic
     to the largest absolute value of that. The mean of the limit is sqrt(π / 2).
 
-    Sums are taken where predictions differ, so the test is conservative where few do, and where n is small;
-    ``calibration_test(..., measure="ks")`` is exact. Held-out rows only.
+    Sums are taken where predictions differ, so the test is mostly conservative where few do, and where n is small; but
+    with 10 rows at a prevalence of .01 it rejects calibrated predictions 9 % of the time at 5 % (study
+    `approximate_tests`). ``calibration_test(..., measure="ks")`` is exact. Held-out rows only.
     Cost: one sort of the rows, then one pass.
 
     References
@@ -455,8 +456,9 @@ def kuiper(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = N
     cumulative residuals, divided by n sigma = sqrt(Σ v (1 - v)), tend to a Brownian motion on [0, 1], and the statistic
     to the range of that, its largest value minus its smallest. The mean of the limit is sqrt(8 / π).
 
-    Sums are taken where predictions differ, so the test is conservative where few do, and where n is small;
-    ``calibration_test(..., measure="kuiper")`` is exact. Held-out rows only.
+    Sums are taken where predictions differ, so the test is mostly conservative where few do, and where n is small; but
+    with 10 rows at a prevalence of .01 it rejects calibrated predictions 9 % of the time at 5 % (study
+    `approximate_tests`). ``calibration_test(..., measure="kuiper")`` is exact. Held-out rows only.
     Cost: one sort of the rows, then one pass.
 
     References

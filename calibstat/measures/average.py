@@ -31,7 +31,7 @@ NEUMANN = (
 def average_ce(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
     """Return the mean over non-empty equal-width bins of the gap between mean outcome and mean prediction.
 
-    Options: `n_bins`, a number or "cube_root" (the smallest B with B**3 >= n). Not the adaptive calibration error of
+    Option: `n_bins`, as for `ece`, None for level sets. Not the adaptive calibration error of
     Nixon et al., which is also called ACE: see `adaptive_calibration_error`.
 
     Every bin weighs the same, one that holds a single row as much as one that holds thousands, so that it is mostly the

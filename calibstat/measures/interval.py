@@ -270,7 +270,7 @@ def surrogate_interval_ce(
 
     Option: `precision`, above 0 and at most 1: the width is 1, 1/2, 1/4, ... down to the first below `precision`, or 0
     for their limit, where the error is the unbinned one. The value exceeds the infimum over all widths 2**-k by less
-    than `precision`, and is it if the best width is not the last.
+    than `precision`, and equals it if the best width is not the last.
 
     It is an upper bound on `interval_ce`, and within a polynomial of the distance from calibration. Cost: one sort of
     the rows, then one pass for each width.

@@ -41,10 +41,10 @@ class NeuralScaling(Recalibrator):
     Notes
     -----
     Not converged: the loss was still falling at the last pass, or a class never happened, which then gets probability
-    0. Every logarithm is first brought to mean 0 and standard
-    deviation 1 over the calibration rows. Training (Adam) stops when ten passes lower the loss by less than 1e-4 each,
-    on purpose before the optimum, which fits noise; with fewer than some hundred rows the result does so too. The most
-    likely class can change. Without `random_state` every fit is another. Cost: O(n K w) for each pass, w neurons.
+    0. Every logarithm is first brought to mean 0 and standard deviation 1 over the calibration rows. Training (Adam)
+    stops when ten passes lower the loss by less than 1e-4 each, on purpose before the optimum, which fits noise; with
+    fewer than some hundred rows the result does so too. The most likely class can change. Without `random_state` every
+    fit is another. Cost: O(n K w) for each pass, w neurons.
 
     References
     ----------

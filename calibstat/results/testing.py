@@ -23,7 +23,7 @@ class CalibrationTestResult(Result):
     Attributes
     ----------
     statistic : float
-        The measure on the data, in the form that was tested.
+        The measure on the data.
     pvalue : float
         Probability, if the null hypothesis holds, of a statistic at least as extreme. Never 0.
     pvalue_error : float
@@ -76,7 +76,7 @@ class ClassWiseTestResult(Result):
     names : tuple, length K
         The classes.
     statistic : ndarray, shape (K,)
-        The measure of each class, in the form that was tested.
+        The measure of each class.
     pvalue : ndarray, shape (K,)
         Probability, if the predictions of this class are calibrated, of a statistic at least as extreme. Never 0.
     pvalue_holm : ndarray, shape (K,)

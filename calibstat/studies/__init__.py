@@ -1,4 +1,4 @@
-"""The studies behind every claim of calibstat, by name; results and figures are in the folder `simulations`."""
+"""The studies behind the claims of calibstat, by name; results and figures are in the folder `simulations`."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,7 +1,8 @@
 """Does every interval cover what it says? How often, where the truth is known?
 
-The promise: method="honest" at 95% covers in at least 94% of samples, for every measure that has it, at and away from
-calibration. The bootstrap intervals promise nothing; their rates are here to be seen.
+What is checked here, cell by cell: method="honest" at 95% covers in at least 94% of samples, at and away from
+calibration. It is not proven, and elsewhere it can fail: see the page on intervals. The bootstrap intervals promise
+nothing; their rates are here to be seen.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does every test keep its level? How often does it reject what is calibrated?
+"""Does the labels-only test keep its level? How often does it reject what is calibrated?
 
 The promise: with resample="labels", P(p <= 0.05) <= 0.05 for every measure, n and pattern of ties. resample="both"
 promises nothing; its rates are here to be seen.
@@ -64,7 +64,7 @@ def broken(table: pd.DataFrame) -> pd.DataFrame:
 
 STUDY = Study(
     name="size",
-    asks="Does every test keep its level?",
+    asks="Does the labels-only test keep its level?",
     seed=20261,
     hours=0.3,
     grids=grids,

@@ -105,8 +105,8 @@ def run(
     ------
     ValueError
         If an argument is unknown, a measure has no interval by one of the methods, a generator in a study of size is
-        not calibrated, or the store holds another study, is damaged, or another
-        process writes to it. Nothing has then been run.
+        not calibrated, or the store holds another study, is damaged, or another process writes to it.
+        Nothing has then been run.
     NotImplementedError
         If a generator does not know the truth of a measure, where the question needs it.
 
