@@ -78,7 +78,6 @@ Level = Annotated[float, typer.Option("--level", help="Confidence level, between
 Resamples = Annotated[
     int | None, typer.Option("--n-resamples", help="Number of resamples: 999, or 99 where they take long.")
 ]
-Draws = Annotated[int, typer.Option("--n-resamples", help="Number of resamples.")]
 Seed = Annotated[int, typer.Option("--rng", metavar="SEED", help="The same seed gives the same numbers.")]
 Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to; made if it is not there.")]
 
@@ -257,7 +256,7 @@ def compare_models(
         typer.Option("--cluster", metavar="COLUMN", help="Column of whom each row belongs to (a patient, a day)."),
     ] = None,
     level: Level = 0.95,
-    n_resamples: Draws = 999,
+    n_resamples: Resamples = None,
     rng: Seed = 0,
 ) -> None:
     """Say whether one model is better calibrated than another, on the same rows."""

@@ -156,7 +156,7 @@ class Sample:
             return NotImplemented
         unit = max(self.unit, other.unit)
         count = np.concatenate([_in_units(part.count, unit / part.unit) for part in (self, other)])
-        positives = np.concatenate([part.positives * (part.unit / unit) for part in (self, other)])
+        positives = np.concatenate([part.positives / (unit / part.unit) for part in (self, other)])
         value = np.concatenate((self.value, other.value))
         return _summarise(value, count, positives, self.n_zero_weight + other.n_zero_weight, unit)
 

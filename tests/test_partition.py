@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import bin_number
 
+import calibstat as cs
 from calibstat.measures.partition import grid_cells, grow_tree
 
 
@@ -86,6 +87,9 @@ def test_number_of_bins_of_a_grid():
     for n_bins in (0, 2.5, True, "many", 2**63):
         with pytest.raises(ValueError, match="expected n_bins"):
             grid_cells(prob, n_bins=n_bins)
+        for verb in (cs.estimate, cs.detail):  # a tree needs none, but a bad one is no number of bins there either
+            with pytest.raises(ValueError, match="expected n_bins"):
+                verb(np.zeros(1000, int), prob, measure="canonical_ce", n_bins=n_bins)
 
 
 # the tree

@@ -84,6 +84,15 @@ def test_the_unit_of_extreme_weights():
     assert (usual.unit, usual.count.tolist()) == (1, [0.1, 0.8])
 
 
+def test_a_sum_of_extreme_weights_has_no_more_positives_than_rows():
+    rng = np.random.default_rng(0)
+    for scale in 10.0 ** rng.uniform(160, 300, 50):
+        large = cs.Sample.from_rows([1, 1], [0.2, 0.7], [scale, 0.5])
+        small = cs.Sample.from_rows([1, 1], [0.3, 0.8], rng.random(2))
+        both = large + small
+        assert np.array_equal(both.positives, both.count)  # every outcome is 1
+
+
 def test_weights_too_far_apart():
     for weight in ([1e308, 5e-324], [5e-324, 1.5e308]):
         with pytest.raises(ValueError, match="within a factor of 1e308 of each other"):

@@ -147,5 +147,8 @@ def test_a_slow_test_draws_less_unless_asked():
     assert cs.calibration_test(y, p, measure="interval_ce", n_resamples=199, rng=1).n_resamples == 199
     assert cs.calibration_test(y, p, measure="ece", rng=1).n_resamples == 999
     assert cs.confidence_interval(y, p, measure="interval_ce", method="percentile", rng=1).n_resamples == 99
+    models = {"a": p, "b": np.square(p)}
+    assert cs.compare(y, models, measure="interval_ce", method="swap", rng=1).n_resamples == 99
+    assert cs.compare(y, models, measure="ece", method="swap", rng=1).n_resamples == 999
     with pytest.raises(ValueError, match="expected n_resamples to be a whole number of at least 1, found 0"):
         cs.calibration_test(y, p, measure="interval_ce", n_resamples=0)

@@ -46,7 +46,7 @@ def compare(
     adjust: str = "holm",
     cluster: Any = None,
     confidence_level: float = 0.95,
-    n_resamples: int = 999,
+    n_resamples: int | None = None,
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
@@ -78,8 +78,8 @@ def compare(
         To whom each row belongs (a patient, a day): rows of one are drawn, or swapped, together. Not for samples.
     confidence_level : float
         Between 0 and 1; of each interval by itself.
-    n_resamples : int
-        Number of resamples, at least 1.
+    n_resamples : int, optional
+        Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
     rng : None, int, SeedSequence or Generator
         Where randomness comes from; the same int gives the same numbers on any number of threads.
     n_jobs : int
@@ -146,7 +146,6 @@ def compare(
     if adjust not in ADJUSTMENTS:
         raise ValueError(f"expected adjust 'holm' or 'bh', found {adjust!r}")
     check_level("confidence_level", confidence_level)
-    resampling.check_resamples(n_resamples, n_jobs)
     paired = y_prob is not None
     data = _data(y_true, y_prob)
     names = tuple(data)
@@ -156,6 +155,8 @@ def compare(
         what = "method 'swap'" if method == "swap" else "cluster"
         raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")
     problems = [_pose(name, *each, measure, options, lens=lens, labels=labels) for name, each in data.items()]
+    n_resamples = problems[0].bound.draws(n_resamples)
+    resampling.check_resamples(n_resamples, n_jobs)
     pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
     if reference is not None:
         pairs = [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]

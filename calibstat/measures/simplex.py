@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.measures.binned import is_unbinned, number_of_bins
 from calibstat.measures.partition import grid_cells, grow_tree
 from calibstat.measures.registry import HonestRecipe, NormInterval, measure, vector_sums
 
@@ -42,6 +43,8 @@ def simplex_cells(
         return grid_cells(prob, n_bins=n_bins)
     if strategy != "tree":
         raise ValueError(f"expected strategy 'tree' or 'uniform', found {strategy!r}")
+    if not is_unbinned(n_bins):
+        number_of_bins(n_bins, len(prob))  # finds a bad one, although a tree needs none
     return grow_tree(prob, threshold=threshold, min_size=min_size)[0]
 
 
