@@ -26,11 +26,13 @@ def whole_folder(out: Path) -> Iterator[Path]:
     draft = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=home))
     try:
         yield draft
-        for path in sorted(draft.rglob("*")):
-            if path.is_file():
-                place = out / path.relative_to(draft)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                os.replace(path, place)
+        files = [path.relative_to(draft) for path in sorted(draft.rglob("*")) if path.is_file()]
+        for file in files:
+            if (out / file).is_dir():
+                raise ValueError(f"expected a file or nothing at {str(out / file)!r}, found a folder")
+        for file in files:
+            (out / file).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(draft / file, out / file)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         for folder in missing:  # the innermost first

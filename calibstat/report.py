@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from calibstat.inference.honest_classes import is_honest
 from calibstat.inference.intervals import confidence_interval
 from calibstat.inference.problems import EVENT, pose
@@ -17,6 +15,7 @@ from calibstat.inference.testing import calibration_test
 from calibstat.measures.registry import BoundMeasure, MeanInterval
 from calibstat.plots import plot
 from calibstat.predictions import Predictions
+from calibstat.quantiles import quantiles
 from calibstat.results import CalibrationTestResult, ConfidenceInterval, Reliability
 from calibstat.sample import Sample
 from calibstat.words import number, p_text, percent, verdict
@@ -53,8 +52,7 @@ class Finding:
 
     def if_calibrated(self, *levels: float) -> list[float]:
         """Quantiles of the estimate, were every prediction the true probability."""
-        quantiles = np.quantile(self.test.null_distribution, levels)
-        return [float(quantile) for quantile in quantiles]
+        return [float(quantile) for quantile in quantiles(self.test.null_distribution, levels)]
 
 
 def assess(

@@ -17,6 +17,7 @@ ROOT = Path(calibstat.__file__).parent
 LAYERS = [
     "compiled",
     "certain",
+    "quantiles",
     "folders",
     "sheets",
     "checks",

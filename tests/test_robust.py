@@ -198,6 +198,15 @@ def test_a_new_folder_has_the_usual_permissions(tmp_path):
     assert (tmp_path / "out").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
+def test_a_folder_in_the_place_of_a_file_stops_all(tmp_path):
+    out = tmp_path / "out"
+    (out / "b.txt").mkdir(parents=True)
+    with pytest.raises(ValueError, match=r"expected a file or nothing at .*b\.txt"), folders.whole_folder(out) as draft:
+        (draft / "a.txt").write_text("a")
+        (draft / "b.txt").write_text("b")
+    assert [path.name for path in out.iterdir()] == ["b.txt"]
+
+
 def test_out_is_a_file(tmp_path):
     given = constants(tmp_path / "const.csv", 2)
     found = run("report", tmp_path / "const.csv", "--label", "y", *given, "--out", tmp_path / "const.csv")
@@ -252,6 +261,16 @@ def test_control_characters_are_printed_as_in_code(tmp_path):
         assert not printing.CONTROL.search(found.output)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are text elsewhere")
+def test_file_names_that_are_no_text(tmp_path):
+    """They come as lone surrogates, which no terminal takes."""
+    pd.DataFrame({"y": Y, "p": P}).to_csv(tmp_path / "bad\udcff.csv", index=False)
+    out = tmp_path / "out\udcff"
+    found = run("report", tmp_path / "bad\udcff.csv", "--label", "y", "--prob", "p", "--out", out)
+    assert found.exit_code == 0, found.output
+    assert "\\udcff" in found.output
+
+
 def test_markup_and_other_scripts_stay_as_they_are():
     for text in ("[red]x[/red]", "[/]", "жük 猫", "a\nb"):
         assert printing.visible(text) == text
@@ -281,7 +300,9 @@ def test_rows_with_more_cells_than_columns_are_refused(row, number, tmp_path):
 # --- stores ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("content", ["[]", '"x"', "null", "5", "", '{"seed": "1"', '{"seed": 1}', "\x00\x01"])
+@pytest.mark.parametrize(
+    "content", ["[" * 200_000, "[]", '"x"', "null", "5", "", '{"seed": "1"', '{"seed": 1}', "\x00\x01"]
+)
 def test_a_damaged_description_is_named(content, tmp_path):
     cs.study.run(**RUN, store=tmp_path / "store")
     (tmp_path / "store" / DESCRIPTION).write_text(content)

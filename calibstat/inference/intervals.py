@@ -14,6 +14,7 @@ from calibstat.inference.honest_classes import honest_interval_of_classes, is_ho
 from calibstat.inference.problems import EVENT, ClassProblem, EventProblem, Problem, VectorProblem, impossible, pose
 from calibstat.measures.binned import is_unbinned
 from calibstat.measures.registry import BinnedInterval, BoundMeasure, MeanInterval
+from calibstat.quantiles import quantiles
 from calibstat.results import ConfidenceInterval
 from calibstat.sample import Sample
 
@@ -205,9 +206,13 @@ def _bootstrap_of_classes(
         drawn = problem.together(drawn)
     else:
         drawn = problem.resample("rows", n_resamples, key, ROWS_STAGE, n_jobs)
-    low, high = np.quantile(drawn, [alpha / 2, 1 - alpha / 2])
-    estimate = problem.estimate()
-    return (low, high) if method == "percentile" else (2 * estimate - high, 2 * estimate - low)
+    low, high = quantiles(drawn, [alpha / 2, 1 - alpha / 2])
+    return (low, high) if method == "percentile" else _reflected(problem.estimate(), low, high)
+
+
+def _reflected(estimate: float, low: float, high: float) -> tuple[float, float]:
+    """Return the ends of the basic interval; what is infinite stays so."""
+    return (estimate, estimate) if np.isinf(estimate) else (2 * estimate - high, 2 * estimate - low)
 
 
 def bootstrap_interval(
@@ -218,10 +223,9 @@ def bootstrap_interval(
     levels = np.array([alpha / 2, 1 - alpha / 2])
     if method == "bca":
         levels = _bca_levels(bound, sample, drawn, levels)
-    low, high = np.quantile(drawn, levels)
+    low, high = quantiles(drawn, levels)
     if method == "basic":
-        estimate = bound.estimate(sample)
-        low, high = 2 * estimate - high, 2 * estimate - low
+        low, high = _reflected(bound.estimate(sample), low, high)
     return float(low), float(high)
 
 
@@ -250,4 +254,6 @@ def _jackknife(bound: BoundMeasure, sample: Sample) -> tuple[np.ndarray, np.ndar
             weights.append(rows[j])
             left_out.append(bound.statistic(sample.value, count, positives) if sample.n > 1 else 0.0)
     weight, values = np.array(weights), np.array(left_out)
+    if np.isinf(values).any():  # beside infinite influences the others are nothing
+        values = np.isinf(values).astype(np.float64)
     return weight, weight @ values / weight.sum() - values

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.certain import advice
 from calibstat.compiled import jit
 from calibstat.sample import Sample
 
@@ -20,6 +21,7 @@ MOST_STEPS = 200
 CONVERGED = 1e-10  # squared distance to the solution in standard errors, before the last step, which squares it
 ROUNDING = 1e-12  # of a log-likelihood, relative
 EDGE = 1e-3  # of the depth of a region of likelihood, how far from its edge counts as on it
+LONG = 0.5  # move of a logit that is no last step: where outcomes are separated, every step moves some logit by about 1
 SEPARATED = 1e-7  # information in some direction, as a share of that of a calibrated model, below which there is none
 
 
@@ -55,6 +57,11 @@ class LogitPolynomial:
         self.half = (self.logit[-1] - self.logit[0]) / 2
         weight = np.sqrt(sample.count * sample.value * (1 - sample.value))
         self.triangle = np.linalg.qr(weight[:, None] * self._powers(self.logit), mode="r")
+        if not np.diag(self.triangle).all():
+            raise ValueError(
+                f"expected predictions that leave outcomes open for {what}, found so near to 0 and 1 that they tell "
+                f"nothing of a polynomial of degree {self.degree} in their logits; {advice(sample.value)}"
+            )
         self.basis = np.ascontiguousarray(self.at(self.logit))
 
     def _powers(self, x: np.ndarray) -> np.ndarray:
@@ -82,7 +89,7 @@ class LogitPolynomial:
             if np.linalg.eigvalsh(information)[0] < SEPARATED:
                 break
             step = np.linalg.solve(information, gradient)
-            close = gradient @ step < CONVERGED
+            close = gradient @ step < CONVERGED and np.abs(self.basis[:, : degree + 1] @ step).max() < LONG
             while True:
                 found = self.derivatives(coefficient + step)
                 if close or found[0] >= value - ROUNDING * abs(value):

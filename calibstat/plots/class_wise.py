@@ -9,6 +9,7 @@ import numpy as np
 
 from calibstat.plots.marks import POINT, colors, new_axes, strip_along
 from calibstat.plots.reliability import curves, ends, rows, what
+from calibstat.quantiles import quantiles
 from calibstat.results import ClassWiseReliability, ClassWiseTestResult
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def class_wise_test(found: ClassWiseTestResult, ax: Axes | None) -> Axes:
     n_classes, order = len(found.names), np.argsort(found.pvalue, kind="stable")[:LINES]
     ax, color = new_axes(ax, height=1.8 + 0.22 * order.size), colors()
     place, statistic = np.arange(order.size), found.statistic[order]
-    low, high = np.quantile(found.null_distribution[:, order], (0.05, 0.95), axis=0)
+    low, high = quantiles(found.null_distribution[:, order], (0.05, 0.95), axis=0)
     label = "middle 90% of resamples if calibrated"
     ax.hlines(place, low, high, color=color["blue"], alpha=0.3, linewidth=7, label=label)
     far = found.pvalue_holm[order] <= LEVEL

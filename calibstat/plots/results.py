@@ -20,16 +20,19 @@ SPIKE = 1e-12  # relative width below which a null distribution is one number an
 def null_distribution(found: CalibrationTestResult, ax: Axes | None) -> Axes:
     """The null distribution, the part of it that is at least as extreme as the data, and the data."""
     ax, color = new_axes(ax), colors()
-    null, observed = found.null_distribution, found.statistic
-    middle, width = (null.min() + null.max()) / 2, np.ptp(null)
+    whole, observed = found.null_distribution, found.statistic
+    null = whole[np.isfinite(whole)]
+    infinite = f", {whole.size - null.size} of them infinite" if null.size < whole.size else ""
+    middle, width = ((null.min() + null.max()) / 2, np.ptp(null)) if null.size else (0.0, 0.0)
     if width <= SPIKE * max(1.0, abs(middle)):  # only rounding: one bar of some width about it
         width = max(abs(middle), abs(observed - middle) if np.isfinite(observed) else 0.0, 1e-3) / 20
         counts, edges = np.array([null.size]), np.array([middle - width / 2, middle + width / 2])
     else:
         counts, edges = np.histogram(null, bins=40)
-    ax.stairs(counts, edges, fill=True, color=color["blue"], alpha=0.45, label=f"{null.size} resamples if calibrated")
+    label = f"{whole.size} resamples if calibrated{infinite}"
+    ax.stairs(counts, edges, fill=True, color=color["blue"], alpha=0.45, label=label)
     ax.axvline(observed, color=color["red"], linewidth=2, label=f"observed, {observed:.3g}")
-    ax.set_ylim(0, 1.3 * counts.max())  # room for the legend
+    ax.set_ylim(0, 1.3 * max(counts.max(), 1))  # room for the legend
     ax.set(xlabel=found.measure, ylabel="Resamples", title=f"p = {found.pvalue:.2g}, n = {found.n}")
     legend(ax)
     return ax

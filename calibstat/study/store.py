@@ -146,7 +146,7 @@ class Store:
 def _refuse_another(path: Path, here: dict[str, str]) -> None:
     try:
         there = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # no JSON, or no text
+    except (ValueError, RecursionError) as error:  # no JSON, no text, or too deep
         raise ValueError(f"expected the description of a study in {path}, found what is damaged: {error}") from None
     if not isinstance(there, dict) or not all(isinstance(value, str) for value in there.values()):
         raise ValueError(f"expected the description of a study in {path}, found {short(there)}")
