@@ -126,15 +126,18 @@ def run(
     """
     import pandas as pd
 
-    if question not in QUESTIONS:
+    if not isinstance(question, str) or question not in QUESTIONS:
         raise ValueError(f"expected a question, one of {', '.join(QUESTIONS)}; found {short(question)}")
     kind = QUESTIONS[question]
+    if methods is not None and (isinstance(methods, str) or not isinstance(methods, Sequence)):
+        raise ValueError(f"expected a sequence of methods, found {short(methods)}")
     chosen = kind.method_choices[:1] if methods is None else tuple(methods)
     for method in chosen:
         if method not in kind.method_choices:
             allowed = ", ".join(map(repr, kind.method_choices))
             raise ValueError(f"expected a method of question {question!r}, one of {allowed}; found {method!r}")
-    rows = list(n) if isinstance(n, Sequence | np.ndarray) and not isinstance(n, str) else [n]
+    several = isinstance(n, Sequence | np.ndarray) and not isinstance(n, str | bytes) and np.ndim(n) > 0
+    rows: list[Any] = list(n) if several else [n]  # type: ignore[arg-type]
     for k in rows:
         check_whole("n", k)
     check_whole("seed", seed, 0)
@@ -153,13 +156,14 @@ def run(
                 "expected generators with sample(n, rng), truth(measure, **options) and is_calibrated, such as those "
                 f"of calibstat.generators; found {short(generator)} for {short(label)}"
             )
-    for what, entries in (("generator", generators), ("n", rows), ("measure", measures), ("method", chosen)):
+    named = _named(measures)
+    for what, entries in (("generator", generators), ("n", rows), ("measure", named), ("method", chosen)):
         if not len(entries):
             raise ValueError(f"expected at least one {what}, found none")
     asked = kind(
         generators=dict(generators),
         n=[int(k) for k in rows],
-        measures=_named(measures),
+        measures=named,
         methods=list(chosen),
         replicates=int(replicates),
         n_resamples=n_resamples,
@@ -187,10 +191,14 @@ def _trials(generators: Mapping[str, Any]) -> Iterator[Data]:
 
 def _named(measures: Measures) -> dict[str, tuple[str, dict[str, Any]]]:
     """Give every measure a label, and raise now if one or an option is unknown."""
-    if isinstance(measures, str):
-        raise ValueError(f"expected a sequence of measures, found the string {measures!r}")
+    if isinstance(measures, str) or not isinstance(measures, Sequence | Mapping):
+        kind = "the string " if isinstance(measures, str) else ""
+        raise ValueError(f"expected a sequence of measures, found {kind}{short(measures)}")
     chosen = measures if isinstance(measures, Mapping) else {name: (name, {}) for name in measures}
-    for name, options in chosen.values():
+    for label, entry in chosen.items():
+        if not (isinstance(entry, Sequence) and len(entry) == 2 and isinstance(entry[1], Mapping)):
+            raise ValueError(f"expected (name, options) for measure {short(label)}, found {short(entry)}")
+        name, options = entry
         bound_to(name, options)
     return {label: (name, dict(options)) for label, (name, options) in chosen.items()}
 

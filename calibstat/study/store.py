@@ -49,6 +49,9 @@ class Store:
             raise ModuleNotFoundError("a store needs pyarrow: python -m pip install 'calibstat[simulations]'")
         self.folder, self.columns = Path(folder), list(columns)
         path = self.folder / DESCRIPTION
+        for place in (self.folder, *self.folder.parents):
+            if place.exists() and not place.is_dir():
+                raise ValueError(f"expected a folder for the store, found the file {str(place)!r}")
         if path.exists():
             _refuse_another(path, dict(description))
         elif self.folder.exists() and any(not _own(path) for path in self.folder.iterdir()):
@@ -110,7 +113,13 @@ class Store:
         found = [batch for batch in batches if batch is not None]
         if not found:
             return np.empty(0, np.int64), np.empty((0, len(self.columns)))
-        return np.concatenate([cells for cells, _ in found]), np.concatenate([answers for _, answers in found])
+        cells, answers = (np.concatenate(part) for part in zip(*found, strict=True))
+        _, first, which = np.unique(cells, return_index=True, return_inverse=True)
+        twice = ~np.equal(answers, answers[first][which]) & ~np.isnan(answers)
+        if twice.any():
+            cell = cells[twice.any(axis=1)][0]
+            raise ValueError(f"expected one answer for every cell in {self.folder}, found two for cell {cell}")
+        return cells, answers
 
     def _batch(self, path: Path, size: int | None) -> tuple[np.ndarray, np.ndarray] | None:
         from pyarrow import parquet
