@@ -449,8 +449,16 @@ def vector_sums(cell, prob, label):  # type: ignore[no-untyped-def]
 
 
 def _plain(value: Any) -> Any:
-    """Return an array as a tuple, which can be compared and printed."""
-    return tuple(value.tolist()) if isinstance(value, np.ndarray) and value.ndim == 1 else value
+    """Return a sequence of numbers, such as cuts, as a tuple of plain ones, which can be compared and printed."""
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        return tuple(value.tolist())
+    return (
+        tuple(map(_plain, value))
+        if isinstance(value, tuple)
+        else value.item()
+        if isinstance(value, np.generic)
+        else value
+    )
 
 
 @cache
