@@ -261,6 +261,8 @@ def test_internal_validation_needs_the_rows_of_the_fit():
         ([0, 0, 1, 1], [0.2, 0.4, 0.6, 0.8], {"held_out": True}, "separates"),
         ([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8], {"held_out": True, "confidence_levels": (0.9, 0.8)}, "ascending"),
         ([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8], {"held_out": True, "confidence_levels": ()}, "ascending"),
+        ([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8], {"held_out": True, "confidence_levels": 0.95}, "such as"),
+        ([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8], {"held_out": True, "confidence_levels": None}, "such as"),
         ([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8], {"held_out": True, "confidence_levels": (0.5, 1)}, "ascending"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.checks import check_level
+from calibstat.checks import check_level, short
 from calibstat.inference.classical import LOGIT, approximate, between, need_held_out, one_event
 from calibstat.inference.logistic import Fit, LogitPolynomial
 from calibstat.results import CalibrationBelt, read_only
@@ -98,6 +98,8 @@ def calibration_belt(
     ['above', 'below']
     """
     need_held_out(held_out, "the calibration belt", "the law of its test depends on it")
+    if np.ndim(confidence_levels) != 1:
+        raise ValueError(f"expected ascending confidence_levels, such as (0.95,), found {short(confidence_levels)}")
     for level in confidence_levels:
         check_level("ascending confidence_levels", level)
     levels = tuple(float(level) for level in confidence_levels)
