@@ -1,6 +1,7 @@
 """The study of comparisons: truths by hand, equal measures, its cells, its promises and its pictures."""
 
 import hashlib
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -134,3 +135,14 @@ def test_the_difference_is_that_over_the_cells_of_each_data_set():
             of_model.append(np.abs(np.bincount(cell, predictions(("both", 1.0)) - predictions(model))).sum() / 3600)
         truths.append(of_model[0] - of_model[1])
     assert found["quantile"] == pytest.approx(np.mean(truths), abs=1e-12)
+
+
+def test_no_pair_without_a_difference_is_left_out():
+    """Every measure is judged on every pair of equal models; losses reward sharpness, and are equal for fewer pairs."""
+    path = Path(__file__).parent.parent / "simulations" / "results" / "comparison.csv"
+    stored = pd.read_csv(path, comment="#")
+    judged = comparison.without_difference(stored)
+    for measure in comparison.MEASURES:
+        pairs = set(judged["generator"][judged["measure"] == measure])
+        sharper = set() if measure in ("brier", "log_loss") else {comparison.SHARPER, comparison.CONSTANT}
+        assert pairs == {*comparison.ALIKE, *comparison.EQUAL, *sharper}, measure

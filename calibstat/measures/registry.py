@@ -452,13 +452,9 @@ def _plain(value: Any) -> Any:
     """Return a sequence of numbers, such as cuts, as a tuple of plain ones, which can be compared and printed."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         return tuple(value.tolist())
-    return (
-        tuple(map(_plain, value))
-        if isinstance(value, tuple)
-        else value.item()
-        if isinstance(value, np.generic)
-        else value
-    )
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value.item() if isinstance(value, np.generic) else value
 
 
 @cache

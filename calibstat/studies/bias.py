@@ -90,7 +90,8 @@ def draw_bins(table: pd.DataFrame) -> Figure:
         if column == 0:
             axes.set_ylabel(form)
     for axes in grid[:, 0]:  # only now, because limits that are set no longer follow what is drawn
-        axes.set_ylim(bottom=0)
+        shown = table[table["measure"] == axes.get_ylabel()]
+        axes.set_ylim(bottom=min(0.0, (shown["mean"] - 2 * shown["mean_se"]).min()))  # a debiased one may be below 0
     handles = grid[0, 0].get_legend_handles_labels()
     figure.legend(*handles, loc="outside upper center", ncols=3, frameon=False)
     figure.supxlabel("number of bins (bars: ± 2 standard errors)", fontsize="medium")
