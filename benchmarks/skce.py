@@ -9,9 +9,9 @@ import resource
 import numpy as np
 from timing import in_turn, seconds
 
-from calibstat.inference.kernel_test import kernel_calibration_test
-from calibstat.measures.matrix_kernel import skce, skce_batch
-from calibstat.predictions import Predictions
+from calibstat.classical.skce_test import kernel_calibration_test
+from calibstat.data.predictions import Predictions
+from calibstat.measures.skce import skce, skce_batch
 
 RESAMPLES = 999
 SHARE = 27  # numpy runs this fraction of the resamples and its time is multiplied

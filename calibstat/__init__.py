@@ -1,13 +1,20 @@
 """Statistics for calibrated probabilities: measures, exact tests, honest intervals, reliability diagrams."""
 
-from calibstat import generators, lenses, recalibration, study
-from calibstat.display import ReliabilityDisplay
+from calibstat import generators, recalibration, study
+from calibstat.classical.asymptotic_tests import cox, hosmer_lemeshow, kolmogorov_smirnov, kuiper, spiegelhalter
+from calibstat.classical.calibration_belt import calibration_belt
+from calibstat.classical.skce_test import kernel_calibration_test
+from calibstat.classical.t_cal import t_cal
+from calibstat.data import lenses
+from calibstat.data.lenses import LENSES, Lens
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
 from calibstat.generators import GENERATORS
-from calibstat.inference.belt import calibration_belt
-from calibstat.inference.classical import cox, hosmer_lemeshow, kolmogorov_smirnov, kuiper, spiegelhalter
-from calibstat.inference.comparison import compare
-from calibstat.inference.decomposition import decompose
-from calibstat.inference.estimation import (
+from calibstat.inference.calibration_test import calibration_test
+from calibstat.inference.compare import compare
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.decompose import decompose
+from calibstat.inference.estimate import (
     detail,
     estimate,
     expected_calibration_error,
@@ -15,7 +22,7 @@ from calibstat.inference.estimation import (
     maximum_calibration_error,
     smooth_calibration_error,
 )
-from calibstat.inference.general import (
+from calibstat.inference.gce_family import (
     adaptive_calibration_error,
     class_conditional_calibration_error,
     gce_family,
@@ -23,20 +30,14 @@ from calibstat.inference.general import (
     static_calibration_error,
     thresholded_adaptive_calibration_error,
 )
-from calibstat.inference.generalization import generalization_gap
-from calibstat.inference.intervals import confidence_interval
-from calibstat.inference.kernel_test import kernel_calibration_test
+from calibstat.inference.generalization_gap import generalization_gap
 from calibstat.inference.reliability import reliability
 from calibstat.inference.sharpness import sharpness
-from calibstat.inference.summary import summarize
-from calibstat.inference.t_cal import t_cal
-from calibstat.inference.testing import calibration_test
-from calibstat.lenses import LENSES, Lens
+from calibstat.inference.summarize import summarize
 from calibstat.measures import MEASURES, Measure, measure
+from calibstat.measures.bregman import Bregman
 from calibstat.plots import plot
-from calibstat.predictions import Predictions
-from calibstat.sample import Sample
-from calibstat.scores import Bregman
+from calibstat.plots.sklearn_display import ReliabilityDisplay
 
 __all__ = [
     "GENERATORS",

@@ -6,6 +6,6 @@ The grid and the figure are in calibstat/studies/bins.py.
 import sys
 from pathlib import Path
 
-from calibstat.cli import app
+from calibstat.cli.app import app
 
 app(["study", "bins", "--out", str(Path(__file__).parent), *sys.argv[1:]])

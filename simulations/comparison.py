@@ -6,6 +6,6 @@ The grid and the figures are in calibstat/studies/comparison.py.
 import sys
 from pathlib import Path
 
-from calibstat.cli import app
+from calibstat.cli.app import app
 
 app(["study", "comparison", "--out", str(Path(__file__).parent), *sys.argv[1:]])

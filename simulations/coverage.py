@@ -9,6 +9,6 @@ if __name__ != "__main__":  # numba looks for the package "coverage" and would f
 import sys
 from pathlib import Path
 
-from calibstat.cli import app
+from calibstat.cli.app import app
 
 app(["study", "coverage", "--out", str(Path(__file__).parent), *sys.argv[1:]])

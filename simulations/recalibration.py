@@ -7,6 +7,6 @@ What is done and the figures are in calibstat/studies/recalibration.py. With --d
 import sys
 from pathlib import Path
 
-from calibstat.cli import app
+from calibstat.cli.app import app
 
 app(["study", "recalibration", "--out", str(Path(__file__).parent), *sys.argv[1:]])

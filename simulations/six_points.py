@@ -6,6 +6,6 @@ The grid and the figure are in calibstat/studies/six_points.py.
 import sys
 from pathlib import Path
 
-from calibstat.cli import app
+from calibstat.cli.app import app
 
 app(["study", "six_points", "--out", str(Path(__file__).parent), *sys.argv[1:]])

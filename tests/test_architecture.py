@@ -14,41 +14,18 @@ import pytest
 import calibstat
 
 ROOT = Path(calibstat.__file__).parent
-LAYERS = [
-    "compiled",
-    "certain",
-    "quantiles",
-    "folders",
-    "sheets",
-    "checks",
-    "sample",
-    "predictions",
-    "lenses",
-    "scores",
-    "measures",
-    "results",
-    "poisson_binomial",
-    "resampling",
-    "generators",
-    "inference",
-    "recalibration",
-    "plots",
-    "display",
-    "study",
-]
-# what stands on the public names is above them
-LAYERS += ["reading", "words", "looking", "report", "report_classes", "saving"]
-LAYERS += ["__init__", "demo", "studies", "printing", "cli", "__main__"]
+LAYERS = ["compiled", "data", "measures", "result", "resampling", "generators", "inference", "classical"]
+LAYERS += ["recalibration", "plots", "output", "study", "__init__", "studies", "cli"]
 LATE = ["statsmodels", "seaborn", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich"]
 RANDOM = {
-    "resampling/words.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
-    "generators/base.py": {"drawing": {"default_rng"}},  # synthetic data
+    "resampling/streams.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
+    "generators/generator.py": {"drawing": {"default_rng"}},  # synthetic data
     "study/": {None: {"SeedSequence"}},
     "studies/": {None: {"SeedSequence"}},
     "studies/randomised.py": {None: {"Generator"}},  # estimators that are random by themselves, for comparison only
     "studies/distances.py": {None: {"SeedSequence"}, "draw_kernel": {"default_rng"}},
     "studies/comparison.py": {None: {"SeedSequence"}, "sample": {"default_rng"}},
-    "demo.py": {None: {"default_rng"}},  # the split into rows to fit and rows held out
+    "cli/demo.py": {None: {"default_rng"}},  # the split into rows to fit and rows held out
 }
 
 
@@ -157,12 +134,12 @@ def test_every_file_has_a_layer():
 @pytest.mark.parametrize(
     ("file", "source"),
     [
-        ("sample.py", "from calibstat.measures import ece"),
+        ("data/sample.py", "from calibstat.measures import ece"),
         ("measures/binned.py", "def f():\n    import calibstat.resampling"),
-        ("resampling.py", "from calibstat import plots"),
-        ("inference/testing.py", "from ..report import assess"),
-        ("results.py", "import calibstat as cs"),
-        ("plots.py", "from calibstat import estimate"),
+        ("resampling/streams.py", "from calibstat import plots"),
+        ("inference/calibration_test.py", "from ..cli import report"),
+        ("result.py", "import calibstat as cs"),
+        ("plots/style.py", "from calibstat import estimate"),
     ],
 )
 def test_an_upward_import_is_found(file, source):
@@ -170,7 +147,10 @@ def test_an_upward_import_is_found(file, source):
 
 
 def test_a_downward_import_is_not_objected_to():
-    assert upward_imports("inference/testing.py", "from calibstat import resampling\nfrom . import estimation") == []
+    assert (
+        upward_imports("inference/calibration_test.py", "from calibstat import resampling\nfrom . import estimate")
+        == []
+    )
 
 
 def loaded_late(statement):
@@ -194,11 +174,11 @@ def test_only_the_named_places_draw():
 @pytest.mark.parametrize(
     ("file", "source"),
     [
-        ("sample.py", "import numpy as np\nnp.random.default_rng(0)"),
-        ("inference/testing.py", "from numpy.random import default_rng"),
-        ("inference/testing.py", "from numpy import random"),
+        ("data/sample.py", "import numpy as np\nnp.random.default_rng(0)"),
+        ("inference/calibration_test.py", "from numpy.random import default_rng"),
+        ("inference/calibration_test.py", "from numpy import random"),
         ("measures/binned.py", "import random"),
-        ("resampling/words.py", "def other(rng):\n    return np.random.SeedSequence(rng)"),
+        ("resampling/streams.py", "def other(rng):\n    return np.random.SeedSequence(rng)"),
         ("study/engine.py", "rng = np.random.default_rng(0)"),
     ],
 )

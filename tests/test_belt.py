@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from scipy import integrate, optimize, special, stats
 
 import calibstat as cs
-from calibstat.inference.belt import _forward, _quantile, calibration_belt, selected_survival
-from calibstat.inference.logistic import LogitPolynomial
-from calibstat.results import CalibrationBelt
+from calibstat.classical.calibration_belt import (
+    CalibrationBelt,
+    _forward,
+    _quantile,
+    calibration_belt,
+    selected_survival,
+)
+from calibstat.classical.logistic import LogitPolynomial
 
 mpl.use("Agg")
 GATE = stats.chi2.ppf(0.95, 1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import calibstat as cs
-from calibstat import certain
+from calibstat.data import clipping as certain
 from calibstat.recalibration import MatrixScaling, NeuralScaling, PlattScaling, TemperatureScaling, VectorScaling
 from calibstat.studies import recalibration
 

@@ -12,9 +12,10 @@ from scipy import stats
 from test_predictions import LABEL, PROB, vectors
 
 import calibstat as cs
-from calibstat import lenses, resampling
+from calibstat import resampling
+from calibstat.data import lenses
+from calibstat.inference.calibration_test import LABELS_STAGE
 from calibstat.inference.honest import ROWS_STAGE
-from calibstat.inference.testing import LABELS_STAGE
 from calibstat.measures import registry
 from calibstat.measures.binned import uniform_column_sums
 from calibstat.measures.registry import find_measure, vector_sums

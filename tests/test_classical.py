@@ -11,7 +11,7 @@ from oracles import bin_number
 from scipy import integrate, optimize, special, stats
 
 import calibstat as cs
-from calibstat.inference.classical import (
+from calibstat.classical.asymptotic_tests import (
     brownian_maximum,
     brownian_range,
     cox,

@@ -12,12 +12,15 @@ import pytest
 from typer.testing import CliRunner
 
 import calibstat as cs
-from calibstat import demo, report_classes, saving, words
-from calibstat.cli import app
-from calibstat.looking import of_vectors, read_lens
+from calibstat.cli import class_report as report_classes
+from calibstat.cli import demo
+from calibstat.cli import saved_results as saving
+from calibstat.cli import wording as words
+from calibstat.cli.app import app
+from calibstat.cli.input_files import as_classes, choose, plain, read_data
+from calibstat.cli.lens_syntax import of_vectors, read_lens
+from calibstat.cli.terminal import with_progress
 from calibstat.measures.registry import everyday_measures
-from calibstat.printing import with_progress
-from calibstat.reading import as_classes, choose, plain, read_data
 
 COLUMNS = ["--label", "y", "--prob", "p"]
 
@@ -64,7 +67,7 @@ def test_help_names_every_command():
 
 
 def test_help_loads_nothing_slow():
-    code = "import sys, calibstat.cli; print([m for m in ('pandas', 'statsmodels', 'seaborn') if m in sys.modules])"
+    code = "import sys, calibstat.cli.app; print([m for m in ('pandas', 'statsmodels', 'seaborn') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 
@@ -569,7 +572,7 @@ def test_report_of_several_classes(zoo, predictions, tmp_path):
 
 
 def test_report_of_whole_vectors(zoo, tmp_path, monkeypatch):
-    monkeypatch.setattr("calibstat.looking.of_vectors", lambda: ["brier", "canonical_ce"])
+    monkeypatch.setattr("calibstat.cli.lens_syntax.of_vectors", lambda: ["brier", "canonical_ce"])
     result = run("report", zoo, *PATTERN, "--lens", "groups:cat+hen,dog", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     names = {path.name for path in (tmp_path / "out").iterdir()}

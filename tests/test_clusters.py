@@ -9,7 +9,7 @@ import calibstat as cs
 from calibstat.inference.clusters import SIGNS_STAGE
 from calibstat.inference.honest import ROWS_STAGE
 from calibstat.resampling import key_of, signs
-from calibstat.resampling.words import stream, word
+from calibstat.resampling.streams import stream, word
 
 FALSE_ALARM = 1e-4  # of each statistical check
 

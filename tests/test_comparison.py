@@ -15,11 +15,12 @@ from statsmodels.stats.multitest import multipletests
 
 import calibstat as cs
 from calibstat import resampling
-from calibstat.inference import comparison, rowwise
-from calibstat.inference.problems import pose
-from calibstat.inference.rowwise import row_wise
+from calibstat.inference import compare as comparison
+from calibstat.inference import linear_form as rowwise
+from calibstat.inference.linear_form import row_wise
+from calibstat.inference.problem import pose
 from calibstat.measures.registry import everyday_measures
-from calibstat.resampling.words import stream, word
+from calibstat.resampling.streams import stream, word
 
 OFFERED = [
     ("kernel_ce", {}),
@@ -246,7 +247,7 @@ def test_threads_and_chunks_do_not_show(measure, options, method, monkeypatch):
     settings = {"measure": measure, "method": method, "n_resamples": 50, "rng": 3, **options}
     one = cs.compare(y, models, **settings)
     assert same(one, cs.compare(y, models, n_jobs=3, **settings))
-    monkeypatch.setattr("calibstat.resampling.shared.LARGEST_PIECE", 20_000)  # a few resamples at a time
+    monkeypatch.setattr("calibstat.resampling.draw_units.LARGEST_PIECE", 20_000)  # a few resamples at a time
     assert same(one, cs.compare(y, models, **settings))
 
 

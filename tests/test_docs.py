@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import calibstat as cs
-from calibstat.cli import app
+from calibstat.cli.app import app
 from calibstat.measures.registry import everyday_measures
 from calibstat.studies import STUDIES
 from calibstat.studies.consistency import with_truth

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from oracles import bin_number
 
 import calibstat as cs
-from calibstat.inference.general import (
+from calibstat.data.predictions import Predictions
+from calibstat.inference.gce_family import (
     adaptive_calibration_error,
     class_conditional_calibration_error,
     gce_family,
@@ -17,9 +18,8 @@ from calibstat.inference.general import (
     static_calibration_error,
     thresholded_adaptive_calibration_error,
 )
-from calibstat.measures import general
-from calibstat.measures.general import gce, gce_batch
-from calibstat.predictions import Predictions
+from calibstat.measures import gce as general
+from calibstat.measures.gce import gce, gce_batch
 
 # Appendix C of Nixon et al. 2019, in their order
 SWITCHES = [

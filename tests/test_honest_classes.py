@@ -6,7 +6,8 @@ from scipy import stats
 from test_classes import example
 
 import calibstat as cs
-from calibstat import lenses, resampling
+from calibstat import resampling
+from calibstat.data import lenses
 from calibstat.generators import dirichlet
 from calibstat.inference.honest import ROWS_STAGE
 from calibstat.measures.registry import NormInterval, find_measure

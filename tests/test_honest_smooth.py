@@ -6,10 +6,10 @@ from scipy import stats
 
 import calibstat as cs
 from calibstat import resampling
+from calibstat.inference.calibration_test import p_value
 from calibstat.inference.honest import LABELS_STAGE, ROWS_STAGE
-from calibstat.inference.testing import p_value
 from calibstat.measures.registry import find_measure
-from calibstat.measures.smooth import cosines, curve
+from calibstat.measures.smooth_ece import cosines, curve
 
 FALSE_ALARM = 1e-4
 

@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 import calibstat as cs
-from calibstat.quantiles import quantiles
-from calibstat.report import assess, usual
+from calibstat.cli.report import assess, usual
+from calibstat.resampling.quantiles import quantiles
 
 NAME = "normalized_log_loss"
 FEW = {
@@ -58,7 +58,7 @@ def test_an_interval_is_no_nan(rows, method):
 
 def test_bca_with_one_event_is_the_limit_of_large_influences():
     """Of 6 rows one has all influence: the acceleration is that of (-5, 1, 1, 1, 1, 1) / 6 up to a factor."""
-    from calibstat.inference.intervals import _jackknife
+    from calibstat.inference.confidence_interval import _jackknife
     from calibstat.measures.registry import find_measure
 
     weight, influence = _jackknife(find_measure(NAME, {}), cs.Sample.from_rows(*FEW["one event"]))

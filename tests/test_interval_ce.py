@@ -15,7 +15,7 @@ from scipy import optimize
 
 import calibstat as cs
 from calibstat.generators import calibrated, domain, groups, temperature
-from calibstat.measures.interval import BLOCK
+from calibstat.measures.interval_ce import BLOCK
 
 mpl.use("Agg")
 

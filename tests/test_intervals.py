@@ -9,7 +9,8 @@ from scipy import integrate, stats
 
 import calibstat as cs
 from calibstat import resampling
-from calibstat.inference import honest, intervals
+from calibstat.inference import confidence_interval as intervals
+from calibstat.inference import honest
 from calibstat.measures.registry import find_measure
 
 

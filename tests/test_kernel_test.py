@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibstat.inference.kernel_test import SIGNS_STAGE, kernel_calibration_test
-from calibstat.measures.matrix_kernel import kernel_arguments, matched_sums, skce
-from calibstat.predictions import Predictions
+from calibstat.classical.skce_test import SIGNS_STAGE, kernel_calibration_test
+from calibstat.data.predictions import Predictions
+from calibstat.measures.skce import kernel_arguments, matched_sums, skce
 from calibstat.resampling import key_of, signs
 
 KERNELS = [{}, {"kernel": "gaussian", "distance": "euclidean", "bandwidth": 0.4}]

@@ -8,8 +8,8 @@ from scipy.stats import binom
 from test_predictions import LABEL, PROB, vectors
 
 import calibstat as cs
-from calibstat import lenses
-from calibstat.inference.problems import look
+from calibstat.data import lenses
+from calibstat.inference.problem import look
 
 from_rows = cs.Predictions.from_rows
 

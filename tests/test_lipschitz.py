@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 from scipy.sparse import diags_array, vstack
 
 import calibstat as cs
-from calibstat.measures import lipschitz
-from calibstat.measures.lipschitz import smooth_ce
+from calibstat.measures import smooth_ce as lipschitz
+from calibstat.measures.smooth_ce import smooth_ce
 
 
 def by_linear_programme(value, residual):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibstat as cs
-from calibstat.measures.matrix_kernel import COLUMNS, skce, skce_batch
+from calibstat.measures.skce import COLUMNS, skce, skce_batch
 
 KERNELS = [
     {},

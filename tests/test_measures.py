@@ -8,7 +8,14 @@ import pytest
 
 import calibstat as cs
 from calibstat.measures import registry
-from calibstat.measures.registry import MEASURES, BoundMeasure, Measure, event_measures, everyday_measures, find_measure
+from calibstat.measures.registry import (
+    MEASURES,
+    BoundMeasure,
+    Measure,
+    event_measures,
+    everyday_measures,
+    find_measure,
+)
 
 ULP = np.finfo(float).eps
 VARIANTS = [

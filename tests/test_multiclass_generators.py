@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
 import calibstat as cs
-from calibstat import generators, lenses
+from calibstat import generators
+from calibstat.data import lenses
+from calibstat.data.predictions import Predictions
 from calibstat.generators import always_wrong, calibrated, dirichlet, label_noise, six_points, temperature
 from calibstat.generators.multiclass import _classes, _log_beta
 from calibstat.measures.registry import find_measure
-from calibstat.predictions import Predictions
 
 ALARM = 1e-5  # at most, of all statistical checks of one test together
 ROTATION = [[0.9, 0.1, 0.0], [0.0, 0.9, 0.1], [0.1, 0.0, 0.9]]

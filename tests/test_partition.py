@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracles import bin_number
 
 import calibstat as cs
-from calibstat.measures.partition import grid_cells, grow_tree
+from calibstat.measures.simplex_cells import grid_cells, grow_tree
 
 
 @st.composite

@@ -12,7 +12,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import calibstat as cs
-from calibstat.results import ConfidenceInterval, MeasureDetail
+from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.estimate import MeasureDetail
 
 DETAILED = ["ece", "ks", "kuiper", "kernel_ce", "smooth_ce", "smooth_ece", "mcb", "brier", "log_loss"]
 DETAILED += ["interval_ce", "random_interval_ce", "surrogate_interval_ce", "post_processing_gap"]
@@ -193,7 +194,7 @@ def test_details_show_distances():
 
 def test_roles_have_colours_that_stay_apart():
     """Blue against red and green against red differ in lightness or blue, which colour-blind readers keep."""
-    from calibstat.plots.marks import colors
+    from calibstat.plots.style import colors
 
     colors = colors()
     for one, other in (("blue", "red"), ("green", "red"), ("blue", "orange")):

@@ -16,7 +16,8 @@ from matplotlib.quiver import Quiver
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 import calibstat as cs
-from calibstat.results import ClassWiseReliability, ClassWiseTestResult, SimplexReliability
+from calibstat.inference.calibration_test import ClassWiseTestResult
+from calibstat.inference.reliability_diagrams import ClassWiseReliability, SimplexReliability
 
 LONG = ("{airplane, automobile, bird}", "{cat, deer, dog}", "{frog, horse, ship, truck}", "everything else")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibstat.poisson_binomial import law_cost, law_of_positives
+from calibstat.resampling.poisson_binomial import law_cost, law_of_positives
 
 
 @pytest.mark.parametrize("m", [1, 5, 200])

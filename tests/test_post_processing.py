@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 import calibstat as cs
 from calibstat.generators import calibrated, quadratic_gap, temperature
-from calibstat.measures.post_processing import _improved, post_processing_gap
+from calibstat.measures.post_processing_gap import _improved, post_processing_gap
 
 
 def gap(*data):

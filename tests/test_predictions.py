@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibstat as cs
-from calibstat.predictions import as_predictions, n_columns
+from calibstat.data.predictions import as_predictions, n_columns
 
 from_rows = cs.Predictions.from_rows
 PROB = np.array([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.0, 1.0, 0.0], [0.25, 0.5, 0.25]])

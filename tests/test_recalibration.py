@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import calibstat as cs
 from calibstat.recalibration import RECALIBRATORS, Recalibrator
-from calibstat.recalibration.base import normalised
+from calibstat.recalibration.recalibrator import normalised
 
 QUICK = {"NeuralScaling": {"hidden_layer_sizes": (2,), "max_iter": 30, "random_state": 1}}
 NO_ZEROS = {"PlattScaling", "VectorScaling", "MatrixScaling", "NeuralScaling"}

@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr, xlogy
 
 import calibstat as cs
-from calibstat.measures import regression
+from calibstat.measures import regression_ce as regression
 from calibstat.measures.registry import MEASURES, find_measure
 
 NEAREST = 2.0**-24

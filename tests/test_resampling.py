@@ -9,9 +9,9 @@ from scipy import stats
 import calibstat as cs
 from calibstat import resampling
 from calibstat.measures.registry import find_measure
-from calibstat.poisson_binomial import law_of_positives
-from calibstat.resampling import events
-from calibstat.resampling import words as words_of
+from calibstat.resampling import draw_binary as events
+from calibstat.resampling import streams as words_of
+from calibstat.resampling.poisson_binomial import law_of_positives
 
 KEY = np.uint64(20240611)
 FALSE_ALARM = 1e-5  # of every single check in this file; fewer than a hundred are made

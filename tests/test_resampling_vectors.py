@@ -8,8 +8,8 @@ import calibstat as cs
 from calibstat import resampling
 from calibstat.measures import registry
 from calibstat.measures.registry import find_measure
-from calibstat.resampling import vectors
-from calibstat.resampling import words as words_of
+from calibstat.resampling import draw_multiclass as vectors
+from calibstat.resampling import streams as words_of
 
 KEY = np.uint64(20240612)
 FALSE_ALARM = 1e-5  # of every single check in this file; fewer than a hundred are made

@@ -13,10 +13,14 @@ import pytest
 from typer.testing import CliRunner
 
 import calibstat as cs
-from calibstat import cli, folders, printing, reading, sheets
-from calibstat.checks import check_level
+from calibstat.cli import app as cli
+from calibstat.cli import input_files as reading
+from calibstat.cli import terminal as printing
+from calibstat.data.checks import check_level
+from calibstat.output import csv_text as sheets
+from calibstat.output import whole_folder as folders
 from calibstat.recalibration import MatrixScaling
-from calibstat.resampling import words
+from calibstat.resampling import streams as words
 from calibstat.study.store import DESCRIPTION, Store
 
 Y, P = cs.generators.temperature(1.5).sample(60, rng=1)
@@ -51,7 +55,7 @@ def test_all_cores_are_those_that_may_be_used():
     if not hasattr(os, "sched_setaffinity"):
         pytest.skip("no affinity here")
     code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))});"
-    code += "from calibstat.resampling.words import n_threads; print(n_threads(-1), n_threads(3))"
+    code += "from calibstat.resampling.streams import n_threads; print(n_threads(-1), n_threads(3))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert found.split() == ["1", "3"]
     assert words.n_threads(-1) <= len(os.sched_getaffinity(0))
@@ -161,7 +165,7 @@ def test_a_null_distribution_of_one_number_is_drawn(measure):
 
 @pytest.mark.parametrize("existed", [False, True])
 def test_a_failure_leaves_nothing(existed, tmp_path, monkeypatch):
-    from calibstat import saving
+    from calibstat.cli import saved_results as saving
 
     given = constants(tmp_path / "const.csv", 2)
     out = tmp_path / "deep" / "out"
@@ -423,7 +427,7 @@ def test_a_report_names_the_measures_that_so_many_rows_make_costly(tmp_path, mon
     """Asked of fewer rows, they are put to them; those left out are named on the screen and in the file."""
     import json
 
-    from calibstat import report
+    from calibstat.cli import report
 
     asked = []
 

@@ -10,8 +10,8 @@ from oracles import bin_number
 from scipy.stats import norm
 
 import calibstat as cs
-from calibstat.inference.problems import pose
-from calibstat.inference.rowwise import as_clusters, most_bias, moves, row_wise, side_by_side
+from calibstat.inference.linear_form import as_clusters, most_bias, moves, row_wise, side_by_side
+from calibstat.inference.problem import pose
 
 OFFERED = [
     ("kernel_ce", {}),

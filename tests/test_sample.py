@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibstat as cs
-from calibstat.sample import LARGEST_COUNT, as_rows, as_sample, need_counts
+from calibstat.data.sample import LARGEST_COUNT, as_rows, as_sample, need_counts
 
 Y, P = [1, 0, 1, 1], [0.8, 0.3, 0.8, 0.3]
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from oracles import bin_number, clusters
 
 import calibstat as cs
-from calibstat.inference.decomposition import METHODS, decompose
-from calibstat.scores import BRIER, LOG_LOSS, SCORES, SPHERICAL, Bregman, find_score
+from calibstat.inference.decompose import METHODS, decompose
+from calibstat.measures.bregman import BRIER, LOG_LOSS, SCORES, SPHERICAL, Bregman, find_score
 
 SQUARE = Bregman("own square", lambda x: x**2, lambda x: 2 * x)
 NEAREST = 2.0**-24

@@ -17,7 +17,7 @@ from scipy.special import rel_entr
 
 import calibstat as cs
 from calibstat.inference.sharpness import sharpness
-from calibstat.measures import regression  # noqa: F401  (registers the measure)
+from calibstat.measures import regression_ce as regression  # noqa: F401  (registers the measure)
 
 NEAREST = 2.0**-24
 # 100 rows at .99 that all hit and one hit at .9

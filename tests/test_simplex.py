@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibstat as cs
+from calibstat.measures.canonical_ce import canonical_ce, canonical_detail, simplex_cells
 from calibstat.measures.registry import vector_sums
-from calibstat.measures.simplex import canonical_ce, canonical_detail, simplex_cells
 
 DISTANCES = {
     "total_variation": lambda x, y: 0.5 * sum(abs(a - b) for a, b in zip(x, y, strict=True)),

@@ -8,7 +8,7 @@ from conftest import rows
 from hypothesis import given, settings
 
 import calibstat as cs
-from calibstat.measures.smooth import CLOSE, NARROWEST, cosines, integral
+from calibstat.measures.smooth_ece import CLOSE, NARROWEST, cosines, integral
 
 POINTS = 10_000  # of the quadrature, 1e-4 apart
 

@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import calibstat as cs
-from calibstat import cli, studies
+from calibstat import studies
+from calibstat.cli import app as cli
 from calibstat.studies import STUDIES, Study
 
 GRID = {"question": "power", "generators": {"hidden": cs.generators.hidden()}, "n": 20, "measures": ["ks"]}

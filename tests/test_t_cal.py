@@ -10,8 +10,8 @@ from oracles import bin_number
 from scipy import stats
 
 import calibstat as cs
-from calibstat.inference.t_cal import ranks, t_cal
-from calibstat.inference.testing import LABELS_STAGE
+from calibstat.classical.t_cal import ranks, t_cal
+from calibstat.inference.calibration_test import LABELS_STAGE
 from calibstat.resampling import draw, key_of
 from tests.conftest import weighted_rows
 

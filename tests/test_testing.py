@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import calibstat as cs
-from calibstat.inference.testing import p_value
+from calibstat.inference.calibration_test import p_value
 
 RUNS = 1000
 LEVEL = 0.05

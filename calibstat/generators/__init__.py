@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from calibstat.generators.base import Generator
+from calibstat.generators.binary import calibrated, gaussian_mixture, high_frequency, shift, temperature
 from calibstat.generators.composed import distorted, groups, prevalence
-from calibstat.generators.families import calibrated, gaussian_mixture, high_frequency, shift, temperature
 from calibstat.generators.finite import domain, hidden, interval_gap, quadratic_gap, two_point
+from calibstat.generators.generator import Generator
 from calibstat.generators.multiclass import MulticlassGenerator, always_wrong, dirichlet, label_noise, six_points
 
 __all__ = ["GENERATORS", "Generator", "MulticlassGenerator"]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.generators.base import Generator, Rows
 from calibstat.generators.distortion import Distortion
+from calibstat.generators.generator import Generator, Rows
 from calibstat.generators.population import Part
 
 BATCH = 2**20  # rows drawn at once in search of a rare outcome

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat.generators.laws import solve
+from calibstat.generators.distributions import solve
 
 
 @dataclass(frozen=True)

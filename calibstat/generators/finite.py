@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.generators.families import Scores
-from calibstat.generators.laws import Points
+from calibstat.generators.binary import Scores
+from calibstat.generators.distributions import Points
 
 
 class _Table(Scores):

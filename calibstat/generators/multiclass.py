@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.generators import vectors
-from calibstat.generators.base import drawing
-from calibstat.generators.laws import solve
+from calibstat.data.lenses import Lens, find_lens, one_class
+from calibstat.generators import multiclass_truth as vectors
+from calibstat.generators.distributions import solve
+from calibstat.generators.generator import drawing
+from calibstat.generators.multiclass_truth import Vectors
 from calibstat.generators.population import SAME
-from calibstat.generators.vectors import Vectors
-from calibstat.lenses import Lens, find_lens, one_class
 from calibstat.measures.registry import find_measure
 
 MOST_POINTS = 2**16  # that stand for a continuous law

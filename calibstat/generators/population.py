@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from calibstat.data.sample import Sample
 from calibstat.generators.distortion import Distortion
-from calibstat.generators.laws import SMALLEST_PANEL, Density, Function, Points, gauss, solve
-from calibstat.measures.distance import best_merging
-from calibstat.sample import Sample
+from calibstat.generators.distributions import SMALLEST_PANEL, Density, Function, Points, gauss, solve
+from calibstat.measures.distances import best_merging
 
 CELLS = 4096  # in which parts of a mixture are added up, besides those that singular ends and bins need
 SAME = 1e-12  # predictions this close are one point of the curve, and a calibrated one is this close to its chance

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.inference.calibration_test import p_value
 from calibstat.inference.honest import ROWS_STAGE, upper_quantile
-from calibstat.inference.problems import Problem
-from calibstat.inference.rowwise import (
+from calibstat.inference.linear_form import (
     KAPPA,
     RowWise,
     as_clusters,
@@ -20,7 +20,7 @@ from calibstat.inference.rowwise import (
     side_by_side,
     with_most_bias,
 )
-from calibstat.inference.testing import p_value
+from calibstat.inference.problem import Problem
 
 SIGNS_STAGE = 7  # the stream from which their signs come
 

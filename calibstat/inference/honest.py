@@ -11,7 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from calibstat import resampling
-from calibstat.inference.testing import LABELS_STAGE, p_value
+from calibstat.data.sample import Sample
+from calibstat.inference.calibration_test import LABELS_STAGE, p_value
 from calibstat.measures.registry import (
     BinnedInterval,
     BoundMeasure,
@@ -20,7 +21,6 @@ from calibstat.measures.registry import (
     WitnessInterval,
     cell_sums,
 )
-from calibstat.sample import Sample
 
 ROWS_STAGE = 2  # the stream from which every interval draws rows
 MANY_CELLS = 100  # of which more

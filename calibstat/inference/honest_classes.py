@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat import resampling
+from calibstat.inference.calibration_test import LABELS_STAGE, p_value
 from calibstat.inference.honest import ROWS_STAGE, upper_quantile
-from calibstat.inference.problems import ClassProblem, EventProblem, Problem, VectorProblem
-from calibstat.inference.testing import LABELS_STAGE, p_value
+from calibstat.inference.problem import ClassProblem, EventProblem, Problem, VectorProblem
 from calibstat.measures.registry import BinnedInterval, MeanInterval, NormInterval, vector_sums
 
 

@@ -11,10 +11,10 @@ from collections.abc import Callable
 import numpy as np
 
 from calibstat import resampling
+from calibstat.data.sample import Sample
 from calibstat.inference.honest import ROWS_STAGE, upper_quantile
 from calibstat.measures.registry import BoundMeasure, FixedPointInterval
-from calibstat.measures.smooth import NARROWEST, cosines, curve, integral
-from calibstat.sample import Sample
+from calibstat.measures.smooth_ece import NARROWEST, cosines, curve, integral
 
 CLOSE = 1e-5  # how near the ends are found
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibstat import resampling
-from calibstat.checks import check_level
-from calibstat.inference.problems import ClassProblem, Event, Vectors, look
+from calibstat.data.checks import check_level
+from calibstat.data.sample import Sample, need_counts
+from calibstat.inference.problem import ClassProblem, Event, Vectors, look
+from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.measures.binned import Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
-from calibstat.measures.isotonic import recalibrated
+from calibstat.measures.corp import recalibrated
 from calibstat.measures.registry import cell_sums, find_measure
-from calibstat.results import ClassWiseReliability, Reliability, SimplexReliability, read_only
-from calibstat.sample import Sample, need_counts
+from calibstat.result import read_only
+
+if TYPE_CHECKING:
+    pass
+
 
 BARS_STAGE = 3  # streams of the consistency bars; tests draw at stage 1, intervals at stage 2
 LEVEL: dict[str | None, float | None] = {"consistency": 0.90, "confidence": 0.95, None: None}

@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibstat.certain import uncertain
-from calibstat.checks import short, unknown_option
 from calibstat.compiled import jit
-from calibstat.predictions import Predictions
-from calibstat.sample import Sample
+from calibstat.data.checks import short, unknown_option
+from calibstat.data.clipping import uncertain
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
 
 
 @dataclass(frozen=True)

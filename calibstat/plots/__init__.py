@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from calibstat.plots.belt import belt
-from calibstat.plots.class_wise import class_wise_diagrams, class_wise_test
-from calibstat.plots.comparison import comparison
-from calibstat.plots.details import measure_detail
-from calibstat.plots.marks import STYLE
-from calibstat.plots.reliability import reliability_diagram
-from calibstat.plots.results import intervals, null_distribution
-from calibstat.plots.sharpness import calibration_sharpness, calibration_sharpness_of_several
-from calibstat.plots.simplex import simplex_diagram
-from calibstat.results import (
-    CalibrationBelt,
-    CalibrationTestResult,
-    ClassWiseReliability,
-    ClassWiseTestResult,
-    Comparison,
-    ConfidenceInterval,
-    MeasureDetail,
-    Reliability,
-    SimplexReliability,
-)
-from calibstat.results.sharpness import CalibrationSharpness
+from calibstat.classical.calibration_belt import CalibrationBelt
+from calibstat.inference.calibration_test import CalibrationTestResult, ClassWiseTestResult
+from calibstat.inference.compare import Comparison
+from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.estimate import MeasureDetail
+from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
+from calibstat.inference.sharpness import CalibrationSharpness
+from calibstat.plots.belt_plot import belt
+from calibstat.plots.class_wise_plot import class_wise_diagrams, class_wise_test
+from calibstat.plots.comparison_plot import comparison
+from calibstat.plots.detail_plot import measure_detail
+from calibstat.plots.interval_plot import intervals, null_distribution
+from calibstat.plots.reliability_plot import reliability_diagram
+from calibstat.plots.sharpness_plot import calibration_sharpness, calibration_sharpness_of_several
+from calibstat.plots.simplex_plot import simplex_diagram
+from calibstat.plots.style import STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

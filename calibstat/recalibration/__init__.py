@@ -6,11 +6,11 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from calibstat.recalibration.base import Recalibrator
 from calibstat.recalibration.histogram import HistogramBinning
 from calibstat.recalibration.isotonic import IsotonicRegression
 from calibstat.recalibration.mean import MeanReplacement
 from calibstat.recalibration.neural import NeuralScaling
+from calibstat.recalibration.recalibrator import Recalibrator
 from calibstat.recalibration.scaling import MatrixScaling, PlattScaling, VectorScaling
 from calibstat.recalibration.temperature import TemperatureScaling
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.data.predictions import Predictions
 from calibstat.measures.binned import bin_cells, bin_numbers, number_of_bins, uniform_cells
-from calibstat.predictions import Predictions
-from calibstat.recalibration.base import Recalibrator, normalised
+from calibstat.recalibration.recalibrator import Recalibrator, normalised
 
 BOOTSTRAP_STAGE = 6  # the stream of bootstrapped bins
 

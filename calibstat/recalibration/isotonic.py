@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibstat.measures.isotonic import recalibrated
-from calibstat.recalibration.base import Recalibrator, normalised
-from calibstat.sample import Sample
+from calibstat.data.sample import Sample
+from calibstat.measures.corp import recalibrated
+from calibstat.recalibration.recalibrator import Recalibrator, normalised
 
 
 class IsotonicRegression(Recalibrator):

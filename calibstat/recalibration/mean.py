@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibstat.recalibration.base import Recalibrator
+from calibstat.recalibration.recalibrator import Recalibrator
 
 
 class MeanReplacement(Recalibrator):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.recalibration.base import Recalibrator, finite_logs
+from calibstat.recalibration.recalibrator import Recalibrator, finite_logs
 
 
 class NeuralScaling(Recalibrator):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.certain import clipped
-from calibstat.recalibration.base import Recalibrator, finite_logs, normalised
+from calibstat.data.clipping import clipped
+from calibstat.recalibration.recalibrator import Recalibrator, finite_logs, normalised
 
 MOST_CURVED = 1000  # parameters up to which second derivatives are used
 STILL = 1e-3  # a fit has converged if one more Newton step moves no fitted logit by more

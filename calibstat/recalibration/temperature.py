@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.certain import advice, clipped
-from calibstat.inference.estimation import estimate
-from calibstat.recalibration.base import Recalibrator
+from calibstat.data.clipping import advice, clipped
+from calibstat.inference.estimate import estimate
+from calibstat.recalibration.recalibrator import Recalibrator
 
 HOTTEST = 100.0  # temperatures are looked for from 1 / HOTTEST to HOTTEST
 GRID = 201  # temperatures at which an objective that need not be smooth is tried; an odd number, so that 1 is one

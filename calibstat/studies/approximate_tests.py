@@ -18,7 +18,7 @@ import numpy as np
 
 import calibstat as cs
 from calibstat import generators
-from calibstat.generators.base import drawing
+from calibstat.generators.generator import drawing
 from calibstat.studies.study import Study
 from calibstat.study import plot
 from calibstat.study.engine import Cells, Models, compute

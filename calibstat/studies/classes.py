@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat import generators, lenses
+from calibstat import generators
+from calibstat.data import lenses
 from calibstat.generators import MulticlassGenerator
 from calibstat.studies.grid import FALSE_ALARM, Grid, Measures
 from calibstat.studies.study import Study

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import generators
-from calibstat.measures.distance import contiguous_merging
+from calibstat.data.sample import Sample
+from calibstat.measures.distances import contiguous_merging
 from calibstat.measures.registry import MEASURES, find_measure
-from calibstat.sample import Sample
 from calibstat.studies.grid import FIVE, Grid, Measures
 from calibstat.studies.randomised import ESTIMATORS
 from calibstat.studies.study import Study

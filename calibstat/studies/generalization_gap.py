@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.generators.base import drawing
-from calibstat.inference.generalization import generalization_gap
-from calibstat.inference.testing import calibration_test
+from calibstat.generators.generator import drawing
+from calibstat.inference.calibration_test import calibration_test
+from calibstat.inference.generalization_gap import generalization_gap
 from calibstat.studies.label_noise import CLASSES, HELD_OUT, digits
 from calibstat.studies.study import Study
 from calibstat.study.pictures.estimates import panels

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.generators.base import drawing
+from calibstat.generators.generator import drawing
 from calibstat.studies.grid import Grid, Measures
 from calibstat.studies.study import Study
 from calibstat.study.pictures.estimates import panels

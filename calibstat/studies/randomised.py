@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from calibstat.sample import Sample
+from calibstat.data.sample import Sample
 
 Estimator = Callable[[Sample, float, np.random.Generator], float]
 

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.certain import needed
-from calibstat.generators.base import drawing
-from calibstat.inference.comparison import compare
-from calibstat.inference.general import NAMES, gce_family
-from calibstat.inference.summary import MEASURES, SCORES, question, summarize
+from calibstat.data.clipping import needed
+from calibstat.generators.generator import drawing
+from calibstat.inference.compare import compare
+from calibstat.inference.gce_family import NAMES, GceFamily, gce_family
+from calibstat.inference.summarize import MEASURES, SCORES, question, summarize
 from calibstat.recalibration import (
     HistogramBinning,
     IsotonicRegression,
@@ -39,7 +39,6 @@ from calibstat.recalibration import (
     TemperatureScaling,
     VectorScaling,
 )
-from calibstat.results.general import GceFamily
 from calibstat.studies.label_noise import HELD_OUT, NoisyDigits
 from calibstat.studies.study import Study
 from calibstat.study.pictures.estimates import panels, positions

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat import generators, lenses
+from calibstat import generators
+from calibstat.data import lenses
 from calibstat.inference.reliability import reliability
 from calibstat.plots import plot
 from calibstat.studies.coverage import LEVEL, PROMISE, broken

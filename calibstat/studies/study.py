@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibstat.folders import whole_folder
+from calibstat.output.whole_folder import whole_folder
 from calibstat.studies.grid import Grid
 from calibstat.study import plot, run, write_table
 

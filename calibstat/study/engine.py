@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.predictions import Predictions
-from calibstat.sample import Sample
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
 from calibstat.study.store import Store
 
 Models = tuple[np.ndarray, Mapping[str, np.ndarray]]  # outcomes, and the predictions of each model

@@ -11,15 +11,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibstat.inference.comparison import compare
-from calibstat.inference.estimation import estimate
-from calibstat.inference.intervals import confidence_interval
-from calibstat.inference.problems import ClassProblem, EventProblem, pose
-from calibstat.inference.testing import calibration_test
-from calibstat.lenses import one_class
+from calibstat.data.lenses import one_class
+from calibstat.data.sample import Sample
+from calibstat.inference.calibration_test import ClassWiseTestResult, calibration_test
+from calibstat.inference.compare import compare
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.estimate import estimate
+from calibstat.inference.problem import ClassProblem, EventProblem, pose
 from calibstat.measures.registry import BoundMeasure, find_measure
-from calibstat.results import ClassWiseTestResult
-from calibstat.sample import Sample
 from calibstat.study.engine import Data
 
 ROUNDING = 1e-12  # a truth of 0 may come out as 1e-17

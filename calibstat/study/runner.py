@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.checks import check_jobs, check_level, check_whole, is_whole, short
-from calibstat.sample import Sample
+from calibstat.data.checks import check_jobs, check_level, check_whole, is_whole, short
+from calibstat.data.sample import Sample
 from calibstat.study.engine import Cells, Data, compute, draw_data
 from calibstat.study.questions import QUESTIONS, Question, bound_to
 from calibstat.study.store import Store

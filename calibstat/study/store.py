@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibstat.checks import short
+from calibstat.data.checks import short
 
 DESCRIPTION = "study.json"
 UNFINISHED = ".unfinished"  # a file that was being written; it becomes a batch only by being renamed

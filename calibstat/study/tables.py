@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibstat.sheets import as_csv
+from calibstat.output.csv_text import as_csv
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,1 @@
+"""Classical tests of calibration, exact or with known limits."""

@@ -1,0 +1,180 @@
+"""Logistic regression of the outcome on a polynomial in the logit of the prediction, on the sorted summary.
+
+logit P(y = 1) = x + a polynomial in x, x the logit of the prediction v: it is 0 if calibrated. It is written in
+polynomials that are orthonormal for the weights count * v * (1 - v), so that the information is the identity there
+and every degree is a leading block of the next.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.data.clipping import advice
+from calibstat.data.sample import Sample
+
+MOST_STEPS = 200
+CONVERGED = 1e-10  # squared distance to the solution in standard errors, before the last step, which squares it
+ROUNDING = 1e-12  # of a log-likelihood, relative
+EDGE = 1e-3  # of the depth of a region of likelihood, how far from its edge counts as on it
+LONG = 0.5  # move of a logit that is no last step: where outcomes are separated, every step moves some logit by about 1
+SEPARATED = 1e-7  # information in some direction, as a share of that of a calibrated model, below which there is none
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A maximum of the likelihood: coefficients, the information there and the log-likelihood."""
+
+    coefficient: np.ndarray
+    information: np.ndarray
+    log_likelihood: float
+
+    def error(self, direction: np.ndarray) -> float:
+        """Return the standard error of a linear function of the coefficients."""
+        return math.sqrt(direction @ np.linalg.solve(self.information, direction))
+
+
+class LogitPolynomial:
+    """Polynomials in the logit of the prediction, up to a degree below the number of distinct predictions.
+
+    No prediction may be 0 or 1.
+    """
+
+    def __init__(self, sample: Sample, degree: int, what: str) -> None:
+        from scipy.special import logit
+
+        if sample.value.size < 2:
+            raise ValueError(f"expected at least two distinct predictions for {what}, found {sample.value[0]:g} alone")
+        self.sample = sample
+        self.what = what
+        self.degree = min(degree, sample.value.size - 1)
+        self.logit = logit(sample.value)
+        self.centre = (self.logit[0] + self.logit[-1]) / 2
+        self.half = (self.logit[-1] - self.logit[0]) / 2
+        weight = np.sqrt(sample.count * sample.value * (1 - sample.value))
+        self.triangle = np.linalg.qr(weight[:, None] * self._powers(self.logit), mode="r")
+        if not np.diag(self.triangle).all():
+            raise ValueError(
+                f"expected predictions that leave outcomes open for {what}, found so near to 0 and 1 that they tell "
+                f"nothing of a polynomial of degree {self.degree} in their logits; {advice(sample.value)}"
+            )
+        self.basis = np.ascontiguousarray(self.at(self.logit))
+
+    def _powers(self, x: np.ndarray) -> np.ndarray:
+        """Return the powers of the logit, scaled to [-1, 1] over the predictions."""
+        return np.vander((x - self.centre) / self.half, self.degree + 1, increasing=True)
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """Return the orthonormal polynomials at these logits, of shape (x.size, degree + 1)."""
+        from scipy.linalg import solve_triangular
+
+        return solve_triangular(self.triangle, self._powers(x).T, trans="T").T
+
+    def derivatives(self, coefficient: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the log-likelihood, its gradient and the information."""
+        gradient, information = np.empty(coefficient.size), np.empty((coefficient.size, coefficient.size))
+        _, count, positives = self.sample.arrays
+        total = log_likelihood(self.logit, self.basis, count, positives, coefficient, gradient, information)
+        return total, gradient, information
+
+    def fit(self, degree: int) -> Fit:
+        """Maximise the likelihood over polynomials of this degree by Newton's method."""
+        coefficient = np.zeros(degree + 1)
+        value, gradient, information = self.derivatives(coefficient)
+        for _ in range(MOST_STEPS):
+            if np.linalg.eigvalsh(information)[0] < SEPARATED:
+                break
+            step = np.linalg.solve(information, gradient)
+            close = gradient @ step < CONVERGED and np.abs(self.basis[:, : degree + 1] @ step).max() < LONG
+            while True:
+                found = self.derivatives(coefficient + step)
+                if close or found[0] >= value - ROUNDING * abs(value):
+                    break
+                step /= 2
+            coefficient = coefficient + step
+            value, gradient, information = found
+            if close:
+                return Fit(coefficient, information, value)
+        raise ValueError(
+            f"expected outcomes that overlap for {self.what}; found that a polynomial of degree {degree} in the logit "
+            "of the prediction separates those that happened from those that did not, so that there is no maximum "
+            "likelihood estimate"
+        )
+
+    def farthest(self, fit: Fit, direction: np.ndarray, drop: float, start: np.ndarray | None = None) -> np.ndarray:
+        """Maximise a linear function of the coefficients where 2 * log-likelihood is at most `drop` below its maximum.
+
+        Each step is that of Venzon, Moolgavkar 1988, to the solution for the quadratic approximation at the present
+        point, then along the ray from the maximum to the edge of the region. The region is convex and a short enough
+        step leads upwards, so steps that do not are halved. `start` is a point to begin from.
+        """
+        level = fit.log_likelihood - drop / 2
+        flat = np.linalg.solve(fit.information, direction)
+        reach = math.sqrt(drop * (direction @ flat))  # how far up the region goes if its edge is an ellipsoid
+        if start is None or direction @ (start - fit.coefficient) < reach / 4:
+            start = fit.coefficient + drop / reach * flat
+        here = self._edge(fit, start, level)
+        for _ in range(MOST_STEPS):
+            coefficient, (value, gradient, information) = here
+            to_top, flat = np.linalg.solve(information, np.stack([gradient, direction], axis=1)).T
+            room = max(2 * (value - level) + gradient @ to_top, 0.0)
+            step = to_top + math.sqrt(room / (direction @ flat)) * flat
+            if step @ information @ step < CONVERGED * drop:
+                return coefficient + step
+            here = self._edge(fit, coefficient + step, level)
+            while direction @ (here[0] - coefficient) < -EDGE * reach:  # the edge is no sharper
+                step /= 2
+                here = self._edge(fit, coefficient + step, level)
+        raise ArithmeticError(f"no end of the region of likelihood was found for {self.what}")
+
+    def _edge(self, fit: Fit, coefficient: np.ndarray, level: float) -> tuple[np.ndarray, tuple[Any, ...]]:
+        """Move along the ray from the maximum until the log-likelihood is about `level`; return that too.
+
+        The fall below the maximum is convex along the ray, so that Newton's steps from outside the region end at its
+        edge. From inside they are taken on the root of the fall, which is about linear near the maximum.
+        """
+        depth, ray = fit.log_likelihood - level, coefficient - fit.coefficient
+        at, inside, outside = 1.0, 0.0, math.inf
+        for _ in range(MOST_STEPS):
+            coefficient = fit.coefficient + at * ray
+            found = self.derivatives(coefficient)
+            fall = max(fit.log_likelihood - found[0], 0.0)
+            if abs(fall - depth) < EDGE * depth:
+                return coefficient, found
+            inside, outside = (at, outside) if fall < depth else (inside, at)
+            slope = -(found[1] @ ray)
+            missing = 2 * (math.sqrt(depth * fall) - fall) if fall < depth else depth - fall
+            guess = at + missing / slope if slope > 0 else math.inf
+            farthest = min(outside, 3 * at)
+            at = guess if inside < guess < farthest else (inside + farthest) / 2
+        raise ArithmeticError(f"no edge of the region of likelihood was found for {self.what}")
+
+
+@jit
+def log_likelihood(offset, basis, count, positives, coefficient, gradient, information):  # type: ignore[no-untyped-def]
+    """Return the log-likelihood and fill in its gradient and the information; the first columns of `basis` are used."""
+    k = coefficient.size
+    gradient[:] = 0.0
+    information[:] = 0.0
+    total = 0.0
+    for j in range(offset.size):
+        eta = offset[j]
+        for a in range(k):
+            eta += basis[j, a] * coefficient[a]
+        e = math.exp(-abs(eta))
+        p = 1.0 / (1.0 + e) if eta > 0.0 else e / (1.0 + e)
+        total += positives[j] * eta - count[j] * (max(eta, 0.0) + math.log1p(e))
+        residual = positives[j] - count[j] * p
+        weight = count[j] * e / (1.0 + e) ** 2
+        for a in range(k):
+            gradient[a] += residual * basis[j, a]
+            for b in range(a + 1):
+                information[a, b] += weight * basis[j, a] * basis[j, b]
+    for a in range(k):
+        for b in range(a):
+            information[b, a] = information[a, b]
+    return total

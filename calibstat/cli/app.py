@@ -1,0 +1,397 @@
+"""The command line: `calibstat demo`, `measures`, `test`, `interval`, `compare`, `report`, `studies` and `study`.
+
+Whatever is slow to load is imported inside the command that needs it, so that help is quick.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from calibstat import __version__
+from calibstat.cli.terminal import (
+    one_line_errors,
+    say,
+    table,
+    table_of_classes,
+    table_of_findings,
+    table_of_measures,
+    table_of_models,
+    table_of_pairs,
+    table_of_tests,
+    with_progress,
+    written,
+)
+from calibstat.output.whole_folder import whole_folder
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from calibstat.cli.lens_syntax import View
+    from calibstat.cli.report import Finding
+    from calibstat.data.predictions import Predictions
+    from calibstat.data.sample import Sample
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .parquet file, one row for each outcome.")]
+Label = Annotated[
+    str,
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="Column of outcomes: 0 or 1; of several classes their names, or their numbers from 0.",
+    ),
+]
+Prob = Annotated[
+    list[str],
+    typer.Option(
+        "--prob",
+        metavar="COLUMN",
+        help="Column of predicted probabilities of outcome 1. Of several classes repeat it for every class, or give "
+        'one pattern in quotes: "p_*" finds p_cat and p_dog, the classes cat and dog.',
+    ),
+]
+LensText = Annotated[
+    str | None,
+    typer.Option(
+        "--lens",
+        metavar="LENS",
+        help="What to look at of several classes: top_label (the default of more than two), class_wise, canonical, "
+        "one_class:cat, top_k:2, or groups:cat+dog,hen.",
+    ),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--measure", metavar="NAME", help="As in 'calibstat measures'; may be repeated. Default: ece."),
+]
+REDUCE = "With --lens class_wise, one number for all classes: their mean, or the max. "
+Reduce = Annotated[
+    str | None,
+    typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Otherwise each class is tested, and all by their mean."),
+]
+ReduceToOne = Annotated[str | None, typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Default: mean.")]
+Method = Annotated[str, typer.Option("--method", help="honest, percentile, basic or bca.")]
+Level = Annotated[float, typer.Option("--level", help="Confidence level, between 0 and 1.")]
+Resamples = Annotated[
+    int | None, typer.Option("--n-resamples", help="Number of resamples: 999, or 99 where they take long.")
+]
+Seed = Annotated[int, typer.Option("--rng", metavar="SEED", help="The same seed gives the same numbers.")]
+Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to; made if it is not there.")]
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        typer.echo(f"calibstat {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog="Begin with: calibstat demo")
+def calibstat(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Is this model calibrated? Measures, exact tests and honest intervals for predicted probabilities."""
+
+
+@app.command("demo")
+def show(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> None:
+    """Show it all on a real model: who sees a doctor in a year?"""
+    from calibstat.cli import demo
+    from calibstat.cli.wording import CAUTIONS, MEANING
+
+    with one_line_errors():
+        with whole_folder(out) as draft:
+            models = demo.judge(rng)
+            saved = demo.draw(models, draft)
+        say(
+            demo.introduction(models[0]),
+            table_of_findings({m.name: list(m.findings.values()) for m in models}),
+            MEANING,
+        )
+        say(*map(demo.say_model, models), demo.say_difference(*models), written(out, saved))
+        say(*CAUTIONS, style="dim")
+
+
+@app.command("measures")
+def list_measures() -> None:
+    """List the measures there are."""
+    from calibstat.measures import MEASURES
+
+    both = [name for name, entry in MEASURES.items() if entry.vectors]
+    say(
+        table_of_measures(),
+        "Honest intervals are studied, and cover near calibration too if there are ten events of either kind. "
+        "For the others see --method.",
+        "Measures of one event look at one predicted probability a row. Those of whole vectors look at the predicted "
+        "probabilities of all classes together, without --lens or through canonical, groups or top_k; so do "
+        f"{' and '.join(both)} through these lenses.",
+    )
+
+
+@app.command("test")
+def check(
+    file: File,
+    label: Label,
+    prob: Prob,
+    measure: Names = None,
+    lens: LensText = None,
+    reduce: Reduce = None,
+    n_resamples: Resamples = None,
+    rng: Seed = 0,
+) -> None:
+    """Test whether the outcomes could have been drawn from the predictions."""
+    with one_line_errors():
+        from calibstat.cli import report
+        from calibstat.cli import wording as words
+        from calibstat.cli.input_files import read_data
+        from calibstat.cli.lens_syntax import view
+
+        data, how = read_data(file, label, prob)
+        names = measure or ["ece"]
+        seen = view(data, lens, names, reduce)
+        said: list[str | Table] = []
+        if seen.each_class and reduce is None:
+            found, said = check_classes(seen, names, n_resamples, rng)
+        else:
+
+            def ask(name: str) -> report.Finding:
+                return report.assess(data, **seen.settings(name), n_resamples=n_resamples, rng=rng, interval=False)
+
+            found = with_progress(names, ask)
+        say(*about(data, how), *said, table_of_tests(found), *report.say_nulls(found))
+        say(*map(report.say_test, found), *([report.say_together(found)] if len(found) > 1 else []))
+        say(*words.CAUTIONS, style="dim")
+
+
+def check_classes(
+    seen: View, names: list[str], n_resamples: int | None, rng: int
+) -> tuple[list[Finding], list[str | Table]]:
+    """Test each class; return what the mean over all says, and what to print of the classes."""
+    from calibstat.cli.class_report import assess_classes, say_classes, say_null
+    from calibstat.data.predictions import Predictions
+
+    assert isinstance(seen.data, Predictions)
+    data = seen.data
+    said: list[str | Table] = []
+    found = with_progress(names, lambda name: assess_classes(data, name, n_resamples=n_resamples, rng=rng))
+    for each in found:
+        said += [table_of_classes(each), say_classes(each)]
+    said += [say_null(found[0]), "All classes together, by the mean:"]
+    return [each.overall for each in found], said
+
+
+@app.command()
+def interval(
+    file: File,
+    label: Label,
+    prob: Prob,
+    measure: Names = None,
+    lens: LensText = None,
+    reduce: ReduceToOne = None,
+    method: Method = "honest",
+    level: Level = 0.95,
+    n_resamples: Resamples = None,
+    rng: Seed = 0,
+) -> None:
+    """Say how large a calibration error is, with a confidence interval."""
+    with one_line_errors():
+        from calibstat import MEASURES, confidence_interval
+        from calibstat.cli import report
+        from calibstat.cli import wording as words
+        from calibstat.cli.input_files import read_data
+        from calibstat.cli.lens_syntax import view
+        from calibstat.inference.confidence_interval import ConfidenceInterval
+
+        data, how = read_data(file, label, prob)
+        names = measure or ["ece"]
+        seen = view(data, lens, names, reduce or one_number(lens))
+
+        def ask(name: str) -> ConfidenceInterval:
+            return confidence_interval(
+                data,
+                **seen.settings(name),
+                method=method,
+                confidence_level=level,
+                n_resamples=n_resamples,
+                rng=rng,
+                n_jobs=-1,
+            )
+
+        found = dict(zip(names, with_progress(names, ask), strict=True))
+        grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
+        for name, each in found.items():
+            grid.add_row(MEASURES[name].title, words.number(each.estimate), report.interval_text(each), each.method)
+        say(*about(data, how), grid)
+        for name, each in found.items():
+            say(report.say_interval(MEASURES[name].title, each), f"What is estimated: {each.estimand}")
+        say(*words.CAUTIONS[1:], style="dim")
+
+
+@app.command("compare")
+def compare_models(
+    file: File,
+    label: Label,
+    prob: Annotated[
+        list[str],
+        typer.Option(
+            "--prob",
+            metavar="COLUMN",
+            help="Once for each model: its column of predicted probabilities of outcome 1, or of several classes a "
+            'pattern in quotes for its columns, such as "A_*".',
+        ),
+    ],
+    measure: Annotated[
+        str, typer.Option("--measure", metavar="NAME", help="kernel_ce, ece, ks, kuiper, smooth_ce, brier or log_loss.")
+    ] = "kernel_ce",
+    lens: LensText = None,
+    method: Annotated[str, typer.Option("--method", help="bootstrap or swap.")] = "bootstrap",
+    reference: Annotated[
+        str | None, typer.Option("--reference", metavar="MODEL", help="Compare all others with it. Default: all pairs.")
+    ] = None,
+    adjust: Annotated[str, typer.Option("--adjust", help="How p is adjusted for several pairs: holm or bh.")] = "holm",
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", metavar="COLUMN", help="Column of whom each row belongs to (a patient, a day)."),
+    ] = None,
+    level: Level = 0.95,
+    n_resamples: Resamples = None,
+    rng: Seed = 0,
+) -> None:
+    """Say whether one model is better calibrated than another, on the same rows."""
+    with one_line_errors():
+        from calibstat import MEASURES, compare
+        from calibstat.cli import wording as words
+        from calibstat.cli.input_files import read_column, read_models
+        from calibstat.cli.lens_syntax import view
+        from calibstat.data.predictions import Predictions
+
+        y, models, how = read_models(file, label, prob)
+        if len(models) < 2:
+            raise ValueError("expected --prob for two models or more, found one")
+        first = next(iter(models.values()))
+        if measure not in MEASURES:
+            raise ValueError(f"expected a measure, one of {', '.join(MEASURES)}; found {measure!r}")
+        settings = {"measure": measure}
+        if first.ndim == 2:
+            settings = view(Predictions.from_rows(y, first), lens, [measure]).settings(measure)
+            del settings["reduce"]
+        elif lens is not None:
+            raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
+        found = compare(
+            y,
+            models,
+            **settings,
+            method=method,
+            reference=reference,
+            adjust=adjust,
+            cluster=None if cluster is None else read_column(file, cluster),
+            confidence_level=level,
+            n_resamples=n_resamples,
+            rng=rng,
+            n_jobs=-1,
+        )
+        say(f"{len(y):,} rows, {len(models)} models, {found.lens}. {how}".strip(), table_of_models(found))
+        say(table_of_pairs(found), f"Null hypothesis of each pair: {found.null_hypothesis}.", *words.COMPARING)
+        say(*words.CAUTIONS[1:], style="dim")
+
+
+@app.command("report")
+def write_report(
+    file: File,
+    label: Label,
+    prob: Prob,
+    out: Folder,
+    lens: LensText = None,
+    level: Level = 0.95,
+    rng: Seed = 0,
+) -> None:
+    """Put all measures that so many rows allow to the data; write tables, pictures and all as JSON to a folder."""
+    with one_line_errors():
+        from calibstat.cli import report
+        from calibstat.cli import saved_results as saving
+        from calibstat.cli import wording as words
+        from calibstat.cli.class_report import say_classes, say_null
+        from calibstat.cli.input_files import read_data
+        from calibstat.cli.lens_syntax import view
+
+        data, how = read_data(file, label, prob)
+        seen = view(data, lens, reduce=one_number(lens))
+
+        def ask(name: str) -> report.Finding:
+            return report.assess(data, **seen.settings(name), level=level, rng=rng)
+
+        source = {"calibstat": __version__, "file": file.name, "label": label, "rng": rng}
+        source |= {"left_out": seen.left_out()}
+        source |= {"prob": prob[0]} if len(prob) == 1 else {"prob": list(prob)}
+        with whole_folder(out) as draft:
+            found = with_progress(seen.everyday_measures(), ask)
+            classes = saving.judge_classes(seen, rng)
+            saved = saving.save(seen, found, classes, draft, about=source, rng=rng)
+        say(*about(data, how), table_of_findings({file.name: found}, level), words.MEANING, *report.say_nulls(found))
+        say(report.say_together(found), *report.say_left_out(seen.left_out(), data.n))
+        if classes:
+            say(table_of_classes(classes.findings), say_classes(classes.findings), say_null(classes.findings))
+        say(written(out, saved))
+        say(*words.CAUTIONS, style="dim")
+
+
+def about(data: Sample | Predictions, how: str) -> list[str]:
+    """Say what the data are, and how outcomes were understood where that is a choice."""
+    from calibstat.cli.wording import describe
+
+    return [f"{describe(data)} {how}".strip()]
+
+
+def one_number(lens: str | None) -> str | None:
+    """Return how the classes become one number where one is needed."""
+    return "mean" if lens == "class_wise" else None
+
+
+@app.command("studies")
+def list_studies() -> None:
+    """List the studies behind the claims, which anyone can rerun."""
+    from calibstat.studies import STUDIES
+
+    grid = table("Name", "Question", ">Hours on two cores")
+    for name, study in STUDIES.items():
+        grid.add_row(name, study.asks, f"{study.hours:g}")
+    say(grid, "Run one with: calibstat study NAME --out DIR. With --quick it takes seconds and shows how it works.")
+
+
+@app.command("study")
+def run_study(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'calibstat studies'.")],
+    out: Folder,
+    quick: Annotated[bool, typer.Option("--quick", help="A small grid with few data sets.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    n_jobs: Annotated[int, typer.Option("--n-jobs", help="Processes; the numbers do not depend on it.")] = 1,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="For 'recalibration': an .npz file of predictions, prob, and classes, y."),
+    ] = None,
+) -> None:
+    """Run a study; write its table and pictures, and fail if a promise is broken."""
+    with one_line_errors():
+        from calibstat.studies import STUDIES
+
+        if name not in STUDIES:
+            raise ValueError(f"expected a study, one of {', '.join(STUDIES)}; found {name!r}")
+        study = STUDIES[name]
+        found, saved = study.carry_out(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data)
+        say(study.asks, f"Written to {out}: {', '.join(str(path.relative_to(out)) for path in saved)}.")
+        if study.broken is not None:
+            broken = study.broken(found)
+            if len(broken):
+                say(f"The promise is broken in {len(broken)} of {len(found)} rows:", broken.to_string(index=False))
+                raise typer.Exit(1)
+            say("The promise is kept in every row, up to the exact binomial limit.")
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,273 @@
+"""Reads outcomes and predictions from a CSV or Parquet file."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample, check_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WILD = re.compile(r"[*?\[]")
+COUNTED = "(rows count from 0)"
+MISSING = ("", "NA", "N/A", "nan", "NaN", "null")  # probabilities that are not there
+SHOWN = 10  # names in an error message or a sentence
+
+
+def read_data(file: Path, label: str, prob: Sequence[str]) -> tuple[Sample | Predictions, str]:
+    """Read outcomes and the columns that `prob` names; a ValueError or OSError says in one line what is wrong.
+
+    Also return a sentence on how outcomes were understood, which of several columns is a choice.
+    """
+    there = columns_of(file)
+    columns, names = choose(there, label, prob)
+    frame = read_columns(file, label, columns, text=len(columns) > 1)
+    if frame.empty:
+        raise ValueError(f"expected at least one row, found none in {str(file)!r}")
+    if len(columns) == 1:
+        return read_sample(frame, label, columns[0]), ""
+    return read_predictions(frame, label, columns, names)
+
+
+def read_models(file: Path, label: str, prob: Sequence[str]) -> tuple[np.ndarray, dict[str, np.ndarray], str]:
+    """Read outcomes and the predictions of several models for the same rows, one entry of `prob` for each.
+
+    An entry names the column of a model for outcome 1, or is a pattern for the columns of its classes, which have to be
+    the same for all models; the model is then called by what comes before the wildcard.
+    """
+    there = columns_of(file)
+    models: dict[str, np.ndarray] = {}
+    outcome, how = np.empty(0), ""
+    classes: list[str] | None = None
+    for entry in prob:
+        columns, names = choose(there, label, [entry])
+        frame = read_columns(file, label, columns, text=len(columns) > 1)
+        if frame.empty:
+            raise ValueError(f"expected at least one row, found none in {str(file)!r}")
+        if classes is not None and sorted(classes) != sorted(names if len(columns) > 1 else []):
+            raise ValueError(f"expected the same classes for all models, found others for --prob {entry!r}")
+        name = columns[0] if len(columns) == 1 else WILD.split(entry)[0].strip("_-. ") or entry
+        if name in models:
+            raise ValueError(f"expected models of different names, found {name!r} twice for --prob")
+        if len(columns) == 1:
+            outcome, models[name] = read_event(frame, label, columns[0])
+            classes = []
+        else:
+            found, how = read_predictions(frame, label, columns, names)
+            classes = names if classes is None else classes  # in the order of the first model
+            place = {name: k for k, name in enumerate(names)}
+            order = [place[each] for each in classes]
+            models[name] = np.ascontiguousarray(found.prob[:, order])
+            outcome = np.argsort(order)[found.label]
+    return outcome, models, how
+
+
+def read_sample(frame: pd.DataFrame, label: str, prob: str) -> Sample:
+    """Make a sample of outcomes 0 or 1 and one column of predictions."""
+    return Sample.from_rows(*read_event(frame, label, prob))
+
+
+def read_event(frame: pd.DataFrame, label: str, prob: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return outcomes 0 or 1 and one column of predictions."""
+    y, p = (as_numbers(frame[column], column) for column in (label, prob))
+    try:
+        check_rows(y, p)
+        return y, p
+    except ValueError as error:
+        named = str(error).replace("y_true", repr(label)).replace("y_prob", repr(prob))
+        raise ValueError(f"{named} {COUNTED}" if "at row" in named else named) from None
+
+
+def read_predictions(
+    frame: pd.DataFrame, label: str, columns: Sequence[str], names: Sequence[str]
+) -> tuple[Predictions, str]:
+    """Make predictions of several classes and say how the outcomes were understood."""
+    outcome, how = as_classes(frame[label], label, names)
+    single = all(frame[column].dtype == np.float32 for column in columns)  # its sums are less precise
+    prob = np.column_stack([as_numbers(frame[column], column) for column in columns])
+    prob = prob.astype(np.float32) if single else prob
+    try:
+        return replace(Predictions.from_rows(outcome, prob), names=tuple(names)), how
+    except ValueError as error:
+        named = re.sub(
+            r"y_prob at row (\d+), column (\d+)", lambda m: f"column {columns[int(m[2])]!r} at row {m[1]}", str(error)
+        )
+        raise ValueError(f"{named.replace('of y_prob', f'of {len(columns)} probabilities')} {COUNTED}") from None
+
+
+# --- columns ---------------------------------------------------------------------------------------------------------
+
+
+def choose(there: Sequence[str], label: str, prob: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the columns of probabilities and the names of their classes, from names of columns or one pattern."""
+    for column in (label, *(name for name in prob if name in there or not WILD.search(name))):
+        if column not in there:
+            raise ValueError(f"no column {column!r}; the file has {listed(there, 40)}")
+        if there.count(column) > 1:
+            raise ValueError(f"expected one column {column!r}, found {there.count(column)} of that name")
+    patterns = [name for name in prob if name not in there]
+    if patterns and len(prob) > 1:
+        among = f"{patterns[0]!r} among {len(prob)}"
+        raise ValueError(f"expected one pattern or several columns for --prob, found {among}")
+    columns = matching(there, label, patterns[0]) if patterns else list(prob)
+    twice = [column for column, times in Counter(columns).items() if times > 1]
+    if twice:
+        raise ValueError(f"expected different columns for --prob, found {twice[0]!r} twice")
+    if label in columns:
+        raise ValueError(f"expected a column of probabilities, found that of outcomes, {label!r}, for --prob")
+    if not patterns:
+        return columns, columns
+    before, after = len(WILD.split(prob[0])[0]), len(re.split(r"[*?\]]", prob[0])[-1])
+    return columns, [column[before : len(column) - after] for column in columns]
+
+
+def matching(there: Sequence[str], label: str, pattern: str) -> list[str]:
+    """Return the columns but that of outcomes which a shell-style pattern matches; there have to be several."""
+    columns = [column for column in there if column != label and fnmatchcase(column, pattern)]
+    if not columns:
+        raise ValueError(f"expected several columns for --prob, found none that matches {pattern!r} in {listed(there)}")
+    if len(columns) == 1:
+        raise ValueError(f"expected several columns for --prob, found only {columns[0]!r} that matches {pattern!r}")
+    return columns
+
+
+def listed(names: Sequence[Any], most: int = SHOWN) -> str:
+    """Write names with commas between, the first ones if there are many."""
+    rest = len(names) - most
+    return ", ".join(map(str, names[:most])) + (f" and {rest} more" if rest > 0 else "")
+
+
+# --- outcomes --------------------------------------------------------------------------------------------------------
+
+
+def as_classes(column: pd.Series, name: str, names: Sequence[str]) -> tuple[np.ndarray, str]:
+    """Return the number of the class in every row, and how that was found.
+
+    Outcomes are names of classes if all of them are, and else numbers: of the columns, from 0.
+    """
+    import pandas as pd
+
+    blank = (column.isna() | (column.astype(str) == "")).to_numpy()
+    if blank.any():
+        raise ValueError(f"expected an outcome in column {name!r}, found nothing at row {blank.argmax()} {COUNTED}")
+    code, values = pd.factorize(column)
+    exact = len({plain(entry) for entry in names}) < len(names)  # classes such as 7 and 007
+    spell = str if exact else plain
+    number = {spell(entry): k for k, entry in enumerate(names)}
+    position = {str(k): k for k in range(len(names))}
+    found = [spell(value) for value in values]
+    if all(text in number for text in found):
+        return np.array([number[text] for text in found])[code], "Outcomes are names of classes."
+    if all(plain(value) in position for value in values):
+        how = f"Outcomes are numbers of classes: 0 is {names[0]}, {len(names) - 1} is {names[-1]}."
+        return np.array([position[plain(value)] for value in values])[code], how
+    known = number if any(text in number for text in found) else position
+    bad = np.array([text not in known for text in found])[code]
+    row = int(bad.argmax())
+    raise ValueError(
+        f"expected names of classes ({listed(names)}) or numbers from 0 to {len(names) - 1} in column {name!r}, "
+        f"found {plain(column.iloc[row])!r} at row {row} {COUNTED}"
+    )
+
+
+def plain(value: Any) -> str:
+    """Write an outcome as text, whole numbers without leading zeros or decimals, true and false as 1 and 0."""
+    text = str(value)
+    if text.lower() in ("true", "false"):
+        return str(int(text.lower() == "true"))
+    whole = re.fullmatch(r"0*(\d+)(\.0*)?", text)
+    return whole[1] if whole else text
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def columns_of(file: Path) -> list[str]:
+    """Name the columns of a CSV or Parquet file."""
+    import pandas as pd
+
+    if file.is_dir():
+        raise ValueError(f"expected a file, found the directory {str(file)!r}")
+    if not file.exists():
+        raise ValueError(f"no such file: {str(file)!r}")
+    kind = file.suffix.lower()
+    if kind not in (".csv", ".parquet"):
+        raise ValueError(f"expected a .csv or .parquet file, found {str(file)!r}")
+    try:
+        if kind == ".csv":  # the first line as it is, since pandas gives new names to columns of the same name
+            return pd.read_csv(file, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0].tolist()
+        from pyarrow import parquet
+
+        return parquet.read_schema(file).names
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"{str(file)!r} is empty") from None
+    except ModuleNotFoundError:
+        raise ValueError("reading Parquet needs pyarrow: python -m pip install pyarrow") from None
+    except (ValueError, OSError) as error:
+        raise ValueError(f"cannot read {str(file)!r}: {error}") from None
+
+
+def check_cells(file: Path) -> None:
+    """Raise if a row of a CSV file has more cells than the first, the surplus of which would be lost."""
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        rows = (row for row in csv.reader(lines) if row)
+        try:
+            width = len(next(rows, []))
+            for number, row in enumerate(rows):
+                if len(row) > width:
+                    raise ValueError(
+                        f"expected rows of {width} cells, as many as there are columns; found {len(row)} at row "
+                        f"{number} {COUNTED}"
+                    )
+        except csv.Error:
+            return  # it is read by another parser, which says what is wrong or takes it
+
+
+def read_columns(file: Path, label: str, columns: Sequence[str], *, text: bool) -> pd.DataFrame:
+    """Read outcomes, of a CSV file as they are written if `text`, and columns of probabilities."""
+    import pandas as pd
+
+    wanted = [label, *columns]
+    try:
+        if file.suffix.lower() == ".parquet":
+            return pd.read_parquet(file, columns=wanted)
+        check_cells(file)
+        as_written: dict[str, Any] = {}
+        if text:  # a class may be called NA
+            as_written = {"dtype": {label: str}, "na_values": dict.fromkeys(columns, MISSING), "keep_default_na": False}
+        return pd.read_csv(file, usecols=wanted, low_memory=False, **as_written)
+    except (ValueError, OSError) as error:
+        raise ValueError(f"cannot read {str(file)!r}: {error}") from None
+
+
+def read_column(file: Path, name: str) -> np.ndarray:
+    """Read one column, as it is."""
+    there = columns_of(file)
+    if name not in there:
+        raise ValueError(f"no column {name!r}; the file has {listed(there, 40)}")
+    return read_columns(file, name, [], text=False)[name].to_numpy()
+
+
+def as_numbers(column: pd.Series, name: str) -> Any:
+    """Return a column as numbers; a ValueError names the first row that is none."""
+    import pandas as pd
+
+    if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
+        return column.to_numpy("float64", na_value=float("nan"))
+    numbers = pd.to_numeric(column, errors="coerce")
+    bad = (numbers.isna() & column.notna()).to_numpy()
+    if bad.any():
+        row = int(bad.argmax())
+        raise ValueError(f"expected numbers in column {name!r}, found {column.iloc[row]!r} at row {row} {COUNTED}")
+    return numbers.to_numpy("float64", na_value=float("nan"))

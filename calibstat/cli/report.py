@@ -1,0 +1,207 @@
+"""Findings in words, tables and pictures: what each measure says of one set of data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calibstat.cli.wording import number, p_text, percent, verdict
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
+from calibstat.inference.calibration_test import CalibrationTestResult, calibration_test
+from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.inference.honest_classes import is_honest
+from calibstat.inference.problem import EVENT, pose
+from calibstat.inference.reliability_diagrams import Reliability
+from calibstat.measures.registry import BoundMeasure, MeanInterval
+from calibstat.plots import plot
+from calibstat.resampling.quantiles import quantiles
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one measure says of a sample.
+
+    Attributes
+    ----------
+    bound : BoundMeasure
+        The measure, its options fixed.
+    estimate : float
+        Its value.
+    test : CalibrationTestResult
+        The test of calibration by this measure.
+    interval : ConfidenceInterval or None
+        Its honest interval, or None where none is known.
+    """
+
+    bound: BoundMeasure
+    estimate: float
+    test: CalibrationTestResult
+    interval: ConfidenceInterval | None
+
+    @property
+    def title(self) -> str:
+        """The measure's name in prose."""
+        return self.bound.measure.title
+
+    def if_calibrated(self, *levels: float) -> list[float]:
+        """Quantiles of the estimate, were every prediction the true probability."""
+        return [float(quantile) for quantile in quantiles(self.test.null_distribution, levels)]
+
+
+def assess(
+    data: Sample | Predictions,
+    measure: str,
+    *,
+    lens: Any = None,
+    reduce: str | None = None,
+    level: float = 0.95,
+    n_resamples: int | None = None,
+    rng: Any = 0,
+    interval: bool = True,
+) -> Finding:
+    """Estimate a measure, test calibration by it and, if asked, give its honest interval where one is known."""
+    problem = pose(data, None, measure, {}, lens=lens, reduce=reduce)
+    settings: dict[str, Any] = {"measure": measure, "lens": lens, "reduce": reduce}
+    settings |= {"n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
+    test = calibration_test(data, **settings)
+    known = interval and is_honest(problem)
+    found = confidence_interval(data, method="honest", confidence_level=level, **settings) if known else None
+    return Finding(problem.bound, test.statistic, test, found)
+
+
+# --- in words --------------------------------------------------------------------------------------------------------
+
+
+def usual(finding: Finding) -> tuple[str, str]:
+    """Write the estimate to expect of a calibrated model, and where it would be 19 times in 20."""
+    if finding.test.tail == "greater":
+        typical, high = finding.if_calibrated(0.5, 0.95)
+        return number(typical), f"below {number(high)}"
+    typical, low, high = finding.if_calibrated(0.5, 0.025, 0.975)
+    return number(typical), f"from {number(low)} to {number(high)}"
+
+
+def say_test(finding: Finding) -> str:
+    """Say what the test found."""
+    typical, where = usual(finding)
+    p = finding.test.pvalue
+    why = f", because {finding.test.why_infinite}" if finding.test.why_infinite else ""
+    return (
+        f"{finding.title}: {number(finding.estimate)}{why}. If every prediction were the true probability it would be "
+        f"about {typical}, and 19 times in 20 {where}; p = {p_text(p)}. {verdict(p)}"
+    )
+
+
+def say_nulls(findings: Sequence[Finding]) -> list[str]:
+    """Say what was tested, once if it is the same for all, and through which lens."""
+    nulls: dict[str, list[str]] = {}
+    for finding in findings:
+        lens = f" ({finding.test.lens})" if finding.test.lens != EVENT else ""
+        nulls.setdefault(f"{lens}: {finding.test.null_hypothesis}", []).append(finding.title)
+    if len(nulls) == 1:
+        return [f"Null hypothesis{null}" for null in nulls]
+    return [f"Null hypothesis of {', '.join(titles)}{null}" for null, titles in nulls.items()]
+
+
+def together(findings: Sequence[Finding]) -> float:
+    """Return the p-value of several measures together: the smallest times their number (Bonferroni)."""
+    return min(1.0, len(findings) * min(finding.test.pvalue for finding in findings))
+
+
+def say_together(findings: Sequence[Finding]) -> str:
+    """Say what the smallest of several p-values is worth."""
+    k, p = len(findings), together(findings)
+    best = min(findings, key=lambda finding: finding.test.pvalue)
+    same = " the same question" if len({finding.test.null_hypothesis for finding in findings}) == 1 else ""
+    return (
+        f"{k} measures were asked{same}, so the smallest p-value flatters. Multiplied by {k} it is "
+        f"{p_text(p)} ({best.title}). {verdict(p).replace('this measure', 'these measures')}"
+    )
+
+
+def say_left_out(measures: Sequence[str], rows: float) -> list[str]:
+    """Say which measures were left out because they are costly on so many rows."""
+    if not measures:
+        return []
+    return [
+        f"Left out, because they are costly on {rows:,.0f} rows: {', '.join(measures)}. Ask for one by itself with "
+        f"calibstat test --measure {measures[0]}, or put all to a random part of the rows."
+    ]
+
+
+def say_interval(title: str, interval: ConfidenceInterval) -> str:
+    """Say what the interval found."""
+    if interval.why_infinite:
+        return f"{title}: infinite on these rows and in the population they come from, because {interval.why_infinite}."
+    where = f"between {number(interval.low)} and {number(interval.high)}"
+    if interval.low <= 0:
+        where = f"at most {number(interval.high)}, and may be 0"
+    return (
+        f"{title}: {number(interval.estimate)} on these rows; in the population they come from it is {where}, "
+        f"with {percent(interval.confidence_level)} confidence ({interval.method} method)."
+    )
+
+
+def interval_text(interval: ConfidenceInterval | None) -> str:
+    """Write an interval, or a dash where none is known."""
+    return "–" if interval is None else f"{number(interval.low)} to {number(interval.high)}"
+
+
+# --- in tables and pictures -------------------------------------------------------------------------------------------
+
+
+def table(findings: Iterable[Finding]) -> pd.DataFrame:
+    """Return one row for each finding."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "measure": finding.bound.measure.name,
+            "title": finding.title,
+            "estimate": finding.estimate,
+            "low": finding.interval.low if finding.interval else math.nan,
+            "high": finding.interval.high if finding.interval else math.nan,
+            "pvalue": finding.test.pvalue,
+        }
+        for finding in findings
+    )
+
+
+def error_intervals(findings: Iterable[Finding]) -> dict[str, ConfidenceInterval]:
+    """Return the intervals that share a scale with zero for a calibrated model: all but those of mean losses."""
+    kept = (f for f in findings if f.interval is not None and not isinstance(f.bound.honest, MeanInterval))
+    return {finding.title: finding.interval for finding in kept if finding.interval is not None}
+
+
+def picture(path: Path, results: Sequence[Any], titles: Sequence[str] = (), columns: int = 3) -> Path:
+    """Draw results side by side into one PNG and return its path."""
+    from matplotlib.figure import Figure  # not pyplot: no window, nothing to close
+
+    columns = min(columns, len(results))
+    rows = math.ceil(len(results) / columns)
+    size = (4.8 * columns, 4.2 * rows) if columns > 1 else (6.0, 5.0)
+    if isinstance(results[0], dict):  # intervals below each other, their names to the left, numbers to the right
+        size = (9.0, 1.2 + 0.55 * len(results[0]))
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for ax, result in zip(axes, results, strict=False):
+        plot(result, ax)
+        ax.locator_params(axis="x", nbins=6)
+    for ax, title in zip(axes, titles, strict=False):
+        ax.set_title("\n".join(filter(None, (title, ax.get_title()))))
+    for ax in axes[len(results) :]:
+        ax.remove()
+    if len(results) > 1 and isinstance(results[0], Reliability):  # one legend below, where it hides no bin
+        entries = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+        for ax in axes:
+            ax.get_legend().remove()
+        figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=3, frameon=False)
+    figure.savefig(path, dpi=100)
+    return path

@@ -1,0 +1,78 @@
+"""Numbers, data and verdicts in words that read well aloud."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from calibstat.cli.input_files import listed
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
+
+MEANING = "p is the probability of a value at least as extreme, were every prediction the true probability."
+ROUNDING = 1e-12
+COMPARING = (
+    "A smaller calibration error alone does not make a better model: predicting the same rate for every row has hardly "
+    "any. Compare brier or log_loss as well.",
+)
+CAUTIONS = (
+    "A large p-value is not evidence that the model is calibrated: it says that these outcomes could have been drawn "
+    "from the predictions, as far as this measure can see.",
+    "Use held-out rows: a model fitted, recalibrated or chosen on the same rows looks better than it is.",
+    "Rows must be independent: repeated patients, customers or days make every p-value too small and every interval "
+    "too short.",
+)
+
+
+def number(x: float) -> str:
+    """Write a measure: four decimals, or two digits where that would hide it; what is only rounding is 0."""
+    x = 0.0 if abs(x) < ROUNDING else x
+    return f"{x:.4f}" if abs(x) >= 0.0005 or x == 0 or not math.isfinite(x) else f"{x:.1e}"
+
+
+def p_text(p: float) -> str:
+    """Write a p-value: three decimals, or one digit below that."""
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1g}"
+
+
+def percent(share: float) -> str:
+    """Write a share in per cent, without rounding to nothing or to everything."""
+    return f"{100 * share:.0f} %" if 0.01 <= share <= 0.99 or share in (0, 1) else f"{100 * share:.4g} %"
+
+
+def describe(data: Sample | Predictions) -> str:
+    """Say what the data are."""
+    return describe_classes(data) if isinstance(data, Predictions) else describe_event(data)
+
+
+def describe_event(sample: Sample) -> str:
+    """Say what the data on one event are."""
+    m, positive = sample.value.size, float(sample.positives.sum())
+    values = f"{m:,} distinct values, from {sample.value[0]:.3g} to {sample.value[-1]:.3g}" if m > 1 else "one value"
+    return (
+        f"{sample.n:,} rows, {positive:,.0f} of them positive ({percent(positive / sample.n)}). "
+        f"The predictions average {float(sample.count @ sample.value) / sample.n:.3f} and take {values}."
+    )
+
+
+def describe_classes(data: Predictions) -> str:
+    """Say what the data on several classes are."""
+    never = data.n_classes - np.unique(data.label).size
+    happen = f"{never} of which never happen{'s' * (never == 1)}" if never else "all of which happen"
+    accuracy = float((data.top == data.label).mean())
+    return (
+        f"{data.n:,} rows, {data.n_classes:,} classes ({listed(data.names)}), {happen}. The most likely class happens "
+        f"in {percent(accuracy)} of the rows (accuracy); its predicted probability averages {data.largest.mean():.3f}."
+    )
+
+
+def verdict(p: float) -> str:
+    """Say what a p-value amounts to."""
+    if p <= 0.01:
+        return "That is strong evidence that the model is not calibrated."
+    if p <= 0.05:
+        return "That is evidence that the model is not calibrated."
+    if p <= 0.10:
+        return "That is a hint, no more, that the model is not calibrated."
+    return "So the outcomes are compatible with the predictions, as far as this measure can see."

@@ -1,0 +1,375 @@
+"""Lenses: what a K-class problem becomes a smaller problem by, and what then is tested.
+
+A lens is two pure functions, scores(prob) and outcomes(prob, label), and the null hypothesis it leads to: that outcomes
+are calibrated given the scores, the induced predictions, which is less than given the whole vectors. Labels are always
+drawn from the full predicted vector and then looked at through the lens; what is seen then has the law of that null
+hypothesis, so that a test is exact for it wherever rows are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
+
+TRIED = 200  # rows in which a lens of one's own is checked against every class
+ROWS = 2048  # rows whose classes are put in order together, so that little memory is needed
+
+
+@dataclass(frozen=True, repr=False)
+class Lens:
+    """A view of a K-class problem as one event, or as a problem of other classes.
+
+    Attributes
+    ----------
+    name : str
+        Its name, printed with every result.
+    scores : callable
+        ``scores(prob)`` on an array of shape (n, K): the predicted probability of the event, shape (n,), or of each
+        of the classes seen through the lens, shape (n, L).
+    outcomes : callable
+        ``outcomes(prob, label)`` with label of shape (n,): whether the event happened, or which of the L classes did,
+        from 0 to L - 1.
+    null : str
+        What a test through it tests, in one sentence: that, given the scores alone, outcomes happen with them.
+    names : callable or None
+        ``names(names)``, what the L classes are called, given the names of the K classes.
+
+    Examples
+    --------
+    A lens of one's own, the odd classes against the even ones:
+
+    >>> import calibstat as cs
+    >>> odd = cs.Lens(
+    ...     "odd", lambda prob: prob[:, 1::2].sum(axis=1), lambda prob, label: label % 2,
+    ...     "given the probability that the class is odd, it is odd with that probability.",
+    ... )
+    >>> round(cs.estimate([0, 1, 2], [[0.5, 0.3, 0.2], [0.1, 0.7, 0.2], [0, 0.2, 0.8]], lens=odd, n_bins=1), 3)
+    0.067
+    """
+
+    name: str
+    scores: Callable[[np.ndarray], np.ndarray]
+    outcomes: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    null: str
+    names: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"Lens({self.name})"
+
+    def __call__(self, predictions: Predictions) -> Sample | Predictions:
+        """Return what is seen: a `Sample` of the event, or the `Predictions` of the new classes."""
+        outcomes, scores = self.rows(predictions)
+        if scores.ndim == 1:
+            return Sample.from_rows(outcomes, scores)
+        return self.vectors(predictions, outcomes, scores)
+
+    def rows(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
+        """Return the outcomes and the scores that are seen.
+
+        Raises
+        ------
+        ValueError
+            If scores or outcomes are not of the right shape, or scores are not the predicted probabilities of outcomes,
+            in the first rows, where every class is tried.
+        """
+        prob, label = predictions.prob, predictions.label
+        if self.scores is _largest and self.outcomes is _hit:  # known since the predictions were checked
+            return (predictions.top == label).astype(np.float64), predictions.largest
+        scores, outcomes = np.asarray(self.scores(prob)), np.asarray(self.outcomes(prob, label))
+        if not self.scores.__module__ == self.outcomes.__module__ == __name__:
+            if outcomes.shape != label.shape or scores.shape[:1] != label.shape or scores.shape[1:] in ((0,), (1,)):
+                raise ValueError(
+                    f"expected lens {self.name!r} to have outcomes of shape (n,) and scores of shape (n,) or (n, L), "
+                    f"L at least 2; found shapes {outcomes.shape} and {scores.shape}, n = {label.size}"
+                )
+            self._check(prob[:TRIED], scores[:TRIED])
+        return outcomes, scores
+
+    def vectors(self, predictions: Predictions, outcomes: np.ndarray, scores: np.ndarray) -> Predictions:
+        """Return the predictions of the new classes from the outcomes and the scores that are seen."""
+        if self.scores is _classes and self.outcomes is _happened:
+            return predictions
+        return predictions.regrouped(outcomes, scores, self.names(predictions.names) if self.names else None)
+
+    def _check(self, prob: np.ndarray, scores: np.ndarray) -> None:
+        expected = np.zeros(scores.shape)
+        seen = 2 if scores.ndim == 1 else scores.shape[1]
+        for k in range(prob.shape[1]):
+            outcome = np.asarray(self.outcomes(prob, np.full(len(prob), k))).astype(np.int64)
+            if outcome.min() < 0 or outcome.max() >= seen:
+                raise ValueError(
+                    f"expected outcomes of lens {self.name!r} from 0 to {seen - 1}, found some from {outcome.min()} to "
+                    f"{outcome.max()} where class {k} happened"
+                )
+            if scores.ndim == 1:
+                expected += prob[:, k] * outcome
+            else:
+                np.add.at(expected, (np.arange(len(prob)), outcome), prob[:, k])
+        off = np.abs(expected - scores).reshape(len(prob), -1).max(axis=1)
+        off -= np.abs(prob.sum(axis=1, dtype=np.float64) - 1)  # 1 minus some classes is not quite the sum of others
+        if off.max() > 1e-5:
+            row = int(off.argmax())
+            raise ValueError(
+                f"expected scores of lens {self.name!r} to be the predicted probabilities of its outcomes, found "
+                f"{scores[row]} where they are {expected[row]}, at row {row}"
+            )
+
+
+def _classes(prob: np.ndarray) -> np.ndarray:
+    return prob
+
+
+def _happened(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+    return label
+
+
+def _same(names: tuple[Any, ...]) -> tuple[Any, ...]:
+    return names
+
+
+def _largest(prob: np.ndarray) -> np.ndarray:
+    return prob.max(axis=1).astype(np.float64)
+
+
+def _hit(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+    return (prob.argmax(axis=1) == label).astype(np.int64)
+
+
+top_label = Lens(
+    "top_label",
+    _largest,
+    _hit,
+    "given the probability of the most likely class (of equally likely ones the first) alone, in every row "
+    "independently, that class happens with this probability.",
+)
+canonical = Lens(
+    "canonical",
+    _classes,
+    _happened,
+    "given the whole predicted vectors, in every row independently, every class happens with its predicted "
+    "probability.",
+    _same,
+)
+
+
+@dataclass(frozen=True)
+class ClassWise:
+    """Not one problem but K that share their rows: for each class whether it happens.
+
+    Attributes
+    ----------
+    name : str
+        Its name, printed with every result.
+    null : str
+        What a single statistic over all classes tests: it depends on all classes of a row together.
+    """
+
+    name: str = "class_wise"
+    null: str = canonical.null
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class_wise = ClassWise()
+
+
+def null_of_class(name: Any) -> str:
+    """Say what is tested of one class."""
+    of = f"class {name}"
+    return f"given the probability of {of} alone, in every row independently, {of} happens with this probability."
+
+
+def one_class(k: int) -> Lens:
+    """Return the lens that looks at whether one class happens.
+
+    Parameters
+    ----------
+    k : int
+        Number of the class, from 0 to K - 1.
+
+    Returns
+    -------
+    Lens
+
+    Raises
+    ------
+    ValueError
+        If `k` is not a whole number of at least 0; or, when used, if there are only `k` classes or fewer.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.lenses.one_class(2).null
+    'given the probability of class 2 alone, in every row independently, class 2 happens with this probability.'
+    """
+    k = _whole(k, 0, "the number of a class")
+
+    def scores(prob: np.ndarray) -> np.ndarray:
+        if k >= prob.shape[1]:
+            raise ValueError(f"expected a class from 0 to {prob.shape[1] - 1}, found one_class({k})")
+        return prob[:, k].astype(np.float64)
+
+    def outcomes(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+        return (label == k).astype(np.int64)
+
+    return Lens(
+        f"one_class({k})",
+        scores,
+        outcomes,
+        null_of_class(k),
+    )
+
+
+def groups(partition: Sequence[Sequence[int]]) -> Lens:
+    """Return the lens that adds up the probabilities of classes that belong together.
+
+    Parameters
+    ----------
+    partition : sequence of sequences of int
+        The groups, in the order of the new classes. Every class from 0 to K - 1 is in exactly one.
+
+    Returns
+    -------
+    Lens
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two groups, one is empty or a class is in two; or, when used, if a class is in none.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> lens = cs.lenses.groups([[0, 2], [1]])
+    >>> lens.scores(cs.Predictions.from_rows([0], [[0.5, 0.25, 0.25]]).prob)
+    array([[0.75, 0.25]])
+    """
+    try:
+        cut = [[_whole(k, 0, "the number of a class") for k in group] for group in partition]
+    except TypeError:
+        raise ValueError(f"expected a sequence of groups of classes, found {partition!r}") from None
+    flat = [k for group in cut for k in group]
+    if len(cut) < 2 or not all(cut) or sorted(flat) != list(range(len(flat))):
+        raise ValueError(f"expected two or more groups with every class from 0 to K - 1 in one, found {partition!r}")
+    group_of = np.empty(len(flat), np.int64)
+    for g, group in enumerate(cut):
+        group_of[group] = g
+
+    def scores(prob: np.ndarray) -> np.ndarray:
+        if prob.shape[1] != group_of.size:
+            raise ValueError(f"expected groups of all {prob.shape[1]} classes, found {group_of.size} classes in them")
+        together = np.stack([prob[:, group].sum(axis=1, dtype=np.float64) for group in cut], axis=1)
+        return np.minimum(together, 1.0)  # a sum of float32 may round above it
+
+    def outcomes(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+        return group_of[label]
+
+    def names(of_classes: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(" + ".join(str(of_classes[k]) for k in group) for group in cut)
+
+    return Lens(
+        f"groups({cut})",
+        scores,
+        outcomes,
+        "given the summed probabilities of the groups alone, in every row independently, every group of classes "
+        "happens with its summed probability.",
+        names,
+    )
+
+
+def top_k(k: int) -> Lens:
+    """Return the lens that asks which of the k most likely classes happens, if any.
+
+    The new classes are the most likely one, the second most likely and so on to the k-th, and none of them. Of equally
+    likely classes the one with the smaller number comes first.
+
+    Parameters
+    ----------
+    k : int
+        At least 1. With k = 1 it sees what `top_label` sees, as a problem of two classes.
+
+    Returns
+    -------
+    Lens
+
+    Raises
+    ------
+    ValueError
+        If `k` is not a whole number of at least 1; or, when used, if there are not more than `k` classes.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> lens = cs.lenses.top_k(2)
+    >>> lens.scores(cs.Predictions.from_rows([0], [[0.25, 0.5, 0.125, 0.125]]).prob)
+    array([[0.5 , 0.25, 0.25]])
+    """
+    k = _whole(k, 1, "a number of classes")
+
+    def order(prob: np.ndarray) -> np.ndarray:
+        if k >= prob.shape[1]:
+            raise ValueError(f"expected more than {k} classes for top_k({k}), found {prob.shape[1]}")
+        parts = [
+            np.argsort(-prob[i : i + ROWS], axis=1, kind="stable")[:, :k].copy() for i in range(0, len(prob), ROWS)
+        ]
+        return np.concatenate(parts)
+
+    def scores(prob: np.ndarray) -> np.ndarray:
+        likely = np.take_along_axis(prob, order(prob), axis=1).astype(np.float64)
+        return np.column_stack((likely, np.clip(1 - likely.sum(axis=1), 0, 1)))
+
+    def outcomes(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+        hit = order(prob) == label[:, None]
+        return np.where(hit.any(axis=1), hit.argmax(axis=1), k)
+
+    def names(of_classes: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (*(_ordinal(i + 1) for i in range(k)), "another")
+
+    largest = "largest probability" if k == 1 else f"{k} largest probabilities"
+    likely = "the most likely class" if k == 1 else f"each of the {k} most likely classes"
+    return Lens(
+        f"top_k({k})",
+        scores,
+        outcomes,
+        f"given the {largest} alone, in every row independently, {likely}, or another, happens with its predicted "
+        "probability.",
+        names,
+    )
+
+
+LENSES: Mapping[str, Lens | ClassWise] = MappingProxyType(
+    {"top_label": top_label, "class_wise": class_wise, "canonical": canonical}
+)
+
+
+def find_lens(lens: Any) -> Lens | ClassWise:
+    """Return the lens of this name, or the lens itself."""
+    if isinstance(lens, Lens | ClassWise):
+        return lens
+    if isinstance(lens, str) and lens in LENSES:
+        return LENSES[lens]
+    raise ValueError(
+        f"expected a lens, one of {', '.join(LENSES)} or made by calibstat.lenses (groups, top_k, one_class); "
+        f"found {lens!r}"
+    )
+
+
+def _whole(k: Any, least: int, what: str) -> int:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < least:
+        raise ValueError(f"expected {what}, a whole number of at least {least}; found {k!r}")
+    return int(k)
+
+
+def _ordinal(i: int) -> str:
+    return {1: "most likely", 2: "second", 3: "third"}.get(i, f"{i}th")

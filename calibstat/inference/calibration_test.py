@@ -1,0 +1,345 @@
+"""Is it calibrated: tests of perfect calibration by resampling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat import resampling
+from calibstat.inference.problem import ClassProblem, EventProblem, Problem, impossible, pose
+from calibstat.result import Result, read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MANY = 20  # classes, above which only the smallest p-values are printed
+SMALLEST = 10
+
+
+@dataclass(frozen=True)
+class CalibrationTestResult(Result):
+    """What `calibration_test` found.
+
+    Attributes
+    ----------
+    statistic : float
+        The measure on the data.
+    pvalue : float
+        Probability, if the null hypothesis holds, of a statistic at least as extreme. Never 0.
+    pvalue_error : float
+        Monte Carlo standard error of `pvalue`.
+    null_distribution : ndarray, shape (n_resamples,)
+        The statistic of every resample, read-only.
+    null_hypothesis : str
+        What was tested, in one sentence.
+    measure, lens : str
+        The measure with its options, and the event whose probability was predicted.
+    tail : {"greater", "two-sided"}
+        Which values count as extreme.
+    resample : {"labels", "both"}
+        What was drawn.
+    n, n_resamples : int
+        Rows and resamples.
+    why_infinite : str
+        Of an infinite statistic, the row that made it so; else empty.
+    """
+
+    statistic: float
+    pvalue: float
+    pvalue_error: float
+    null_distribution: np.ndarray
+    null_hypothesis: str
+    measure: str
+    lens: str
+    tail: str
+    resample: str
+    n: int
+    n_resamples: int
+    why_infinite: str = ""
+
+    def __str__(self) -> str:
+        infinite = f"Infinite: {self.why_infinite}.\n" if self.why_infinite else ""
+        approximate = "" if self.resample == "labels" else " (approximate)"
+        return (
+            f"Test of calibration by {self.measure} = {self.statistic:.4g}, {self.lens}, n = {self.n}: "
+            f"p = {self.pvalue:.3g}{approximate}, {self.n_resamples} resamples.\n"
+            f"{infinite}Null hypothesis: {self.null_hypothesis}"
+        )
+
+
+@dataclass(frozen=True)
+class ClassWiseTestResult(Result):
+    """What `calibration_test` found of every class, and of all together.
+
+    Attributes
+    ----------
+    names : tuple, length K
+        The classes.
+    statistic : ndarray, shape (K,)
+        The measure of each class.
+    pvalue : ndarray, shape (K,)
+        Probability, if the predictions of this class are calibrated, of a statistic at least as extreme. Never 0.
+    pvalue_holm : ndarray, shape (K,)
+        Adjusted for there being K of them (Holm): the probability that any class that is calibrated has one of at most
+        a is at most a.
+    pvalue_error : ndarray, shape (K,)
+        Monte Carlo standard error of `pvalue`.
+    null_distribution : ndarray, shape (n_resamples, K)
+        The statistic of each class in every resample, read-only.
+    null_hypothesis : str
+        What was tested of each class, in one sentence.
+    overall : CalibrationTestResult
+        The test by the mean over all classes, with its own null hypothesis, which is a stronger one.
+    measure, lens : str
+        The measure with its options, and how the classes were looked at.
+    tail : {"greater", "two-sided"}
+        Which values count as extreme.
+    resample : {"labels", "both"}
+        What was drawn.
+    n, n_resamples : int
+        Rows and resamples.
+    """
+
+    names: tuple[Any, ...]
+    statistic: np.ndarray
+    pvalue: np.ndarray
+    pvalue_holm: np.ndarray
+    pvalue_error: np.ndarray
+    null_distribution: np.ndarray
+    null_hypothesis: str
+    overall: CalibrationTestResult
+    measure: str
+    lens: str
+    tail: str
+    resample: str
+    n: int
+    n_resamples: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain Python values, ready for JSON; `overall` as a dictionary."""
+        return {**super().to_dict(), "names": list(self.names), "overall": self.overall.to_dict()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each class."""
+        import pandas as pd
+
+        columns = ("statistic", "pvalue", "pvalue_holm", "pvalue_error")
+        return pd.DataFrame({"class": [*self.names], **{name: getattr(self, name) for name in columns}})
+
+    def __str__(self) -> str:
+        approximate = "" if self.resample == "labels" else " (approximate)"
+        many = len(self.names) > MANY
+        shown = np.argsort(self.pvalue, kind="stable")[:SMALLEST] if many else np.arange(len(self.names))
+        width = max(5, *(len(str(self.names[k])) for k in shown))
+        lines = [
+            f"Test of calibration of each class by {self.measure}{approximate}, {self.lens}, n = {self.n}, "
+            f"{self.n_resamples} resamples{f', the {SMALLEST} with the smallest p' if many else ''}:",
+            f"{'class':{width}}  {'value':>8}  {'p':>6}  {'p (Holm)':>8}",
+        ]
+        for k in shown:
+            name, holm = f"{self.names[k]!s:{width}}", f"{self.pvalue_holm[k]:8.3g}"
+            lines.append(f"{name}  {self.statistic[k]:8.4g}  {self.pvalue[k]:6.3g}  {holm}")
+        if many:
+            lines.append(f"and {len(self.names) - SMALLEST} more, each with p of at least {self.pvalue[shown[-1]]:.3g}")
+        lines.append(f"Null hypothesis for each class: {self.null_hypothesis}")
+        lines.append(f"All classes together: {str(self.overall)[0].lower()}{str(self.overall)[1:]}")
+        return "\n".join(lines)
+
+
+SCHEMES = ("labels", "both")
+ONE_CLASS = "given its probability alone, in every row independently, the class happens with this probability."
+
+
+def calibration_test(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    measure: str = "ece",
+    lens: Any = None,
+    reduce: str | None = None,
+    resample: str = "labels",
+    n_resamples: int | None = None,
+    cluster: Any = None,
+    rng: Any = None,
+    n_jobs: int = 1,
+    labels: Any = None,
+    **options: Any,
+) -> Any:
+    """Test that the predictions are perfectly calibrated.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,), or Sample, or Predictions
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
+    y_prob : array_like, shape (n,) or (n, K)
+        Predicted probability of outcome 1, or of each class, in [0, 1].
+    measure : str
+        The statistic, a name in `calibstat.MEASURES`.
+    lens : str or Lens, optional
+        What is looked at of K classes, a name in `calibstat.LENSES` or made by `calibstat.lenses`. Default: outcome 1
+        of two; of more classes "top_label", or "canonical" for a measure of whole vectors.
+    reduce : {None, "mean", "max"}
+        For lens "class_wise": a test of each class with Holm's adjustment and one of all, or only one test, by the
+        mean over the classes or by the largest.
+    resample : {"labels", "both"}
+        "labels" keeps the predictions and draws outcomes from them: exact for every n, statistic and set of
+        predictions. "both" also draws rows with replacement, the consistency resampling of the literature: only
+        approximate, and too liberal where bins hold few rows.
+    n_resamples : int, optional
+        Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
+    cluster : None
+        Not possible, and a ValueError says why: labels are drawn independently, which those of one cluster are not.
+    rng : None, int, SeedSequence or Generator
+        Where randomness comes from; the same int gives the same numbers on any number of threads.
+    n_jobs : int
+        Threads; -1 for one a core.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+    **options
+        Options of the measure.
+
+    Returns
+    -------
+    CalibrationTestResult or ClassWiseTestResult
+        The latter for lens "class_wise" without `reduce`.
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), have real-valued weights, or an argument
+        is unknown.
+
+    Notes
+    -----
+    Null hypothesis: given the predictions, every outcome is 1 independently with its predicted probability; through a
+    lens, the same given the predictions that the lens shows alone (such as the probability of the most likely class),
+    as its `null` says. That is less than that every class has its predicted probability given the whole vector, and
+    the test is exact for it where rows are independent. One statistic over all classes tests the latter; the p-value
+    of each class is that of its own event alone.
+    The p-value is (1 + number of resamples at least as extreme) / (1 + n_resamples), ties counted against the null
+    up to rounding; so P(p <= a) <= a for every a under "labels". Two-sided measures double the smaller tail.
+    A large p-value says that these outcomes are compatible with the predictions as far as this statistic can see. It
+    is not evidence that the model is calibrated. Predictions fitted or chosen on the same rows make it too large;
+    repeated measurements of one subject break the independence it rests on.
+    Cost: one sort and `n_resamples` evaluations of the measure; for a binned measure under "labels" the exact law of
+    each bin instead, O(n**1.5), and one draw from it for each resample and bin, wherever that is cheaper.
+
+    References
+    ----------
+    Bröcker, Smith 2007, doi:10.1175/WAF993.1; Vaicenavicius et al. 2019, arXiv:1902.06977.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> sample = cs.Sample.from_counts([0.2, 0.7], [500, 500], [130, 340])
+    >>> found = cs.calibration_test(sample, rng=1)
+    >>> round(found.statistic, 3), found.pvalue < 0.01
+    (0.04, False)
+    """
+    if cluster is not None:
+        raise ValueError(
+            "expected no cluster: the null hypothesis draws every label independently, and within clusters calibration "
+            "does not say how labels depend on each other; confidence_interval and compare draw whole clusters"
+        )
+    if resample not in SCHEMES:
+        raise ValueError(f"expected resample 'labels' or 'both', found {resample!r}")
+    problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
+    n_resamples = problem.bound.draws(n_resamples)
+    resampling.check_resamples(n_resamples, n_jobs)
+    key = resampling.key_of(rng)
+    bound = problem.bound
+    if isinstance(problem, EventProblem):
+        sample = problem.counted("calibration_test")
+        statistic = bound.statistic(*sample.arrays)
+        null = resampling.resample(bound, sample, resample, n_resamples, key, LABELS_STAGE, n_jobs)
+        return _result(problem, statistic, null, problem.seen.lens, resample, int(sample.n))
+    ordered, lens_text = problem.in_order(), problem.seen.lens  # draws see the one, messages name rows of the other
+    if isinstance(problem, ClassProblem) and isinstance(ordered, ClassProblem):
+        if problem.reduce is None:
+            null = ordered.resample_classes(resample, n_resamples, key, LABELS_STAGE, n_jobs)
+            return _class_wise(problem, ordered.estimates(), null, resample)
+        lens_text += f", {problem.reduce} over {problem.predictions.n_classes} classes"
+    null = ordered.resample(resample, n_resamples, key, LABELS_STAGE, n_jobs)
+    return _result(problem, ordered.estimate(), null, lens_text, resample, problem.predictions.n)
+
+
+def _result(
+    problem: Problem, statistic: float, null: np.ndarray, lens: str, resample: str, n: int
+) -> CalibrationTestResult:
+    bound = problem.bound
+    pvalue = p_value(statistic, null, bound.measure.tail)
+    return CalibrationTestResult(
+        statistic=statistic,
+        pvalue=pvalue,
+        pvalue_error=float(np.sqrt(pvalue * (1 - pvalue) / null.size)),
+        null_distribution=read_only(null),
+        null_hypothesis=_hypothesis(problem.seen.null, resample),
+        measure=str(bound),
+        lens=lens,
+        tail=bound.measure.tail,
+        resample=resample,
+        n=n,
+        n_resamples=null.size,
+        why_infinite=impossible(problem.seen) if np.isinf(statistic) else "",
+    )
+
+
+def _class_wise(problem: ClassProblem, statistics: np.ndarray, null: np.ndarray, resample: str) -> ClassWiseTestResult:
+    """Test each class by itself and all by their mean."""
+    tail, names = problem.bound.measure.tail, problem.predictions.names
+    pvalue = np.array([p_value(t, null[:, k], tail) for k, t in enumerate(statistics)])
+    together = f"{problem.seen.lens}, mean over {len(names)} classes"
+    mean, null_mean = float(problem.together(statistics)), problem.together(null)
+    return ClassWiseTestResult(
+        names=names,
+        statistic=read_only(statistics),
+        pvalue=read_only(pvalue),
+        pvalue_holm=read_only(holm(pvalue)),
+        pvalue_error=read_only(np.sqrt(pvalue * (1 - pvalue) / len(null))),
+        null_distribution=read_only(null),
+        null_hypothesis=_hypothesis(ONE_CLASS, resample),
+        overall=_result(problem, mean, null_mean, together, resample, problem.predictions.n),
+        measure=str(problem.bound),
+        lens=problem.seen.lens,
+        tail=tail,
+        resample=resample,
+        n=problem.predictions.n,
+        n_resamples=len(null),
+    )
+
+
+def _hypothesis(null: str, resample: str) -> str:
+    """Say what is tested, and whether the test is exact."""
+    if resample == "labels":
+        return f"{null.removesuffix('.')} (exact)."
+    return (
+        f"predictions are an independent sample and, {null.removesuffix('.')} "
+        "(approximate: too small a p-value is likely where bins hold few rows)."
+    )
+
+
+LABELS_STAGE = 1  # streams of the test; intervals draw rows at stage 2
+
+
+def p_value(statistic: float, null: np.ndarray, tail: str) -> float:
+    """Return (1 + #{T* >= T}) / (1 + B), with ties up to rounding; two-sided, twice the smaller of the two tails."""
+    tolerance = 100 * np.finfo(float).eps * max(1.0, abs(statistic)) if np.isfinite(statistic) else 0.0
+    above = (1 + int(np.count_nonzero(null >= statistic - tolerance))) / (1 + null.size)
+    if tail == "greater":
+        return above
+    below = (1 + int(np.count_nonzero(null <= statistic + tolerance))) / (1 + null.size)
+    return min(1.0, 2 * min(above, below))
+
+
+def holm(pvalue: np.ndarray) -> np.ndarray:
+    """Adjust p-values for their number: the smallest times K, the next times K - 1 and so on, none below one before it.
+
+    The function of statsmodels collects garbage first, which takes longer than a thousand resamples.
+    """
+    order = np.argsort(pvalue)
+    found = np.empty_like(pvalue)
+    found[order] = np.minimum(np.maximum.accumulate(pvalue[order] * np.arange(pvalue.size, 0, -1)), 1.0)
+    return found

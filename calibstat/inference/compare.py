@@ -1,0 +1,454 @@
+"""Is A better calibrated than B, or is that noise: paired and unpaired comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat import resampling
+from calibstat.data.checks import check_level, cut, short
+from calibstat.data.clipping import advice
+from calibstat.data.sample import Sample
+from calibstat.inference.calibration_test import holm, p_value
+from calibstat.inference.honest import upper_quantile
+from calibstat.inference.linear_form import (
+    KAPPA,
+    RowWise,
+    as_clusters,
+    event_rows,
+    moves,
+    row_contents,
+    row_wise,
+    side_by_side,
+    with_most_bias,
+)
+from calibstat.inference.problem import EventProblem, Problem, impossible, pose
+from calibstat.result import Result, read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Comparison(Result):
+    """What `compare` found.
+
+    Attributes
+    ----------
+    names : tuple of str, length M
+        The models, or the samples.
+    estimates : ndarray, shape (M,)
+        The measure of each.
+    pairs : tuple of pairs of names, length n_pairs
+        What was compared: the first minus the second.
+    difference, low, high : ndarray, shape (n_pairs,)
+        The difference of the measure, 0 if it is rounding alone, and the ends of its interval, nan for `method` "swap",
+        which gives none.
+    pvalue, pvalue_adjusted : ndarray, shape (n_pairs,)
+        Probability, if the null hypothesis holds, of a difference at least as extreme; and adjusted for the number of
+        pairs.
+    method : {"bootstrap", "swap"}
+        How it was made.
+    paired : bool
+        Whether all models were asked about the same rows.
+    adjust : {"holm", "bh"}
+        How p-values were adjusted.
+    confidence_level : float
+        The probability with which each interval is meant to cover its difference.
+    null_hypothesis : str
+        What is tested of each pair, in one sentence.
+    measure, lens : str
+        The measure with its options, and what was looked at.
+    n : tuple of int, length M
+        Rows of each.
+    n_resamples : int
+        Resamples.
+    """
+
+    names: tuple[str, ...]
+    estimates: np.ndarray
+    pairs: tuple[tuple[str, str], ...]
+    difference: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    pvalue: np.ndarray
+    pvalue_adjusted: np.ndarray
+    method: str
+    paired: bool
+    adjust: str
+    confidence_level: float
+    null_hypothesis: str
+    measure: str
+    lens: str
+    n: tuple[int, ...]
+    n_resamples: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each pair."""
+        import pandas as pd
+
+        names = {"first": [a for a, _ in self.pairs], "second": [b for _, b in self.pairs]}
+        columns = ("difference", "low", "high", "pvalue", "pvalue_adjusted")
+        return pd.DataFrame({**names, **{name: getattr(self, name) for name in columns}})
+
+    def __str__(self) -> str:
+        several = len(self.pairs) > 1
+        rows = f"n = {self.n[0]}" if self.paired else "n = " + " and ".join(map(str, self.n))
+        measured = ", ".join(f"{name} {value:.4g}" for name, value in zip(self.names, self.estimates, strict=True))
+        lines = [f"{self.measure}, {self.lens}, {rows}: {measured}."]
+        for i, (a, b) in enumerate(self.pairs):
+            interval = "" if self.method == "swap" else f", {self.confidence_level:.4g} confidence interval "
+            interval += "" if self.method == "swap" else f"[{self.low[i]:.4g}, {self.high[i]:.4g}]"
+            adjusted = f", {self.pvalue_adjusted[i]:.3g} adjusted for {len(self.pairs)} pairs" if several else ""
+            lines.append(f"{a} - {b} = {self.difference[i]:.4g}{interval}; p = {self.pvalue[i]:.3g}{adjusted}.")
+        kind = "exact" if self.method == "swap" else "approximate"
+        return "\n".join([*lines, f"Null hypothesis of each pair: {self.null_hypothesis} ({kind})."])
+
+
+STAGE = 6  # streams of comparisons; the samples of an unpaired one take as many stages from here on
+METHODS = ("bootstrap", "swap")
+ADJUSTMENTS = ("holm", "bh")
+TIE = 1e-12  # differences up to this, or this share of the measures, are those of rounding
+
+
+def compare(
+    y_true: Any,
+    y_prob: Mapping[str, Any] | None = None,
+    *,
+    measure: str = "kernel_ce",
+    lens: Any = None,
+    method: str = "bootstrap",
+    reference: str | None = None,
+    adjust: str = "holm",
+    cluster: Any = None,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    rng: Any = None,
+    n_jobs: int = 1,
+    labels: Any = None,
+    **options: Any,
+) -> Comparison:
+    """Compare a measure between models on the same rows, or between samples.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,), or mapping from name to (y_true, y_prob)
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or, for samples of different rows (two periods, two sites), both
+        arrays of each.
+    y_prob : mapping from name to array_like, shape (n,) or (n, K)
+        The predictions of each model, two models or more, for the same rows.
+    measure : str
+        A name in `calibstat.MEASURES`. For "bootstrap": `kernel_ce`, `ece` (L1), `ks`, `kuiper`, `smooth_ce`, `brier`
+        or `log_loss`. For "swap" any measure of one event.
+    lens : str or Lens, optional
+        What is looked at of K classes, as for `calibration_test`: one event, or everything for `brier` and `log_loss`.
+    method : {"bootstrap", "swap"}
+        "bootstrap" asks whether the measures of two models are equal, and gives an interval for their difference.
+        "swap" tests that the two are exchangeable: a stronger hypothesis, exactly, and without an interval.
+    reference : str, optional
+        The model with which all others are compared; by default all pairs are.
+    adjust : {"holm", "bh"}
+        How p-values are adjusted for the number of pairs: Holm, which bounds the chance of any false finding, or
+        Benjamini and Hochberg, which bounds the share of false ones among the findings.
+    cluster : array_like, shape (n,), optional
+        To whom each row belongs (a patient, a day): rows of one are drawn, or swapped, together. Not for samples.
+    confidence_level : float
+        Between 0 and 1; of each interval by itself.
+    n_resamples : int, optional
+        Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
+    rng : None, int, SeedSequence or Generator
+        Where randomness comes from; the same int gives the same numbers on any number of threads.
+    n_jobs : int
+        Threads; -1 for one a core.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+    **options
+        Options of the measure.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), there are fewer than two models, an
+        argument is unknown, or the measure has no such comparison; the message names those that have.
+
+    Warns
+    -----
+    UserWarning
+        If there are fewer than 30 clusters.
+
+    Notes
+    -----
+    Null hypothesis of "bootstrap": both models have the same measure in the population, whatever it is. Differences of
+    errors near zero are not normal, and the usual bootstrap rejects too often there; the interval takes the bias of
+    each error as large as it can be (directional bootstrap of the one, linear one of the other) and may be
+    conservative. The p-value is its inversion; for `kernel_ce` that of the squared errors, whose bias is known, which
+    finds more: it may be small where the interval holds 0, or the other way round. All of this is approximate: with few
+    events differences are found too often. Of two models that are equally wrong in opposite directions, 100 rows at a
+    prevalence of .02, it finds a difference at 5 % in .15 (`kernel_ce`) to .52 (`ece`) of samples, with 1000 rows in
+    .05 to .08 (study `approximate_tests`).
+
+    Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the law of
+    the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need not mean that
+    one is better calibrated.
+
+    Differences up to 1e-12, or to this share of the measures if they are above 1, are what rounding makes: they count
+    as 0, and as ties. Rows are put in the order of outcomes and then predictions (of models by their names) before any
+    is drawn, so that neither their order nor that of the models shows; "swap" does so for each pair.
+
+    A p-value is at least 2 / (n_resamples + 1) ("swap": half of that) and is adjusted for the number of pairs, so many
+    pairs need many resamples. Rows (or clusters) are independent. Cost: a pass over the rows of all models for each
+    resample, and the measure's own.
+
+    References
+    ----------
+    Fang, Santos 2019, doi:10.1093/restud/rdy049; Hong, Li 2018, doi:10.1016/j.jeconom.2018.06.007; Holm 1979,
+    www.jstor.org/stable/4615733; Benjamini, Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.calibrated().sample(2000, rng=1)
+    >>> sharp = p**2 / (p**2 + (1 - p) ** 2)  # the same order, over-confident
+    >>> found = cs.compare(y, {"model": p, "over-confident": sharp}, rng=1)
+    >>> found.pvalue.item() < 0.01, found.high.item() < 0
+    (True, True)
+    """
+    if method not in METHODS:
+        raise ValueError(f"expected method 'bootstrap' or 'swap', found {method!r}")
+    if adjust not in ADJUSTMENTS:
+        raise ValueError(f"expected adjust 'holm' or 'bh', found {adjust!r}")
+    check_level("confidence_level", confidence_level)
+    paired = y_prob is not None
+    data = _data(y_true, y_prob)
+    names = tuple(data)
+    if reference is not None and reference not in names:
+        raise ValueError(f"expected a reference, one of {cut(', '.join(names))}; found {short(reference)}")
+    if not paired and (method == "swap" or cluster is not None):
+        what = "method 'swap'" if method == "swap" else "cluster"
+        raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")
+    problems = [_pose(name, *each, measure, options, lens=lens, labels=labels) for name, each in data.items()]
+    n_resamples = problems[0].bound.draws(n_resamples)
+    resampling.check_resamples(n_resamples, n_jobs)
+    pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
+    if reference is not None:
+        pairs = [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]
+    key, alpha = resampling.key_of(rng), 1 - confidence_level
+    if method == "swap":
+        found = _by_swaps(names, problems, pairs, cluster, n_resamples, key, n_jobs)
+    else:
+        found = _by_bootstrap(names, problems, pairs, cluster, paired, alpha, n_resamples, key, n_jobs)
+    estimates, difference, low, high, pvalue, sizes = found
+    return Comparison(
+        names=names,
+        estimates=read_only(estimates),
+        pairs=tuple((names[i], names[j]) for i, j in pairs),
+        difference=read_only(difference),
+        low=read_only(low),
+        high=read_only(high),
+        pvalue=read_only(pvalue),
+        pvalue_adjusted=read_only(_adjusted(pvalue, adjust)),
+        method=method,
+        paired=paired,
+        adjust=adjust,
+        confidence_level=confidence_level,
+        null_hypothesis=_null(method, cluster is not None, paired, problems[0].bound.makes_cells),
+        measure=str(problems[0].bound),
+        lens=problems[0].seen.lens,
+        n=sizes,
+        n_resamples=n_resamples,
+    )
+
+
+def _data(y_true: Any, y_prob: Any) -> dict[str, tuple[Any, Any]]:
+    """Return outcomes and predictions of each model or sample."""
+    models = y_true if y_prob is None else y_prob
+    if not isinstance(models, Mapping):
+        kind = "y_true, a mapping from name to (y_true, y_prob)" if y_prob is None else "y_prob, a mapping from name"
+        raise ValueError(f"expected {kind}, found {type(models).__name__}")
+    if len({str(name) for name in models}) < max(len(models), 2):
+        raise ValueError(f"expected two or more different names, found {short(list(models))}")
+    if y_prob is not None:
+        return {str(name): (y_true, p) for name, p in models.items()}
+    for name, pair in models.items():
+        if not isinstance(pair, Sequence) or len(pair) != 2:
+            raise ValueError(f"expected (y_true, y_prob) of sample {short(name)}, found {type(pair).__name__}")
+    return {str(name): (pair[0], pair[1]) for name, pair in models.items()}
+
+
+def _pose(name: str, y: Any, p: Any, *question: Any, **settings: Any) -> Problem:
+    """Pose the problem of one model, whose name an error is to say."""
+    try:
+        problem = pose(y, p, *question, **settings)
+        if isinstance(problem, EventProblem):
+            event_rows(problem)  # which checks them
+        return problem
+    except ValueError as error:
+        raise ValueError(f"{error} (of {short(name)})") from error
+
+
+def _null(method: str, clustered: bool, paired: bool, held: bool) -> str:
+    if method == "bootstrap":
+        over = ", over the cells that these rows make" if held else ""
+        return f"the measure is the same for both {'models' if paired else 'samples'} in the population{over}"
+    unit = "cluster" if clustered else "row"
+    return f"in every {unit} the two models can be exchanged without changing the law of the data"
+
+
+def _adjusted(pvalue: np.ndarray, adjust: str) -> np.ndarray:
+    if pvalue.size == 1:
+        return pvalue.copy()
+    if adjust == "holm":
+        return holm(pvalue)
+    from statsmodels.stats.multitest import multipletests
+
+    return multipletests(pvalue, method="fdr_bh")[1]
+
+
+Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, tuple[int, ...]]
+
+
+def _by_bootstrap(
+    names: tuple[str, ...],
+    problems: list[Problem],
+    pairs: list[tuple[int, int]],
+    cluster: Any,
+    paired: bool,
+    alpha: float,
+    n_resamples: int,
+    key: np.uint64,
+    n_jobs: int,
+) -> Found:
+    """Compare by drawing rows, the same for all models unless they are samples of their own."""
+    contents = row_contents(problems[0])
+    if not contents:
+        raise ValueError(
+            f"no honest comparison is known for {problems[0].bound}, {problems[0].seen.lens}; use kernel_ce, ece (L1), "
+            "ks, kuiper, smooth_ce, brier or log_loss of one event, or method 'swap'"
+        )
+    unit = as_clusters(cluster, contents[0].size)
+    del contents  # copies of all rows
+    models: dict[int, RowWise] = {}
+    drawn = np.empty((n_resamples, len(problems), 3))
+    for g, group in enumerate([_by_name(names, range(len(names)))] if paired else [[m] for m in range(len(names))]):
+        order, unit = resampling.canonical_order(_columns([row_contents(problems[m]) for m in group]), unit)
+        part = [_known(problems[m], order) for m in group]
+        del order
+        models.update(zip(group, part, strict=True))
+        cell, residual = side_by_side(part)
+
+        def statistic(sums: np.ndarray, rows: np.ndarray, part: list[RowWise] = part) -> np.ndarray:
+            return moves(part, sums, rows)
+
+        drawn[:, group] = resampling.draw_shared(unit, cell, residual, statistic, n_resamples, key, STAGE + g, n_jobs)
+    for m, model in models.items():
+        drawn[:, m, 0] = with_most_bias(model, drawn[:, m, 0], unit)
+    estimates = np.array([models[m].estimate for m in range(len(names))])
+    low, high, pvalue = (np.empty(len(pairs)) for _ in range(3))
+    for k, (a, b) in enumerate(pairs):
+        low[k], high[k], pvalue[k] = _difference(models[a], models[b], drawn[:, a], drawn[:, b], alpha)
+    difference = np.array([settled(estimates[a] - estimates[b], np.abs(estimates[[a, b]]).max()) for a, b in pairs])
+    return estimates, difference, low, high, pvalue, tuple(models[m].n for m in range(len(names)))
+
+
+def _by_name(names: tuple[str, ...], models: Iterable[int]) -> list[int]:
+    """Return the models in the order of their names, so that the order in which they are given cannot show."""
+    return sorted(models, key=names.__getitem__)
+
+
+def _columns(contents: Sequence[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
+    """Return what rows are put in order by: their outcomes and then their predictions, of each model."""
+    return [column for part in zip(*contents, strict=True) for column in part]
+
+
+def _known(problem: Problem, order: np.ndarray) -> RowWise:
+    """Return the measure by rows, with a step that is large enough."""
+    model = row_wise(problem, order)
+    assert model is not None
+    return model if model.variance is not None else replace(model, kappa=max(model.kappa, KAPPA))
+
+
+def settled(value: Any, scale: float) -> Any:
+    """Return differences of numbers of this size with those that rounding can make set to 0: equal is a tie."""
+    return np.where(np.abs(value) <= TIE * max(1.0, abs(scale)), 0.0, value)
+
+
+def _difference(
+    a: RowWise, b: RowWise, drawn_a: np.ndarray, drawn_b: np.ndarray, alpha: float
+) -> tuple[float, float, float]:
+    """Return the ends of the interval for the measure of a minus that of b, and the p-value of no difference."""
+    scale = max(abs(a.estimate), abs(b.estimate))
+    difference = settled(a.estimate - b.estimate, scale)
+    above = settled(drawn_a[:, 0] - drawn_b[:, 1], scale)
+    below = settled(drawn_b[:, 0] - drawn_a[:, 1], scale)
+    if a.mean:  # nothing is biased, and percentiles get the skewness of losses right, which their reflection does not
+        above, below = below, above
+    low = difference - upper_quantile(above, alpha / 2)
+    high = difference + upper_quantile(below, alpha / 2)
+    if a.squared:
+        squares = settled(drawn_a[:, 2] ** 2 - drawn_b[:, 2] ** 2, scale)
+        centred = squares - squares.mean()
+        # the square is biased by E||G*||^2, which the bootstrap adds once more: its mean less the value
+        d = settled(2 * (a.estimate**2 - b.estimate**2), scale) - squares.mean()
+        return low, high, _two_sided(d, centred, -d, -centred)
+    return low, high, _two_sided(difference, above, -difference, below)
+
+
+def _two_sided(value: float, drawn: np.ndarray, other: float, other_drawn: np.ndarray) -> float:
+    """Return twice the smaller of two one-sided p-values, in which ties count as extreme."""
+    return min(1.0, 2 * min(p_value(value, drawn, "greater"), p_value(other, other_drawn, "greater")))
+
+
+def _by_swaps(
+    names: tuple[str, ...],
+    problems: list[Problem],
+    pairs: list[tuple[int, int]],
+    cluster: Any,
+    n_resamples: int,
+    key: np.uint64,
+    n_jobs: int,
+) -> Found:
+    """Compare by exchanging the predictions of two models in random rows."""
+    rows = []
+    for problem in problems:
+        if not isinstance(problem, EventProblem):
+            raise ValueError(f"expected a lens that shows one event for method 'swap', found {problem.seen.lens}")
+        rows.append(event_rows(problem))
+    bound = problems[0].bound
+    clusters = as_clusters(cluster, rows[0][0].size)
+    estimates = np.array([bound.estimate(Sample.from_rows(*each)) for each in rows])
+    if not np.isfinite(estimates).all():
+        where = impossible(problems[int(np.argmin(np.isfinite(estimates)))].seen)
+        because = f": {where}; {advice(np.concatenate([p for _, p in rows]))}" if where else ""
+        raise ValueError(f"expected a finite {bound}, found {estimates.tolist()}{because}")
+    pvalue, difference = np.empty(len(pairs)), np.empty(len(pairs))
+    for k, (a, b) in enumerate(pairs):
+        order, unit = resampling.canonical_order(_columns([rows[m] for m in _by_name(names, (a, b))]), clusters)
+        value, cell = np.unique([rows[a][1][order], rows[b][1][order]], return_inverse=True)
+        cell = np.ascontiguousarray(cell.reshape(2, -1).T.astype(np.int64))
+        label = np.column_stack((rows[a][0][order], rows[b][0][order]))
+
+        def statistic(count: np.ndarray, positives: np.ndarray, value: np.ndarray = value) -> float:
+            return bound.statistic(value, count, positives)
+
+        drawn = resampling.draw_swaps(unit, cell, label, value.size, statistic, n_resamples, key, STAGE, n_jobs)
+        observed = _swapped_by_none(cell, label, value.size, statistic)
+        scale = float(np.abs(estimates[[a, b]]).max())
+        pvalue[k] = p_value(abs(settled(observed, scale)), np.abs(settled(drawn, scale)), "greater")
+        difference[k] = settled(estimates[a] - estimates[b], scale)
+    none = np.full(len(pairs), np.nan)
+    return estimates, difference, none, none.copy(), pvalue, tuple(y.size for y, _ in rows)
+
+
+def _swapped_by_none(cell: np.ndarray, label: np.ndarray, size: int, statistic: Any) -> float:
+    """Return the difference of the data themselves, over the same cells as those of the swaps."""
+    count = [np.bincount(cell[:, m], minlength=size).astype(float) for m in range(2)]
+    positives = [np.bincount(cell[:, m], label[:, m], size) for m in range(2)]
+    return statistic(count[0], positives[0]) - statistic(count[1], positives[1])

@@ -1,0 +1,338 @@
+"""What a proper score is made of: miscalibration, and what recalibration could not remove."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat import resampling
+from calibstat.data.checks import check_jobs, check_level, check_whole, unknown_option
+from calibstat.data.clipping import advice
+from calibstat.data.sample import need_counts
+from calibstat.inference.honest import ROWS_STAGE
+from calibstat.inference.problem import Event, impossible, look
+from calibstat.measures.binned import Strategy, bin_cells
+from calibstat.measures.bregman import Bregman, find_score, total_loss
+from calibstat.measures.corp import recalibrated
+from calibstat.measures.regression_ce import regression
+from calibstat.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+NOT_MOVED = ("clip", None)  # goes without saying
+
+
+@dataclass(frozen=True)
+class Decomposition(Result):
+    """What `decompose` found: a proper score and the parts that it is the sum of.
+
+    Attributes
+    ----------
+    score : float
+        The mean loss of the rows.
+    parts : dict of float
+        The parts by name. Also readable as ``found["mcb"]``.
+    signs : dict of int
+        1 for a part that is added, -1 for one that is taken away: the score is the sum of signs times parts.
+    low, high : dict of float, or None
+        Percentiles of the score and of each part under a bootstrap of the rows, by name.
+    confidence_level : float or None
+        The share of the bootstrap samples between the two.
+    loss : str
+        The name of the score.
+    method : {"corp", "sharpness", "murphy"}
+        How it was decomposed.
+    options : dict
+        The options of the method.
+    lens : str
+        The event whose probability was predicted.
+    n : int or float
+        Rows, or total weight.
+    n_resamples : int
+        Bootstrap samples behind the percentiles (0 if none were drawn).
+    why_infinite : str
+        Of an infinite score, the row that made it so; else empty.
+    """
+
+    score: float
+    parts: dict[str, float]
+    signs: dict[str, int]
+    low: dict[str, float] | None
+    high: dict[str, float] | None
+    confidence_level: float | None
+    loss: str
+    method: str
+    options: dict[str, float | int | str | None]
+    lens: str
+    n: int | float
+    n_resamples: int
+    why_infinite: str = ""
+
+    def __getitem__(self, name: str) -> float:
+        return self.parts[name]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with a row for the score and one for each part."""
+        import pandas as pd
+
+        columns = {
+            "part": ["score", *self.parts],
+            "sign": [1, *self.signs.values()],
+            "value": [self.score, *self.parts.values()],
+        }
+        for end in ("low", "high"):
+            ends = getattr(self, end)
+            if ends is not None:
+                columns[end] = list(ends.values())
+        return pd.DataFrame(columns)
+
+    def __str__(self) -> str:
+        terms = [f"{'+' if self.signs[name] > 0 else '-'} {name} {part:.4g}" for name, part in self.parts.items()]
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items() if (name, value) != NOT_MOVED)
+        text = (
+            f"{self.loss} score {self.score:.4g} = {' '.join(terms).removeprefix('+ ')} "
+            f"({self.method}{options}), {self.lens}, n = {self.n:.10g}."
+        )
+        text += f" Infinite: {self.why_infinite}." if self.why_infinite else ""
+        if self.low is None or self.high is None:
+            return text
+        ends = ", ".join(f"{name} [{self.low[name]:.4g}, {self.high[name]:.4g}]" for name in self.low)
+        return (
+            f"{text}\nMiddle {self.confidence_level:.4g} of {self.n_resamples} bootstrap samples: {ends}.\n"
+            "Parts that cannot be negative are overestimated: their ranges are not confidence intervals near 0."
+        )
+
+
+Parts = tuple[float, dict[str, float]]
+
+
+def corp(
+    score: Bregman, value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, clip: float | None = None
+) -> Parts:
+    """Return score = mcb - dsc + unc, from the isotonic recalibration of the predictions."""
+    n = count.sum()
+    fitted = np.clip(recalibrated(value, count, positives), 0, 1)
+    given, best, constant = (
+        float(total_loss(score, predicted, count, positives).sum() / n)
+        for predicted in (score.moved(value, clip), fitted, np.full(value.size, positives.sum() / n))
+    )
+    # the isotonic recalibration is best under every proper score, so that only rounding can make these negative
+    return given, {"mcb": max(given - best, 0.0), "dsc": max(constant - best, 0.0), "unc": constant}
+
+
+def by_regression(
+    score: Bregman,
+    value: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    *,
+    kernel: str = "gaussian",
+    bandwidth: float = 0.05,
+    clip: float | None = None,
+) -> Parts:
+    """Return score = calibration_error + sharpness_gap + smoothing, from the kernel regression of the outcomes."""
+    n = count.sum()
+    smoothed, v = regression(value, count, positives, kernel, bandwidth), score.inside(value, clip)
+    given = float(total_loss(score, v, count, positives).sum() / n)
+    error = float(count @ score.loss(smoothed, v) / n)
+    gap = float(total_loss(score, smoothed, count, positives).sum() / n)
+    return given, {"calibration_error": error, "sharpness_gap": gap, "smoothing": given - error - gap}
+
+
+def murphy(
+    score: Bregman,
+    value: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    *,
+    n_bins: int | str | None = 15,
+    strategy: Strategy = "uniform",
+    clip: float | None = None,
+) -> Parts:
+    """Return score = reliability - resolution + uncertainty + within_bins, from bins."""
+    n, cell = count.sum(), bin_cells(value, count, n_bins=n_bins, strategy=strategy)
+    value = score.moved(value, clip)
+    rows, hits, predicted = (np.bincount(cell, part) for part in (count, positives, count * value))
+    full = rows > 0
+    share = rows[full] / n
+    mean = np.zeros(rows.size)
+    mean[full] = np.clip(predicted[full] / rows[full], 0, 1)
+    frequency, rate = hits[full] / rows[full], positives.sum() / n
+    constant = np.full(value.size, rate)
+    moved = value != mean[cell]  # the others keep their loss, even an infinite one
+    columns = count[moved], positives[moved]
+    within = total_loss(score, value[moved], *columns) - total_loss(score, mean[cell[moved]], *columns)
+    return float(total_loss(score, value, count, positives).sum() / n), {
+        "reliability": float(share @ score.loss(frequency, mean[full])),
+        "resolution": float(share @ score.loss(frequency, np.full(frequency.size, rate))),
+        "uncertainty": float(total_loss(score, constant, count, positives).sum() / n),
+        "within_bins": float(within.sum() / n),
+    }
+
+
+METHODS: dict[str, Callable[..., Parts]] = {"corp": corp, "sharpness": by_regression, "murphy": murphy}
+COMPARES_LOGS = ("sharpness",)  # methods that have a value only if every prediction has a finite loss
+TAKEN_AWAY = ("dsc", "resolution")
+
+
+def decompose(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    score: Any = "brier",
+    method: str = "corp",
+    lens: Any = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 0,
+    rng: Any = None,
+    n_jobs: int = 1,
+    labels: Any = None,
+    **options: Any,
+) -> Decomposition:
+    """Split a proper score into miscalibration and what recalibration could not remove.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,), or Sample, or Predictions
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
+    y_prob : array_like, shape (n,) or (n, K)
+        Predicted probability of outcome 1, or of each class, in [0, 1].
+    score : {"brier", "log_loss", "spherical"} or Bregman
+        The proper score, a loss: squared difference, negative log-likelihood, or 1 - p / sqrt(p² + (1 - p)²) with p the
+        probability of what happened; or one of your own.
+    method : {"corp", "sharpness", "murphy"}
+        What stands for the frequency of the event given the prediction: its isotonic regression, its kernel regression,
+        or its mean in bins.
+    lens : str or Lens, optional
+        What is looked at of K classes: a lens that shows one event. Default: outcome 1 of two; of more classes
+        "top_label".
+    confidence_level : float
+        Share of the bootstrap samples that the ranges of the parts hold, between 0 and 1.
+    n_resamples : int
+        Number of bootstrap samples; 0 for no ranges.
+    rng : None, int, SeedSequence or Generator
+        Where randomness comes from; the same int gives the same numbers on any number of threads.
+    n_jobs : int
+        Threads; -1 for one a core.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+    **options
+        For method "sharpness" `kernel`, "gaussian" or "epanechnikov", and `bandwidth`, from 0.0001 to 1 (0.05); for
+        method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile". For scores that can be infinite
+        ("log_loss") also `clip`: predictions are moved into [clip, 1 - clip], `clip` below 1/2, before their loss is
+        taken. By default none is moved; then one of exactly 0 or 1 that fails makes the score infinite, and method
+        "sharpness" raises if there is one. The message gives a value.
+
+    Returns
+    -------
+    Decomposition
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), an argument is unknown or out of range, or
+        the lens shows no event; with `n_resamples`, if the weights are not whole numbers or the score is infinite.
+
+    Notes
+    -----
+    The parts add up to the score, up to rounding, on every sample. With d(x, y) the divergence of the score, v the
+    prediction, y the outcome and the means over rows:
+
+    - "corp": score = mcb - dsc + unc. With the isotonic recalibration r(v) and the overall frequency f, mcb is the mean
+      loss of v minus that of r(v), dsc is that of f minus that of r(v), and unc that of f. All are at least 0.
+    - "sharpness": score = calibration_error + sharpness_gap + smoothing. With the kernel regression m(v) these are the
+      mean of d(m, v), at least 0 and, for "brier" and "log_loss", the measure `regression_ce`; the mean of d(y, m), at
+      least 0; and the mean of (φ'(m) - φ'(v)) (y - m), of either sign, which is 0 if m is the mean outcome of each
+      distinct prediction and stands for what the kernel smooths over.
+    - "murphy": score = reliability - resolution + uncertainty + within_bins. With the mean outcome and the mean
+      prediction of each bin these are the means of d(outcome, prediction) and d(outcome, f); the loss of f; and how
+      much the score would fall if each prediction gave way to the mean of its bin: for "brier" the variance of
+      predictions within bins minus twice their covariance with outcomes (Stephenson, Coelho, Jolliffe 2008).
+
+    The ranges are percentiles of a bootstrap of the rows. For the score and for unc they are confidence intervals. The
+    parts that cannot be negative (mcb, dsc, calibration_error, reliability, resolution) are overestimated, most where
+    they are small, and every bootstrap sample overestimates them once more: near 0 the range lies above the truth, and
+    for a calibrated model it hardly ever holds the 0 it should. Whether such a part is more than noise is what
+    `calibration_test` with measure "mcb" or "regression_ce" says. Cost: one sort, and one pass for each bootstrap
+    sample.
+
+    References
+    ----------
+    Dimitriadis, Gneiting, Jordan 2021, doi:10.1073/pnas.2016191118; Chidambaram, Ge 2025, arXiv:2406.04068; Murphy
+    1973, doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2; Stephenson, Coelho, Jolliffe 2008,
+    doi:10.1175/2007WAF2006116.1; Bröcker 2009, doi:10.1002/qj.456.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> found = cs.decompose([1, 0, 1], [0.25, 0.5, 0.75])
+    >>> print(found)
+    brier score 0.2917 = mcb 0.125 - dsc 0.05556 + unc 0.2222 (corp), event: outcome 1, n = 3.
+    """
+    phi = find_score(score)
+    if method not in METHODS:
+        raise ValueError(f"expected a method, one of {', '.join(METHODS)}; found {method!r}")
+    settings = _settings(method, options)
+    check_level("confidence_level", confidence_level)
+    check_jobs(n_jobs)
+    check_whole("n_resamples", n_resamples, 0)
+    seen = look(y_true, y_prob, lens=lens, labels=labels)
+    if not isinstance(seen, Event):
+        raise ValueError(f"expected a lens that shows one event, such as top_label or one_class(k); found {seen.lens}")
+    sample, rows = seen.sample, None if seen.rows is None else seen.rows[1]
+    if method in COMPARES_LOGS:
+        phi.inside(sample.value, settings["clip"], rows)
+
+    def split(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Parts:
+        if not count.all():  # a resample leaves out some predictions
+            value, count, positives = (part[count > 0] for part in (value, count, positives))
+        return METHODS[method](phi, value, count, positives, **settings)
+
+    total, parts = split(*sample.arrays)
+    low = high = None
+    if n_resamples:
+        need_counts(sample, "a bootstrap of the parts")
+        if not np.isfinite(total):
+            given = sample.value if rows is None else rows
+            raise ValueError(f"expected a finite {phi.name} score; {impossible(seen)}; {advice(given)}")
+
+        def numbers(*arrays: np.ndarray) -> list[float]:
+            score_r, parts_r = split(*arrays)
+            return [score_r, *parts_r.values()]
+
+        key = resampling.key_of(rng)
+        drawn = resampling.draw(sample, "rows", numbers, n_resamples, key, ROWS_STAGE, n_jobs)
+        tail = (1 - confidence_level) / 2
+        ends = np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
+        low, high = (dict(zip(("score", *parts), end, strict=True)) for end in ends)
+    return Decomposition(
+        score=total,
+        parts=parts,
+        signs={name: -1 if name in TAKEN_AWAY else 1 for name in parts},
+        low=low,
+        high=high,
+        confidence_level=confidence_level if n_resamples else None,
+        loss=phi.name,
+        method=method,
+        options=settings,
+        lens=seen.lens,
+        n=sample.n,
+        n_resamples=n_resamples,
+        why_infinite=impossible(seen) if np.isinf(total) else "",
+    )
+
+
+def _settings(method: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a method with their defaults; a ValueError names the ones there are."""
+    parameters = inspect.signature(METHODS[method]).parameters.values()
+    known = {entry.name: entry.default for entry in parameters if entry.kind is entry.KEYWORD_ONLY}
+    for name in options:
+        if name not in known:
+            raise unknown_option(f"method {method!r}", name, known)
+    return {**known, **options}

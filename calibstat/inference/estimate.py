@@ -1,0 +1,338 @@
+"""How far from calibrated: one number, or all that a measure knows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from calibstat.inference.problem import ClassProblem, VectorProblem, pose
+from calibstat.measures.binned import Strategy
+from calibstat.result import Result
+
+
+@dataclass(frozen=True)
+class MeasureDetail(Result):
+    """What a measure knows of a sample beyond its value.
+
+    Attributes
+    ----------
+    measure : str
+        The measure with its options.
+    estimate : float
+        Its value; nan where it has none on so many distinct predictions.
+    n : int or float
+        Rows, or total weight.
+    fields : dict
+        What else it knows, by name; each measure's page says what these are. Also readable as ``detail["name"]``.
+    """
+
+    measure: str
+    estimate: float
+    n: int | float
+    fields: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.fields[name]
+
+    def __str__(self) -> str:
+        return f"{self.measure} = {self.estimate:.4g}, n = {self.n}; fields: {', '.join(self.fields) or 'none'}"
+
+
+def estimate(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    measure: str = "ece",
+    lens: Any = None,
+    reduce: str | None = None,
+    sample_weight: Any = None,
+    labels: Any = None,
+    **options: Any,
+) -> Any:
+    """Return a measure of calibration.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,), or Sample, or Predictions
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
+    y_prob : array_like, shape (n,) or (n, K)
+        Predicted probability of outcome 1, or of each class, in [0, 1].
+    measure : str
+        A name in `calibstat.MEASURES`.
+    lens : str or Lens, optional
+        What is looked at of K classes, a name in `calibstat.LENSES` or made by `calibstat.lenses`. Default: outcome 1
+        of two; of more classes "top_label", or "canonical" for a measure of whole vectors.
+    reduce : {None, "mean", "max"}
+        For lens "class_wise": one number for each class, their mean, or the largest.
+    sample_weight : array_like, shape (n,), optional
+        Non-negative weights; whole numbers mean repeated rows. Measures of whole vectors take none.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+    **options
+        Options of the measure, such as ``n_bins=15`` of `ece`.
+
+    Returns
+    -------
+    float, or ndarray of shape (K,)
+        The latter for lens "class_wise" without `reduce`.
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), the measure, the lens or an option is
+        unknown, or the lens does not show what the measure is of.
+
+    Notes
+    -----
+    Cost: the measure's own, which its page gives, and one sort; over equal-width bins one pass over the rows instead,
+    also through the lenses "top_label" and "class_wise".
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.estimate([1, 0], [0.95, 1.0], measure="ece", n_bins=10)
+    0.475
+    >>> cs.estimate([0, 1], [[0.5, 0.25, 0.25], [0.5, 0.5, 0]], measure="ece", lens="class_wise")
+    array([0.   , 0.375, 0.125])
+    """
+    return pose(
+        y_true,
+        y_prob,
+        measure,
+        options,
+        lens=lens,
+        reduce=reduce,
+        sample_weight=sample_weight,
+        labels=labels,
+    ).estimate()
+
+
+def detail(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    measure: str = "ece",
+    lens: Any = None,
+    sample_weight: Any = None,
+    labels: Any = None,
+    **options: Any,
+) -> MeasureDetail:
+    """Return what a measure knows beyond its value: a witness function, a bandwidth, a table of bins, a curve.
+
+    Parameters
+    ----------
+    y_true, y_prob, measure, lens, sample_weight, labels, **options
+        As for `estimate`.
+
+    Returns
+    -------
+    MeasureDetail
+
+    Raises
+    ------
+    ValueError
+        As for `estimate`; or if the lens is "class_wise", for which there is a detail of each `one_class`.
+
+    Notes
+    -----
+    Costs a few times as much as the estimate. `calibstat.plot` draws it. The field "value" holds the distinct
+    predictions that arrays such as a witness run over. Where a measure has no value on so many distinct predictions
+    (`upper_distance`), the estimate is nan and the fields hold what is known.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> found = cs.detail([1, 0, 1], [0.2, 0.6, 0.7], measure="ece", n_bins=2)
+    >>> found["count"]
+    array([1., 2.])
+    """
+    problem = pose(y_true, y_prob, measure, options, lens=lens, sample_weight=sample_weight, labels=labels)
+    if isinstance(problem, ClassProblem):
+        raise ValueError("expected a lens that shows one problem, such as lenses.one_class(0), found 'class_wise'")
+    bound = problem.bound
+    if isinstance(problem, VectorProblem):
+        return MeasureDetail(
+            str(bound), problem.estimate(), problem.predictions.n, bound.detail_of_vectors(problem.predictions)
+        )
+    sample = problem.seen.sample
+    fields = bound.detail(sample)
+    estimate = bound.estimate(sample) if bound.has_value(sample) else math.nan
+    return MeasureDetail(str(bound), estimate, sample.n, fields and {"value": sample.value, **fields})
+
+
+def expected_calibration_error(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    n_bins: int | str | None = 15,
+    strategy: Strategy = "uniform",
+    norm: str | float = "l1",
+    sample_weight: Any = None,
+) -> float:
+    """Return the expected calibration error, as ``estimate(..., measure="ece")`` does: a function for scorers.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight
+        As for `estimate`.
+    n_bins : int, "cube_root" or None
+        Number of bins, or the smallest whose cube is at least n; None, or "unbinned", gives each distinct prediction a
+        bin of its own.
+    strategy : {"uniform", "quantile"} or sequence of float
+        Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts.
+    norm : {"l1", "l2", "max"} or float
+        The mean over rows of the gap, the root of that of its square, the largest gap, or any p of at least 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `estimate`.
+
+    Notes
+    -----
+    Biased upwards in finite samples: a calibrated model does not have 0. Cost: O(n) with uniform bins, else one sort.
+
+    References
+    ----------
+    Guo, Pleiss, Sun, Weinberger 2017, arXiv:1706.04599.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> round(cs.expected_calibration_error([0, 1, 1], [0.2, 0.6, 0.9], n_bins=5), 3)
+    0.233
+    """
+    return estimate(
+        y_true, y_prob, measure="ece", sample_weight=sample_weight, n_bins=n_bins, strategy=strategy, norm=norm
+    )
+
+
+def maximum_calibration_error(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    n_bins: int | str | None = 15,
+    strategy: Strategy = "uniform",
+    sample_weight: Any = None,
+) -> float:
+    """Return the largest gap of a bin, as ``estimate(..., measure="ece", norm="max")`` does: a function for scorers.
+
+    Parameters
+    ----------
+    y_true, y_prob, n_bins, strategy, sample_weight
+        As for `expected_calibration_error`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `estimate`.
+
+    Notes
+    -----
+    Meaningless where a bin holds only a few rows. Cost: O(n) with uniform bins, else one sort.
+
+    References
+    ----------
+    Guo, Pleiss, Sun, Weinberger 2017, arXiv:1706.04599.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.maximum_calibration_error([0, 1, 1], [0.25, 0.75, 0.5], n_bins=2)
+    0.25
+    """
+    return estimate(
+        y_true, y_prob, measure="ece", sample_weight=sample_weight, n_bins=n_bins, strategy=strategy, norm="max"
+    )
+
+
+def kernel_calibration_error(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    kernel: str = "laplace",
+    bandwidth: float = 1.0,
+    sample_weight: Any = None,
+) -> float:
+    """Return the kernel calibration error, as ``estimate(..., measure="kernel_ce")`` does: a function for scorers.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight
+        As for `estimate`.
+    kernel : {"laplace", "gaussian"}
+        How the weight of a pair falls with the distance of its predictions over `bandwidth`, u: exp(-u) or exp(-u²/2).
+    bandwidth : float
+        The distance over which it falls, above 0.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `estimate`.
+
+    Notes
+    -----
+    Biased upwards in finite samples: a calibrated model does not have 0. Cost: one sort; the Gaussian kernel takes
+    time quadratic in the number of distinct predictions.
+
+    References
+    ----------
+    Błasiok, Gopalan, Hu, Nakkiran 2023, arXiv:2211.16886.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.kernel_calibration_error([0, 1], [0.5, 1.0])
+    0.25
+    """
+    return estimate(
+        y_true, y_prob, measure="kernel_ce", sample_weight=sample_weight, kernel=kernel, bandwidth=bandwidth
+    )
+
+
+def smooth_calibration_error(y_true: Any, y_prob: Any = None, *, sample_weight: Any = None) -> float:
+    """Return the smooth calibration error, as ``estimate(..., measure="smooth_ce")`` does: a function for scorers.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight
+        As for `estimate`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `estimate`.
+
+    Notes
+    -----
+    Between half and twice the lower distance from calibration. Biased upwards in finite samples: a calibrated model
+    does not have 0. Cost: one sort, then O(m log m) for m distinct predictions.
+
+    References
+    ----------
+    Błasiok, Gopalan, Hu, Nakkiran 2023, arXiv:2211.16886.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.smooth_calibration_error([0, 1], [0.5, 1.0])
+    0.25
+    """
+    return estimate(y_true, y_prob, measure="smooth_ce", sample_weight=sample_weight)

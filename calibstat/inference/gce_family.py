@@ -1,0 +1,369 @@
+"""General calibration error: all 32 members of the family, and those that have a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.data.predictions import as_predictions
+from calibstat.measures.gce import gce, l1_and_l2
+from calibstat.result import Result, read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+COLUMNS = ("index", "name", "binning", "max_prob", "class_conditional", "threshold", "norm", "value")
+
+
+@dataclass(frozen=True)
+class GceFamily(Result):
+    """What `gce_family` found: the 32 general calibration errors, in the order of their index.
+
+    One of the named members is also readable by its name, as in ``family["SCE"]``.
+
+    Attributes
+    ----------
+    index : ndarray of int64, shape (32,)
+        16 if adaptive + 8 if all probabilities + 4 if the classes are pooled + 2 if thresholded + 1 if L2.
+    name : ndarray of str, shape (32,)
+        "ECE", "class-conditional ECE", "SCE", "ACE", "TACE" or "RMSCE"; empty for the members without a name.
+    binning : ndarray of str, shape (32,)
+        "even" for bins of equal width, "adaptive" for as near equal numbers of probabilities as ties allow.
+    max_prob : ndarray of bool, shape (32,)
+        Whether only the largest probability of each row enters.
+    class_conditional : ndarray of bool, shape (32,)
+        Whether each class has bins of its own.
+    threshold : ndarray of float64, shape (32,)
+        Only probabilities above it enter.
+    norm : ndarray of str, shape (32,)
+        "l1" or "l2".
+    value : ndarray of float64, shape (32,)
+        The error, from 0 to 1.
+    n_bins : int, "cube_root" or None
+        Number of bins, as it was asked for.
+    n, n_classes : int
+        Rows and classes.
+    """
+
+    index: np.ndarray
+    name: np.ndarray
+    binning: np.ndarray
+    max_prob: np.ndarray
+    class_conditional: np.ndarray
+    threshold: np.ndarray
+    norm: np.ndarray
+    value: np.ndarray
+    n_bins: int | str | None
+    n: int
+    n_classes: int
+
+    def __getitem__(self, name: str) -> float:
+        if not name or name not in self.name:
+            raise KeyError(f"expected one of {', '.join(filter(None, self.name))}; found {name!r}")
+        return float(self.value[self.name == name][0])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each of the 32 errors."""
+        import pandas as pd
+
+        return pd.DataFrame({column: getattr(self, column) for column in COLUMNS})
+
+    def __str__(self) -> str:
+        above = f"above {self.threshold.max():g}"
+        norms = f"{'L1':>12}{'L2':>12}{f'L1 {above}':>16}{f'L2 {above}':>16}"
+        lines = [
+            f"General calibration error of whole vectors, {self.n_classes} classes, n_bins = {self.n_bins}, "
+            f"n = {self.n}",
+            f"{'bins':<10}{'probabilities':<15}{'classes':<10}{norms}",
+        ]
+        for i in range(0, self.value.size, 4):
+            probabilities = "largest" if self.max_prob[i] else "all"
+            classes = "apart" if self.class_conditional[i] else "together"
+            l1, l2, l1_above, l2_above = self.value[i : i + 4]
+            values = f"{l1:>12.4g}{l2:>12.4g}{l1_above:>16.4g}{l2_above:>16.4g}"
+            lines.append(f"{self.binning[i]:<10}{probabilities:<15}{classes:<10}{values}")
+        lines.append(", ".join(f"{name} = {self[name]:.4g}" for name in self.name if name))
+        return "\n".join(lines)
+
+
+NAMES = {0: "class-conditional ECE", 4: "ECE", 8: "SCE", 21: "RMSCE", 24: "ACE", 26: "TACE"}
+
+
+def gce_family(
+    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, threshold: float = 0.01, labels: Any = None
+) -> GceFamily:
+    """Return the general calibration error under all 32 combinations of its five switches.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,), or Predictions
+        The class of each row, from 0 to K - 1, or one of `labels`; or a `Predictions`, and then no `y_prob`.
+    y_prob : array_like, shape (n, K)
+        Predicted probabilities; each row sums to 1.
+    n_bins : int, "cube_root" or None
+        Number of bins, or the smallest whose cube is at least n.
+    threshold : float
+        Above 0 and below 1: the thresholded half of the family keeps probabilities above it, the other those above 0.
+    labels : sequence of K, optional
+        The values in `y_true` that mean classes 0 to K - 1.
+
+    Returns
+    -------
+    GceFamily
+        The errors with their switches, in the order of the index of Nixon et al.; ``family["SCE"]`` is one by name.
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), the threshold is not above 0 and below 1,
+        or `n_bins` is neither a whole number of at least 1, "cube_root" nor None.
+
+    Notes
+    -----
+    Each value is ``gce`` of `MEASURES` with these switches. With `max_prob` the thresholded members equal the others
+    unless some row has no probability above the threshold, which takes at least 1 / threshold classes. All are biased
+    upwards in finite samples: a calibrated model does not have 0. Cost: adaptive bins over all probabilities decide,
+    with four sorts of n K numbers.
+
+    References
+    ----------
+    Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, arXiv:1904.01685.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> family = cs.gce_family([0, 1], [[0.75, 0.25], [0.5, 0.5]], n_bins=2)
+    >>> family["SCE"], family["ACE"], family["ECE"]
+    (0.25, 0.375, 0.375)
+    """
+    if not 0 < threshold < 1:
+        raise ValueError(f"expected a threshold above 0 and below 1, found {threshold!r}")
+    predictions = as_predictions(y_true, y_prob, labels)
+    # the order in which `product` counts is that of the index
+    switches = list(product(("even", "adaptive"), (True, False), (True, False), (0.0, float(threshold)), ("l1", "l2")))
+    binning, max_prob, class_conditional, least, norm = (
+        read_only(np.array(column)) for column in zip(*switches, strict=True)
+    )
+    value = [
+        l1_and_l2(
+            predictions.prob,
+            predictions.label[np.newaxis],
+            binning=switch[0],
+            max_prob=switch[1],
+            class_conditional=switch[2],
+            threshold=switch[3],
+            n_bins=n_bins,
+        )[0]
+        for switch in switches[::2]  # every second one: two norms come of one set of bins
+    ]
+    return GceFamily(
+        index=read_only(np.arange(32)),
+        name=read_only(np.array([NAMES.get(i, "") for i in range(32)])),
+        binning=binning,
+        max_prob=max_prob,
+        class_conditional=class_conditional,
+        threshold=least,
+        norm=norm,
+        value=read_only(np.concatenate(value)),
+        n_bins=n_bins,
+        n=predictions.n,
+        n_classes=predictions.n_classes,
+    )
+
+
+def static_calibration_error(
+    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, labels: Any = None
+) -> float:
+    """Return the static calibration error (SCE): the mean over classes of the error in bins of equal width.
+
+    Parameters
+    ----------
+    y_true, y_prob, n_bins, labels
+        As for `gce_family`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `gce_family`.
+
+    Notes
+    -----
+    A probability of exactly 0 does not enter. Biased upwards in finite samples. Cost: O(n K).
+
+    References
+    ----------
+    Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, arXiv:1904.01685.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.static_calibration_error([0, 1], [[0.75, 0.25], [0.5, 0.5]], n_bins=2)
+    0.25
+    """
+    return _scored(y_true, y_prob, labels, n_bins=n_bins)
+
+
+def adaptive_calibration_error(
+    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, labels: Any = None
+) -> float:
+    """Return the adaptive calibration error (ACE): the mean over classes of the error in bins of equal numbers.
+
+    Parameters
+    ----------
+    y_true, y_prob, n_bins, labels
+        As for `gce_family`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `gce_family`.
+
+    Notes
+    -----
+    Equal probabilities never part, so that bins are only as near equal as ties allow; each weighs by its number. A
+    probability of exactly 0 does not enter. Biased upwards in finite samples. Cost: one sort of each class.
+
+    References
+    ----------
+    Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, arXiv:1904.01685.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.adaptive_calibration_error([0, 1], [[0.75, 0.25], [0.5, 0.5]], n_bins=2)
+    0.375
+    """
+    return _scored(y_true, y_prob, labels, n_bins=n_bins, binning="adaptive")
+
+
+def thresholded_adaptive_calibration_error(
+    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, threshold: float = 0.01, labels: Any = None
+) -> float:
+    """Return the thresholded adaptive calibration error (TACE): ACE of the probabilities above a threshold.
+
+    Parameters
+    ----------
+    y_true, y_prob, n_bins, labels
+        As for `gce_family`.
+    threshold : float
+        At least 0 and below 1. A class without a probability above it adds 0.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `gce_family`, or if the threshold is not at least 0 and below 1.
+
+    Notes
+    -----
+    Among many classes most probabilities are tiny, and bins of equal numbers would hold little else. Biased upwards in
+    finite samples. Cost: one sort of the kept probabilities of each class.
+
+    References
+    ----------
+    Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, arXiv:1904.01685.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.thresholded_adaptive_calibration_error([0, 1], [[1, 0], [0.5, 0.5]], n_bins=1)
+    0.375
+    """
+    return _scored(y_true, y_prob, labels, n_bins=n_bins, binning="adaptive", threshold=threshold)
+
+
+def root_mean_square_calibration_error(
+    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, labels: Any = None
+) -> float:
+    """Return the root mean square calibration error (RMSCE) of the predicted class, in bins of equal numbers.
+
+    Parameters
+    ----------
+    y_true, y_prob, n_bins, labels
+        As for `gce_family`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `gce_family`.
+
+    Notes
+    -----
+    The predicted class is the most likely one, of equally likely ones the first. Equal probabilities never part.
+    Biased upwards in finite samples. Cost: O(n K), and one sort of n numbers.
+
+    References
+    ----------
+    Hendrycks, Mazeika, Dietterich 2018, arXiv:1812.04606; Nixon et al. 2019, arXiv:1904.01685.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.root_mean_square_calibration_error([0, 1], [[0.75, 0.25], [0.25, 0.75]], n_bins=1)
+    0.25
+    """
+    return _scored(
+        y_true, y_prob, labels, n_bins=n_bins, binning="adaptive", max_prob=True, class_conditional=False, norm="l2"
+    )
+
+
+def class_conditional_calibration_error(
+    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, labels: Any = None
+) -> float:
+    """Return the class-conditional ECE: the mean over classes of the ECE of the rows predicted as that class.
+
+    Parameters
+    ----------
+    y_true, y_prob, n_bins, labels
+        As for `gce_family`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As for `gce_family`.
+
+    Notes
+    -----
+    The predicted class is the most likely one, of equally likely ones the first. Every class weighs 1 / K; one that is
+    never predicted adds 0. Biased upwards in finite samples. Cost: O(n K).
+
+    References
+    ----------
+    Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, arXiv:1904.01685.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> cs.class_conditional_calibration_error([0, 1], [[0.75, 0.25], [0.5, 0.5]], n_bins=1)
+    0.0625
+    """
+    return _scored(y_true, y_prob, labels, n_bins=n_bins, max_prob=True)
+
+
+def _scored(y_true: Any, y_prob: Any, labels: Any, **options: Any) -> float:
+    """Check the data and return the error with these switches."""
+    predictions = as_predictions(y_true, y_prob, labels)
+    return gce(predictions.prob, predictions.label, **options)

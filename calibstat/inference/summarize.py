@@ -1,0 +1,294 @@
+"""What became of a model: accuracy, calibration and proper scores of several versions of it side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat import resampling
+from calibstat.data.checks import check_level, cut, short
+from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.inference.compare import compare
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.honest_classes import is_honest
+from calibstat.inference.problem import SUBJECTS, pose, subject
+from calibstat.result import Result, read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Summary(Result):
+    """What `summarize` found: a table of models by measures, with intervals.
+
+    Attributes
+    ----------
+    names : tuple of str, length M
+        The models.
+    measures : tuple of str, length 7
+        "accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "log_loss" and "brier".
+    subjects : tuple of str, length 7
+        What each is of: "outcome 1", "the most likely class" or "whole vectors".
+    estimate, low, high : ndarray, shape (M, 7)
+        The measures and the ends of their intervals; these nan of "average_ce" and "adaptive_calibration_error", which
+        have none. Both ends of an infinite logarithmic loss are infinite.
+    warnings : tuple of str
+        The rows that make a logarithmic loss infinite, and the models that are better calibrated than the reference and
+        have a worse proper score.
+    reference : str
+        The model with which the others are compared.
+    confidence_level : float
+        Of every interval by itself.
+    n : int
+        Rows.
+    """
+
+    names: tuple[str, ...]
+    measures: tuple[str, ...]
+    subjects: tuple[str, ...]
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    warnings: tuple[str, ...]
+    reference: str
+    confidence_level: float
+    n: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each model and measure."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {"model": name, "measure": measure, "of": of, "estimate": e, "low": low, "high": high}
+                for i, name in enumerate(self.names)
+                for measure, of, e, low, high in zip(
+                    self.measures, self.subjects, self.estimate[i], self.low[i], self.high[i], strict=True
+                )
+            ]
+        )
+
+    def __str__(self) -> str:
+        cells = [
+            [f"{e:.4f}" if np.isnan(a) else f"{e:.4f} [{a:.4f}, {b:.4f}]" for e, a, b in zip(*row, strict=True)]
+            for row in zip(self.estimate, self.low, self.high, strict=True)
+        ]
+        first = max(5, *map(len, self.names))
+        width = [max(len(m), *(len(row[k]) for row in cells)) for k, m in enumerate(self.measures)]
+        lines = [
+            f"Summary of {len(self.names)} models, n = {self.n}, {self.confidence_level:.4g} confidence intervals:"
+        ]
+        lines.append(
+            "  ".join([f"{'model':{first}}", *(f"{m:>{w}}" for m, w in zip(self.measures, width, strict=True))])
+        )
+        for name, row in zip(self.names, cells, strict=True):
+            lines.append("  ".join([f"{name:{first}}", *(f"{c:>{w}}" for c, w in zip(row, width, strict=True))]))
+        return "\n".join([*lines, *self._notes(), *(f"Warning: {text}" for text in self.warnings)])
+
+    def _notes(self) -> list[str]:
+        """Say once what the measures are of, and which of them have no interval."""
+        parts = []
+        for of in dict.fromkeys(self.subjects):
+            names = [name for name, subject in zip(self.measures, self.subjects, strict=True) if subject == of]
+            parts.append(f"Of {of}: {', '.join(names)}.")
+        lines = [" ".join(parts)]
+        missing = np.isnan(self.low).any(axis=0)
+        alone = [name for name, gone in zip(self.measures, missing, strict=True) if gone]
+        if alone:
+            lines.append(f"No honest interval is known for {', '.join(alone)}, which stand alone.")
+        return lines
+
+
+CALIBRATION: dict[str, dict[str, Any]] = {
+    "ece": {"measure": "ece"},
+    "average_ce": {"measure": "average_ce"},
+    "adaptive_calibration_error": {"measure": "gce", "binning": "adaptive"},
+    "smooth_ece": {"measure": "smooth_ece"},
+}
+SCORES = ("log_loss", "brier")
+MEASURES = ("accuracy", *CALIBRATION, *SCORES)
+
+
+def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, Any]:
+    """Return what the verbs are asked for a row: of two classes outcome 1, of more also whole vectors by the scores."""
+    asked = CALIBRATION.get(name, {"measure": name})
+    if name == "log_loss":
+        asked = {**asked, "clip": clip}
+    return {**asked, "lens": "canonical"} if name in SCORES and n_classes > 2 else asked
+
+
+def summarize(
+    y_true: Any,
+    y_prob: Mapping[str, Any],
+    *,
+    reference: str | None = None,
+    confidence_level: float = 0.95,
+    clip: float | None = None,
+    n_resamples: int = 999,
+    rng: Any = None,
+    n_jobs: int = 1,
+    labels: Any = None,
+) -> Summary:
+    """Put accuracy, calibration errors and proper scores of several models side by side, and warn of bad bargains.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,)
+        Classes from 0 to K - 1, or outcomes 0 and 1.
+    y_prob : mapping from name to array_like, shape (n,) or (n, K)
+        The predictions of each model, or of one model after each recalibration, for the same rows.
+    reference : str, optional
+        The model with which the others are compared, by default the first.
+    confidence_level : float
+        Between 0 and 1; of each interval by itself.
+    clip : float, optional
+        For `log_loss`: predictions are moved into [clip, 1 - clip], `clip` below 1/2. By default none is moved, and a
+        class of probability 0 that happened makes it infinite, which `warnings` says with the row.
+    n_resamples : int
+        Number of resamples, at least 1.
+    rng : None, int, SeedSequence or Generator
+        Where randomness comes from; the same int gives the same numbers on any number of threads.
+    n_jobs : int
+        Threads; -1 for one a core.
+    labels : sequence, optional
+        The names of the classes, in the order of the columns.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), or the reference is none of the models.
+
+    Notes
+    -----
+    Reported are the share of rows in which the most likely class happened, with Wilson's interval; the calibration
+    error over 15 equal-width bins, weighed by their rows (`ece`) and not (`average_ce`), and without bins
+    (`smooth_ece`); the function `adaptive_calibration_error`; the logarithmic loss and the Brier score. Of two outcomes
+    all but the accuracy and `adaptive_calibration_error`, which looks at whole vectors, are of outcome 1, as in every
+    other verb; of more classes the calibration errors are of the most likely class and the two scores of whole vectors.
+    The result prints what each is of. All intervals are `honest` ones, see `confidence_interval`; `average_ce` and
+    `adaptive_calibration_error` have none and stand alone; that of an infinite loss is [inf, inf].
+
+    A recalibration can lower a calibration error by throwing away what the model knows: predicting the accuracy for
+    every row does. Proper scores notice. A warning is given for every model whose `ece` is below that of the reference
+    while one of the two scores is higher, the interval of the paired difference (see `compare`) not holding 0. Cost:
+    that of four intervals for each model, most of it for `smooth_ece`.
+
+    References
+    ----------
+    Chidambaram, Ge 2024, Reassessing How to Compare and Improve the Calibration of Machine Learning Models,
+    arXiv:2406.04068.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.dirichlet((0.3, 0.3, 0.3), temperature=2).sample(1000, rng=1)
+    >>> found = cs.summarize(y, {"model": p, "always the same": p * 0 + 1 / 3}, n_resamples=199, rng=1)
+    >>> found.names, found.estimate.shape
+    (('model', 'always the same'), (2, 7))
+    >>> found.warnings[0].partition(" [")[0]
+    'always the same: ece falls from 0.1008 to 0.0177, but log_loss rises by 0.4743'
+    """
+    check_level("confidence_level", confidence_level)
+    if not isinstance(y_prob, Mapping) or not y_prob:
+        raise ValueError(f"expected y_prob, a mapping from name to predictions, found {type(y_prob).__name__}")
+    models = {str(name): as_predictions(y_true, p, labels) for name, p in y_prob.items()}
+    names = tuple(models)
+    classes = sorted({predictions.n_classes for predictions in models.values()})
+    if len(classes) > 1:
+        raise ValueError(f"expected predictions of the same classes from all models, found {classes} classes")
+    reference = names[0] if reference is None else reference
+    if reference not in models:
+        raise ValueError(f"expected a reference, one of {cut(', '.join(names))}; found {short(reference)}")
+    settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
+    settings["rng"] = int(resampling.key_of(rng))
+    questions = {name: question(name, classes[0], clip) for name in MEASURES[1:]}
+    found = {name: _row(predictions, questions, settings) for name, predictions in models.items()}
+    table = np.array([[cell[:3] for cell in row] for row in found.values()])
+    infinite = [f"{name}: log_loss is infinite: {cell[3]}." for name, row in found.items() for cell in row if cell[3]]
+    return Summary(
+        names=names,
+        measures=MEASURES,
+        subjects=_subjects(models[reference], questions),
+        estimate=read_only(table[..., 0].copy()),
+        low=read_only(table[..., 1].copy()),
+        high=read_only(table[..., 2].copy()),
+        warnings=(
+            *infinite,
+            *_bad_bargains(y_true, y_prob, table[..., 0], names, reference, labels, questions, settings),
+        ),
+        reference=reference,
+        confidence_level=confidence_level,
+        n=models[reference].n,
+    )
+
+
+def _row(
+    predictions: Predictions, questions: Mapping[str, dict[str, Any]], settings: dict[str, Any]
+) -> list[tuple[float, float, float, str]]:
+    """Return estimate and ends of every measure, and why it is infinite if it is."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    right = int(np.count_nonzero(predictions.top == predictions.label))
+    ends = proportion_confint(right, predictions.n, alpha=1 - settings["confidence_level"], method="wilson")
+    row = [(right / predictions.n, float(ends[0]), float(ends[1]), "")]
+    ordered = resampling.in_order(predictions)  # so that sums do not depend on the order of the rows
+    for asked in questions.values():
+        problem = _posed(ordered, asked)
+        if not is_honest(problem):
+            row.append((problem.estimate(), np.nan, np.nan, ""))
+            continue
+        found = confidence_interval(predictions, **asked, **settings)
+        row.append((found.estimate, found.low, found.high, found.why_infinite))
+    return row
+
+
+def _posed(predictions: Predictions, asked: dict[str, Any]) -> Any:
+    options = {name: value for name, value in asked.items() if name not in ("measure", "lens")}
+    return pose(predictions, None, asked["measure"], options, lens=asked.get("lens"))
+
+
+def _subjects(predictions: Predictions, questions: Mapping[str, dict[str, Any]]) -> tuple[str, ...]:
+    """Say of each measure what it is of."""
+    seen = (_posed(predictions, asked).seen.lens for asked in questions.values())
+    return (SUBJECTS["lens top_label"], *map(subject, seen))
+
+
+def _bad_bargains(
+    y_true: Any,
+    y_prob: Mapping[str, Any],
+    estimate: np.ndarray,
+    names: tuple[str, ...],
+    reference: str,
+    labels: Any,
+    questions: Mapping[str, dict[str, Any]],
+    settings: dict[str, Any],
+) -> list[str]:
+    """Name the models that bought calibration with a worse proper score."""
+    base = estimate[names.index(reference)]
+    ece = MEASURES.index("ece")
+    found = []
+    for name, row in zip(names, estimate, strict=True):
+        if row[ece] >= base[ece]:
+            continue
+        for score in SCORES:
+            before, after = (values[MEASURES.index(score)] for values in (base, row))
+            if not after > before:
+                continue
+            text = f"{name}: ece falls from {base[ece]:.4f} to {row[ece]:.4f}, but {score} rises"
+            if np.isinf(after):
+                found.append(f"{text} to infinity.")
+                continue
+            pair = {name: y_prob[name], reference: y_prob[reference]}
+            difference = compare(y_true, pair, labels=labels, **questions[score], **settings)
+            low, high = difference.low.item(), difference.high.item()
+            if low > 0:
+                found.append(f"{text} by {after - before:.4f} [{low:.4f}, {high:.4f}].")
+    return found

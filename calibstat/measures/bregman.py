@@ -1,0 +1,158 @@
+"""Proper scores of the probability of an event, each one the Bregman divergence of a convex function.
+
+A proper score is what a convex function phi lies above its tangent: the loss of predicting v when y happens is
+d(y, v) = phi(y) - phi(v) - phi'(v) (y - v), and in the mean over outcomes of frequency x it is d(x, v) more than the
+loss of predicting x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.clipping import clipped, uncertain
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, repr=False)
+class Bregman:
+    """A proper score of the probability of an event, given by a convex function.
+
+    Attributes
+    ----------
+    name : str
+        Its name, printed with every result.
+    phi : callable
+        ``phi(x)``, a convex function of an array of probabilities in [0, 1], finite everywhere.
+    gradient : callable
+        ``gradient(x)``, its derivative; it may be infinite at 0 and 1.
+    exact : callable or None
+        ``exact(x, v)``, the divergence in a form that rounding does not harm, if there is one.
+
+    Examples
+    --------
+    A score that punishes the misses of rare events (the divergence of Itakura and Saito, shifted to be finite):
+
+    >>> import numpy as np
+    >>> import calibstat as cs
+    >>> rare = cs.Bregman("rare", lambda x: -np.log(x + 0.01), lambda x: -1 / (x + 0.01))
+    >>> rare.loss(np.array([0.0, 1.0]), np.array([0.1, 0.1])).round(2)
+    array([1.49, 5.96])
+    """
+
+    name: str
+    phi: Function
+    gradient: Function
+    exact: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+
+    def __repr__(self) -> str:
+        return f"Bregman({self.name})"
+
+    def loss(self, x: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Return d(x, v), how much more predicting v costs than predicting x where the outcome has frequency x."""
+        if self.exact is not None:
+            return self.exact(x, v)
+        x, v = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(v, np.float64))
+        same = x == v
+        with np.errstate(divide="ignore"):
+            slope = self.gradient(v)
+        gap = np.where(same, 0.0, self.phi(x) - self.phi(v))
+        step = np.where(same, 0.0, x - v)
+        return np.maximum(gap - np.multiply(slope, step, out=np.zeros(x.shape), where=~same), 0.0)
+
+    @property
+    def is_steep(self) -> bool:
+        """Whether a certain prediction that fails costs an infinite loss."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return not np.isfinite(self.gradient(np.array([0.0, 1.0]))).all()
+
+    def inside(self, value: np.ndarray, clip: float | None, rows: np.ndarray | None = None) -> np.ndarray:
+        """Return the predictions, moved by `clip`; raise if certain ones are left that can cost an infinite loss.
+
+        `rows` are the predictions row by row, if `value` is made of them.
+        """
+        return uncertain(value, clip, f"the {self.name} score", rows=rows) if self.takes(clip) else value
+
+    def moved(self, value: np.ndarray, clip: float | None) -> np.ndarray:
+        """Return the predictions, moved by `clip`; certain ones may be left."""
+        return clipped(value, clip) if self.takes(clip) else value
+
+    def takes(self, clip: float | None) -> bool:
+        """Whether certain predictions can cost an infinite loss; raise if there is a `clip` though they cannot."""
+        if clip is not None and not self.is_steep:
+            raise ValueError(f"expected no clip with the {self.name} score, finite at 0 and 1; found clip={clip!r}")
+        return self.is_steep
+
+
+def _squared_difference(x: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return (x - v) ** 2
+
+
+def _relative_entropy(x: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Kullback-Leibler divergence of two Bernoulli laws, in two terms that are at least 0, so that nothing cancels."""
+    x, v = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(v, np.float64))
+    return _entropy_term(x, v) + _entropy_term(1 - x, 1 - v)
+
+
+def _entropy_term(x: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return x log(x / v) - x + v, from its deviation where the two are close."""
+    from scipy.special import xlogy
+
+    close = np.abs(v - x) < x / 2
+    deviation = np.divide(v - x, x, out=np.zeros(x.shape), where=close)
+    apart = v - x + xlogy(x, x) - xlogy(x, v)
+    return np.maximum(np.where(close, x * (deviation - np.log1p(deviation)), apart), 0.0)
+
+
+def _negative_entropy(x: np.ndarray) -> np.ndarray:
+    from scipy.special import xlog1py, xlogy
+
+    return xlogy(x, x) + xlog1py(1 - x, -x)
+
+
+def _log_odds(x: np.ndarray) -> np.ndarray:
+    from scipy.special import logit
+
+    return logit(x)
+
+
+def _length(x: np.ndarray) -> np.ndarray:
+    return np.hypot(x, 1 - x)
+
+
+def _chord(x: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The length of (x, 1 - x), times 1 minus the cosine of its angle to (v, 1 - v)."""
+    cross = x - v  # x (1 - v) - v (1 - x)
+    dot = x * v + (1 - x) * (1 - v)
+    product = _length(x) * _length(v)
+    return cross**2 / (_length(v) * (product + dot))
+
+
+BRIER = Bregman("brier", np.square, lambda x: 2 * x, _squared_difference)
+LOG_LOSS = Bregman("log_loss", _negative_entropy, _log_odds, _relative_entropy)
+SPHERICAL = Bregman("spherical", _length, lambda x: (2 * x - 1) / _length(x), _chord)
+SCORES: Mapping[str, Bregman] = MappingProxyType({entry.name: entry for entry in (BRIER, LOG_LOSS, SPHERICAL)})
+
+
+def find_score(score: Any) -> Bregman:
+    """Return the score of this name, or the score itself."""
+    if isinstance(score, Bregman):
+        return score
+    if isinstance(score, str) and score in SCORES:
+        return SCORES[score]
+    raise ValueError(f"expected a score, one of {', '.join(SCORES)} or a Bregman; found {score!r}")
+
+
+def total_loss(score: Bregman, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
+    """Return the loss of the rows at each distinct prediction, added up; an outcome that has no rows adds nothing."""
+    negatives = count - positives
+    total = np.zeros(np.shape(value))
+    for rows, outcome in ((positives, 1.0), (negatives, 0.0)):
+        present = rows > 0
+        total[present] += rows[present] * score.loss(np.full(present.sum(), outcome), value[present])
+    return total

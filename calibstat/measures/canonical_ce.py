@@ -1,0 +1,161 @@
+"""The measure that compares mean label and mean prediction as whole vectors, in cells of the probability simplex."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from calibstat.measures.binned import is_unbinned, number_of_bins
+from calibstat.measures.registry import HonestRecipe, NormInterval, measure, vector_sums
+from calibstat.measures.simplex_cells import grid_cells, grow_tree
+
+Distance = str | Callable[[np.ndarray, np.ndarray], float]
+
+# distances that are norms of the difference, over the last axis: what stands before a norm may go into it, so that the
+# share of a cell times its distance is the norm of its residual
+NORMS: dict[str, Callable[[np.ndarray], Any]] = {
+    "total_variation": lambda difference: np.abs(difference).sum(axis=-1) / 2,
+    "l1": lambda difference: np.abs(difference).sum(axis=-1),
+    "l2": lambda difference: np.sqrt((difference**2).sum(axis=-1)),
+    "max": lambda difference: np.abs(difference).max(axis=-1),
+}
+
+
+def simplex_cells(
+    prob: np.ndarray,
+    *,
+    strategy: str = "tree",
+    n_bins: int | str | None = 15,
+    threshold: str = "mean",
+    min_size: int = 100,
+    refit: bool = True,
+) -> np.ndarray:
+    """Return the cell of each row in a tree grown on these rows, or in a grid of bins of equal width.
+
+    `refit` makes no difference here: it says whether resampled rows get cells of their own, see `cells_move`.
+    """
+    if not isinstance(refit, bool):
+        raise ValueError(f"expected refit True or False, found {refit!r}")
+    if strategy == "uniform":
+        return grid_cells(prob, n_bins=n_bins)
+    if strategy != "tree":
+        raise ValueError(f"expected strategy 'tree' or 'uniform', found {strategy!r}")
+    if not is_unbinned(n_bins):
+        number_of_bins(n_bins, len(prob))  # finds a bad one, although a tree needs none
+    return grow_tree(prob, threshold=threshold, min_size=min_size)[0]
+
+
+def cells_move(*, strategy: str = "tree", refit: bool = True) -> bool:
+    """Whether resampled rows get cells of their own: a tree is grown again, unless it is to be held fixed."""
+    return strategy == "tree" and refit
+
+
+def _share_of_rows(count: np.ndarray) -> np.ndarray:
+    return count / count.sum(axis=-1, keepdims=True)
+
+
+def _means(share: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """Divide sums over n by the share of the rows, cell by cell; 0 in an empty cell."""
+    return np.divide(sums, share[..., None], out=np.zeros_like(sums), where=share[..., None] > 0)
+
+
+def _contributions(count: np.ndarray, residual: np.ndarray, value: np.ndarray, distance: Distance) -> np.ndarray:
+    """Return the share of the rows times the distance from mean label to mean prediction, for each cell."""
+    if isinstance(distance, str) and distance in NORMS:
+        return NORMS[distance](residual)
+    share = np.broadcast_to(_share_of_rows(count), residual.shape[:-1])
+    if distance == "squared_euclidean":
+        return (residual * _means(share, residual)).sum(axis=-1)
+    if not callable(distance):
+        known = ", ".join(map(repr, (*NORMS, "squared_euclidean")))
+        raise ValueError(f"expected distance to be one of {known}, or a function of two vectors; found {distance!r}")
+    prediction = _means(share, np.broadcast_to(value, residual.shape))
+    label = np.clip(_means(share, residual + value), 0, 1)  # shares of classes: only rounding leaves [0, 1]
+    found = np.zeros(share.shape)
+    for cell in zip(*np.nonzero(share), strict=True):
+        found[cell] = share[cell] * distance(label[cell], prediction[cell])
+    return found
+
+
+def canonical_detail(
+    prob: np.ndarray,
+    label: np.ndarray,
+    *,
+    distance: Distance = "total_variation",
+    strategy: str = "tree",
+    n_bins: int | str | None = 15,
+    threshold: str = "mean",
+    min_size: int = 100,
+) -> dict[str, Any]:
+    """Return the table of the cells, those of most rows first, and the splits of the tree.
+
+    The fields "count", "mean_prediction", "frequency" (of each class) and "distance" have an entry for each cell. A
+    tree adds "tree", an array of its splits: the first one first and each before those below it, with the fields
+    "coordinate"; "threshold", up to which a row goes to the low side; "low" and "high", the number of the split that
+    comes next on that side, or -1 - c if it is cell c of the table.
+    """
+    if strategy == "tree":
+        cell, tree = grow_tree(prob, threshold=threshold, min_size=min_size)
+    else:
+        cell = simplex_cells(prob, strategy=strategy, n_bins=n_bins)
+    count, residual, value = vector_sums(cell, prob, label)
+    share = _share_of_rows(count)
+    order = np.argsort(-count, kind="stable")
+    detail = {
+        "count": count[order],
+        "mean_prediction": _means(share, value)[order],
+        "frequency": np.clip(_means(share, residual + value), 0, 1)[order],
+        "distance": (_contributions(count, residual, value, distance) / share)[order],
+    }
+    if strategy == "tree":
+        place = np.argsort(order)
+        for side in ("low", "high"):
+            cells = tree[side] < 0
+            tree[side][cells] = ~place[~tree[side][cells]]
+        detail["tree"] = tree
+    return detail
+
+
+def _honest_norm(*, distance: Distance = "total_variation") -> HonestRecipe | None:
+    scale = {"total_variation": 0.5, "l1": 1.0}.get(distance) if isinstance(distance, str) else None
+    return None if scale is None else NormInterval(scale)
+
+
+@measure(
+    "canonical_ce",
+    title="Expected miscalibration",
+    formula=r"\sum_b \frac{n_b}{n}\,d\Bigl(\frac1{n_b}\sum_{i \in b} e_{y_i},\ \frac1{n_b}\sum_{i \in b} p_i\Bigr)",
+    reference="Vaicenavicius, Widmann, Andersson, Lindsten, Roll, Schön 2019, Evaluating model calibration in "
+    "classification, arXiv:1902.06977",
+    bounds=(0, math.inf),  # a function may be any distance; the named ones are at most 2
+    of="vectors",
+    cells=simplex_cells,
+    moving=cells_move,
+    detail=canonical_detail,
+    honest=_honest_norm,
+    sound=False,
+)
+def canonical_ce(
+    count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, distance: Distance = "total_variation"
+) -> Any:
+    """Return the mean over cells of the simplex of the distance from mean label, one-hot, to mean prediction.
+
+    Options: `distance`, "total_variation" (half the L1 distance, from 0 to 1), "squared_euclidean", "l1", "l2"
+    (Euclidean), "max" (the largest coordinate), or a function ``d(label, prediction)`` of two arrays of shape (K,), the
+    frequencies of the classes and the mean prediction of one cell, that returns a number of at least 0; it is called
+    once for each cell that holds rows. `strategy`, "tree" for cells grown on the predictions or "uniform" for a grid.
+    A tree parts a cell of at least `min_size` rows at the mean or median (`threshold`) of its coordinate of largest
+    variance; resampled rows get a tree of their own (`refit=True`) or keep the cells of the data (`refit=False`). In a
+    grid rows share a cell if each of their coordinates falls in the same of `n_bins` bins of equal width ("cube_root"
+    is the smallest B with B**3 >= n; None gives each distinct vector a cell): triangles for three classes, the
+    bins of `ece` for two.
+
+    It is biased upwards in finite samples, the more so the fewer rows a cell holds, and for a convex distance blind to
+    errors that cancel within a cell: with the cells held fixed it tends to at most the expected miscalibration. A
+    grid has too many cells for more than a few classes. Cost: a tree two passes over the rows for each of its levels,
+    a grid one sort for about every ten classes.
+    """
+    return _contributions(count, residual, value, distance).sum(axis=-1)

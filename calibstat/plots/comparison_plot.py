@@ -1,0 +1,49 @@
+"""Comparisons of models: differences with their intervals and p-values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.inference.compare import Comparison
+from calibstat.plots.style import POINT, colors, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LINES = 45  # pairs in one figure: those of ten models
+LEVEL = 0.05  # of the differences that are marked
+
+
+def comparison(found: Comparison, ax: Axes | None) -> Axes:
+    """The differences below each other, smallest p-values first if there are too many, their p-values to the right."""
+    lines = min(len(found.pairs), LINES)
+    ax = new_axes(ax, height=1.9 + (0.26 if lines > 6 else 0.42) * lines)
+    color, place = colors(), np.arange(min(len(found.pairs), LINES))
+    order = place if place.size == len(found.pairs) else np.argsort(found.pvalue, kind="stable")[: place.size]
+    ax.axvline(0, color="black", linewidth=1, zorder=1)
+    if found.method == "bootstrap":
+        label = f"{100 * found.confidence_level:.4g}% confidence interval"
+        style: dict[str, Any] = {"color": color["blue"], "linewidth": 3, "alpha": 0.6}
+        ax.hlines(place, found.low[order], found.high[order], label=label, **style)
+    far = found.pvalue_adjusted[order] <= LEVEL
+    p = "p" if len(found.pairs) == 1 else f"p ({ {'holm': 'Holm', 'bh': 'BH'}[found.adjust] })"
+    for these, marker, hue, sign in ((~far, "o", "blue", ">"), (far, "D", "red", "≤")):
+        if these.any():
+            look = {**POINT, "marker": marker, "color": color[hue]}
+            ax.plot(found.difference[order][these], place[these], label=f"difference, {p} {sign} {LEVEL}", **look)
+    right = ax.get_yaxis_transform()
+    for y, pvalue in zip(place, found.pvalue_adjusted[order], strict=True):
+        ax.text(1.02, float(y), f"{pvalue:.2g}", transform=right, va="center", fontsize="small")
+    ax.text(1.02, 1, p, transform=ax.transAxes, va="bottom", fontsize="small")
+    labels = [f"{found.pairs[i][0]} − {found.pairs[i][1]}" for i in order]
+    ax.set_yticks(place, labels, fontsize="small", parse_math=False)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(place.size - 0.3, -0.7)
+    ax.grid(visible=False, axis="y")
+    rows = f"n = {found.n[0]}" if found.paired else "n = " + ", ".join(map(str, found.n))
+    which = f", {place.size} of {len(found.pairs)} pairs" if place.size < len(found.pairs) else ""
+    ax.set_xlabel(f"Difference of {found.measure}, {rows}{which}", parse_math=False)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize="small", frameon=False)
+    return ax

@@ -1,0 +1,183 @@
+"""What a measure knows beyond its value: witness functions, curves, bins, moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.inference.estimate import MeasureDetail
+from calibstat.plots.style import DIAGONAL, POINT, ROOM, colors, legend, new_axes, strip_along
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def measure_detail(found: MeasureDetail, ax: Axes | None) -> Axes:
+    """What a measure knows: the first of its fields that says how to draw it."""
+    for field, draw in DETAILS.items():
+        if field in found.fields:
+            ax = new_axes(ax)
+            ax.set(xlabel="Predicted probability", title=f"{found.measure} = {found.estimate:.3g}, n = {found.n:.10g}")
+            draw(found, ax, colors())
+            ax.set_xlim(-0.02, 1.02)
+            legend(ax)
+            return ax
+    raise TypeError(f"expected a MeasureDetail with one of the fields {', '.join(DETAILS)}; found {found}")
+
+
+def _cumulative(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The running sum of the residuals and its two ends that are furthest apart: the measure is their distance."""
+    x, curve = np.append(0, found["value"]), np.append(0, found["cumulative"])
+    ax.step(x, curve, where="post", color=color["blue"], label="sum of residuals / n")
+    support = np.flatnonzero(found["witness"])
+    ends = np.array([support[0], support[-1] + 1]) if support.size else np.zeros(2, int)
+    label = f"worst interval, {found.estimate:.3g} apart"
+    ax.fill_between(x[ends], *curve[ends], color=color["orange"], alpha=0.2, linewidth=0, label=label)
+    ax.axhline(0, **DIAGONAL)
+    ax.plot(x[ends], curve[ends], label="extremes", **{**POINT, "marker": "D", "color": color["red"]})
+    ax.set_ylabel("Cumulative residual")
+
+
+def _denoised(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The running sum of the residuals, what it is denoised to, and below them the witness, with its scale right."""
+    x, curve, denoised = (np.append(0, found[name]) for name in ("value", "cumulative", "denoised"))
+    value, witness = found["value"], found["witness"]
+    ax.axhline(0, **DIAGONAL)
+    area = f"area + |end| = {found.estimate:.3g}"
+    ax.fill_between(x, curve, denoised, step="post", color=color["blue"], alpha=0.15, linewidth=0, label=area)
+    ax.step(x, curve, where="post", color=color["blue"], label="sum of residuals / n")
+    ax.step(x, denoised, where="post", color=color["orange"], linewidth=2, label="denoised")
+    ends = (-1, 0) if witness.min() < 0 else (0, 1)
+    unit = 0.3 * max(np.ptp(curve), 0.01)
+    zero = curve.min() - (ends[1] + 0.5) * unit
+    ax.plot(value, zero + unit * witness, color=color["green"], label="witness (right scale)", **_joined(value))
+    scale = ax.secondary_yaxis("right", functions=(lambda y: (y - zero) / unit, lambda w: zero + unit * w))
+    scale.set_yticks(ends)
+    scale.tick_params(colors=color["green"])
+    ax.set(ylim=(zero + unit * (ends[0] - 0.2), None), ylabel="Cumulative residual")
+
+
+def _smooth(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The mean residual near each prediction, with the density of the predictions along the lower edge."""
+    grid, residual, density = found["grid"], found["residual"], found["density"]
+    ax.axhline(0, **DIAGONAL, label="calibrated")
+    label = f"smoothed residual, bandwidth {found['bandwidth']:.3g}"
+    ax.plot(grid, residual, color=color["blue"], linewidth=2, label=label)
+    ax.fill_between(grid, residual, color=color["blue"], alpha=0.15, linewidth=0)
+    reach = 1.15 * max(np.abs(residual).max(), 0.01)
+    ax.set(ylim=(-ROOM * reach, reach), ylabel="Observed frequency − prediction")
+    strip = strip_along(ax, "density of the predictions")
+    strip.fill_between(grid, density, color=color["grey"], alpha=0.5, linewidth=0)
+    strip.set_ylim(0, density.max())
+
+
+def _joined(value: np.ndarray) -> dict[str, Any]:
+    """A line, with a dot at each prediction as long as they stay apart."""
+    return {"linewidth": 2, "marker": "." if value.size <= 100 else ""}
+
+
+def _witness(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The weight function that the residuals agree with most."""
+    ax.axhline(0, **DIAGONAL)
+    label = "above 0: more outcomes than predicted"
+    ax.plot(found["value"], found["witness"], color=color["blue"], label=label, **_joined(found["value"]))
+    ax.set_ylabel("Witness function")
+
+
+def _recalibrated(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The isotonic recalibration and the decomposition of the score."""
+    ax.plot([0, 1], [0, 1], **DIAGONAL, label="calibrated")
+    ax.plot(found["value"], found["recalibrated"], color=color["green"], linewidth=2, label="CORP recalibration")
+    parts = "score {score:.4f} = MCB {mcb:.4f} − DSC {dsc:.4f} + UNC {unc:.4f}".format(**found.fields)
+    ax.set(ylim=(-0.02, 1.02), ylabel="Recalibrated probability", title=parts)
+
+
+def _updated(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The best small update of the predictions."""
+    ax.plot([0, 1], [0, 1], **DIAGONAL, label="no update")
+    ax.plot(found["value"], found["kappa"], color=color["blue"], label="best update", **_joined(found["value"]))
+    ax.set(ylim=(-0.02, 1.02), ylabel="Updated probability")
+
+
+def _gaps(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The gap between frequency and mean prediction in each bin."""
+    x, y = found["mean_prediction"], found["frequency"]
+    ax.plot([0, 1], [0, 1], **DIAGONAL, label="calibrated")
+    ax.vlines(x, x, y, color=color["red"], alpha=0.45, linewidth=6, label="gap")
+    ax.plot(x, y, color=color["blue"], label="observed", **POINT)
+    ax.set(ylim=(-0.02, 1.02), ylabel="Observed frequency")
+
+
+def _partition(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """What the best intervals add up to from the left, residuals and widths, with their rows along the lower edge."""
+    low, high, rows = found["low"], found["high"], found["count"]
+    x = np.column_stack((low, high)).ravel()
+
+    def ramps(part: np.ndarray) -> np.ndarray:
+        """Grow by this much within each interval."""
+        return np.column_stack((np.cumsum(part) - part, np.cumsum(part))).ravel()
+
+    gaps, total = ramps(np.abs(found["residual"])), ramps(found["cost"])
+    ax.fill_between(x, gaps, color=color["red"], alpha=0.35, linewidth=0, label="their residuals")
+    ax.fill_between(x, gaps, total, color=color["blue"], alpha=0.35, linewidth=0, label="their widths, times rows / n")
+    ax.plot(x, total, color=color["blue"], linewidth=2, label=f"sum over {rows.size} interval{'s' * (rows.size > 1)}")
+    reach = max(found.estimate, 0.01)
+    ax.set(ylim=(-0.22 * reach, 1.05 * reach), ylabel="Cost of the intervals up to here")
+    strip = strip_along(ax, "rows of each interval")
+    up_and_down = np.outer(rows, (0, 1, 1, 0)).ravel()
+    strip.fill_between(np.repeat(x, 2), up_and_down, color=color["grey"], alpha=0.5, linewidth=0.6)
+    strip.set_ylim(0, rows.max())
+
+
+def _loss(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The loss of each prediction under either outcome."""
+    x, style = found["value"], _joined(found["value"])
+    ax.plot(x, found["loss_positive"], color=color["blue"], label="if the outcome is 1", **style)
+    ax.plot(x, found["loss_negative"], color=color["orange"], linestyle="--", label="if the outcome is 0", **style)
+    ax.set_ylabel("Loss")
+
+
+def _weights(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The two weights, one for each outcome, whose mean over the rows is the value."""
+    low, high = found["range"]
+    ax.axhline(0, **DIAGONAL)
+    style = _joined(found["value"])
+    ax.plot(found["value"], found["weight_positive"], color=color["blue"], label="weight if the outcome is 1", **style)
+    style["linestyle"] = "--"
+    ax.plot(found["value"], found["weight_negative"], color=color["orange"], label="if the outcome is 0", **style)
+    ax.set(ylabel="Weight", title=f"{ax.get_title()}: certainly {low:.3g} to {high:.3g}")
+
+
+def _merged(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """Where each prediction goes."""
+    value, merged = found["value"], found["merged"]
+    ax.plot([0, 1], [0, 1], **DIAGONAL, label="stays")
+    ax.vlines(value, value, merged, color=color["red"], alpha=0.45, linewidth=6, label="how far it moves")
+    ax.plot(value, merged, color=color["blue"], label="mean outcome of its cell", **POINT)
+    ax.set(ylim=(-0.02, 1.02), ylabel="Calibrated prediction")
+
+
+def _bracket(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+    """The two ends between which the value is."""
+    low, high = found["bracket"]
+    ax.axvspan(low, high, color=color["blue"], alpha=0.3, linewidth=0, label=f"between {low:.3g} and {high:.3g}")
+    ax.set(xlabel=found.measure, ylabel="From lower distance to interval error", yticks=[])
+    ax.set_title(f"too many predictions for a value, n = {found.n:.10g}")
+
+
+DETAILS = {
+    "denoised": _denoised,
+    "cumulative": _cumulative,
+    "grid": _smooth,
+    "witness": _witness,
+    "recalibrated": _recalibrated,
+    "kappa": _updated,
+    "cost": _partition,
+    "frequency": _gaps,
+    "loss_positive": _loss,
+    "weight_positive": _weights,
+    "merged": _merged,
+    "bracket": _bracket,
+}

@@ -1,0 +1,99 @@
+"""The reliability diagram of one event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibstat.inference.reliability_diagrams import Reliability
+from calibstat.plots.style import DIAGONAL, POINT, ROOM, SIZE, colors, legend, strip_along
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def reliability_diagram(found: Reliability, ax: Axes | None) -> Axes:
+    """Observed frequency against mean prediction, with bars, CORP curve and rows of each bin; or the difference."""
+    import matplotlib.pyplot as plt
+
+    new = ax is None
+    if ax is None:
+        figure, (ax, strip) = plt.subplots(2, 1, figsize=SIZE, height_ratios=(5, 1), sharex=True, layout="constrained")
+        ax.tick_params(bottom=False)
+        strip.set(xlabel="Predicted probability", ylabel="Rows" if isinstance(found.n, int) else "Weight")
+        figure.align_ylabels()
+    else:
+        ax.set_xlabel("Predicted probability")
+    curves(found, ax)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set(ylim=ends([found], strip=not new), ylabel=what(found))
+    if not found.deviation:
+        ax.set_yticks(np.linspace(0, 1, 6))
+    rows(found, strip if new else strip_along(ax, "rows of each bin"), labelled=new)
+    legend(ax, above=new)
+    return ax
+
+
+def curves(found: Reliability, ax: Axes, size: float = 1.0) -> None:
+    """Draw the diagonal, the CORP curve, bars and points; `size` is that of the marks beside a single diagram's."""
+    color, x = colors(), found.mean_prediction
+    base = x if found.deviation else np.zeros_like(x)
+    ax.plot([0, 1], [0, 0 if found.deviation else 1], label="calibrated", **DIAGONAL)
+    if not found.deviation:
+        corp = found.corp_value, found.corp_frequency
+        ax.plot(*corp, color=color["green"], linewidth=1.4 * size, label="CORP curve")
+    consistency = found.band == "consistency"
+    if found.low is not None and found.high is not None and found.band_level is not None:
+        label = f"{100 * found.band_level:.3g}% {found.band} bars"
+        alpha, width = (0.3, 7) if consistency else (1, 1.6)
+        bars = found.low - base, found.high - base
+        ax.vlines(x, *bars, color=color["blue"], alpha=alpha, linewidth=width * size, label=label)
+    outside = ~found.inside if consistency and found.inside is not None else np.zeros(x.size, bool)
+    for these, marker, hue, where in ((~outside, "o", "blue", ", inside bar"), (outside, "D", "red", ", outside bar")):
+        if these.any():
+            label = f"observed{where if consistency else ''}"
+            style = {**POINT, "marker": marker, "color": color[hue], "markeredgewidth": size}
+            style["markersize"] *= size
+            ax.plot(x[these], (found.frequency - base)[these], label=label, **style)
+
+
+def ends(diagrams: Sequence[Reliability], strip: bool) -> tuple[float, float]:
+    """Ends of the vertical axis on which all of these fit, with room for a strip along its lower edge or without."""
+    if not diagrams[0].deviation:
+        return -0.21 if strip else -0.02, 1.02
+    heights = [d - found.mean_prediction for found in diagrams for d in (found.frequency, found.low, found.high)
+               if d is not None]  # fmt: skip
+    reach = max(0.01, 1.15 * np.abs(np.concatenate(heights)).max())
+    return -ROOM * reach if strip else -reach, reach
+
+
+def what(found: Reliability) -> str:
+    """What the vertical axis shows."""
+    return "Observed frequency − prediction" if found.deviation else "Observed frequency"
+
+
+def rows(found: Reliability, strip: Axes, labelled: bool) -> None:
+    """Rows of each bin, with the numbers where there is room for them."""
+    width = np.maximum(found.right - found.left, 0.006)  # a bin of one prediction still shows
+    middle = (found.left + found.right) / 2
+    strip.bar(middle, found.count, width, color=colors()["grey"], alpha=0.5, edgecolor="white", linewidth=0.6)
+    strip.set_ylim(0, found.count.max() * (1.45 if labelled else 1))
+    if not labelled:
+        return
+    strip.grid(visible=False)
+    strip.locator_params(axis="y", nbins=2)
+    last = -1.0
+    for x, count in zip(middle, found.count, strict=True):
+        if x - last >= 0.055:
+            strip.annotate(_short(count), (x, count), (0, 1), textcoords="offset points", ha="center", fontsize=7.5)
+            last = x
+
+
+def _short(rows: float) -> str:
+    """Write a number of rows in at most three characters and a unit."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if rows >= size:
+            return f"{rows / size:.1f}{unit}" if rows < 9.95 * size else f"{rows / size:.0f}{unit}"
+    return f"{rows:.3g}"

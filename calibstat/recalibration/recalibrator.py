@@ -1,0 +1,214 @@
+"""What all recalibrators share: checked data, one layout in and out, the manners of scikit-learn without it."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from calibstat.data.clipping import uncertain
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import as_array
+
+
+class Recalibrator:
+    """A map from predicted probabilities to recalibrated ones, fitted on rows whose outcomes are known.
+
+    Two classes are one event: it is the predictions of class 1 that are mapped. Parameters of the constructor are
+    stored as they are and checked by `fit`.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (K,)
+        The classes, in the order of the columns; after `fit`.
+    converged_ : bool
+        Whether `fit` found what it looked for; if not, a RuntimeWarning says why.
+    """
+
+    classes_: np.ndarray
+    converged_: bool
+
+    def fit(self, p: Any, y: Any, *, labels: Sequence[Any] | None = None) -> Self:
+        """Fit the map.
+
+        Parameters
+        ----------
+        p : array_like, shape (n,) or (n, K)
+            Predicted probabilities, in [0, 1]: of class 1 of two, or of each class, with rows that sum to 1.
+        y : array_like, shape (n,)
+            The class that happened, from 0 to K - 1, or its name in `labels`.
+        labels : sequence of K, optional
+            The names of the classes, in the order of the columns.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If `p` and `y` look swapped, or are not what `calibstat.Predictions.from_rows` takes; and as the class says.
+
+        Warns
+        -----
+        RuntimeWarning
+            If the fit has not converged.
+        """
+        _check_order(p, y)
+        data = Predictions.from_rows(y, _rows(p), labels=labels)
+        failure = self._fit(data.prob.astype(np.float64), data.label)
+        self.classes_, self.converged_ = np.array(data.names), failure is None
+        if failure is not None:
+            warnings.warn(f"{type(self).__name__} has not converged: {failure}", RuntimeWarning, stacklevel=2)
+        return self
+
+    def predict_proba(self, p: Any) -> np.ndarray:
+        """Return the recalibrated probabilities.
+
+        Parameters
+        ----------
+        p : array_like, shape (n,) or (n, K)
+            Predicted probabilities.
+
+        Returns
+        -------
+        ndarray of float64
+            Of the shape of `p`: a vector of probabilities of class 1 for a vector, a row for each row of a matrix.
+
+        Raises
+        ------
+        ValueError
+            If `fit` has not been called, the number of classes is another than in `fit`, or `p` is not what
+            `calibstat.Predictions.from_rows` takes.
+        """
+        if not hasattr(self, "classes_"):
+            raise ValueError(f"expected a fitted {type(self).__name__}, found one of which fit has not been called")
+        given = _rows(p)
+        prob = Predictions.from_rows(np.zeros(len(given)), given).prob.astype(np.float64)
+        if prob.shape[1] != self.classes_.size:
+            raise ValueError(f"expected predictions of {self.classes_.size} classes as in fit, found {prob.shape[1]}")
+        out = self._map(prob)
+        return out if given.shape == out.shape else out[:, 1].reshape(given.shape)
+
+    def predict(self, p: Any) -> np.ndarray:
+        """Return the most likely class of each row after recalibration, of equally likely ones the first.
+
+        Parameters
+        ----------
+        p : array_like, shape (n,) or (n, K)
+            Predicted probabilities.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Entries of `classes_`.
+
+        Raises
+        ------
+        ValueError
+            As for `predict_proba`.
+        """
+        out = self.predict_proba(p)
+        return self.classes_[out.argmax(axis=1) if out.shape[1:] > (1,) else (out.reshape(-1) > 0.5).astype(np.int64)]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the constructor by name.
+
+        Parameters
+        ----------
+        deep : bool
+            Taken because scikit-learn passes it; nothing is nested.
+
+        Returns
+        -------
+        dict
+        """
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the constructor by name.
+
+        Parameters
+        ----------
+        **params
+            New values.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a name is not one of the parameters.
+        """
+        for name, value in params.items():
+            if name not in self.get_params():
+                known = ", ".join(self.get_params()) or "none"
+                raise ValueError(f"expected a parameter of {type(self).__name__} ({known}), found {name!r}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        default = {name: entry.default for name, entry in inspect.signature(type(self)).parameters.items()}
+        given = [f"{name}={value!r}" for name, value in self.get_params().items() if value is not default[name]]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn, the only caller, that this is a classifier."""
+        from sklearn.utils import ClassifierTags, Tags, TargetTags
+
+        return Tags("classifier", TargetTags(required=True), classifier_tags=ClassifierTags())
+
+    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
+        """Fit the map on checked rows of shape (n, K), float64, and return why that has not converged, or None."""
+        raise NotImplementedError
+
+    def _map(self, prob: np.ndarray) -> np.ndarray:
+        """Return the recalibrated rows of shape (n, K)."""
+        raise NotImplementedError
+
+
+def _rows(p: Any) -> np.ndarray:
+    """Return whatever holds predictions as an array of rows."""
+    array = as_array(p, "y_prob")
+    if array.ndim == 0:
+        raise ValueError(f"expected p of shape (n,) or (n, K), found the number {array}")
+    return array
+
+
+def normalised(scores: np.ndarray) -> np.ndarray:
+    """Divide rows of scores, one for each class, by their sums; a row of zeros becomes uniform."""
+    total = scores.sum(axis=1, keepdims=True)
+    return np.divide(scores, total, out=np.full(scores.shape, 1 / scores.shape[1]), where=total > 0)
+
+
+def finite_logs(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.ndarray:
+    """Return the logarithms of probabilities, none of which may be 0, once they are moved by `clip`."""
+    return np.log(uncertain(prob, clip, type(who).__name__, one=False))
+
+
+def _check_order(p: Any, y: Any) -> None:
+    """Raise if what was given as predictions are classes, and as classes predictions."""
+    first, second = np.asarray(p), np.asarray(y)
+    if _could_be_classes(first) and _are_probabilities(second):
+        raise ValueError(
+            "expected (p, y), the predictions first; they look swapped: p holds classes and y probabilities"
+        )
+
+
+def _could_be_classes(array: np.ndarray) -> bool:
+    """Whether these are names or whole numbers, one a row."""
+    if array.ndim != 1 and array.shape[1:] != (1,):
+        return False
+    return array.dtype.kind not in "buif" or bool(np.all(array == np.floor(array)))
+
+
+def _are_probabilities(array: np.ndarray) -> bool:
+    """Whether these are numbers from 0 to 1 that are more than the names of two classes."""
+    if array.dtype.kind not in "buif" or not bool(np.all((array >= 0) & (array <= 1))):
+        return False
+    return array.shape[1:] > (1,) or bool(np.any(array != np.floor(array)))

@@ -1,0 +1,71 @@
+"""An order of rows that depends on what they hold, not on how they came, so that equal seeds give equal numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from calibstat.data.predictions import Predictions
+
+
+def canonical_order(
+    columns: Iterable[np.ndarray], unit: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the order of rows by the first column, of those that tie by the second and so on, and their units in it.
+
+    `unit` numbers the cluster of each row from 0. Clusters are numbered again by the rows they hold: names do not show.
+    """
+    order, first = _sorted(columns)
+    if unit is None:
+        return order, None
+    kind = np.empty(order.size, np.int64)
+    kind[order] = np.cumsum(first)
+    by_unit = np.lexsort((kind, unit))
+    end = np.cumsum(np.bincount(unit))
+    held = [part.tobytes() for part in np.split(kind[by_unit].astype(">i8"), end[:-1])]
+    rank = np.empty(end.size, np.int64)
+    rank[sorted(range(end.size), key=held.__getitem__)] = np.arange(end.size)
+    unit = rank[unit]
+    order = np.lexsort((unit, kind))
+    return order, unit[order]
+
+
+def in_order(predictions: Predictions) -> Predictions:
+    """Return the predictions in an order that depends on what the rows hold alone, so that draws do not show theirs."""
+    prob, label = predictions.prob, predictions.label
+    order, _ = canonical_order(chain([label], prob.T))
+    return replace(
+        predictions,
+        prob=prob[order],
+        label=label[order],
+        top=predictions.top[order],
+        largest=predictions.largest[order],
+    )
+
+
+def _sorted(columns: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order and, in it, which rows differ from the one before; later columns are read only where rows tie.
+
+    The first columns mostly tell all rows apart, so that many classes cost no more than few.
+    """
+    columns = iter(columns)
+    column = next(columns)
+    order = np.argsort(column, kind="stable")
+    first = _changes(column[order])
+    for column in columns:
+        tied = np.flatnonzero(~(first & np.append(first[1:], True)))
+        if tied.size == 0:
+            break
+        rows = order[tied]
+        inner = np.lexsort((column[rows], np.cumsum(first)[tied]))
+        order[tied] = rows[inner]
+        first[tied] |= _changes(column[order[tied]])
+    return order, first
+
+
+def _changes(column: np.ndarray) -> np.ndarray:
+    """Return which entries differ from the one before; the first does."""
+    return np.append(True, column[1:] != column[:-1])

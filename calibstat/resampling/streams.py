@@ -1,0 +1,148 @@
+"""Where every random word comes from, and how work is shared among threads without changing a number.
+
+A word is a function of (key, stage, replicate, position) alone, so the numbers are the same for any number of threads
+and any chunking.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.data.checks import check_jobs, check_whole
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+LOW_HALF = np.uint64(0xFFFFFFFF)  # masking a factor that is smaller anyway lets the compiler multiply faster
+
+
+def key_of(rng: Any) -> np.uint64:
+    """Turn None, an int, a SeedSequence or a Generator into one 64-bit key; a Generator gives exactly one word."""
+    if isinstance(rng, np.random.Generator):
+        return rng.integers(0, 2**64, dtype=np.uint64)
+    if isinstance(rng, np.random.SeedSequence):
+        return rng.generate_state(1, np.uint64)[0]
+    if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0):
+        return np.random.SeedSequence(rng).generate_state(1, np.uint64)[0]
+    raise ValueError(f"expected rng None, an int of at least 0, a SeedSequence or a Generator, found {rng!r}")
+
+
+def check_resamples(n_resamples: int, n_jobs: int) -> None:
+    """Raise unless the number of resamples is a whole number of at least 1, and that of threads too, or -1."""
+    check_jobs(n_jobs)
+    check_whole("n_resamples", n_resamples)
+
+
+@jit
+def word(start, i):  # type: ignore[no-untyped-def]
+    """Return output i of the splitmix64 generator with state `start` (Steele, Lea, Flood 2014)."""
+    return mix(start + (np.uint64(i) + np.uint64(1)) * GOLDEN)
+
+
+@jit
+def mix(z):  # type: ignore[no-untyped-def]
+    """Return the output that belongs to a state. Loops over many words add GOLDEN to it: cheaper than `word`."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@jit
+def stream(key, stage, replicate):  # type: ignore[no-untyped-def]
+    """Return the state with which a replicate starts."""
+    return word(word(key, stage), replicate)
+
+
+@jit
+def next_uniform(state):  # type: ignore[no-untyped-def]
+    """Return the next number in (0, 1) and step the one-element state."""
+    w = word(state[0], 0)
+    state[0] += GOLDEN
+    return (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53
+
+
+@jit
+def _stirling_tail(k):  # type: ignore[no-untyped-def]
+    """Return log k! minus Stirling's approximation to it."""
+    if k < 10:
+        return math.lgamma(k + 1.0) - (0.9189385332046727 + (k + 0.5) * math.log(k + 1.0) - (k + 1.0))
+    x = 1.0 / (k + 1.0)
+    return (1.0 / 12 - (1.0 / 360 - x * x / 1260) * x * x) * x
+
+
+@jit
+def binomial(state, n, p):  # type: ignore[no-untyped-def]
+    """Draw from Binomial(n, p): by inversion if the mean is small, else by BTRS (Hörmann 1993)."""
+    if p > 0.5:
+        return n - binomial(state, n, 1.0 - p)
+    if n <= 0.0 or p <= 0.0:
+        return 0.0
+    q = 1.0 - p
+    odds = p / q
+    if n * p < 10.0:
+        mass = math.exp(n * math.log1p(-p))
+        u = next_uniform(state)
+        k = 0.0
+        while u > mass and k < n:
+            u -= mass
+            k += 1.0
+            mass *= odds * (n - k + 1.0) / k
+        return k
+    spread = math.sqrt(n * p * q)
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * p
+    centre = n * p + 0.5
+    sure = 0.92 - 4.2 / b
+    alpha = (2.83 + 5.1 / b) * spread
+    m = math.floor((n + 1.0) * p)
+    while True:
+        u = next_uniform(state) - 0.5
+        v = next_uniform(state)
+        us = 0.5 - abs(u)
+        k = math.floor((2.0 * a / us + b) * u + centre)
+        if us >= 0.07 and v <= sure:
+            return k
+        if k < 0.0 or k > n:
+            continue
+        bound = (
+            (m + 0.5) * math.log((m + 1.0) / (odds * (n - m + 1.0)))
+            + (n + 1.0) * math.log((n - m + 1.0) / (n - k + 1.0))
+            + (k + 0.5) * math.log(odds * (n - k + 1.0) / (k + 1.0))
+            + _stirling_tail(m)
+            + _stirling_tail(n - m)
+            - _stirling_tail(k)
+            - _stirling_tail(n - k)
+        )
+        if math.log(v * alpha / (a / (us * us) + b)) <= bound:
+            return k
+
+
+def chunks(size: int, n_jobs: int, most: int | None = None) -> list[tuple[int, ...]]:
+    """Cut the replicates, or cells, into a few pieces for every thread, none of more than `most`."""
+    pieces = min(size, 1 if n_jobs == 1 else 4 * n_threads(n_jobs))
+    if most is not None:
+        pieces = max(pieces, -(-size // max(most, 1)))
+    return list(pairwise(size * i // pieces for i in range(pieces + 1)))
+
+
+def n_threads(n_jobs: int) -> int:
+    """Return how many threads are asked for; -1 is one for each core that this process may use."""
+    check_jobs(n_jobs)
+    if n_jobs == -1:
+        from joblib import cpu_count  # which knows affinity and the limits of containers
+
+        return int(cpu_count())
+    return int(n_jobs)
+
+
+def in_threads(task: Callable[..., Any], pieces: list[tuple[int, ...]], n_jobs: int) -> list[Any]:
+    """Run the task on every piece, in order or in threads; the kernels release the interpreter lock."""
+    if n_threads(n_jobs) == 1 or len(pieces) == 1:
+        return [task(*piece) for piece in pieces]
+    with ThreadPoolExecutor(n_threads(n_jobs)) as pool:
+        return list(pool.map(lambda piece: task(*piece), pieces))
