@@ -33,7 +33,7 @@ def beside_argsort():
     for name, (y, p) in predictions(np.random.default_rng(0)).items():
         sample = cs.Sample.from_rows(y, p)
         for kernel in ("gaussian", "epanechnikov"):
-            bound = cs.MEASURES["regression_ce"].bind({"kernel": kernel})
+            bound = cs.measures.RegressionCE(kernel=kernel)
             sort, once, whole = in_turn(
                 lambda p=p: np.argsort(p),
                 lambda b=bound, s=sample: b.estimate(s),

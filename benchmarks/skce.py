@@ -11,9 +11,10 @@ from timing import in_turn, seconds
 
 from calibstat.classical.skce_test import kernel_calibration_test
 from calibstat.data.predictions import Predictions
-from calibstat.measures.skce import skce, skce_batch
+from calibstat.measures import SKCE
 
 RESAMPLES = 999
+SQUARED = SKCE(statistic="U")
 SHARE = 27  # numpy runs this fraction of the resamples and its time is multiplied
 
 
@@ -49,13 +50,13 @@ def beside_numpy():
         data = Predictions.from_rows(labels[0], prob)
         base, batch, signs, one = in_turn(
             loop,
-            lambda p=prob, y=labels: skce_batch(p, y, statistic="U"),
+            lambda p=prob, y=labels: SQUARED.batch(p, y),
             lambda d=data: kernel_calibration_test(d, n_resamples=RESAMPLES, rng=1),
-            lambda p=prob, y=labels[0]: skce(p, y, statistic="U"),
+            lambda p=prob, y=labels[0]: SQUARED.evaluate(p, y),
             rounds=3,
         )
         base *= SHARE
-        difference = np.abs(loop() - skce_batch(prob, labels[::SHARE], statistic="U")).max()
+        difference = np.abs(loop() - SQUARED.batch(prob, labels[::SHARE])).max()
         print(
             f"{n:>6} {classes:>4} {base:>8.2f} {batch:>8.3f} {base / batch:>6.1f} {signs:>16.3f} {one * 1e3:>13.1f} "
             f"{difference:>11.1e}",
@@ -66,9 +67,9 @@ def beside_numpy():
 def memory():
     n, classes = 20_000, 10
     prob, labels = simulated(n, classes, 1)
-    skce(prob[:100], labels[0, :100], statistic="U")  # compiled before memory is looked at
+    SQUARED.evaluate(prob[:100], labels[0, :100])  # compiled before memory is looked at
     before = peak()
-    spent = seconds(lambda: skce(prob, labels[0], statistic="U"))
+    spent = seconds(lambda: SQUARED.evaluate(prob, labels[0]))
     print(f"n = {n}, K = {classes}: one value {spent:.2f} s, peak of the process {before:.0f} to {peak():.0f} MiB")
     print(f"(predictions {prob.nbytes / 2**20:.1f} MiB, an n x n matrix {8 * n * n / 2**20:.0f} MiB)\n")
 

@@ -13,7 +13,7 @@ from timing import in_turn, seconds
 
 import calibstat as cs
 
-SMOOTH_CE = cs.MEASURES["smooth_ce"].bind({})
+SMOOTH_CE = cs.measures.SmoothCE()
 
 
 def predictions(rng, n):
@@ -46,10 +46,10 @@ def beside_highs():
         y, p = predictions(np.random.default_rng(0), n)["calibrated"]
         sample = cs.Sample.from_rows(y, p)
         value, residual = sample.value, sample.residual
-        ours = in_turn(lambda v=value, r=residual: SMOOTH_CE.seminorm(v, r))[0]
+        ours = in_turn(lambda v=value, r=residual: SMOOTH_CE.norm(v, r))[0]
         found = []
         highs = seconds(lambda v=value, r=residual, out=found: out.append(by_highs(v, r)))
-        difference = abs(found[0] - SMOOTH_CE.seminorm(value, residual))
+        difference = abs(found[0] - SMOOTH_CE.norm(value, residual))
         print(f"{n:>8} {highs:>9.2f} {ours * 1e3:>10.3f} {highs / ours:>15.0f} {difference:>11.1e}", flush=True)
 
 
@@ -66,7 +66,7 @@ def beside_argsort():
                 times.setdefault(name, []).append(
                     in_turn(
                         lambda p=p: np.argsort(p),
-                        lambda v=sample.value, r=sample.residual: SMOOTH_CE.seminorm(v, r),
+                        lambda v=sample.value, r=sample.residual: SMOOTH_CE.norm(v, r),
                         lambda y=y, p=p: cs.estimate(y, p, measure="smooth_ce"),
                         rounds=rounds,
                     )

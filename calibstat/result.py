@@ -1,4 +1,4 @@
-"""What all results can do. Nothing computes anything random."""
+"""The base of all results: as a dictionary, as a data frame."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def plain(value: Any) -> Any:
-    """Turn arrays and numpy scalars into what JSON knows."""
+def plain_values(value: Any) -> Any:
+    """Turn results, arrays, tuples and numpy scalars into what JSON knows, however deep they lie."""
+    if isinstance(value, Result):
+        return value.to_dict()
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, dict):
-        return {key: plain(entry) for key, entry in value.items()}
+        return {key: plain_values(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain_values(entry) for entry in value]
     return value
 
 
@@ -33,8 +37,8 @@ class Result:
     """What all results can do."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain Python values, ready for JSON."""
-        return {field.name: plain(getattr(self, field.name)) for field in fields(self)}
+        """Return the fields as plain Python values, ready for JSON; results within as dictionaries."""
+        return {field.name: plain_values(getattr(self, field.name)) for field in fields(self)}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the scalar fields as a data frame of one row."""

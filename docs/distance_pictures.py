@@ -1,6 +1,6 @@
 """Draw the pictures of distances.md: ``python docs/distance_pictures.py``.
 
-The two curves are those of ``calibstat study distances``, from its table in simulations/results.
+The two curves are those of ``calibstat study simulations/distances.py``, from its table in simulations/results.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import pandas as pd
 import seaborn as sns
 
 import calibstat as cs
-from calibstat.studies import distances
+from calibstat.study.study_file import load_module
 
 IMAGES = Path(__file__).parent / "images"
-TABLE = Path(__file__).parent.parent / "simulations" / "results" / "distances.csv"
+SIMULATIONS = Path(__file__).parent.parent / "simulations"
+TABLE = SIMULATIONS / "results" / "distances.csv"
+distances = load_module(SIMULATIONS / "distances.py")
 ALPHA = 0.2
 BLUE, ORANGE = sns.color_palette("colorblind")[:2]
 LOW, HIGH, RARE = 0.5 - ALPHA, 0.5 + ALPHA, ALPHA / (1 + 2 * ALPHA)

@@ -14,7 +14,8 @@ from typing import Any
 import calibstat as cs
 
 DOCS = Path(__file__).parent
-RESULTS = DOCS.parent / "simulations" / "results"
+SIMULATIONS = DOCS.parent / "simulations"
+RESULTS = SIMULATIONS / "results"
 CLAIMS = {
     "complete": "zero in the population if the model is calibrated",
     "sound": "zero in the population only if the model is calibrated",
@@ -22,7 +23,7 @@ CLAIMS = {
     "symmetric": "unchanged when outcomes and predictions are both reversed",
 }
 OF_VECTORS = {"symmetric": "unchanged when the classes are put in another order, but for ties"}
-PENDING = "*No results are stored yet: run `calibstat study {name} --out simulations` to make them.*"
+PENDING = "*No results are stored yet: run `calibstat study simulations/{name}.py` to make them.*"
 
 
 def rows_of(header: list[str], rows: list[list[Any]]) -> str:
@@ -46,36 +47,40 @@ def linked(reference: str) -> str:
     return re.sub(r"arXiv:([\d.]+\d)", r"[arXiv:\1](https://arxiv.org/abs/\1)", reference)
 
 
+def of_vectors(entry: type[cs.Measure]) -> bool:
+    """Whether a measure is of whole predicted vectors."""
+    return issubclass(entry, cs.measures.MulticlassMeasure)
+
+
 def measure_page(name: str) -> str:
     """Write the page of one measure from its entry in the registry."""
     entry = cs.MEASURES[name]
-    low, high = entry.bounds
-    options = [[f"`{option}`", f"`{default!r}`"] for option, default in entry.options.items()]
-    meanings = CLAIMS | (OF_VECTORS if entry.of == "vectors" else {})
-    claims = [[claim, "yes" if getattr(entry, claim) else "no", meaning] for claim, meaning in meanings.items()]
-    honest = entry.bind({}).honest is not None
+    info, (low, high) = entry.info, entry.info.bounds
+    options = [[f"`{option}`", f"`{default!r}`"] for option, default in entry.defaults().items()]
+    meanings = CLAIMS | (OF_VECTORS if of_vectors(entry) else {})
+    claims = [[claim, "yes" if getattr(info, claim) else "no", meaning] for claim, meaning in meanings.items()]
     others = (
         "`percentile`, `basic` and `bca` run too, for comparison; see [intervals](../intervals.md) for what they miss"
     )
     upper = "∞" if high == float("inf") else f"{high:g}"
     parts = [
-        f"# {entry.title}",
-        f"`measure={name!r}`, of " + ("whole predicted vectors" if entry.of == "vectors" else "one event"),
-        mathml(entry.formula),
-        inspect.getdoc(entry.function),
+        f"# {info.title}",
+        f"`measure={name!r}`, of " + ("whole predicted vectors" if of_vectors(entry) else "one event"),
+        mathml(info.formula),
+        inspect.getdoc(entry),
         "## Options and defaults",
         rows_of(["option", "default"], options) if options else "It has none.",
         "## Range",
         f"From {low:g} to {upper}. "
-        + ("Large values speak against calibration." if entry.tail == "greater" else "The test is two-sided.")
-        + (" It takes long, so that it draws 99 times unless asked otherwise." if entry.resamples < 999 else ""),
+        + ("Large values speak against calibration." if info.tail == "greater" else "The test is two-sided.")
+        + (" It takes long, so that it draws 99 times unless asked otherwise." if info.resamples < 999 else ""),
         "## Claims",
         "The test suite checks each of these.",
         rows_of(["claim", "holds", "meaning"], claims),
         "## Confidence intervals",
-        (f"`honest` with the default options. {others}." if honest else f"No honest interval is known. {others}."),
+        ("`honest` with the default options. " if entry().has_form else "No honest interval is known. ") + f"{others}.",
         "## Reference",
-        linked(entry.reference),
+        linked(info.reference),
     ]
     return "\n\n".join(map(str, parts)) + "\n"
 
@@ -84,12 +89,12 @@ def measures_table() -> str:
     """List the measures."""
     rows = [
         [
-            f"[{entry.title}]({name}.md)",
+            f"[{entry.info.title}]({name}.md)",
             f"`{name}`",
-            "whole vectors" if entry.of == "vectors" else "one event",
-            "yes" if entry.sound and entry.complete else "no",
-            "yes" if entry.continuous else "no",
-            "yes" if entry.bind({}).honest else "no",
+            "whole vectors" if of_vectors(entry) else "one event",
+            "yes" if entry.info.sound and entry.info.complete else "no",
+            "yes" if entry.info.continuous else "no",
+            "yes" if entry().has_form else "no",
         ]
         for name, entry in cs.MEASURES.items()
     ]
@@ -97,7 +102,7 @@ def measures_table() -> str:
 
 
 def sizes_table() -> str:
-    """Show how often the tests reject calibrated models, the most of any law of predictions in the stored study."""
+    """Show how often the tests reject calibrated models, the most of any predictions in the stored study."""
     path = RESULTS / "size.csv"
     if not path.exists():
         return PENDING.format(name="size")
@@ -169,17 +174,18 @@ def distances_table() -> str:
         return PENDING.format(name="distances")
     import pandas as pd
 
-    from calibstat.studies.distances import LIMITS, judge
+    from calibstat.study.study_file import load_module
 
-    found = judge(pd.read_csv(path, comment="#"))
+    distances = load_module(SIMULATIONS / "distances.py")
+    found = distances.judge(pd.read_csv(path, comment="#"))
     cells = {
         (row.measure, row.property): f"{'✓' if row.holds else '✗'} {row.number:.2g} ({row.where})"
         if row.number == row.number  # not nan: there was something to see it in
         else "–"
         for row in found.itertuples()
     }
-    rows = [[measure, *(cells[measure, name] for name in LIMITS)] for measure in found["measure"].unique()]
-    return f"{source(path)}\n\n{rows_of(['measure', *LIMITS], rows)}"
+    rows = [[measure, *(cells[measure, name] for name in distances.LIMITS)] for measure in found["measure"].unique()]
+    return f"{source(path)}\n\n{rows_of(['measure', *distances.LIMITS], rows)}"
 
 
 def source(path: Path) -> str:
@@ -203,6 +209,11 @@ def api_list() -> str:
     return "\n\n".join(f"::: calibstat.{name}" for name in names)
 
 
+def study_list() -> str:
+    """Name every public name of studies, for mkdocstrings to fill in."""
+    return "\n\n".join(f"::: calibstat.study.{name}" for name in cs.study.__all__)
+
+
 def generators_list() -> str:
     """Name every generator, for mkdocstrings to fill in."""
     names = ["Generator", "MulticlassGenerator", *cs.GENERATORS]
@@ -217,13 +228,14 @@ MARKERS = {
     "distances": distances_table,
     "decisions": decisions_list,
     "api": api_list,
+    "study": study_list,
     "generators": generators_list,
 }
 
 
 def on_config(config: Any) -> Any:
     """Put the pages of the measures into the navigation."""
-    section = [{entry.title: f"measures/{name}.md"} for name, entry in cs.MEASURES.items()]
+    section = [{entry.info.title: f"measures/{name}.md"} for name, entry in cs.MEASURES.items()]
     for item in config.nav:
         if "Measures" in item:
             item["Measures"] = ["measures/index.md", *section]

@@ -1,11 +1,95 @@
-"""How far off is the plug-in estimate of each measure, over n and bins?
+"""How far off is the plug-in estimate of each measure, over n and over bins?
 
-The grid and the figure are in calibstat/studies/bias.py.
+Most estimates of calibration errors are too high, the more so the fewer rows and the more bins. The second picture
+shows, for each number of bins, the mean estimate beside the population value of the measure with the same bins, which
+itself grows with their number.
 """
 
-import sys
-from pathlib import Path
+from __future__ import annotations
 
-from calibstat.cli.app import app
+from itertools import product
+from typing import TYPE_CHECKING
 
-app(["study", "bias", "--out", str(Path(__file__).parent), *sys.argv[1:]])
+from calibstat.study import Study, plot
+from calibstat.study.pictures.estimates import panels
+
+from .parts.grid import Grid, binned, every_measure, models
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+DEFAULT, OTHERS = 15, (5, 50, 100)  # numbers of bins
+
+
+def grids(quick: bool) -> list[Grid]:
+    """Return one grid of all measures, the binned ones with several numbers of bins."""
+    every, chosen = every_measure(), models()
+    if quick:
+        chosen = {label: chosen[label] for label in ("calibrated", "five scores", "temperature 1.5")}
+    return [
+        {
+            "question": "bias",
+            "generators": chosen,
+            "n": [100, 1000] if quick else [100, 300, 1000, 10_000, 100_000],
+            "measures": every | binned(every, OTHERS),
+            "replicates": 20 if quick else 400,
+        }
+    ]
+
+
+def figures(table: pd.DataFrame) -> dict[str, Figure]:
+    """Draw all measures with their default options over n, and the binned ones over their bins."""
+    has_bins = with_bins(table)
+    default = ~table.index.isin(has_bins.index[has_bins["bins"] != DEFAULT])
+    return {"": plot(table[default]), "bins": draw_bins(has_bins)}
+
+
+def with_bins(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of measures that are there with several numbers of bins, with these in a column `bins`."""
+    parts = table["measure"].str.extract(r"^(?P<measure>.*?)(?:, (?P<bins>\d+) bins)?$")
+    several = parts["measure"].isin(parts["measure"][parts["bins"].notna()])
+    return table.assign(measure=parts["measure"], bins=parts["bins"].fillna(str(DEFAULT)).astype(int))[several]
+
+
+def draw_bins(table: pd.DataFrame) -> Figure:
+    """Draw mean estimates for each n, and the population value, over the number of bins."""
+    import seaborn as sns
+
+    forms, labels, numbers = (list(table[column].unique()) for column in ("measure", "generator", "n"))
+    bins = sorted(table["bins"].unique())
+    with sns.axes_style("whitegrid"):
+        figure, grid = panels(len(forms), len(labels), 1.9, 1.75, sharex=True, sharey="row")
+    colors = sns.color_palette("viridis_r", len(numbers))
+    for (row, form), (column, label) in product(enumerate(forms), enumerate(labels)):
+        axes = grid[row, column]
+        rows = table[(table["measure"] == form) & (table["generator"] == label)].sort_values("bins")
+        for n, color, marker in zip(numbers, colors, "osD^v", strict=False):
+            these = rows[rows["n"] == n]
+            style = {"color": color, "marker": marker, "markersize": 4, "label": f"mean estimate, n = {n}"}
+            axes.errorbar(these["bins"], these["mean"], 2 * these["mean_se"], **style)
+        truth = rows.drop_duplicates("bins")
+        axes.plot(truth["bins"], truth["truth"], color="black", linestyle="--", label="population value", zorder=3)
+        axes.set_xscale("log")
+        axes.set_xticks(bins, [str(b) for b in bins])
+        axes.set_xticks([], minor=True)
+        if row == 0:
+            axes.set_title(label.replace(", ", ",\n"), fontsize="medium")
+        if column == 0:
+            axes.set_ylabel(form)
+    for axes in grid[:, 0]:  # only now, because limits that are set no longer follow what is drawn
+        shown = table[table["measure"] == axes.get_ylabel()]
+        axes.set_ylim(bottom=min(0.0, (shown["mean"] - 2 * shown["mean_se"]).min()))  # a debiased one may be below 0
+    handles = grid[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside upper center", ncols=3, frameon=False)
+    figure.supxlabel("number of bins (bars: ± 2 standard errors)", fontsize="medium")
+    return figure
+
+
+study = Study(
+    question="How far off is the plug-in estimate of each measure, over n and bins?",
+    seed=20264,
+    runtime_hours=0.05,
+    grids=grids,
+    figures=figures,
+)

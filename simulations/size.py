@@ -1,11 +1,73 @@
-"""Does every test keep its level?
+"""Does the labels-only test keep its level? How often does it reject what is calibrated?
 
-The grid and the figure are in calibstat/studies/size.py.
+The promise: with resample="labels", P(p <= 0.05) <= 0.05 for every measure, n and pattern of ties. resample="both"
+promises nothing; its rates are here to be seen.
 """
 
-import sys
-from pathlib import Path
+from __future__ import annotations
 
-from calibstat.cli.app import app
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-app(["study", "size", "--out", str(Path(__file__).parent), *sys.argv[1:]])
+from calibstat import generators
+from calibstat.study import Study, plot
+
+from .parts.grid import BINNED, FIVE, Grid, every_measure
+from .parts.promises import more_often
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+LEVEL = 0.05
+SEVERAL = BINNED | {name: (name, {}) for name in ("ks", "kuiper", "kernel_ce")}
+
+
+def grids(quick: bool) -> list[Grid]:
+    """Return the grid of the promise, a smaller one with many rows, and one where rows are drawn as well."""
+    from scipy.stats import beta
+
+    uniform = {"uniform": generators.calibrated()}
+    few = uniform | {
+        "five scores": generators.calibrated(FIVE),
+        "near 0 and 1": generators.calibrated(beta(0.1, 0.1)),
+    }
+    more = few | {
+        "two normal classes": generators.gaussian_mixture(0, -2),
+        "one score": generators.gaussian_mixture(0, 0),
+        "half uniform, half five": generators.groups(
+            {"uniform": (0.5, generators.calibrated()), "five": (0.5, generators.calibrated(FIVE))}
+        ),
+    }
+    effort = {"replicates": 20, "n_resamples": 39} if quick else {"replicates": 2000, "n_resamples": 99}
+    size: Grid = {"question": "size", "level": LEVEL, **effort}
+    labels = {**size, "measures": every_measure(), "methods": ["labels"]}
+    both = {**size, "generators": uniform, "measures": SEVERAL, "methods": ["both"]}
+    if quick:
+        return [{**labels, "generators": few, "n": [20]}, {**both, "n": [20, 100]}]
+    return [
+        {**labels, "generators": more, "n": [20, 100]},
+        {**labels, "generators": few, "n": [1000]},
+        {**both, "n": [20, 100, 1000]},
+    ]
+
+
+def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
+    """Draw each way of resampling."""
+    return {str(method): plot(part) for method, part in table.groupby("method")}
+
+
+def violations(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of the labels-only test that reject more often than their level allows."""
+    promised = table[table["method"] == "labels"]
+    return more_often(promised, promised["rejections"], LEVEL)
+
+
+study = Study(
+    question="Does the labels-only test keep its level?",
+    seed=20261,
+    runtime_hours=0.3,
+    grids=grids,
+    figures=figures,
+    violations=violations,
+)

@@ -1,14 +1,16 @@
-"""Slow versions of the distances, straight from their definitions, and the small samples on which they are run."""
+"""Slow versions of what is tested, straight from definitions, and the small samples on which they are run."""
 
 from functools import cache
 
 import numpy as np
 from conftest import rows
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.optimize import linprog, nnls
 from scipy.sparse import coo_array
 
 import calibstat as cs
+from calibstat.resampling.streams import GOLDEN
 
 TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
@@ -125,3 +127,23 @@ def best_update(sample):
 
 def unbinned(sample):
     return np.abs(sample.residual).sum()
+
+
+def splitmix_words(starts, size):
+    """The first `size` words of every stream, shape (len(starts), size), by the published recurrence in plain numpy."""
+    with np.errstate(over="ignore"):
+        state = np.asarray(starts, np.uint64)[:, None] + np.arange(1, size + 1, dtype=np.uint64) * GOLDEN
+        z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
+
+
+def follows(drawn, pmf, false_alarm=1e-5):
+    """Exact binomial limits on the frequency of every value, Bonferroni over the values; `pmf` starts at value 0."""
+    observed = np.bincount(np.asarray(drawn, np.int64), minlength=len(pmf))
+    if observed.size > len(pmf):
+        return False
+    tail = false_alarm / len(pmf) / 2
+    low = stats.binom.ppf(tail, len(drawn), pmf)
+    high = stats.binom.isf(tail, len(drawn), pmf)
+    return bool(np.all((low <= observed) & (observed <= high)))

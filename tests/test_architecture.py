@@ -7,6 +7,7 @@ import ast
 import inspect
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,16 +16,17 @@ import calibstat
 
 ROOT = Path(calibstat.__file__).parent
 LAYERS = ["compiled", "data", "measures", "result", "resampling", "generators", "inference", "classical"]
-LAYERS += ["recalibration", "plots", "output", "study", "__init__", "studies", "cli"]
+LAYERS += ["recalibration", "plots", "output", "study", "__init__", "cli"]
 LATE = ["statsmodels", "seaborn", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich"]
 RANDOM = {
     "resampling/streams.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
+    "generators/distributions.py": {None: {"Generator", "SeedSequence"}},  # types only
     "generators/generator.py": {"drawing": {"default_rng"}},  # synthetic data
     "study/": {None: {"SeedSequence"}},
-    "studies/": {None: {"SeedSequence"}},
-    "studies/randomised.py": {None: {"Generator"}},  # estimators that are random by themselves, for comparison only
-    "studies/distances.py": {None: {"SeedSequence"}, "draw_kernel": {"default_rng"}},
-    "studies/comparison.py": {None: {"SeedSequence"}, "sample": {"default_rng"}},
+    "simulations/": {None: {"SeedSequence"}},
+    "simulations/parts/kernel_estimators.py": {None: {"Generator"}},  # random by themselves, for comparison only
+    "simulations/distances.py": {None: {"SeedSequence"}, "draw_kernel": {"default_rng"}},
+    "simulations/comparison.py": {None: {"SeedSequence"}, "sample": {"default_rng"}},
     "cli/demo.py": {None: {"default_rng"}},  # the split into rows to fit and rows held out
 }
 
@@ -58,6 +60,50 @@ def upward_imports(file, source):
             if layer != layer_of(own) and LAYERS.index(layer) > LAYERS.index(layer_of(own)):
                 found.append(f"{file}:{node.lineno} imports {'.'.join(target)}, which is above it")
     return found
+
+
+def module_imports(files):
+    """For each module, by dotted name inside calibstat, the modules that it imports, nested imports too.
+
+    What an import runs on the way, the package of a module, is left out: only what is named counts.
+    """
+    name = {file: file.removesuffix(".py").removesuffix("__init__").strip("/").replace("/", ".") for file in files}
+    modules = set(name.values())
+
+    def targets(file, node):
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            here = ["calibstat", *file.split("/")][: -node.level] if node.level else []
+            base = ".".join(here + (node.module.split(".") if node.module else []))
+            found = [f"{base}.{alias.name}" for alias in node.names] + [base]
+        else:
+            return set()
+        inside = [target.partition(".")[2] for target in found if target.split(".")[0] == "calibstat"]
+        if isinstance(node, ast.ImportFrom) and set(inside[:-1]) <= modules:
+            inside = inside[:-1]  # only modules, and nothing of their package
+        return {target for target in inside if target in modules}
+
+    return {
+        name[file]: {target for node in ast.walk(ast.parse(source)) for target in targets(file, node)} - {name[file]}
+        for file, source in files.items()
+    }
+
+
+def circles(files):
+    """Modules that import each other, directly or through others, each with those that it shares a circle with."""
+    imports = module_imports(files)
+
+    def reached(module):
+        found, left = set(), [module]
+        while left:
+            new = imports[left.pop()] - found
+            found |= new
+            left += new
+        return found
+
+    below = {module: reached(module) for module in imports}
+    return {frozenset(m for m in below[module] if module in below[m]) for module in below if module in below[module]}
 
 
 def imported(node):
@@ -127,6 +173,35 @@ def test_imports_point_downwards():
     assert [fault for file, source in sources().items() for fault in upward_imports(file, source)] == []
 
 
+def test_imports_have_no_circles():
+    assert [sorted(circle) for circle in circles(sources())] == []
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "from calibstat.data.sample import Sample",
+        "from calibstat.data import sample",
+        "from . import sample",
+        "from .sample import Sample",
+        "import calibstat.data.sample",
+        "def f():\n    from calibstat.data.sample import Sample",
+        "if TYPE_CHECKING:\n    from calibstat.data.sample import Sample",
+    ],
+)
+def test_a_circle_is_found(back):
+    files = {
+        "__init__.py": "",
+        "data/__init__.py": "from calibstat.data.sample import Sample",
+        "data/clipping.py": back,
+    }
+    files["data/binning.py"] = "from calibstat.data.clipping import clip"
+    assert circles(files | {"data/sample.py": "from calibstat.data.binning import cut"}) == {
+        frozenset({"data.sample", "data.binning", "data.clipping"})
+    }
+    assert circles(files | {"data/sample.py": "import numpy"}) == set()
+
+
 def test_every_file_has_a_layer():
     assert {file.removesuffix(".py").split("/")[0] for file in sources()} <= set(LAYERS)
 
@@ -168,7 +243,9 @@ def test_a_slow_library_is_noticed():
 
 
 def test_only_the_named_places_draw():
-    assert [fault for file, source in sources().items() for fault in drawing(file, source)] == []
+    simulations = ROOT.parent / "simulations"
+    studies = {str(path.relative_to(ROOT.parent)): path.read_text() for path in sorted(simulations.rglob("*.py"))}
+    assert [fault for file, source in (sources() | studies).items() for fault in drawing(file, source)] == []
 
 
 @pytest.mark.parametrize(
@@ -180,10 +257,23 @@ def test_only_the_named_places_draw():
         ("measures/binned.py", "import random"),
         ("resampling/streams.py", "def other(rng):\n    return np.random.SeedSequence(rng)"),
         ("study/engine.py", "rng = np.random.default_rng(0)"),
+        ("simulations/size.py", "rng = np.random.default_rng(0)"),
     ],
 )
 def test_a_draw_elsewhere_is_found(file, source):
     assert len(drawing(file, source)) == 1
+
+
+def test_dir_is_what_is_public():
+    assert dir(calibstat) == sorted(calibstat.__all__)
+    assert {"estimate", "reliability"} <= set(dir(calibstat))
+
+
+def test_the_version_is_in_one_place():
+    project = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())
+    assert "version" not in project["project"]
+    place = project["tool"]["hatch"]["version"]["path"]
+    assert f'__version__ = "{calibstat.__version__}"' in (ROOT.parent / place).read_text()
 
 
 def test_no_public_name_looks_like_a_test():
@@ -216,3 +306,17 @@ def test_a_poor_docstring_is_found():
 
     assert missing_sections("poor", poor) == ["poor: Examples", "poor: Parameters"]
     assert missing_sections("Bare", Bare) == ["Bare: Attributes"]
+
+
+def test_every_generator_registers_itself():
+    from calibstat.generators import generator_table
+
+    names = {node.name for file, source in sources().items() if file.startswith("generators/")
+             for node in ast.parse(source).body if isinstance(node, ast.ClassDef)
+             if "register" in map(ast.unparse, node.decorator_list)}  # fmt: skip
+    assert names == set(calibstat.GENERATORS)
+    assert all(getattr(calibstat.generators, name) is entry for name, entry in calibstat.GENERATORS.items())
+    # a file that has the name of a generator would hide it
+    assert names.isdisjoint(Path(file).stem for file in sources() if file.startswith("generators/"))
+    with pytest.raises(ValueError, match="expected a generator of a new name, found 'shift' again"):
+        generator_table.register(calibstat.generators.shift)

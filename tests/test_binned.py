@@ -1,4 +1,5 @@
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import strategies as st
 from oracles import bin_number
 
 import calibstat as cs
-from calibstat.measures.binned import MANY_BINS, bin_cells, bin_numbers, number_of_bins
+from calibstat.inference.gce_family import NAMED
+from calibstat.measures.binned import MANY_BINS, bin_cells, number_of_bins
 from calibstat.recalibration import HistogramBinning
 
 
@@ -168,7 +170,7 @@ def test_debiased_is_its_definition(data, bins, variant):
     y, p = data
     for strategy, cell in (("uniform", plain_uniform(p, bins)), ("quantile", plain_quantile(p, bins))):
         expected = plain_debiased(y, p, cell, variant)
-        bound = cs.MEASURES["ece_debiased"].bind({"n_bins": bins, "variant": variant, "strategy": strategy})
+        bound = cs.measures.ECEDebiased(n_bins=bins, variant=variant, strategy=strategy)
         root = cs.estimate(y, p, **{"measure": "ece_debiased", **bound.options})
         assert root * abs(root) == pytest.approx(expected, abs=1e-13)
 
@@ -181,7 +183,7 @@ def test_debiased_square_is_unbiased():
         y = np.array([code >> i & 1 for i in range(6)])
         weight = np.prod(np.where(y == 1, truth, 1 - truth))
         for variant in mean:
-            bound = cs.MEASURES["ece_debiased"].bind({"n_bins": 2, "variant": variant})
+            bound = cs.measures.ECEDebiased(n_bins=2, variant=variant)
             root = bound.estimate(cs.Sample.from_rows(y, p))
             mean[variant] += weight * root * abs(root)
     assert mean["unbiased"] != pytest.approx(mean["kumar"], abs=1e-3)
@@ -193,108 +195,16 @@ def test_unknown_variant():
         cs.estimate([1], [0.5], measure="ece_debiased", variant="x")
 
 
-# --- functions for scorers -------------------------------------------------------------------------------------------
+# --- the function for scorers ----------------------------------------------------------------------------------------
 
 
-def test_functions_are_the_measures():
+def test_the_function_for_scorers_is_the_measure():
     y, p = [1, 0, 1, 0], [0.2, 0.6, 0.7, 0.7]
     assert cs.expected_calibration_error(y, p) == cs.estimate(y, p)
     assert cs.expected_calibration_error(y, p, norm="l2", strategy="quantile", n_bins=2) == cs.estimate(
         y, p, norm="l2", strategy="quantile", n_bins=2
     )
-    assert cs.maximum_calibration_error(y, p, n_bins=3) == cs.estimate(y, p, norm="max", n_bins=3)
-    assert cs.kernel_calibration_error(y, p, kernel="gaussian") == cs.estimate(
-        y, p, measure="kernel_ce", kernel="gaussian"
-    )
-    assert cs.kernel_calibration_error(cs.Sample.from_rows(y, p)) == cs.estimate(y, p, measure="kernel_ce")
-
-
-# --- edges -----------------------------------------------------------------------------------------------------------
-
-MANY = [1, 3, 10, 15, 25, 49, 50, 100, 1000]
-
-
-def beside_edges(bins):
-    """Every edge b / bins, the double below and the double above it, and the bin of each, from 0."""
-    edge = np.arange(bins + 1) / bins
-    value = np.concatenate([edge, np.nextafter(edge[1:], 0), np.nextafter(edge[:-1], 1)])
-    number = np.arange(bins + 1)
-    return value, np.concatenate([np.maximum(number - 1, 0), number[1:] - 1, number[:-1]])
-
-
-@pytest.mark.parametrize("bins", MANY)
-def test_an_edge_belongs_to_the_bin_below_it(bins):
-    value, number = beside_edges(bins)
-    assert np.array_equal(bin_number(value, bins), number)  # the oracle of all other tests
-    assert np.array_equal(bin_numbers(value, bins), number)
-    assert np.array_equal(bin_cells(value, np.ones(value.size), n_bins=bins), number)
-
-
-@pytest.mark.parametrize("bins", MANY)
-def test_every_verb_has_the_same_edges(bins):
-    v, number = beside_edges(bins)
-    y = np.arange(v.size) % 3 == 0
-    used, cell = np.unique(number, return_inverse=True)
-    rows, residual = np.bincount(cell), np.bincount(cell, y - v)
-    expected = np.abs(residual).sum() / v.size
-    two = np.column_stack((1 - v, v))
-    family = cs.generators.domain(np.full(v.size, 1 / v.size), y, v)
-    shown = cs.reliability(y, v, n_bins=bins, band=None)
-    by_class = cs.estimate(y.astype(int), two, lens="class_wise", n_bins=bins)
-    found = {
-        "rows": cs.estimate(y, v, n_bins=bins),
-        "sample": cs.estimate(cs.Sample.from_rows(y, v), n_bins=bins),
-        "class": by_class[1],
-        "no class": by_class[0],
-        "columns": cs.estimate(y.astype(int), two, lens=cs.lenses.one_class(1), n_bins=bins),
-        "truth": family.truth("ece", n_bins=bins),
-        "width": cs.estimate(y, v, measure="ece_width", n_bins=bins) - 1 / bins,
-        "general": cs.estimate(y.astype(int), two, measure="gce", class_conditional=True, n_bins=bins, threshold=0.0),
-        "canonical": cs.estimate(y.astype(int), two, measure="canonical_ce", strategy="uniform", n_bins=bins),
-        "interval": cs.confidence_interval(y, v, n_bins=bins, n_resamples=1, rng=1).estimate,
-        "test": cs.calibration_test(y, v, n_bins=bins, n_resamples=1, rng=1).statistic,
-    }
-    both = by_class.copy()
-    both[1] = expected
-    other = bin_number(1 - v, bins)
-    both[0] = np.abs(np.bincount(other, (1 - y) - (1 - v))).sum() / v.size
-    everything = dict.fromkeys(found, expected) | {"no class": both[0]}
-    # an exact 0 is not kept, so the bins of each class weigh one in all of its other rows
-    kept = [(w > 0, np.asarray(t), bin_number(w, bins)) for w, t in ((1 - v, ~y), (v, y))]
-    everything["general"] = np.mean([np.abs(np.bincount(b[k], (t - w)[k])).sum() / k.sum()
-                                     for (k, t, b), w in zip(kept, (1 - v, v), strict=True)])  # fmt: skip
-    assert found == pytest.approx(everything, abs=1e-12)
-    assert shown.count.tolist() == rows.tolist()
-    assert shown.left.tolist() == (used / bins).tolist()
-    assert shown.right.tolist() == ((used + 1) / bins).tolist()
-    learned = HistogramBinning(n_bins=bins).fit(v, y).predict_proba(v)
-    assert learned == pytest.approx((np.bincount(cell, y) / rows)[cell], abs=1e-15)
-
-
-def test_published_edges():
-    # 7/25 and .07 times 100 round to above 7; alone in their bins both rows are off by what they predict of outcome 1
-    assert cs.estimate([0, 1], [0.07, 0.08], n_bins=100) == pytest.approx((0.07 + 0.92) / 2)
-    assert cs.estimate([0, 1], [7 / 25, 8 / 25], n_bins=25) == pytest.approx((7 / 25 + 17 / 25) / 2)
-
-
-@given(st.integers(1, 10**6), st.data())
-def test_bins_of_any_number(bins, data):
-    edge = data.draw(st.lists(st.integers(0, bins), min_size=1, max_size=20).map(lambda b: np.array(b) / bins))
-    nudged = np.clip(np.concatenate([edge, np.nextafter(edge, 0), np.nextafter(edge, 1)]), 0, 1)
-    assert np.array_equal(bin_numbers(nudged, bins), bin_number(nudged, bins))
-
-
-def test_rounding_the_product_is_found():
-    """The fault: the product with the number of bins, rounded up."""
-    value, number = beside_edges(25)
-    assert not np.array_equal(np.clip(np.ceil(value * 25) - 1, 0, 24), number)
-
-
-def test_float32_is_its_binary_value():
-    # 0.2 as float32 is .20000000298..., above 1/5, so it is in the bin (.2, .4] and .15 is not
-    single = np.array([0.2, 0.15], np.float32)
-    assert cs.estimate([0, 1], single, n_bins=5) == pytest.approx((float(single[0]) + 1 - float(single[1])) / 2)
-    assert cs.estimate([0, 1], [0.2, 0.15], n_bins=5) == pytest.approx(abs(1 - 0.35) / 2)
+    assert cs.expected_calibration_error(cs.Sample.from_rows(y, p), n_bins=3) == cs.estimate(y, p, n_bins=3)
 
 
 # --- many bins, and level sets ---------------------------------------------------------------------------------------
@@ -334,7 +244,7 @@ ASKED = {
     "debiased": lambda n_bins: cs.estimate(Y, V, measure="ece_debiased", n_bins=n_bins),
     "width": lambda n_bins: cs.estimate(Y, V, measure="ece_width", n_bins=n_bins),
     "detail": lambda n_bins: cs.detail(Y, V, measure="ece", n_bins=n_bins),
-    "function": lambda n_bins: cs.maximum_calibration_error(Y, V, n_bins=n_bins),
+    "function": lambda n_bins: cs.expected_calibration_error(Y, V, n_bins=n_bins, norm="max"),
     "test": lambda n_bins: cs.calibration_test(Y, V, n_bins=n_bins, n_resamples=19, rng=1),
     "interval": lambda n_bins: cs.confidence_interval(Y, V, n_bins=n_bins, n_resamples=19, rng=1),
     "bca": lambda n_bins: cs.confidence_interval(Y, V, n_bins=n_bins, method="bca", n_resamples=19, rng=1),
@@ -348,9 +258,12 @@ ASKED = {
     ),
     "canonical": lambda n_bins: cs.estimate(LABEL, PROB, measure="canonical_ce", strategy="uniform", n_bins=n_bins),
     "general": lambda n_bins: cs.estimate(LABEL, PROB, measure="gce", n_bins=n_bins),
-    "adaptive": lambda n_bins: cs.adaptive_calibration_error(LABEL, PROB, n_bins=n_bins),
-    "thresholded": lambda n_bins: cs.thresholded_adaptive_calibration_error(LABEL, PROB, n_bins=n_bins),
-    "static": lambda n_bins: cs.static_calibration_error(LABEL, PROB, n_bins=n_bins),
+    **{
+        name: partial(
+            lambda options, n_bins: cs.estimate(LABEL, PROB, measure="gce", n_bins=n_bins, **options), options
+        )
+        for name, options in NAMED.items()
+    },
     "family": lambda n_bins: cs.gce_family(LABEL, PROB, n_bins=n_bins),
     "truth": lambda n_bins: cs.generators.temperature(2).truth("ece", n_bins=n_bins),
     "finite truth": lambda n_bins: cs.generators.hidden().truth("ece", n_bins=n_bins),
@@ -396,14 +309,14 @@ def test_level_sets_of_a_population():
     # .45 of the rows predict .52 and fail, .55 predict .58 and happen
     assert cs.generators.hidden().truth("ece", n_bins=None) == pytest.approx(0.45 * 0.52 + 0.55 * 0.42, abs=1e-15)
     # two of uniform predictions, s-shaped: E|c(v) - v| = abs(a) / (2 pi²), see the tests of generators
-    family = cs.generators.calibrated().distorted_by(temperature=1)
+    family = cs.generators.distorted(cs.generators.calibrated(), temperature=1)
     assert family.truth("ece", n_bins=None) == pytest.approx(0, abs=1e-12)
     # temperature 2 of uniform chances: E abs(f - v) = ln(2)/2 - 1/4 over all of the over-confidence
     assert cs.generators.temperature(2).truth("ece", n_bins=None) == pytest.approx(np.log(2) / 2 - 0.25, abs=1e-12)
     # 16 waves cancel in any few bins
     waves = cs.generators.high_frequency(16)
     assert waves.truth("ece", n_bins=None) > 5 * waves.truth("ece", n_bins=15)
-    with pytest.raises(NotImplementedError, match="continuous law"):
+    with pytest.raises(NotImplementedError, match="continuous distribution"):
         cs.generators.dirichlet((1, 1, 1), temperature=2).truth("ece", n_bins=None)
     with pytest.raises(NotImplementedError, match="cells"):
         cs.generators.dirichlet((1, 1, 1), temperature=2).truth("canonical_ce", strategy="uniform", n_bins=None)
@@ -416,12 +329,12 @@ def test_level_sets_of_a_population():
 def test_held_quantiles_are_cuts(data, bins):
     y, p = data
     sample = cs.Sample.from_rows(y, p)
-    bound = cs.MEASURES["ece"].bind({"strategy": "quantile", "n_bins": bins})
+    bound = cs.measures.ECE(strategy="quantile", n_bins=bins)
     held = bound.held(sample.value, sample.count)
     assert held.estimate(sample) == pytest.approx(bound.estimate(sample), abs=1e-15)
-    assert held.held(sample.value, sample.count) is held
+    assert held.held(sample.value, sample.count) == held
     cell = [sum(v > cut for cut in held.options["strategy"]) for v in p]
-    assert cs.estimate(y, p, **held.options) == pytest.approx(plain_ece(y, p, cell, 1), abs=1e-12)
+    assert cs.estimate(y, p, measure=held) == pytest.approx(plain_ece(y, p, cell, 1), abs=1e-12)
 
 
 def test_cuts_of_a_population():
@@ -431,7 +344,7 @@ def test_cuts_of_a_population():
     assert family.truth("ece", strategy=()) == pytest.approx(0, abs=1e-12)
     uniform = [b / 15 for b in range(1, 15)]
     assert family.truth("ece", strategy=uniform) == pytest.approx(family.truth("ece"), abs=1e-12)
-    mixed = cs.generators.calibrated().distorted_by(temperature=2, subgroup=0.1)
+    mixed = cs.generators.distorted(cs.generators.calibrated(), temperature=2, subgroup=0.1)
     assert mixed.truth("ece", strategy=np.array(uniform)) == pytest.approx(mixed.truth("ece"), abs=1e-9)
     assert cs.generators.hidden().truth("ece", strategy=[0.52]) == pytest.approx(0.465, abs=1e-15)
     assert cs.generators.hidden().truth("ece", strategy=[0.51]) == pytest.approx(0.003, abs=1e-15)
@@ -445,5 +358,5 @@ def test_bad_cuts(strategy):
 
 def test_a_number_of_bins_that_follows_the_rows_is_held():
     sample = cs.Sample.from_rows(Y, V)
-    held = cs.MEASURES["ece_width"].bind({"n_bins": "cube_root"}).held(sample.value, sample.count)
+    held = cs.measures.ECEWidth(n_bins="cube_root").held(sample.value, sample.count)
     assert held.options["n_bins"] == 5  # 4³ < 90 <= 5³

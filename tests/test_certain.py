@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from simulation_files import study_file
 
 import calibstat as cs
 from calibstat.data import clipping as certain
 from calibstat.recalibration import MatrixScaling, NeuralScaling, PlattScaling, TemperatureScaling, VectorScaling
-from calibstat.studies import recalibration
 
 Y, P = cs.generators.temperature(1.5).sample(200, rng=1)
 P = P.round(2).clip(0.01, 0.99)
@@ -187,6 +187,7 @@ def test_the_truth_of_the_moved_loss(clip):
 @pytest.mark.parametrize("absent", [False, True])
 def test_the_study_takes_certain_predictions_and_absent_classes(absent, tmp_path, monkeypatch):
     pytest.importorskip("sklearn")
+    recalibration = study_file("recalibration")
     y, p = cs.generators.dirichlet((0.5, 0.5, 0.5, 0.5)).sample(300, rng=1)
     if absent:
         y = np.where(y == 3, 0, y)

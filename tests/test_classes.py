@@ -14,11 +14,11 @@ from test_predictions import LABEL, PROB, vectors
 import calibstat as cs
 from calibstat import resampling
 from calibstat.data import lenses
-from calibstat.inference.calibration_test import LABELS_STAGE
-from calibstat.inference.honest import ROWS_STAGE
 from calibstat.measures import registry
 from calibstat.measures.binned import uniform_column_sums
-from calibstat.measures.registry import find_measure, vector_sums
+from calibstat.measures.cell_sums import vector_sums
+from calibstat.measures.registry import find_measure
+from calibstat.resampling import Consistency, Draws, Labels, Pairs, Stage
 
 from_rows = cs.Predictions.from_rows
 
@@ -62,7 +62,7 @@ def check_column_sums(predictions, n_bins):
             count[k, b] += 1
             residual[k, b] += ((predictions.label[i] == k) - v) / n
             value[k, b] += v / n
-    found = uniform_column_sums(predictions.prob, predictions.label, n_bins=n_bins)
+    found = uniform_column_sums(predictions, n_bins=n_bins)
     for ours, slow in zip(found, (count, residual, value), strict=True):
         np.testing.assert_allclose(ours, slow, rtol=0, atol=1e-12)
 
@@ -225,12 +225,14 @@ def test_class_wise_test(measure, options, scheme):
     bound = find_measure(measure, options)
     given = {"measure": measure, "resample": scheme, "n_resamples": 39, "rng": 5, **options}
     found = cs.calibration_test(label, prob, lens="class_wise", **given)
-    tail = cs.MEASURES[measure].tail
+    tail = cs.MEASURES[measure].info.tail
     drawn = resampling.in_order(from_rows(label, prob))
-    null = resampling.resample_classes(bound, drawn, scheme, 39, resampling.key_of(5), LABELS_STAGE)
+    null = resampling.resample(
+        bound, drawn, Labels() if scheme == "labels" else Consistency(), Draws.of(5, 39), Stage.LABELS
+    )
     assert np.array_equal(found.null_distribution, null)
     for k in range(4):
-        statistic = bound.statistic(*cs.Sample.from_rows(label == k, prob[:, k]).arrays)
+        statistic = bound.evaluate(*cs.Sample.from_rows(label == k, prob[:, k]).arrays)
         assert found.statistic[k] == pytest.approx(statistic, rel=1e-9, abs=1e-12)
         assert found.pvalue[k] == pytest.approx(slow_p(found.statistic[k], null[:, k], tail))
     assert np.all(found.pvalue > 0)
@@ -387,16 +389,16 @@ def test_labels_only_keeps_its_level_in_many_runs(name):
 
 
 @pytest.fixture
-def hits(monkeypatch):
+def hits():
     """A measure of vectors with nothing but its function: off by how much the rows are right more often than said."""
 
+    @cs.measure("hits", bounds=(0, 1))
     def hits(prob, label, *, power=1.0):
         """Return the absolute difference of accuracy and confidence, to a power."""
         return abs((prob.argmax(axis=1) == label).mean() - prob.max(axis=1).mean()) ** power
 
-    entry = cs.Measure("hits", "Confidence in the large", "-", "-", (0, 1), hits, of="vectors")
-    monkeypatch.setitem(registry._REGISTRY, "hits", entry)
-    return hits
+    yield hits
+    registry._REGISTRY.pop("hits")
 
 
 def test_a_measure_of_ones_own(hits):
@@ -404,12 +406,11 @@ def test_a_measure_of_ones_own(hits):
     predictions, bound = resampling.in_order(from_rows(label, prob)), find_measure("hits", {"power": 2.0})
     assert cs.estimate(label, prob, measure="hits", power=2.0) == hits(prob, label, power=2.0)
     found = cs.calibration_test(label, prob, measure="hits", power=2.0, n_resamples=29, rng=1)
-    key = resampling.key_of(1)
-    drawn = resampling.draw_labels(predictions.prob, 0, 29, key, LABELS_STAGE)
+    drawn = resampling.draw(predictions, Labels(), np.copy, Draws.of(1, 29), Stage.LABELS)
     assert found.null_distribution.tolist() == [hits(predictions.prob, label, power=2.0) for label in drawn]
     assert found.measure == "hits(power=2.0)"
     assert found.lens == "lens canonical"
-    drawn = resampling.resample_vectors(bound, predictions, "rows", 59, key, ROWS_STAGE)
+    drawn = resampling.resample(bound, predictions, Pairs(), Draws.of(1, 59), Stage.ROWS)
     given = {"measure": "hits", "power": 2.0, "n_resamples": 59, "rng": 1, "confidence_level": 0.9}
     percentile, basic = (cs.confidence_interval(label, prob, method=m, **given) for m in ("percentile", "basic"))
     low, high = np.quantile(drawn, [0.05, 0.95])
@@ -429,17 +430,17 @@ def test_a_measure_of_ones_own(hits):
 def test_percentiles_of_all_classes(measure, options, reduce):
     """Each resample of the rows is reduced over its classes."""
     label, prob = example(60, 4, temperature=1.4)
-    bound, key = find_measure(measure, options), resampling.key_of(8)
+    bound = find_measure(measure, options)
     predictions = resampling.in_order(from_rows(label, prob))
-    drawn = resampling.resample_classes(bound, predictions, "rows", 49, key, ROWS_STAGE)
+    drawn = resampling.resample(bound, predictions, Pairs(), Draws.of(8, 49), Stage.ROWS)
     together = drawn.mean(axis=1) if reduce == "mean" else drawn.max(axis=1)
     given = {"measure": measure, "lens": "class_wise", "reduce": reduce, "n_resamples": 49, "rng": 8, **options}
     found = cs.confidence_interval(label, prob, method="percentile", **given)
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(together, [0.025, 0.975])))
     expected = cs.estimate(label, prob, measure=measure, lens="class_wise", reduce=reduce, **options)
     assert found.estimate == pytest.approx(expected, abs=1e-12)
-    assert found.lens == f"lens class_wise, {reduce} over the classes"
-    assert f"lens class_wise, {reduce} over the classes, of the population" in found.estimand
+    assert found.lens == f"lens class_wise, {reduce} over 4 classes"
+    assert f"lens class_wise, {reduce} over 4 classes, of the population" in found.estimand
 
 
 # --- reliability -----------------------------------------------------------------------------------------------------

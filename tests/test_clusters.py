@@ -6,9 +6,8 @@ from scipy import stats
 from scipy.special import ndtr
 
 import calibstat as cs
-from calibstat.inference.clusters import SIGNS_STAGE
-from calibstat.inference.honest import ROWS_STAGE
-from calibstat.resampling import key_of, signs
+from calibstat.resampling import Stage, key_of
+from calibstat.resampling.row_sums import signs
 from calibstat.resampling.streams import stream, word
 
 FALSE_ALARM = 1e-4  # of each statistical check
@@ -43,7 +42,7 @@ def test_percentiles_are_those_of_drawn_clusters():
     unit = numbered(y, p, unit)
     values = []
     for r in range(50):
-        rows = np.concatenate([np.flatnonzero(unit == u) for u in drawn_units(key_of(7), ROWS_STAGE, r, 40)])
+        rows = np.concatenate([np.flatnonzero(unit == u) for u in drawn_units(key_of(7), Stage.ROWS, r, 40)])
         values.append(cs.estimate(y[rows], p[rows], measure="ks"))
     settings = {"measure": "ks", "n_resamples": 50, "rng": 7, "method": "percentile"}
     found = cs.confidence_interval(y, p, cluster=names, **settings)
@@ -60,7 +59,7 @@ def test_the_low_end_is_zero_where_signs_do_not_reject():
         unit = numbered(y, p, unit)
         drawn = []
         for r in range(199):
-            sign = 2.0 * signs(key_of(seed), SIGNS_STAGE, r, 40) - 1
+            sign = 2.0 * signs(key_of(seed), Stage.SIGNS, r, 40) - 1
             residual = np.bincount(place, (y - p) * sign[unit]) / y.size
             drawn.append(np.sqrt(residual @ np.exp(-np.abs(value[:, None] - value)) @ residual))
         above = (1 + np.count_nonzero(np.array(drawn) >= found.estimate)) / 200
@@ -85,7 +84,7 @@ def test_whole_vectors():
 
 def test_errors():
     y, p, unit = clustered(40, 2, 1, np.random.default_rng(3))
-    with pytest.raises(ValueError, match="draws every label independently"):
+    with pytest.raises(ValueError, match="'cluster'"):  # labels are drawn independently
         cs.calibration_test(y, p, cluster=unit)
     for bad, match in (
         (unit[:-1], "one cluster a row"),

@@ -16,10 +16,10 @@ from statsmodels.stats.multitest import multipletests
 import calibstat as cs
 from calibstat import resampling
 from calibstat.inference import compare as comparison
-from calibstat.inference import linear_form as rowwise
-from calibstat.inference.linear_form import row_wise
 from calibstat.inference.problem import pose
+from calibstat.measures import cell_form
 from calibstat.measures.registry import everyday_measures
+from calibstat.resampling import Stage
 from calibstat.resampling.streams import stream, word
 
 OFFERED = [
@@ -57,7 +57,7 @@ def same(one, other):
 # --- against a slow transcription ------------------------------------------------------------------------------------
 
 
-def drawn_rows(n, n_resamples, rng, stage=comparison.STAGE):
+def drawn_rows(n, n_resamples, rng, stage=Stage.COMPARE):
     """The rows of each resample, in whole numbers of any size."""
     key = resampling.key_of(rng)
     for r in range(n_resamples):
@@ -247,7 +247,7 @@ def test_threads_and_chunks_do_not_show(measure, options, method, monkeypatch):
     settings = {"measure": measure, "method": method, "n_resamples": 50, "rng": 3, **options}
     one = cs.compare(y, models, **settings)
     assert same(one, cs.compare(y, models, n_jobs=3, **settings))
-    monkeypatch.setattr("calibstat.resampling.draw_units.LARGEST_PIECE", 20_000)  # a few resamples at a time
+    monkeypatch.setattr("calibstat.resampling.threads.LARGEST_PIECE", 20_000)  # a few resamples at a time
     assert same(one, cs.compare(y, models, **settings))
 
 
@@ -282,7 +282,7 @@ def test_samples_are_drawn_independently():
     for stage, (yy, v) in enumerate(((y, p), (y[:50], q[:50]))):
         order = np.lexsort((v, yy))
         loss = ((yy - v) ** 2)[order]
-        draws = drawn_rows(loss.size, 39, 4, comparison.STAGE + stage)
+        draws = drawn_rows(loss.size, 39, 4, Stage.COMPARE + stage)
         parts.append(np.array([loss[i].mean() for i in draws]) - loss.mean())
     spread = np.sort(parts[0] - parts[1])
     assert found.low[0] == pytest.approx(found.difference[0] + spread[0], abs=1e-12)
@@ -389,10 +389,10 @@ def test_every_measure_can_swap(measure):
     assert found.estimates == pytest.approx(expected, abs=1e-12)
     value, cell = np.unique([p, q], return_inverse=True)
     cell = cell.reshape(2, -1).T
-    bound = cs.MEASURES[measure].bind({})
+    bound = cs.MEASURES[measure]()
     label = np.column_stack((y, y))
-    observed = comparison._swapped_by_none(cell, label, value.size, lambda *s: bound.statistic(value, *s))
-    parts = [bound.statistic(*cs.Sample.from_rows(y, v).arrays) for v in (p, q)]
+    observed = comparison._swapped_by_none(cell, label, value.size, lambda *s: bound.evaluate(value, *s))
+    parts = [bound.evaluate(*cs.Sample.from_rows(y, v).arrays) for v in (p, q)]
     assert observed == pytest.approx(parts[0] - parts[1], abs=1e-9)
 
 
@@ -423,13 +423,15 @@ def share_found(reps):
 
 def test_bias_is_not_taken_for_an_error(monkeypatch):
     assert sum(share_found(200)) <= binom.isf(1e-5, 200, 0.05)
-    monkeypatch.setattr(rowwise, "most_bias", lambda model, unit: 0.0)  # what resamples alone say of it
+    monkeypatch.setattr(
+        cell_form.CellRowForm, "missing_bias", lambda form, directional: 0.0
+    )  # what resamples alone say of it
     assert sum(share_found(200)) > binom.isf(1e-5, 200, 0.05)
 
 
 def test_a_witness_does_not_hang_on_rounding():
     # residuals 0.3, -0.1, -0.2 and 0 add up to a rounding error or to 0
-    zero = row_wise(pose([1, 0, 0, 1], [0.7, 0.1, 0.2, 1.0], "ece", {"n_bins": 1}))
+    zero = pose([1, 0, 0, 1], [0.7, 0.1, 0.2, 1.0], "ece", {"n_bins": 1}).by_rows()[1]
     assert abs(zero.theta[0]) < 1e-15
     assert zero.witness.tolist() == [0]
 
@@ -543,7 +545,7 @@ def test_few_clusters_warn_at_the_call():
 
 def test_tests_of_calibration_refuse_clusters():
     y, p, _ = two_models()
-    with pytest.raises(ValueError, match="every label independently"):
+    with pytest.raises(ValueError, match="found 'cluster'"):
         cs.calibration_test(y, p, cluster=np.arange(60) // 2)
 
 

@@ -3,6 +3,9 @@
 import ast
 import importlib
 import pkgutil
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -52,14 +55,14 @@ INPUTS = {
         *(TENTHS, TENTHS.view(np.int64), np.ones(1).view(np.int64)[0], 1e-6),
         *(np.zeros(6, np.int64), np.zeros(6, np.int64)),
     ),
-    "measures.registry.vector_sums": lambda: (CELL_OF_TENTHS, TENTHS, CLASSES),
+    "measures.cell_sums.vector_sums": lambda: (CELL_OF_TENTHS, TENTHS, CLASSES),
     "measures.binned._column_sums": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 4))),
-    "resampling.draw_multiclass._thresholds": lambda: (TENTHS[2] * (1 - 1e-7), np.zeros(3, np.uint64)),
-    "resampling.draw_multiclass._guide": lambda: (CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
-    "resampling.draw_multiclass._hits": lambda: (START, 1, 3, TENTHS, OWN, 3, np.zeros((4, 9), np.int32)),
-    "resampling.draw_multiclass._labels": lambda: (START, 1, 3, TENTHS, np.zeros((4, 6), np.int64)),
-    "resampling.draw_multiclass._draw_rows": lambda: (START, np.zeros(50, np.int64)),
-    "resampling.draw_multiclass._residuals_of_rows": lambda: (
+    "resampling.multiclass_labels.thresholds": lambda: (TENTHS[2] * (1 - 1e-7), np.zeros(3, np.uint64)),
+    "resampling.multiclass_labels.guide_words": lambda: (CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
+    "resampling.vector_sums._hits": lambda: (START, 1, 3, TENTHS, OWN, 3, np.zeros((4, 9), np.int32)),
+    "resampling.multiclass_labels._labels": lambda: (START, 1, 3, TENTHS, np.zeros((4, 6), np.int64)),
+    "resampling.multiclass_pairs.draw_rows": lambda: (START, np.zeros(50, np.int64)),
+    "resampling.vector_sums._residuals_of_rows": lambda: (
         START,
         1,
         3,
@@ -69,9 +72,14 @@ INPUTS = {
         1,
         np.zeros((4, 9)),
     ),
-    "resampling.draw_multiclass._labels_of_rows": lambda: (START, TENTHS, CLASSES[::-1].copy(), np.zeros(6, np.int64)),
-    "resampling.draw_multiclass._positives": lambda: (CLASSES, CELL_OF_TENTHS, 1, np.ones(3)),
-    "resampling.draw_multiclass._counts": lambda: (CLASSES, CLASSES, CELL_OF_TENTHS, 1, np.ones(3), np.ones(3)),
+    "resampling.multiclass_pairs._labels_of_drawn_rows": lambda: (
+        START,
+        TENTHS,
+        CLASSES[::-1].copy(),
+        np.zeros(6, np.int64),
+    ),
+    "resampling.class_samples._positives": lambda: (CLASSES, CELL_OF_TENTHS, 1, np.ones(3)),
+    "resampling.class_samples._counts": lambda: (CLASSES, CLASSES, CELL_OF_TENTHS, 1, np.ones(3), np.ones(3)),
     "measures.gce._bin_below": lambda: (0.4, np.array([0.3, 0.4, 0.9, np.inf])),
     "measures.gce._even_sums": lambda: (VECTORS, 4, 0.01),
     "measures.gce._errors": lambda: (
@@ -102,19 +110,19 @@ INPUTS = {
     ),
     "measures.skce._agreeing": lambda: (np.arange(9), np.arange(9, dtype=np.uint8) % 2, np.uint8(1)),
     "measures.skce._smoothed": lambda: (COLUMNS, 9, False, False, 0.5),
-    "resampling.draw_units._shared_sums": lambda: (
+    "resampling.row_sums._shared_sums": lambda: (
         *(START, 6, 3, np.arange(6) // 2, np.array([0, 1, 4, 6]), np.array([[0, 1, 2], [3, 4, 4]])),
         *(np.linspace(-1, 1, 12).reshape(2, 6), np.zeros(3, np.int32), np.zeros((4, 5)), np.zeros(4)),
     ),
-    "resampling.draw_units._draw_units": lambda: (START, np.zeros(7, np.int32)),
-    "resampling.draw_units._swap": lambda: (
+    "resampling.row_sums._draw_units": lambda: (START, np.zeros(7, np.int32)),
+    "resampling.model_pair._swap": lambda: (
         *(START, np.arange(6) // 2, np.arange(12).reshape(6, 2) % 5, np.arange(12.0).reshape(6, 2) % 2),
         *(np.zeros(3, np.int64), np.zeros((2, 5)), np.zeros((2, 5))),
     ),
-    "resampling.draw_multiclass.signs": lambda: (START, 5, 3, 20),
+    "resampling.row_sums.signs": lambda: (START, 5, 3, 20),
     "data.sample._encode": lambda: (OUTCOMES, PREDICTIONS, np.empty(30, np.uint64)),
     "data.sample._collapse": lambda: (KEY, np.zeros(30), np.zeros(30), np.zeros(30)),
-    "measures.registry.cell_sums": lambda: (CELL, VALUE, COUNT, POSITIVES),
+    "measures.cell_sums.cell_sums": lambda: (CELL, VALUE, COUNT, POSITIVES),
     "measures.binned.bin_of": lambda: (0.28, 25),
     "measures.binned.bin_numbers": lambda: (VALUE, 7),
     "measures.binned._quantile_cells": lambda: (COUNT, 7),
@@ -143,20 +151,20 @@ INPUTS = {
     "measures.smooth_ece.integral": lambda: (RESIDUAL,),
     "measures.losses._squared_error": lambda: (VALUE, COUNT, POSITIVES),
     "measures.losses._negative_log_likelihood": lambda: (VALUE[1:-1], COUNT[1:-1], POSITIVES[1:-1]),
-    "resampling.poisson_binomial.law_of_positives": lambda: (VALUE, np.where(np.arange(M) == 3, 500.0, COUNT)),
-    "resampling.poisson_binomial.law_cost": lambda: (CELL, VALUE, COUNT),
+    "resampling.poisson_binomial.pmf_of_positives": lambda: (VALUE, np.where(np.arange(M) == 3, 500.0, COUNT)),
+    "resampling.poisson_binomial.pmf_cost": lambda: (CELL, VALUE, COUNT),
     "resampling.poisson_binomial._width": lambda: (50.0, 0.3),
     "resampling.poisson_binomial._convolve": lambda: (np.array([0.2, 0.8]), np.array([0.1, 0.4, 0.5])),
-    "resampling.poisson_binomial._binomial_law": lambda: (50.0, 0.3),
+    "resampling.poisson_binomial._binomial_pmf": lambda: (50.0, 0.3),
     "resampling.streams.word": lambda: (START, 7),
     "resampling.streams.mix": lambda: (START,),
     "resampling.streams.stream": lambda: (START, 1, 7),
     "resampling.streams.next_uniform": lambda: (np.array([START]),),
     "resampling.streams._stirling_tail": lambda: (12.0,),
     "resampling.streams.binomial": lambda: (np.array([START]), 500.0, 0.3),
-    "resampling.draw_binary._labels_of_rows": lambda: (START, THRESHOLD, np.zeros(M)),
-    "resampling.draw_binary._labels_of_cells": lambda: (START, MANY, VALUE, THRESHOLD, np.zeros(M)),
-    "resampling.draw_binary._cells_from_laws": lambda: (
+    "resampling.binary_labels._labels_of_rows": lambda: (START, THRESHOLD, np.zeros(M)),
+    "resampling.binary_labels._labels_of_cells": lambda: (START, MANY, VALUE, THRESHOLD, np.zeros(M)),
+    "resampling.binary_cells._cells_from_distributions": lambda: (
         START,
         1,
         0,
@@ -168,15 +176,15 @@ INPUTS = {
         ROWS / 60,
         np.zeros((3, 20)),
     ),
-    "resampling.draw_binary._rows": lambda: (START, CELL_OF_ROW, THRESHOLD_OF_ROW, np.zeros(M), np.zeros(M)),
-    "resampling.draw_binary._redraw": lambda: (START, THRESHOLD_OF_ROW, np.zeros(50, np.uint32)),
-    "resampling.draw_binary._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),
-    "resampling.draw_binary._rows_in_cells": lambda: (
+    "resampling.binary_pairs._rows": lambda: (START, CELL_OF_ROW, THRESHOLD_OF_ROW, np.zeros(M), np.zeros(M)),
+    "resampling.binary_pairs._redraw": lambda: (START, THRESHOLD_OF_ROW, np.zeros(50, np.uint32)),
+    "resampling.binary_pairs._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),
+    "resampling.binary_cells._rows_in_cells": lambda: (
         *(START, 1, 3, 8, ROWS, THRESHOLD_OF_ROW, True),
         *np.zeros((3, 8, ROWS.size)),
     ),
-    "resampling.draw_binary._sum_redrawn": lambda: (START, 50, THRESHOLD_OF_ROW),
-    "resampling.draw_binary._sum_rows": lambda: (START, 50, THRESHOLD_OF_ROW >> np.uint64(13) | np.uint64(2**62)),
+    "resampling.binary_cells._sum_redrawn": lambda: (START, 50, THRESHOLD_OF_ROW),
+    "resampling.binary_cells._sum_rows": lambda: (START, 50, THRESHOLD_OF_ROW >> np.uint64(13) | np.uint64(2**62)),
 }
 
 
@@ -257,3 +265,20 @@ def test_no_compiled_function_is_needlessly_slow_to_compile():
     )
     for path in Path(calibstat.__file__).parent.rglob("*.py"):
         assert slow_to_compile(path.read_text(encoding="utf-8")) == [], path
+
+
+def test_import_without_a_cache():
+    """No folder for compiled code: one warning, and the same numbers. Permissions would not stop root."""
+    code = """
+        import warnings
+        from numba.core.caching import CacheImpl
+        CacheImpl._locator_classes = []
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            import calibstat as cs
+        assert [w.category for w in caught] == [RuntimeWarning], caught
+        assert "NUMBA_CACHE_DIR" in str(caught[0].message)
+        print(cs.estimate([0, 1, 1], [0.2, 0.6, 0.9], n_bins=5))
+    """
+    found = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
+    assert float(found.stdout) == pytest.approx(0.7 / 3)  # (0.2 + 0.4 + 0.1) / 3

@@ -40,8 +40,8 @@ def test_by_hand():
 def test_kuiper_takes_an_interval_in_the_middle():
     # partial sums 0, 1/4, -1/2, -1/4 (residuals 1/4, -3/4, 1/4): the range 3/4 is minus the second residual
     value, residual = np.array([0.2, 0.5, 0.8]), np.array([0.25, -0.75, 0.25])
-    assert cs.MEASURES["kuiper"].bind({}).seminorm(value, residual) == 0.75
-    assert cs.MEASURES["ks"].bind({}).seminorm(value, residual) == 0.5
+    assert cs.measures.Kuiper().norm(value, residual) == 0.75
+    assert cs.measures.KS().norm(value, residual) == 0.5
     sample = cs.Sample.from_counts([0.25, 0.5, 0.75], [4, 4, 4], [2, 0, 4])  # residuals 1, -2, 1, over 12
     assert cs.detail(sample, measure="kuiper")["witness"].tolist() == [0, -1, 0]
 

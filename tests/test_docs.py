@@ -6,15 +6,16 @@ import re
 import shlex
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
+from simulation_files import STUDIES, study_file
 from typer.testing import CliRunner
 
 import calibstat as cs
 from calibstat.cli.app import app
 from calibstat.measures.registry import everyday_measures
-from calibstat.studies import STUDIES
-from calibstat.studies.consistency import with_truth
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -43,12 +44,35 @@ def test_the_guide_has_examples():
 @pytest.mark.parametrize("name", cs.MEASURES)
 def test_every_measure_has_a_page(pages, name):
     entry, page = cs.MEASURES[name], pages.measure_page(name)
-    assert page.startswith(f"# {entry.title}\n")
+    assert page.startswith(f"# {entry.info.title}\n")
     for section in ("Options and defaults", "Range", "Claims", "Confidence intervals", "Reference"):
         assert f"## {section}\n\n" in page
-    assert all(f"| `{option}` | `{default!r}` |" in page for option, default in entry.options.items())
-    assert ("No honest interval" in page) == (entry.bind({}).honest is None)
-    assert f"[{entry.title}]({name}.md)" in pages.measures_table()
+    assert all(f"| `{option}` | `{default!r}` |" in page for option, default in entry.defaults().items())
+    assert ("No honest interval" in page) == (not entry().has_form)
+    assert f"[{entry.info.title}]({name}.md)" in pages.measures_table()
+
+
+NAMES = (ROOT / "docs" / "other-packages.md").read_text(encoding="utf-8")
+ROWS = [line for line in NAMES.splitlines() if line.startswith("| ")]
+CALLS = sorted(set(re.findall(r"`(cs\.[^`]+)`", NAMES)))
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_calls_for_names_in_other_packages_run(call):
+    y, p = cs.generators.temperature(2).sample(200, rng=1)
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(200, rng=1)
+    plt.switch_backend("Agg")
+    found = eval(call, {"cs": cs, "y": y, "p": p, "label": label, "prob": prob})
+    plt.close("all")
+    assert found is not None
+    if call.startswith("cs.estimate"):
+        assert np.isfinite(found)
+
+
+def test_every_row_of_the_names_has_one_call():
+    rows = [row for row in ROWS if not row.startswith(("| name |", "| package |"))]
+    assert len(rows) >= 30
+    assert all(len(re.findall(r"`cs\.", row)) == 1 for row in rows)
 
 
 def test_every_marker_is_known(pages):
@@ -60,9 +84,9 @@ def test_every_marker_is_known(pages):
 
 def test_results_are_shown_where_they_are_stored(pages, tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "RESULTS", tmp_path)
-    assert "calibstat study size" in pages.sizes_table()
-    assert "calibstat study coverage" in pages.coverage_table()
-    assert "calibstat study distances" in pages.distances_table()
+    assert "calibstat study simulations/size.py" in pages.sizes_table()
+    assert "calibstat study simulations/coverage.py" in pages.coverage_table()
+    assert "calibstat study simulations/distances.py" in pages.distances_table()
     generators = {"calibrated": cs.generators.calibrated()}
     sizes = cs.study.run("size", generators, 50, ["ks", "ece"], replicates=4, seed=1, n_resamples=19)
     cs.study.write_table(sizes, tmp_path / "size.csv", command="made up", seed=1)
@@ -119,17 +143,16 @@ def test_commands_in_readme_and_docs_exist():
                    for option in words if option.startswith("--")), line  # fmt: skip
 
 
-def test_every_study_has_its_script_its_row_and_its_results(pages):
+def test_every_study_has_its_row_and_its_results():
     readme = (ROOT / "simulations" / "README.md").read_text(encoding="utf-8")
     for name, study in STUDIES.items():
-        assert study.asks in readme, name
-        assert f'app(["study", "{name}",' in (ROOT / "simulations" / f"{name}.py").read_text()
+        hours = f", {study.runtime_hours:g} h |"
+        assert f"| {study.question} | [{name}]({name}.py){hours}" in readme, name
         first, second = (ROOT / "simulations" / "results" / f"{name}.csv").read_text().splitlines()[:2]
-        command = rf"# command: calibstat study {name}( --data \S+)?"
+        command = rf"# command: calibstat study ({name}|simulations/{name}\.py)( --data \S+)?"
         assert re.match(rf"{command}; seed: {study.seed}; version: \S+; date: 20", first)
         assert second.startswith("question,")
         assert list((ROOT / "simulations" / "figures").glob(f"{name}*.png"))
-    assert {path.stem for path in (ROOT / "simulations").glob("*.py")} == set(STUDIES)
 
 
 def missing_measures(study, table):
@@ -153,7 +176,7 @@ def test_studies_of_measures_ask_about_all_that_are_registered(name):
     asked = {measure for grid in STUDIES[name].grids(False) for measure, _ in grid["measures"].values()}
     expected = set(everyday_measures())
     if name == "consistency":  # an error can only vanish where the population value is known
-        expected = set(with_truth({measure: (measure, {}) for measure in expected}))
+        expected = set(study_file("consistency").with_truth({measure: (measure, {}) for measure in expected}))
     assert asked >= expected
 
 

@@ -472,7 +472,6 @@ def build() -> dict[str, Callable[[], Any]]:
         "reliability": (cs.reliability, {"n_resamples": 49, "rng": 1}),
         "reliability quantile": (cs.reliability, {"n_bins": 7, "strategy": "quantile", "n_resamples": 49, "rng": 2}),
         "reliability cuts": (cs.reliability, {"strategy": (0.3, 0.6), "n_resamples": 49, "rng": 2}),
-        "reliability deviation": (cs.reliability, {"n_bins": 8, "deviation": True, "n_resamples": 49, "rng": 3}),
         "reliability confidence": (cs.reliability, {"n_bins": 8, "band": "confidence", "level": 0.9,
                                                     "n_resamples": 49, "rng": 4}),
         "reliability no band": (cs.reliability, {"n_bins": 8, "band": None}),
@@ -522,12 +521,7 @@ def build() -> dict[str, Callable[[], Any]]:
         table[f"kernel_calibration_test {method} {text(options)}"] = partial(
             over, cs.kernel_calibration_test, kinds, method=method, rng=4, **options
         )
-    for scorer in (
-        cs.adaptive_calibration_error, cs.class_conditional_calibration_error, cs.gce_family,
-        cs.root_mean_square_calibration_error, cs.static_calibration_error, cs.thresholded_adaptive_calibration_error,
-        cs.expected_calibration_error, cs.maximum_calibration_error, cs.kernel_calibration_error,
-        cs.smooth_calibration_error,
-    ):  # fmt: skip
+    for scorer in (cs.gce_family, cs.expected_calibration_error):
         kinds = {"event": (smooth(), {}), "classes": (classes(), {}), "ties": (ties(), {}), "counts": (counts(), {}),
                  "bins": (classes(), {"n_bins": 7}), "bins of event": (ties(), {"n_bins": 7})}  # fmt: skip
         table[f"scorer {scorer.__name__}"] = partial(over, scorer, kinds)
@@ -600,8 +594,8 @@ def build() -> dict[str, Callable[[], Any]]:
         "quadratic_gap": lambda: make.quadratic_gap(0.1),
         "interval_gap": lambda: make.interval_gap(0.1, 0.05),
         "groups": lambda: make.groups({"a": (0.4, make.temperature(2.0)), "b": (0.6, make.calibrated())}),
-        "distorted": lambda: make.calibrated().distorted_by(temperature=1.5, shift=0.2, s_shape=0.3),
-        "prevalence": lambda: make.temperature(1.5).with_prevalence(0.2),
+        "distorted": lambda: make.distorted(make.calibrated(), temperature=1.5, shift=0.2, s_shape=0.3),
+        "prevalence": lambda: make.prevalence(make.temperature(1.5), 0.2),
     }
     for name, of_family in families.items():
         table[f"family {name}"] = partial(family, of_family)

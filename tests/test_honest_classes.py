@@ -9,8 +9,9 @@ import calibstat as cs
 from calibstat import resampling
 from calibstat.data import lenses
 from calibstat.generators import dirichlet
-from calibstat.inference.honest import ROWS_STAGE
-from calibstat.measures.registry import NormInterval, find_measure
+from calibstat.measures.cell_form import VECTOR_STEP
+from calibstat.measures.registry import find_measure
+from calibstat.resampling import Draws, Pairs, Stage
 
 from_rows = cs.Predictions.from_rows
 CASES = {
@@ -85,7 +86,7 @@ def transcription(name, predictions, alpha, n_resamples, rng):
     prob, label = predictions.prob.astype(float), predictions.label
     n, classes = prob.shape
     theta, what = residuals_by_cell(name, prob, label, predictions.prob)
-    estimate, kappa = error(theta, what), NormInterval(1.0).kappa
+    estimate, kappa = error(theta, what), VECTOR_STEP
     place = cells_of_rows(name, predictions.prob)
 
     def statistic(rows, _):
@@ -94,8 +95,7 @@ def transcription(name, predictions, alpha, n_resamples, rng):
         np.add.at(moved, (place[rows, :, 0], place[rows, :, 1]), residual / n)
         return (error(theta + kappa * (moved - theta), what) - estimate) / kappa
 
-    key = resampling.key_of(rng)
-    steps = resampling.draw_rows(predictions, "rows", statistic, n_resamples, key, ROWS_STAGE)
+    steps = resampling.draw(predictions, Pairs(), statistic, Draws.of(rng, n_resamples), Stage.ROWS)
     rank = (1 - alpha / 2) * (n_resamples + 1)  # a whole number here, of the draw that one more exceeds at alpha / 2
     assert rank == int(rank)
     low = estimate - np.sort(steps)[int(rank) - 1]

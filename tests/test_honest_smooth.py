@@ -7,9 +7,9 @@ from scipy import stats
 import calibstat as cs
 from calibstat import resampling
 from calibstat.inference.calibration_test import p_value
-from calibstat.inference.honest import LABELS_STAGE, ROWS_STAGE
 from calibstat.measures.registry import find_measure
 from calibstat.measures.smooth_ece import cosines, curve
+from calibstat.resampling import Draws, Labels, Pairs, Stage
 
 FALSE_ALARM = 1e-4
 
@@ -34,11 +34,11 @@ def test_ends_are_where_the_conditions_turn():
     bound = find_measure("smooth_ece", {})
     residual = sample.residual
     drawn = resampling.draw(
-        sample, "rows", lambda v, c, a: (a - c * v) / c.sum() - residual, 99, resampling.key_of(5), ROWS_STAGE
+        sample, Pairs(), lambda v, c, a: (a - c * v) / c.sum() - residual, Draws.of(5, 99), Stage.ROWS
     )
 
     def norm(mu, t):  # slow: the registered measure at a fixed bandwidth, of a residual measure over the rows
-        return find_measure("smooth_ece", {"bandwidth": t}).statistic(
+        return find_measure("smooth_ece", {"bandwidth": t}).evaluate(
             sample.value, sample.count, mu * sample.n + sample.count * sample.value
         )
 
@@ -49,7 +49,7 @@ def test_ends_are_where_the_conditions_turn():
     assert found.low > 0
     # the grid of the measure at a given bandwidth is finer; a step beyond the difference on either side decides
     assert excess(found.low * 0.97) > 0 > excess(found.low * 1.03)
-    null = resampling.resample(bound, sample, "labels", 99, resampling.key_of(5), LABELS_STAGE)
+    null = resampling.resample(bound, sample, Labels(), Draws.of(5, 99), Stage.LABELS)
     assert p_value(found.estimate, null, "greater") <= 0.025
     assert found.low < found.estimate < found.high
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 import calibstat as cs
-from calibstat.generators import calibrated, domain, groups, temperature
+from calibstat.generators import calibrated, distorted, domain, groups, temperature
 from calibstat.measures.interval_ce import BLOCK
 
 mpl.use("Agg")
@@ -377,7 +377,7 @@ def saved_by_one_interval(family, centre):
     return min(optimize.minimize(cost, start, method="Nelder-Mead", options=options).fun for start in starts)
 
 
-S_SHAPED = calibrated().distorted_by(s_shape=0.9)
+S_SHAPED = distorted(calibrated(), s_shape=0.9)
 STEEP = {  # where the curve crosses the diagonal with a slope above 5 or below -3
     "nearly all one half": (temperature(0.01), [0.5]),
     "temperature 0.05": (temperature(0.05), [0.5]),

@@ -10,8 +10,10 @@ from scipy import integrate, stats
 import calibstat as cs
 from calibstat import resampling
 from calibstat.inference import confidence_interval as intervals
-from calibstat.inference import honest
+from calibstat.inference.problem import pose
+from calibstat.measures import cell_form
 from calibstat.measures.registry import find_measure
+from calibstat.resampling import Draws, Pairs, Stage
 
 
 def example(n, seed=0, temperature=1.4):
@@ -28,7 +30,7 @@ def example(n, seed=0, temperature=1.4):
 def test_percentile_and_basic_are_quantiles_of_the_draws(measure):
     sample = cs.Sample.from_rows(*example(300))
     bound = find_measure(measure, {})
-    drawn = resampling.resample(bound, sample, "rows", 399, resampling.key_of(6), honest.ROWS_STAGE)
+    drawn = resampling.resample(bound, sample, Pairs(), Draws.of(6, 399), Stage.ROWS)
     low, high = np.quantile(drawn, [0.05, 0.95])
     percentile, basic = (
         cs.confidence_interval(sample, measure=measure, method=m, confidence_level=0.9, n_resamples=399, rng=6)
@@ -43,11 +45,10 @@ def test_jackknife_against_rows_left_out_one_by_one():
     y, p = example(25)
     p = np.round(p, 1)
     for measure in ("ece", "brier", "kernel_ce"):
-        bound = find_measure(measure, {})
         plain = []
         for i in range(25):
             plain.append(cs.estimate(np.delete(y, i), np.delete(p, i), measure=measure))
-        weight, influence = intervals._jackknife(bound, cs.Sample.from_rows(y, p))
+        weight, influence = intervals._influence(*pose(y, p, measure, {}).jackknife())
         expected = np.mean(plain) - np.array(plain)
         assert weight.sum() == 25
         for power in (2, 3):
@@ -73,13 +74,13 @@ def test_bca_against_scipy():
 @pytest.mark.parametrize("t", [0.0, 0.4, 1.0, 3.0])
 def test_folded_bias(t):
     mean, _ = integrate.quad(lambda z: abs(z + t) * stats.norm.pdf(z), -12, 12, points=[-t])
-    assert honest.folded_bias(np.array([t]))[0] == pytest.approx(mean - t, abs=1e-9)
+    assert cell_form.folded_bias(np.array([t]))[0] == pytest.approx(mean - t, abs=1e-9)
 
 
 def test_largest_bias_by_hand():
     # one gap of at most one spread may be zero in truth, and then its bias is E|Z| = sqrt(2 / pi) spreads
-    assert honest.largest_bias(np.array([0.03]), np.array([0.05])) == pytest.approx(0.05 * np.sqrt(2 / np.pi))
-    assert honest.largest_bias(np.array([0.03]), np.array([0.0])) == 0
+    assert cell_form.largest_bias(np.array([0.03]), np.array([0.05])) == pytest.approx(0.05 * np.sqrt(2 / np.pi))
+    assert cell_form.largest_bias(np.array([0.03]), np.array([0.0])) == 0
 
 
 def test_spread_inversion_by_grid():
@@ -93,17 +94,11 @@ def test_spread_inversion_by_grid():
         likely = mean @ spread - 1.96 * np.sqrt((1 + t * t - mean * mean) @ spread**2)
         best = (t @ spread)[likely <= estimate].max(initial=0.0)
         step = spread.sum() * cap.max() / 4000
-        assert honest.spread_inversion(estimate, gap, spread, 1.96) == pytest.approx(best, abs=step)
+        assert cell_form.spread_inversion(estimate, gap, spread, 1.96) == pytest.approx(best, abs=step)
 
 
 def test_spread_inversion_without_noise():
-    assert honest.spread_inversion(0.2, np.array([0.05, 0.15]), np.zeros(2), 1.96) == pytest.approx(0.2)
-
-
-def test_bisect():
-    assert honest.bisect(lambda x: x * x, 2.0, 0.0, 4.0) == pytest.approx(np.sqrt(2))
-    assert honest.bisect(lambda x: x, 9.0, 0.0, 4.0) == 4.0
-    assert honest.bisect(lambda x: x + 1, 0.0, 0.0, 4.0) == 0.0
+    assert cell_form.spread_inversion(0.2, np.array([0.05, 0.15]), np.zeros(2), 1.96) == pytest.approx(0.2)
 
 
 def test_mean_interval_is_the_t_interval():
@@ -328,7 +323,7 @@ def test_no_honest_interval_where_most_rows_are_alone(monkeypatch):
         with pytest.raises(ValueError, match=r"at least 3 rows a cell .* found 1000 rows in"):
             cs.compare(y, {"a": p, "b": p**2}, measure="ece", n_bins=n_bins)
     assert cs.confidence_interval(y, p, n_bins=None, method="percentile", n_resamples=19).low > 0
-    monkeypatch.setattr(honest, "MANY_CELLS", np.inf)  # what would be given
+    monkeypatch.setattr(cell_form, "MANY_CELLS", np.inf)  # what would be given
     truth, missed = family.truth("ece", n_bins=None), 0
     for run in range(20):
         y, p = family.sample(1000, run)

@@ -68,7 +68,6 @@ def numbers(y, p):
     parts = cs.decompose(y, p)
     put("decompose", "brier", default, parts.score)
     put("decompose", "mcb", default, parts["mcb"])
-    put("function", "adaptive_calibration_error", VECTORS, cs.adaptive_calibration_error(y, p))
     put("family", "adaptive_calibration_error", VECTORS, cs.gce_family(y, p)["ACE"])
     put("estimate", "adaptive_calibration_error", VECTORS, cs.estimate(y, p, measure="gce", binning="adaptive"))
     diagram = cs.reliability(y, p, n_bins=15, strategy="uniform", band=None)

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibstat.resampling.poisson_binomial import law_cost, law_of_positives
+from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_positives
 
 
 @pytest.mark.parametrize("m", [1, 5, 200])
-def test_law_of_positives(m):
+def test_pmf_of_positives(m):
     generator = np.random.default_rng(m)
     value = np.sort(np.r_[0.0, generator.random(m), 1.0])
     count = generator.integers(1, 400 if m == 5 else 3, value.size).astype(float)
-    low, law = law_of_positives(value, count)
+    low, law = pmf_of_positives(value, count)
     plain = reduce(np.convolve, [[1 - p, p] for p in np.repeat(value, count.astype(int))])
     assert np.allclose(law, plain[low : low + law.size], rtol=1e-9, atol=1e-18)
     assert plain[:low].sum() + plain[low + law.size :].sum() < 1e-20
@@ -22,30 +22,30 @@ def test_law_of_positives(m):
 
 def test_law_of_one_prediction_with_many_rows():
     # Binomial(10**6, 0.3) by the recursion from its mode, against scipy's
-    low, law = law_of_positives(np.array([0.3]), np.array([1e6]))
+    low, law = pmf_of_positives(np.array([0.3]), np.array([1e6]))
     exact = stats.binom.pmf(np.arange(low, low + law.size), 1_000_000, 0.3)
     assert np.abs(law - exact).max() < 1e-11 * exact.max()
     assert law.sum() == pytest.approx(1, abs=1e-12)
 
 
 def test_certain_predictions():
-    low, law = law_of_positives(np.array([0.0, 1.0]), np.array([3.0, 5.0]))
+    low, law = pmf_of_positives(np.array([0.0, 1.0]), np.array([3.0, 5.0]))
     assert {low + k: p for k, p in enumerate(law) if p > 0} == {5: 1.0}
 
 
 def test_cost_grows_with_distinct_predictions_not_with_ties():
     spread, tied = (np.linspace(0.01, 0.99, 5000), np.ones(5000)), (np.array([0.2, 0.5]), np.array([2500.0, 2500.0]))
     one_cell = np.zeros(5000, np.int64)
-    assert law_cost(one_cell[:2], *tied) < law_cost(one_cell, *spread) / 5
-    assert law_cost(np.arange(5000) // 334, *spread) < law_cost(one_cell, *spread)
+    assert pmf_cost(one_cell[:2], *tied) < pmf_cost(one_cell, *spread) / 5
+    assert pmf_cost(np.arange(5000) // 334, *spread) < pmf_cost(one_cell, *spread)
     # by hand: four rows at 1/2 are four steps, one binomial law, and the width is 20 * sqrt(4 / 4)
-    assert law_cost(np.array([0]), np.array([0.5]), np.array([4.0])) == 80
+    assert pmf_cost(np.array([0]), np.array([0.5]), np.array([4.0])) == 80
 
 
 def test_laws_of_many_tied_rows_stay_narrow():
     """A law is as wide as ten standard deviations of its sum on each side, not as the widths of its parts together."""
     value, count = np.linspace(0.2, 0.3, 60), np.full(60, 1000.0)
-    low, law = law_of_positives(value, count)
+    low, law = pmf_of_positives(value, count)
     mean, variance = (count * value).sum(), (count * value * (1 - value)).sum()
     assert law.size < 22 * np.sqrt(variance)
     k = low + np.arange(law.size)

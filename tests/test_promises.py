@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import calibstat as cs
-from calibstat.measures.registry import event_measures, everyday_measures
+from calibstat.measures.registry import binary_measures, everyday_measures
 
 pytestmark = pytest.mark.slow
 
@@ -15,7 +15,7 @@ CALIBRATED = {
     "five scores": cs.generators.calibrated([0.1, 0.3, 0.5, 0.7, 0.9]),
     "near 0 and 1": cs.generators.calibrated(stats.beta(0.1, 0.1)),
 }
-HONEST = [name for name in event_measures() if cs.MEASURES[name].honest is not None]
+HONEST = [name for name in binary_measures() if cs.MEASURES[name]().has_form]
 
 
 def too_many_rejections(frame):

@@ -175,7 +175,7 @@ def test_blocks_go_by_the_order_of_the_rows():
         one, other = (cs.calibration_test(a, b, **asked, **FEW) for a, b in ((y, p), (y[shifted], p[shifted])))
         assert one.statistic == cs.estimate(y, p, **asked)
         assert one.statistic != other.statistic
-    assert "depend on the order of the rows" in cs.MEASURES["skce"].function.__doc__
+    assert "depend on the order of the rows" in cs.MEASURES["skce"].__doc__
 
 
 columns = st.lists(st.tuples(*[st.sampled_from((0.0, 0.5, 1.0))] * 3, st.integers(0, 3)), min_size=1, max_size=12)

@@ -10,7 +10,7 @@ from oracles import bin_number
 from scipy.stats import norm
 
 import calibstat as cs
-from calibstat.inference.linear_form import as_clusters, most_bias, moves, row_wise, side_by_side
+from calibstat.data.clusters import as_clusters
 from calibstat.inference.problem import pose
 
 OFFERED = [
@@ -26,7 +26,8 @@ OFFERED = [
 
 
 def model_of(y, p, measure, options, **settings):
-    return row_wise(pose(y, p, measure, options, **settings))
+    found = pose(y, p, measure, options, **settings).by_rows()
+    return found and found[1]
 
 
 @given(rows(), st.sampled_from(OFFERED))
@@ -52,13 +53,14 @@ def test_sums_of_drawn_rows_give_the_measure_of_drawn_rows(measure, options):
     model = model_of(y, p, measure, options)
     i = random.integers(0, 40, 40)
     sums = np.bincount(model.cell[i], model.residual[i], model.theta.size)
-    ((step, linear, value),) = moves([model], sums[None], np.array([40.0]))[:, 0]
+    drawn = sums[None] / 40
+    ((step, linear),), (value,) = model.moves(drawn), model.norm(drawn)
     if options.get("strategy") != "quantile":
         assert value == pytest.approx(cs.estimate(y[i], p[i], measure=measure, **options), abs=1e-12)
     change = sums / 40 - model.theta
     assert linear == pytest.approx(model.witness @ change, abs=1e-12)
-    moved = model.norm(model.theta + model.kappa * change)
-    assert step == pytest.approx((moved - model.estimate) / model.kappa, abs=1e-12)
+    moved = model.norm(model.theta + model.step * change)
+    assert step == pytest.approx((moved - model.estimate) / model.step, abs=1e-12)
     assert step >= linear - 1e-12
 
 
@@ -71,7 +73,7 @@ def test_losses_of_whole_vectors(measure):
     assert model.estimate == pytest.approx(cs.estimate(y, p, measure=measure, lens="canonical"), abs=1e-12)
     ratio = model.residual / each  # a score of two classes may count both, or one
     assert ratio == pytest.approx(np.full(50, ratio[0]), rel=1e-9)
-    assert model.mean
+    assert model.is_mean
 
 
 @pytest.mark.parametrize(
@@ -125,14 +127,8 @@ def test_the_largest_bias_by_hand(members):
     model = model_of(y, p, "ece", {"n_bins": 5})
     cell = bin_number(p, 5)
     unit = None if members == 1 else cluster
-    assert most_bias(model, unit) == pytest.approx(bias_by_hand(y, p, cell, cluster), abs=1e-8)
-
-
-def test_models_lie_side_by_side():
-    y, p, q = np.array([0, 1, 1]), np.array([0.1, 0.5, 0.9]), np.array([0.9, 0.1, 0.1])
-    cell, residual = side_by_side([model_of(y, p, "ks", {}), model_of(y, q, "ks", {})])
-    assert cell.tolist() == [[0, 4], [1, 3], [2, 3]]
-    assert residual == pytest.approx(np.column_stack((y - p, y - q)))
+    model = model.for_comparison(unit)
+    assert model.missing_bias(np.zeros(1)) == pytest.approx(bias_by_hand(y, p, cell, cluster), abs=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +151,6 @@ def test_clusters_are_numbered_in_the_order_of_their_rows(names):
 
 def test_enough_clusters_do_not_warn():
     assert as_clusters(np.arange(30), 30).tolist() == list(range(30))
-    assert as_clusters(None, 5) is None
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from simulation_files import study_file
 
 import calibstat as cs
-from calibstat.studies import STUDIES, classes
 from calibstat.study import most_rejections
 
-STUDY = STUDIES["classes"]
+classes = study_file("classes")
+STUDY = classes.study
 TEN = cs.generators.dirichlet([1] * 10)
 NEAR_CORNERS = cs.generators.dirichlet([0.05] * 100)
 
@@ -152,7 +153,7 @@ def test_the_names_of_measures_are_those_of_one_question(table):
 
 
 def test_kept_promises_are_not_broken(table):
-    assert classes.broken(table).empty
+    assert classes.violations(table).empty
 
 
 @pytest.mark.parametrize(("question", "method"), [("size", "labels"), ("coverage", "honest")])
@@ -167,13 +168,13 @@ def test_a_broken_promise_is_found(table, question, method):
         changed = table.copy()
         column, value = ("rejections", number) if question == "size" else ("covered", replicates - number)
         changed.loc[row, column] = value
-        assert list(classes.broken(changed).index) == expected
+        assert list(classes.violations(changed).index) == expected
 
 
 def test_bootstrap_intervals_promise_nothing(table):
     changed = table.copy()
     changed.loc[changed["method"].isin(["percentile", "basic"]), "covered"] = 0
-    assert classes.broken(changed).empty
+    assert classes.violations(changed).empty
 
 
 def test_every_row_is_in_one_picture(table, monkeypatch):

@@ -10,16 +10,19 @@ import pytest
 from oracles import bin_number
 from scipy.special import expit, logit, ndtri
 from scipy.stats import norm
+from simulation_files import study_file
 
 import calibstat as cs
-from calibstat.studies import STUDIES, comparison
-from calibstat.studies.comparison import DIFFERENT, MEASURES, TwoModels, predictions, value
+
+comparison = study_file("comparison")
+DIFFERENT, MEASURES, TwoModels = comparison.DIFFERENT, comparison.MEASURES, comparison.TwoModels
+predictions, value = comparison.predictions, comparison.value
 
 
 @pytest.fixture(scope="module")
 def table():
     grids = comparison.grids(quick=True)
-    return pd.concat([cs.study.run(**grid, seed=comparison.STUDY.seed) for grid in grids], ignore_index=True)
+    return pd.concat([cs.study.run(**grid, seed=comparison.study.seed) for grid in grids], ignore_index=True)
 
 
 @pytest.fixture(autouse=True)
@@ -88,15 +91,15 @@ def test_a_broken_promise_is_seen(table):
     table = table.assign(n=1000, replicates=2000, rejections=90, missed_below=40, missed_above=40)
     table.loc[table["method"] == "swap", ["missed_below", "missed_above"]] = np.nan
     table.loc[table["generator"] == DIFFERENT, "rejections"] = 1000
-    assert comparison.broken(table).empty
+    assert comparison.violations(table).empty
     false_finding, miss, power = (table.copy() for _ in range(3))
     false_finding.loc[0, "rejections"] = 150
-    assert comparison.broken(false_finding).index.tolist() == [0]
+    assert comparison.violations(false_finding).index.tolist() == [0]
     at = int(table.index[table["generator"] == DIFFERENT][0])
     miss.loc[at, "missed_above"] = 110
-    assert comparison.broken(miss).index.tolist() == [at]
+    assert comparison.violations(miss).index.tolist() == [at]
     power.loc[table["generator"] == DIFFERENT, "rejections"] = 900
-    assert comparison.broken(power)["measure"].tolist() == ["kernel_ce"]
+    assert comparison.violations(power)["measure"].tolist() == ["kernel_ce"]
 
 
 def test_pictures_show_the_table(table, tmp_path):
@@ -115,7 +118,6 @@ def test_full_and_quick_ask_the_same():
         *(*comparison.ALIKE, comparison.SHARPER, comparison.CONSTANT, DIFFERENT, comparison.FAR, *comparison.EQUAL)
     }
     assert all(set(grid["measures"]) <= set(MEASURES) for grid in quick)
-    assert STUDIES["comparison"] is comparison.STUDY
 
 
 def test_the_difference_is_that_over_the_cells_of_each_data_set():

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from simulation_files import study_file, study_part
 
 import calibstat as cs
-from calibstat.studies import STUDIES, distances, randomised
 
+distances, kernel_estimators = study_file("distances"), study_part("kernel_estimators")
 PAPER = {  # table 1 of arXiv:2211.16886: continuous, complete, sound, estimable
     "ECE, unbinned": "nyyn",
     "binned ECE": "nyny",
@@ -156,7 +157,6 @@ def test_full_and_quick_ask_the_same(table):
         assert set(small["generators"]) <= set(large["generators"])
         assert small["measures"] == large["measures"]
         assert small["replicates"] < large["replicates"]
-    assert STUDIES["distances"] is distances.STUDY
 
 
 SAMPLE = cs.Sample.from_rows(*cs.generators.temperature(2).sample(60, 1))
@@ -170,17 +170,17 @@ def z(estimator, sample, bandwidth, assumed, seed=5, draws=4000):
     return abs(np.mean(found) - exact) / stats.sem(found)
 
 
-@pytest.mark.parametrize("name", randomised.ESTIMATORS)
+@pytest.mark.parametrize("name", kernel_estimators.ESTIMATORS)
 @pytest.mark.parametrize("sample", [SAMPLE, TIES])
 @pytest.mark.parametrize("bandwidth", [0.2, 1.0])
 def test_randomised_estimators_are_unbiased(name, sample, bandwidth):
-    assert z(randomised.ESTIMATORS[name], sample, bandwidth, bandwidth) < stats.norm.isf(5e-7)
+    assert z(kernel_estimators.ESTIMATORS[name], sample, bandwidth, bandwidth) < stats.norm.isf(5e-7)
 
 
-@pytest.mark.parametrize("name", randomised.ESTIMATORS)
+@pytest.mark.parametrize("name", kernel_estimators.ESTIMATORS)
 def test_another_bandwidth_is_told_apart(name):
     wrong = cs.Sample.from_counts([0.1, 0.4, 0.9], [20, 20, 20], [20, 0, 20])
-    assert z(randomised.ESTIMATORS[name], wrong, 0.2, 0.5) > stats.norm.isf(5e-7)
+    assert z(kernel_estimators.ESTIMATORS[name], wrong, 0.2, 0.5) > stats.norm.isf(5e-7)
 
 
 def test_random_binning_by_hand():
@@ -195,9 +195,9 @@ def test_random_binning_by_hand():
 
     residual = TIES.residual  # .1 | .4, .45 | .9
     expected = residual[0] ** 2 + (residual[1] + residual[2]) ** 2 + residual[3] ** 2
-    assert randomised.random_binning(TIES, 0.7, Fixed()) == pytest.approx(expected, abs=1e-15)
+    assert kernel_estimators.random_binning(TIES, 0.7, Fixed()) == pytest.approx(expected, abs=1e-15)
 
 
 def test_random_estimates_depend_on_the_generator_alone():
-    for estimator in randomised.ESTIMATORS.values():
+    for estimator in kernel_estimators.ESTIMATORS.values():
         assert estimator(SAMPLE, 1.0, np.random.default_rng(3)) == estimator(SAMPLE, 1.0, np.random.default_rng(3))

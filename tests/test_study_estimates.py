@@ -10,14 +10,15 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import norm
+from simulation_files import study_file
 
 import calibstat as cs
 from calibstat.measures.registry import everyday_measures
-from calibstat.studies import bias, bins, consistency, mixture, ranking
 from calibstat.study.pictures import estimates
 
 MODELS = {"1.5": cs.generators.temperature(1.5), "calibrated": cs.generators.calibrated()}
-STUDIES = [module.STUDY for module in (bias, consistency, bins, ranking, mixture)]
+bias, bins, consistency, mixture, ranking = map(study_file, ("bias", "bins", "consistency", "mixture", "ranking"))
+STUDIES = [file.study for file in (bias, consistency, bins, ranking, mixture)]
 
 
 @pytest.fixture(autouse=True)
@@ -158,7 +159,7 @@ def test_every_label_looks_different():
     assert len({(look["color"], look["marker"]) for look in looks.values()}) == 12
 
 
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.question)
 def test_grids_can_be_asked(study):
     for quick in (False, True):
         grid, *_ = study.grids(quick)
@@ -172,7 +173,7 @@ def test_grids_can_be_asked(study):
         assert max(small["n"]) <= max(large["n"])
 
 
-@pytest.mark.parametrize("study", [bias.STUDY, consistency.STUDY, ranking.STUDY], ids=lambda study: study.name)
+@pytest.mark.parametrize("study", [bias.study, consistency.study, ranking.study], ids=lambda study: study.question)
 def test_every_registered_measure_is_studied(study):
     for grid in study.grids(False):
         names = {name for name, _ in grid["measures"].values()}
@@ -191,7 +192,7 @@ def test_bins_are_read_from_labels():
     table = pd.DataFrame({"measure": ["ece", "ks", "ece, 5 bins", "ece, l2", "ece, l2, 100 bins"], "x": range(5)})
     found = bias.with_bins(table)
     assert found.to_numpy().tolist() == [["ece", 0, 15], ["ece", 2, 5], ["ece, l2", 3, 15], ["ece, l2", 4, 100]]
-    assert cs.MEASURES["ece"].options["n_bins"] == bias.DEFAULT
+    assert cs.MEASURES["ece"].defaults()["n_bins"] == bias.DEFAULT
 
 
 def test_pictures_of_bias_part_the_default_from_other_bins():

@@ -4,11 +4,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from simulation_files import study_file
 
-from calibstat.studies import STUDIES, generalization_gap
-from calibstat.studies.generalization_gap import HELD_OUT, WEAK, Setting
-from calibstat.studies.label_noise import digits
-
+generalization_gap = study_file("generalization_gap")
+HELD_OUT, WEAK = generalization_gap.HELD_OUT, generalization_gap.WEAK
+Setting, digits = generalization_gap.Setting, generalization_gap.digits
 SEED = np.random.SeedSequence(5)
 SMALL = [
     Setting("10 neurons", 60, 0.2, WEAK),
@@ -138,9 +138,9 @@ def test_nothing_is_claimed_of_narrow_or_shallow_networks():
 
 
 def test_the_promise_can_be_broken(table):
-    assert generalization_gap.broken(table).empty
+    assert generalization_gap.violations(table).empty
     changed = table.assign(assumed_not_bounded=(table.index < 2).astype(int))
-    assert generalization_gap.broken(changed)["measure"].tolist() == ["ece"]  # nothing is promised of the other
+    assert generalization_gap.violations(changed)["measure"].tolist() == ["ece"]  # nothing is promised of the other
 
 
 def test_numbers_do_not_depend_on_the_number_of_processes(table, monkeypatch):
@@ -162,4 +162,3 @@ def test_pictures_show_the_table(table, tmp_path):
 def test_full_and_quick_ask_the_same():
     full, quick = generalization_gap.settings(False), generalization_gap.settings(True)
     assert set(quick) < set(full)
-    assert STUDIES["generalization_gap"] is generalization_gap.STUDY

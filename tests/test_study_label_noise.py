@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from simulation_files import study_file, study_part
 
 import calibstat as cs
-from calibstat.studies import STUDIES, label_noise
-from calibstat.studies.label_noise import CALIBRATED, CLEAN, IfCalibrated, NoisyDigits, Seen
 
+label_noise, digits = study_file("label_noise"), study_part("digits")
+CALIBRATED, CLEAN, Seen = label_noise.CALIBRATED, label_noise.CLEAN, label_noise.Seen
+IfCalibrated, NoisyDigits = label_noise.IfCalibrated, label_noise.NoisyDigits
 MANY = 1500  # held out, so that fitting to the rest is fast
 
 
@@ -39,7 +41,7 @@ def fit_once():
 def table(fit_once):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(label_noise, "HELD_OUT", MANY)
-        tables = [cs.study.run(**grid, seed=label_noise.STUDY.seed) for grid in label_noise.grids(quick=True)]
+        tables = [cs.study.run(**grid, seed=label_noise.study.seed) for grid in label_noise.grids(quick=True)]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -64,10 +66,10 @@ class Remembering:
 
 
 def test_rows_that_are_held_out_are_not_fitted_to(monkeypatch):
-    pixels, label = label_noise.digits()
+    pixels, label = digits.digits()
     rows = np.arange(label.size)
     numbered = np.column_stack((rows, pixels))
-    monkeypatch.setattr(label_noise, "digits", lambda: (numbered, label))
+    monkeypatch.setattr(digits, "digits", lambda: (numbered, label))
     monkeypatch.setattr("sklearn.linear_model.LogisticRegression", Remembering)
     y, p = NoisyDigits(0.3).sample(900, 1)
     assert y.shape == (900,)
@@ -77,7 +79,7 @@ def test_rows_that_are_held_out_are_not_fitted_to(monkeypatch):
 def test_a_model_without_noise_is_that_of_scikit_learn():
     from sklearn.linear_model import LogisticRegression
 
-    pixels, label = label_noise.digits()
+    pixels, label = digits.digits()
     order = np.random.default_rng(3).permutation(1797)
     y, p = NoisyDigits(0.0).sample(MANY, 3)
     fitted = LogisticRegression(C=10, max_iter=10_000).fit(pixels[order[MANY:]], label[order[MANY:]])
@@ -120,7 +122,7 @@ def test_what_cannot_be():
 
 
 def test_without_scikit_learn_one_is_told_what_to_install(monkeypatch):
-    label_noise.digits.cache_clear()
+    digits.digits.cache_clear()
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     with pytest.raises(ModuleNotFoundError, match=r"needs scikit-learn: python -m pip install 'calibstat\[simulations"):
         NoisyDigits(0.0).sample(897, 1)
@@ -215,4 +217,3 @@ def test_full_and_quick_ask_the_same():
         assert set(small["generators"]) < set(large["generators"])
         assert small["measures"] == large["measures"]
         assert small["replicates"] < large["replicates"]
-    assert STUDIES["label_noise"] is label_noise.STUDY

@@ -1,4 +1,4 @@
-"""Studies of tests and intervals: what their pictures show, what their grids hold, and that `broken` finds a fault."""
+"""Studies of tests and intervals: their pictures, their grids, and that `violations` finds a fault."""
 
 import io
 
@@ -9,17 +9,18 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from simulation_files import study_file, study_part
 
 import calibstat as cs
-from calibstat.measures.registry import event_measures, everyday_measures, find_measure
-from calibstat.studies import STUDIES, coverage, power, size
-from calibstat.studies.grid import FALSE_ALARM
+from calibstat.measures.registry import binary_measures, everyday_measures, find_measure
 from calibstat.study import most_rejections
 from calibstat.study.pictures import rates
 
+coverage, power, size = map(study_file, ("coverage", "power", "size"))
+FALSE_ALARM = study_part("promises").FALSE_ALARM
 CALIBRATED = {"uniform": cs.generators.calibrated(), "five scores": cs.generators.calibrated(size.FIVE)}
 WRONG = {"shift 0.5": cs.generators.shift(0.5), "hidden": cs.generators.hidden()}
-MODULES = [size, power, coverage]
+FILES = [size, power, coverage]
 
 
 @pytest.fixture(autouse=True)
@@ -126,25 +127,24 @@ def test_nothing_overlaps(coverages):
         assert box.y1 <= figure.bbox.y1
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_quick_grids_ask_the_same_of_the_same_measures(module):
+@pytest.mark.parametrize("file", FILES)
+def test_quick_grids_ask_the_same_of_the_same_measures(file):
     def asked(grids):
         return {(grid["question"], tuple(grid["methods"]), tuple(grid["measures"]), grid["level"]) for grid in grids}
 
     def cells(grids):
         return {(g, n) for grid in grids for g in grid["generators"] for n in grid["n"]}
 
-    quick, full = module.grids(True), module.grids(False)
+    quick, full = file.grids(True), file.grids(False)
     assert asked(quick) == asked(full)
     assert cells(quick) <= cells(full)
     assert max(grid["replicates"] for grid in quick) < min(grid["replicates"] for grid in full)
-    assert module.STUDY is STUDIES[module.STUDY.name]
 
 
 def test_what_is_registered_joins():
-    for module in (size, power):
-        assert set(everyday_measures()) <= {name for name, _ in module.grids(False)[0]["measures"].values()}
-    honest = {name for name in event_measures() if find_measure(name, {}).honest is not None}
+    for file in (size, power):
+        assert set(everyday_measures()) <= {name for name, _ in file.grids(False)[0]["measures"].values()}
+    honest = {name for name in binary_measures() if find_measure(name, {}).has_form}
     for grid in coverage.grids(False):
         assert {name for name, _ in grid["measures"].values()} == honest
 
@@ -156,14 +156,14 @@ def test_generators_are_what_the_questions_need():
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_sizes_can_reach_the_level(quick):
-    for module in (size, power):
-        for grid in module.grids(quick):
+    for file in (size, power):
+        for grid in file.grids(quick):
             tail = grid["level"] / 2 * (grid["n_resamples"] + 1)  # of a two-sided test
             assert tail >= 1
             assert 2 * tail == round(2 * tail)
 
 
-def table_at_the_limit(module, question, method, number, promise, excess):
+def table_at_the_limit(file, question, method, number, promise, excess):
     """Return a table of 6 cells in which one has so many more rejections, or misses, than the promise still allows."""
     table = pd.DataFrame({"question": question, "measure": list("abcdef"), "replicates": [1000] * 3 + [400] * 3})
     table["method"] = method
@@ -178,19 +178,19 @@ FAULTS = [(size, "size", "labels", "rejections", 0.05), (coverage, "coverage", "
 
 
 @pytest.mark.parametrize("promise", FAULTS)
-def test_broken_finds_exactly_the_planted_fault(promise):
-    module = promise[0]
-    assert module.broken(table_at_the_limit(*promise, excess=0)).empty
-    assert list(module.broken(table_at_the_limit(*promise, excess=1))["measure"]) == ["e"]
+def test_violations_finds_exactly_the_planted_fault(promise):
+    file = promise[0]
+    assert file.study.violations(table_at_the_limit(*promise, excess=0)).empty
+    assert list(file.study.violations(table_at_the_limit(*promise, excess=1))["measure"]) == ["e"]
 
 
 @pytest.mark.parametrize("promise", FAULTS)
-def test_broken_asks_nothing_of_what_promises_nothing(promise):
+def test_violations_asks_nothing_of_what_promises_nothing(promise):
     table = table_at_the_limit(*promise, excess=300)
-    assert promise[0].broken(table.assign(method="basic")).empty
+    assert promise[0].study.violations(table.assign(method="basic")).empty
     other = table.assign(method="basic")
-    assert len(promise[0].broken(pd.concat([table, other]))) == 1
+    assert len(promise[0].study.violations(pd.concat([table, other]))) == 1
 
 
 def test_nothing_is_broken_in_what_runs(coverages):
-    assert coverage.broken(coverages).empty
+    assert coverage.study.violations(coverages).empty

@@ -7,12 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from simulation_files import study_file
 
 import calibstat as cs
 from calibstat.recalibration import MeanReplacement, TemperatureScaling
-from calibstat.studies import STUDIES, recalibration
-from calibstat.studies.recalibration import AGREEMENTS, BEFORE, PROPERTIES, REPLACED
 
+recalibration = study_file("recalibration")
+AGREEMENTS, BEFORE = recalibration.AGREEMENTS, recalibration.BEFORE
+PROPERTIES, REPLACED = recalibration.PROPERTIES, recalibration.REPLACED
 FEW = ("temperature", "isotonic", "histogram", REPLACED)
 FAMILY = cs.generators.dirichlet((0.3,) * 4, temperature=2)
 
@@ -170,4 +172,3 @@ def test_predictions_of_digits_are_over_confident():
 def test_every_ranked_recalibration_is_known():
     assert set(recalibration.RANKED) < set(recalibration.RECALIBRATIONS)
     assert len(recalibration.RANKED) == 8
-    assert STUDIES["recalibration"] is recalibration.STUDY

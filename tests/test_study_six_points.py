@@ -5,11 +5,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.quiver import Quiver
+from simulation_files import study_file
 
 import calibstat as cs
-from calibstat.studies import STUDIES, six_points
-from calibstat.studies.six_points import MEASURES, PartedPoints
 
+six_points = study_file("six_points")
+MEASURES, PartedPoints = six_points.MEASURES, six_points.PartedPoints
 LAW = {  # Vaicenavicius et al. 2019, table 1
     (0.1, 0.3, 0.6): (0.2, 0.2, 0.6),
     (0.1, 0.6, 0.3): (0.0, 0.7, 0.3),
@@ -34,7 +35,7 @@ def close_figures():
 
 def cells(p, measure):
     name, options = MEASURES[measure]
-    return cs.MEASURES[name].bind(options).cells(p)
+    return cs.MEASURES[name](**options).cells(p)
 
 
 def test_truths_are_those_of_the_paper():
@@ -76,9 +77,9 @@ def test_rows_in_proportion():
 
 def test_a_broken_promise_is_seen(table):
     table = pd.concat([table.assign(replicates=400, covered=400 * 0.96)] * 2, ignore_index=True)
-    assert six_points.STUDY.broken(table).empty
+    assert six_points.study.violations(table).empty
     table.loc[3, "covered"] = 400 * 0.88
-    assert six_points.STUDY.broken(table).index.tolist() == [3]
+    assert six_points.study.violations(table).index.tolist() == [3]
 
 
 def test_pictures_show_the_table(table, tmp_path):
@@ -113,4 +114,3 @@ def test_full_and_quick_ask_the_same():
     assert set(quick["n"]) < set(full["n"])
     assert quick["measures"] == full["measures"]
     assert full["replicates"] > quick["replicates"]
-    assert STUDIES["six_points"] is six_points.STUDY

@@ -27,7 +27,7 @@ def test_every_cell_is_the_verb_it_stands_for():
             np.mean(prob.argmax(axis=1) == y),
             cs.estimate(y, prob, measure="ece"),
             cs.estimate(y, prob, measure="average_ce"),
-            cs.adaptive_calibration_error(y, prob),
+            cs.estimate(y, prob, measure="gce", binning="adaptive"),
             cs.estimate(y, prob, measure="smooth_ece"),
             cs.estimate(y, prob, measure="log_loss", lens="canonical"),
             cs.estimate(y, prob, measure="brier", lens="canonical"),

@@ -1,10 +1,12 @@
-"""What tests of calibration that are right only as n grows found."""
+"""The result of an asymptotic test, whose p-value is right as the number of rows grows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from calibstat.result import Result
+
+LIMIT = "the p-value is that of the limit for many rows"
 
 
 @dataclass(frozen=True)
@@ -51,3 +53,8 @@ class AsymptoticTestResult(Result):
             f"{self.lens}, n = {self.n}: p = {self.pvalue:.3g} (approximate), {how}.\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )
+
+
+def approximate(null: str) -> str:
+    """Say that the test of this null hypothesis is approximate."""
+    return f"{null.removesuffix('.')} (approximate: {LIMIT})."

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.classical.asymptotic_tests import LOGIT, approximate, between, need_held_out, one_event
-from calibstat.classical.logistic import Fit, LogitPolynomial
+from calibstat.classical.asymptotic_result import approximate
+from calibstat.classical.binary_input import between, need_held_out, one_event
+from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
 from calibstat.data.checks import check_level, short
 from calibstat.result import Result, read_only
 
@@ -189,7 +190,7 @@ def calibration_belt(
     if not levels or not all(0 < a < b <= 1 for a, b in zip(levels, (*levels[1:], 1.0), strict=True)):
         raise ValueError(f"expected ascending confidence_levels between 0 and 1, found {list(confidence_levels)!r}")
     seen, sample = one_event(y_true, y_prob, lens, labels, "the calibration belt")
-    model = LogitPolynomial(between(seen, sample, clip, "the calibration belt"), MOST_DEGREE, "the calibration belt")
+    model = LogitPolynomial.of(between(seen, sample, clip, "the calibration belt"), MOST_DEGREE, "the calibration belt")
     start = 1 if held_out else 2
     if not held_out:
         _need_fitted(model)
@@ -281,9 +282,9 @@ def _grid(model: LogitPolynomial) -> np.ndarray:
     """Return logits from the smallest to the largest, half of them evenly spaced and half as probabilities."""
     from scipy.special import logit
 
-    x, v = model.logit, model.sample.value
-    even = np.linspace(x[0], x[-1], POINTS // 2)
-    inner = logit(np.linspace(v[0], v[-1], POINTS // 2 + 2)[1:-1])
+    low, high = model.logit[[0, -1]]
+    even = np.linspace(low, high, POINTS // 2)
+    inner = logit(np.linspace(_expit(low), _expit(high), POINTS // 2 + 2)[1:-1])
     return np.sort(np.concatenate([even, inner]))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Self
 
 import numpy as np
 
@@ -22,7 +22,12 @@ CONVERGED = 1e-10  # squared distance to the solution in standard errors, before
 ROUNDING = 1e-12  # of a log-likelihood, relative
 EDGE = 1e-3  # of the depth of a region of likelihood, how far from its edge counts as on it
 LONG = 0.5  # move of a logit that is no last step: where outcomes are separated, every step moves some logit by about 1
+FARTHEST = 5.0  # move of a logit in one step beyond which a loss of information is that of the step, not of the data
+LOGIT = "given the predictions and independently in every row, the logit of the outcome's probability is"
 SEPARATED = 1e-7  # information in some direction, as a share of that of a calibrated model, below which there is none
+NOTHING = 1e-100  # root of the information on a power of the logit, as a share of that on another, that is none
+
+Derivatives = tuple[float, np.ndarray, np.ndarray]  # log-likelihood, gradient, information
 
 
 @dataclass(frozen=True)
@@ -41,28 +46,42 @@ class Fit:
 class LogitPolynomial:
     """Polynomials in the logit of the prediction, up to a degree below the number of distinct predictions.
 
-    No prediction may be 0 or 1.
+    Parameters
+    ----------
+    logit, count, positives : ndarray, shape (m,)
+        The distinct logits of the predictions, ascending, and how many rows and positive outcomes there are at each.
+    degree : int
+        The highest degree, at least 0.
+    what : str
+        What the polynomials are for, in messages.
     """
 
-    def __init__(self, sample: Sample, degree: int, what: str) -> None:
+    def __init__(self, logit: np.ndarray, count: np.ndarray, positives: np.ndarray, degree: int, what: str) -> None:
+        self.logit, self.count, self.positives = logit, count, positives
+        self.what = what
+        self.degree = min(degree, logit.size - 1)
+        self.half = (logit[-1] - logit[0]) / 2 or 1.0
+        open_ = np.exp(-np.abs(logit))
+        weight = count * open_ / (1 + open_) ** 2  # count * v * (1 - v)
+        self.centre = np.average(logit, weights=weight)  # keeps digits where few predictions hold all the information
+        self.triangle = np.linalg.qr(np.sqrt(weight)[:, None] * self._powers(logit), mode="r")
+        self.basis = np.ascontiguousarray(self.at(logit))
+
+    @classmethod
+    def of(cls, sample: Sample, degree: int, what: str) -> Self:
+        """Return the polynomials for at least two distinct predictions, none of them 0 or 1."""
         from scipy.special import logit
 
         if sample.value.size < 2:
             raise ValueError(f"expected at least two distinct predictions for {what}, found {sample.value[0]:g} alone")
-        self.sample = sample
-        self.what = what
-        self.degree = min(degree, sample.value.size - 1)
-        self.logit = logit(sample.value)
-        self.centre = (self.logit[0] + self.logit[-1]) / 2
-        self.half = (self.logit[-1] - self.logit[0]) / 2
-        weight = np.sqrt(sample.count * sample.value * (1 - sample.value))
-        self.triangle = np.linalg.qr(weight[:, None] * self._powers(self.logit), mode="r")
-        if not np.diag(self.triangle).all():
+        model = cls(logit(sample.value), sample.count, sample.positives, degree, what)
+        told = np.abs(np.diag(model.triangle))
+        if told.min() < NOTHING * told.max():
             raise ValueError(
                 f"expected predictions that leave outcomes open for {what}, found so near to 0 and 1 that they tell "
-                f"nothing of a polynomial of degree {self.degree} in their logits; {advice(sample.value)}"
+                f"nothing of a polynomial of degree {model.degree} in their logits; {advice(sample.value)}"
             )
-        self.basis = np.ascontiguousarray(self.at(self.logit))
+        return model
 
     def _powers(self, x: np.ndarray) -> np.ndarray:
         """Return the powers of the logit, scaled to [-1, 1] over the predictions."""
@@ -74,36 +93,46 @@ class LogitPolynomial:
 
         return solve_triangular(self.triangle, self._powers(x).T, trans="T").T
 
-    def derivatives(self, coefficient: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    def derivatives(self, coefficient: np.ndarray) -> Derivatives:
         """Return the log-likelihood, its gradient and the information."""
         gradient, information = np.empty(coefficient.size), np.empty((coefficient.size, coefficient.size))
-        _, count, positives = self.sample.arrays
-        total = log_likelihood(self.logit, self.basis, count, positives, coefficient, gradient, information)
+        total = log_likelihood(self.logit, self.basis, self.count, self.positives, coefficient, gradient, information)
         return total, gradient, information
 
     def fit(self, degree: int) -> Fit:
-        """Maximise the likelihood over polynomials of this degree by Newton's method."""
-        coefficient = np.zeros(degree + 1)
-        value, gradient, information = self.derivatives(coefficient)
-        for _ in range(MOST_STEPS):
-            if np.linalg.eigvalsh(information)[0] < SEPARATED:
-                break
-            step = np.linalg.solve(information, gradient)
-            close = gradient @ step < CONVERGED and np.abs(self.basis[:, : degree + 1] @ step).max() < LONG
-            while True:
-                found = self.derivatives(coefficient + step)
-                if close or found[0] >= value - ROUNDING * abs(value):
-                    break
-                step /= 2
-            coefficient = coefficient + step
-            value, gradient, information = found
-            if close:
-                return Fit(coefficient, information, value)
+        """Maximise the likelihood over polynomials of this degree; raise if it has no maximum."""
+        fit, converged = self.climb(degree)
+        if converged:
+            return fit
         raise ValueError(
             f"expected outcomes that overlap for {self.what}; found that a polynomial of degree {degree} in the logit "
             "of the prediction separates those that happened from those that did not, so that there is no maximum "
             "likelihood estimate"
         )
+
+    def climb(self, degree: int, converged: float = CONVERGED) -> tuple[Fit, bool]:
+        """Return where Newton's method ends among polynomials of this degree, and whether that is a maximum.
+
+        It is one step after the squared distance to it, in standard errors, is below `converged`.
+        """
+        coefficient = np.zeros(degree + 1)
+        here, close = self.derivatives(coefficient), False
+        for _ in range(MOST_STEPS):
+            if close or _least_information(here) < SEPARATED:
+                break
+            value, gradient, information = here
+            step = np.linalg.solve(information, gradient)
+            move = np.abs(self.basis[:, : degree + 1] @ step).max()
+            close = bool(gradient @ step < converged and move < LONG)
+            while True:
+                found = self.derivatives(coefficient + step)
+                lost = move > FARTHEST and _least_information(found) < SEPARATED
+                if close or (found[0] >= value - ROUNDING * abs(value) and not lost):
+                    break
+                step, move = step / 2, move / 2
+            coefficient, here = coefficient + step, found
+        value, _, information = here
+        return Fit(coefficient, information, value), close
 
     def farthest(self, fit: Fit, direction: np.ndarray, drop: float, start: np.ndarray | None = None) -> np.ndarray:
         """Maximise a linear function of the coefficients where 2 * log-likelihood is at most `drop` below its maximum.
@@ -131,7 +160,7 @@ class LogitPolynomial:
                 here = self._edge(fit, coefficient + step, level)
         raise ArithmeticError(f"no end of the region of likelihood was found for {self.what}")
 
-    def _edge(self, fit: Fit, coefficient: np.ndarray, level: float) -> tuple[np.ndarray, tuple[Any, ...]]:
+    def _edge(self, fit: Fit, coefficient: np.ndarray, level: float) -> tuple[np.ndarray, Derivatives]:
         """Move along the ray from the maximum until the log-likelihood is about `level`; return that too.
 
         The fall below the maximum is convex along the ray, so that Newton's steps from outside the region end at its
@@ -154,8 +183,21 @@ class LogitPolynomial:
         raise ArithmeticError(f"no edge of the region of likelihood was found for {self.what}")
 
 
+def _least_information(here: Derivatives) -> float:
+    """Return the information in the direction that has the least of it."""
+    return float(np.linalg.eigvalsh(here[2])[0])
+
+
 @jit
-def log_likelihood(offset, basis, count, positives, coefficient, gradient, information):  # type: ignore[no-untyped-def]
+def log_likelihood(
+    offset: np.ndarray,
+    basis: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    coefficient: np.ndarray,
+    gradient: np.ndarray,
+    information: np.ndarray,
+) -> float:
     """Return the log-likelihood and fill in its gradient and the information; the first columns of `basis` are used."""
     k = coefficient.size
     gradient[:] = 0.0

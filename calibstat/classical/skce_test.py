@@ -1,4 +1,4 @@
-"""Is it calibrated, all classes together: tests by the kernel calibration error that are right only as n grows."""
+"""Asymptotic tests of canonical calibration by the squared kernel calibration error."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ from calibstat.classical.asymptotic_result import AsymptoticTestResult
 from calibstat.data.lenses import canonical
 from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.inference.calibration_test import p_value
-from calibstat.measures.registry import find_measure
-from calibstat.measures.skce import block_values, columns, kernel_arguments, matched_sums, residuals, rows_of_block
+from calibstat.measures.skce import (
+    SKCE,
+    block_values,
+    columns,
+    kernel_arguments,
+    matched_sums,
+    residuals,
+    rows_of_block,
+)
+from calibstat.resampling import Draws, RowSums, Signs, Stage
 
 LENS = f"lens {canonical}"
 NULL = canonical.null.removesuffix(".") + " (approximate: {})."
@@ -22,7 +30,6 @@ LIMIT = {
     "linear": "the p-value is that of the normal limit for many pairs of rows",
 }
 STATISTIC = {"asymptotic": "U", "block": "block", "linear": "linear"}
-SIGNS_STAGE = 5
 
 
 def kernel_calibration_test(
@@ -124,14 +131,14 @@ def kernel_calibration_test(
     """
     if method not in STATISTIC:
         raise ValueError(f"expected method 'asymptotic', 'block' or 'linear', found {method!r}")
-    options = {"kernel": kernel, "distance": distance, "bandwidth": bandwidth, "block_size": block_size}
-    bound = find_measure("skce", {**options, "statistic": STATISTIC[method]})
+    kind = STATISTIC[method]
+    measure = SKCE(kernel=kernel, distance=distance, bandwidth=bandwidth, block_size=block_size, statistic=kind)
     arguments = kernel_arguments(kernel, distance, bandwidth)
-    resampling.check_resamples(n_resamples, 1)
+    resampling.check_resamples(n_resamples)
     predictions = as_predictions(y_true, y_prob, labels)
-    size = rows_of_block(predictions.n, STATISTIC[method], block_size)
+    size = rows_of_block(predictions.n, kind, block_size)
     if method == "asymptotic":
-        statistic, pvalue = _by_signs(resampling.in_order(predictions), arguments, n_resamples, resampling.key_of(rng))
+        statistic, pvalue = _by_signs(resampling.in_order(predictions), arguments, Draws.of(rng, n_resamples))
     else:
         statistic, pvalue = _by_normal_limit(block_values(predictions.prob, predictions.label, size, arguments), size)
     return AsymptoticTestResult(
@@ -139,22 +146,20 @@ def kernel_calibration_test(
         pvalue=pvalue,
         method=method,
         null_hypothesis=NULL.format(LIMIT[method]),
-        measure=str(bound),
+        measure=str(measure),
         lens=LENS,
         n=predictions.n,
         n_resamples=n_resamples if method == "asymptotic" else 0,
     )
 
 
-def _by_signs(
-    predictions: Predictions, arguments: tuple[bool, bool, float], n_resamples: int, key: np.uint64
-) -> tuple[float, float]:
+def _by_signs(predictions: Predictions, arguments: tuple[bool, bool, float], draws: Draws) -> tuple[float, float]:
     """Return the U-statistic and its p-value by random signs."""
     prob, residual, n = columns(predictions.prob), residuals(predictions.prob, predictions.label), predictions.n
-    drawn = np.zeros((1 + n_resamples, n), np.uint8)  # the first are all equal, and so leave the data as they are
-    for replicate in range(n_resamples):
-        drawn[1 + replicate] = resampling.signs(key, SIGNS_STAGE, replicate, n)
-    agreeing = matched_sums(prob, residual, drawn, n, *arguments)
+    source, by_row = RowSums(np.arange(n), np.ones(n)), Signs(np.arange(n))
+    drawn = resampling.draw(source, by_row, lambda signs: np.packbits(signs > 0), draws, Stage.ROW_SIGNS)
+    drawn = np.vstack((0 * drawn[:1], drawn))  # the first are all equal, and so leave the data as they are
+    agreeing = matched_sums(prob, residual, np.unpackbits(drawn, axis=1, count=n), n, *arguments)
     # the product of two signs is 1 where they agree and -1 elsewhere: twice the sum where they agree, less all of it
     found = (2 * agreeing - agreeing[0]) / (n * (n - 1) / 2)
     return float(found[0]), p_value(float(found[0]), found[1:], "greater")

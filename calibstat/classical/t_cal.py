@@ -1,21 +1,70 @@
-"""T-Cal: the debiased squared calibration error at several scales, as one exact test."""
+"""T-Cal: an exact test by the debiased squared calibration error at several numbers of bins."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from calibstat import resampling
-from calibstat.classical.asymptotic_tests import one_event
-from calibstat.classical.classical_results import TCalResult
+from calibstat.classical.binary_input import one_event
 from calibstat.compiled import jit
-from calibstat.inference.calibration_test import LABELS_STAGE
 from calibstat.measures.binned import uniform_cells
-from calibstat.result import read_only
+from calibstat.result import Result, read_only
+
+
+@dataclass(frozen=True)
+class TCalResult(Result):
+    """What `t_cal` found.
+
+    Attributes
+    ----------
+    statistic : float
+        The smallest p-value of a single scale.
+    pvalue : float
+        Probability, if the null hypothesis holds, of a smallest p-value at most as large. Never 0.
+    pvalue_error : float
+        Monte Carlo standard error of `pvalue`.
+    n_bins : ndarray of int, shape (scales,)
+        Equal-width bins of each scale.
+    squared_error : ndarray, shape (scales,)
+        The debiased squared calibration error at each scale, which may be negative.
+    scale_pvalue : ndarray, shape (scales,)
+        The p-value of each scale by itself, which does not allow for there being several.
+    null_distribution : ndarray, shape (n_resamples,)
+        The smallest p-value of every resample, read-only.
+    null_hypothesis : str
+        What was tested, in one sentence.
+    lens : str
+        What was predicted.
+    n, n_resamples : int
+        Rows and resamples.
+    """
+
+    statistic: float
+    pvalue: float
+    pvalue_error: float
+    n_bins: np.ndarray
+    squared_error: np.ndarray
+    scale_pvalue: np.ndarray
+    null_distribution: np.ndarray
+    null_hypothesis: str
+    lens: str
+    n: int
+    n_resamples: int
+
+    def __str__(self) -> str:
+        best = int(np.argmin(self.scale_pvalue))
+        return (
+            f"T-Cal over {self.n_bins.size} scales of {self.n_bins[0]} to {self.n_bins[-1]} bins, {self.lens}, "
+            f"n = {self.n}: p = {self.pvalue:.3g}, {self.n_resamples} resamples; the scale that speaks loudest has "
+            f"{self.n_bins[best]} bins, squared error {self.squared_error[best]:.4g}.\n"
+            f"Null hypothesis: {self.null_hypothesis}"
+        )
 
 
 def t_cal(
@@ -97,7 +146,7 @@ def t_cal(
     >>> found.pvalue < 0.05, found.n_bins[:4].tolist()
     (True, [2, 4, 8, 16])
     """
-    resampling.check_resamples(n_resamples, n_jobs)
+    draws = resampling.Draws.of(rng, n_resamples, n_jobs)
     seen, sample = one_event(y_true, y_prob, lens, labels, "T-Cal")
     if sample.n < 2:
         raise ValueError("expected at least two rows for T-Cal, whose statistic is of pairs; found 1")
@@ -105,7 +154,7 @@ def t_cal(
     scales = _scales(n_bins) if n_bins is not None else _powers_of_two(value, int(sample.n))
     cells = np.stack([uniform_cells(value, count, n_bins=int(bins)) for bins in scales])
     statistic = partial(_of_scales, cells)
-    drawn = resampling.draw(sample, "labels", statistic, n_resamples, resampling.key_of(rng), LABELS_STAGE, n_jobs)
+    drawn = resampling.draw(sample, resampling.Labels(), statistic, draws, resampling.Stage.LABELS)
     table = np.concatenate([statistic(value, count, positives)[None], drawn])
     scale_pvalue = ranks(table)
     smallest = scale_pvalue.min(axis=1)
@@ -165,7 +214,9 @@ def _of_scales(cells: np.ndarray, value: np.ndarray, count: np.ndarray, positive
 
 
 @jit
-def debiased_squares(cells, value, count, positives, found):  # type: ignore[no-untyped-def]
+def debiased_squares(
+    cells: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray, found: np.ndarray
+) -> None:
     """Fill in, for each row of cells, the sum of (squared sum of residuals - sum of squares) / rows, over n."""
     for k in range(cells.shape[0]):
         total = 0.0

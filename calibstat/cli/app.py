@@ -1,4 +1,4 @@
-"""The command line: `calibstat demo`, `measures`, `test`, `interval`, `compare`, `report`, `studies` and `study`.
+"""The command line: `calibstat demo`, `measures`, `test`, `interval`, `compare`, `report` and `study`.
 
 Whatever is slow to load is imported inside the command that needs it, so that help is quick.
 """
@@ -11,9 +11,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from calibstat import __version__
-from calibstat.cli.terminal import (
-    one_line_errors,
-    say,
+from calibstat.cli.options import (
+    File,
+    Folder,
+    Label,
+    LensText,
+    Level,
+    Method,
+    Names,
+    Prob,
+    Reduce,
+    ReduceToOne,
+    Resamples,
+    Seed,
+)
+from calibstat.cli.printed_tables import (
     table,
     table_of_classes,
     table_of_findings,
@@ -21,9 +33,8 @@ from calibstat.cli.terminal import (
     table_of_models,
     table_of_pairs,
     table_of_tests,
-    with_progress,
-    written,
 )
+from calibstat.cli.terminal import one_line_errors, say, with_progress, written
 from calibstat.output.whole_folder import whole_folder
 
 if TYPE_CHECKING:
@@ -35,51 +46,6 @@ if TYPE_CHECKING:
     from calibstat.data.sample import Sample
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
-
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .parquet file, one row for each outcome.")]
-Label = Annotated[
-    str,
-    typer.Option(
-        "--label",
-        metavar="COLUMN",
-        help="Column of outcomes: 0 or 1; of several classes their names, or their numbers from 0.",
-    ),
-]
-Prob = Annotated[
-    list[str],
-    typer.Option(
-        "--prob",
-        metavar="COLUMN",
-        help="Column of predicted probabilities of outcome 1. Of several classes repeat it for every class, or give "
-        'one pattern in quotes: "p_*" finds p_cat and p_dog, the classes cat and dog.',
-    ),
-]
-LensText = Annotated[
-    str | None,
-    typer.Option(
-        "--lens",
-        metavar="LENS",
-        help="What to look at of several classes: top_label (the default of more than two), class_wise, canonical, "
-        "one_class:cat, top_k:2, or groups:cat+dog,hen.",
-    ),
-]
-Names = Annotated[
-    list[str] | None,
-    typer.Option("--measure", metavar="NAME", help="As in 'calibstat measures'; may be repeated. Default: ece."),
-]
-REDUCE = "With --lens class_wise, one number for all classes: their mean, or the max. "
-Reduce = Annotated[
-    str | None,
-    typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Otherwise each class is tested, and all by their mean."),
-]
-ReduceToOne = Annotated[str | None, typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Default: mean.")]
-Method = Annotated[str, typer.Option("--method", help="honest, percentile, basic or bca.")]
-Level = Annotated[float, typer.Option("--level", help="Confidence level, between 0 and 1.")]
-Resamples = Annotated[
-    int | None, typer.Option("--n-resamples", help="Number of resamples: 999, or 99 where they take long.")
-]
-Seed = Annotated[int, typer.Option("--rng", metavar="SEED", help="The same seed gives the same numbers.")]
-Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to; made if it is not there.")]
 
 
 def show_version(wanted: bool) -> None:
@@ -107,7 +73,7 @@ def show(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> None:
     with one_line_errors():
         with whole_folder(out) as draft:
             models = demo.judge(rng)
-            saved = demo.draw(models, draft)
+            saved = demo.save_pictures(models, draft)
         say(
             demo.introduction(models[0]),
             table_of_findings({m.name: list(m.findings.values()) for m in models}),
@@ -120,9 +86,9 @@ def show(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> None:
 @app.command("measures")
 def list_measures() -> None:
     """List the measures there are."""
-    from calibstat.measures import MEASURES
+    from calibstat.measures.registry import binary_measures, multiclass_measures
 
-    both = [name for name, entry in MEASURES.items() if entry.vectors]
+    both = [name for name in binary_measures() if name in multiclass_measures()]
     say(
         table_of_measures(),
         "Honest intervals are studied, and cover near calibration too if there are ten events of either kind. "
@@ -225,10 +191,12 @@ def interval(
         found = dict(zip(names, with_progress(names, ask), strict=True))
         grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
         for name, each in found.items():
-            grid.add_row(MEASURES[name].title, words.number(each.estimate), report.interval_text(each), each.method)
+            grid.add_row(
+                MEASURES[name].info.title, words.number(each.estimate), report.interval_text(each), each.method
+            )
         say(*about(data, how), grid)
         for name, each in found.items():
-            say(report.say_interval(MEASURES[name].title, each), f"What is estimated: {each.estimand}")
+            say(report.say_interval(MEASURES[name].info.title, each), f"What is estimated: {each.estimand}")
         say(*words.CAUTIONS[1:], style="dim")
 
 
@@ -342,9 +310,9 @@ def write_report(
 
 def about(data: Sample | Predictions, how: str) -> list[str]:
     """Say what the data are, and how outcomes were understood where that is a choice."""
-    from calibstat.cli.wording import describe
+    from calibstat.cli.wording import describe_data
 
-    return [f"{describe(data)} {how}".strip()]
+    return [f"{describe_data(data)} {how}".strip()]
 
 
 def one_number(lens: str | None) -> str | None:
@@ -352,42 +320,34 @@ def one_number(lens: str | None) -> str | None:
     return "mean" if lens == "class_wise" else None
 
 
-@app.command("studies")
-def list_studies() -> None:
-    """List the studies behind the claims, which anyone can rerun."""
-    from calibstat.studies import STUDIES
-
-    grid = table("Name", "Question", ">Hours on two cores")
-    for name, study in STUDIES.items():
-        grid.add_row(name, study.asks, f"{study.hours:g}")
-    say(grid, "Run one with: calibstat study NAME --out DIR. With --quick it takes seconds and shows how it works.")
-
-
 @app.command("study")
 def run_study(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'calibstat studies'.")],
-    out: Folder,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Python file that says study = Study(...).")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder to write to. Default: the folder of the file."),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small grid with few data sets.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
     n_jobs: Annotated[int, typer.Option("--n-jobs", help="Processes; the numbers do not depend on it.")] = 1,
     data: Annotated[
         Path | None,
-        typer.Option("--data", help="For 'recalibration': an .npz file of predictions, prob, and classes, y."),
+        typer.Option("--data", help="A file of predictions and outcomes, for a study that takes one."),
     ] = None,
 ) -> None:
     """Run a study; write its table and pictures, and fail if a promise is broken."""
     with one_line_errors():
-        from calibstat.studies import STUDIES
+        from calibstat.study import load_study
 
-        if name not in STUDIES:
-            raise ValueError(f"expected a study, one of {', '.join(STUDIES)}; found {name!r}")
-        study = STUDIES[name]
-        found, saved = study.carry_out(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data)
-        say(study.asks, f"Written to {out}: {', '.join(str(path.relative_to(out)) for path in saved)}.")
-        if study.broken is not None:
-            broken = study.broken(found)
-            if len(broken):
-                say(f"The promise is broken in {len(broken)} of {len(found)} rows:", broken.to_string(index=False))
+        study, out = load_study(file), file.parent if out is None else out
+        hours = "" if quick or study.runtime_hours is None else f" About {study.runtime_hours:g} hours on two cores."
+        say(study.question + hours)
+        found, saved = study.run(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data)
+        say(f"Written to {out}: {', '.join(str(path.relative_to(out)) for path in saved)}.")
+        if study.violations is not None:
+            rows = study.violations(found)
+            if len(rows):
+                say(f"The promise is broken in {len(rows)} of {len(found)} rows:", rows.to_string(index=False))
                 raise typer.Exit(1)
             say("The promise is kept in every row, up to the exact binomial limit.")
 

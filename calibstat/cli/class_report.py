@@ -1,4 +1,4 @@
-"""What a measure says of each of several classes: table and picture."""
+"""What a measure says of each of several classes: in words, as a data frame and in a picture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from calibstat.cli.report import Finding
 from calibstat.data import lenses
 from calibstat.data.predictions import Predictions
 from calibstat.inference.calibration_test import ClassWiseTestResult, calibration_test
-from calibstat.measures.registry import BoundMeasure, find_measure
+from calibstat.measures import Measure
+from calibstat.measures.registry import find_measure
 from calibstat.plots import plot
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class ClassFindings:
 
     Attributes
     ----------
-    bound : BoundMeasure
+    bound : Measure
         The measure, its options fixed.
     happened : ndarray, shape (K,)
         In how many rows each class happened.
@@ -37,14 +38,14 @@ class ClassFindings:
         The test of each class, and of the mean over all.
     """
 
-    bound: BoundMeasure
+    bound: Measure
     happened: np.ndarray
     test: ClassWiseTestResult
 
     @property
     def title(self) -> str:
         """The measure's name in prose."""
-        return self.bound.measure.title
+        return self.bound.info.title
 
     @property
     def estimate(self) -> np.ndarray:
@@ -92,7 +93,7 @@ def say_null(found: ClassFindings) -> str:
     return f"Null hypothesis for each class: {found.test.null_hypothesis}"
 
 
-def table(found: ClassFindings) -> pd.DataFrame:
+def classes_frame(found: ClassFindings) -> pd.DataFrame:
     """Return one row for each class."""
     import pandas as pd
 
@@ -107,7 +108,7 @@ def table(found: ClassFindings) -> pd.DataFrame:
     )
 
 
-def picture(path: Path, result: Any) -> Path:
+def save_alone(path: Path, result: Any) -> Path:
     """Draw a result in a figure of its own size into a PNG and return its path."""
     import matplotlib.pyplot as plt
 

@@ -9,7 +9,15 @@ from pathlib import Path
 import numpy as np
 
 import calibstat as cs
-from calibstat.cli.report import Finding, assess, error_intervals, picture, say_interval, say_together, together
+from calibstat.cli.report import (
+    Finding,
+    assess,
+    error_intervals,
+    save_side_by_side,
+    say_interval,
+    say_together,
+    together,
+)
 from calibstat.inference.reliability_diagrams import Reliability
 
 N_FIT = 10_000
@@ -103,7 +111,7 @@ def say_difference(first: Model, second: Model) -> str:
     return "The two intervals overlap, so these rows do not say which of the two is better calibrated."
 
 
-def draw(models: Sequence[Model], folder: Path) -> list[Path]:
+def save_pictures(models: Sequence[Model], folder: Path) -> list[Path]:
     """Write reliability diagrams, null distributions and intervals of all models to a folder; return the paths."""
     names = [model.name for model in models]
     intervals = {
@@ -112,7 +120,7 @@ def draw(models: Sequence[Model], folder: Path) -> list[Path]:
         for title, interval in error_intervals(model.findings.values()).items()
     }
     return [
-        picture(folder / "reliability.png", [model.diagram for model in models], names),
-        picture(folder / "null.png", [model.findings["ece"].test for model in models], names),
-        picture(folder / "intervals.png", [intervals]),
+        save_side_by_side(folder / "reliability.png", [model.diagram for model in models], names),
+        save_side_by_side(folder / "null.png", [model.findings["ece"].test for model in models], names),
+        save_side_by_side(folder / "intervals.png", [intervals]),
     ]

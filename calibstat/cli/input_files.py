@@ -162,26 +162,26 @@ def as_classes(column: pd.Series, name: str, names: Sequence[str]) -> tuple[np.n
     if blank.any():
         raise ValueError(f"expected an outcome in column {name!r}, found nothing at row {blank.argmax()} {COUNTED}")
     code, values = pd.factorize(column)
-    exact = len({plain(entry) for entry in names}) < len(names)  # classes such as 7 and 007
-    spell = str if exact else plain
+    exact = len({plain_spelling(entry) for entry in names}) < len(names)  # classes such as 7 and 007
+    spell = str if exact else plain_spelling
     number = {spell(entry): k for k, entry in enumerate(names)}
     position = {str(k): k for k in range(len(names))}
     found = [spell(value) for value in values]
     if all(text in number for text in found):
         return np.array([number[text] for text in found])[code], "Outcomes are names of classes."
-    if all(plain(value) in position for value in values):
+    if all(plain_spelling(value) in position for value in values):
         how = f"Outcomes are numbers of classes: 0 is {names[0]}, {len(names) - 1} is {names[-1]}."
-        return np.array([position[plain(value)] for value in values])[code], how
+        return np.array([position[plain_spelling(value)] for value in values])[code], how
     known = number if any(text in number for text in found) else position
     bad = np.array([text not in known for text in found])[code]
     row = int(bad.argmax())
     raise ValueError(
         f"expected names of classes ({listed(names)}) or numbers from 0 to {len(names) - 1} in column {name!r}, "
-        f"found {plain(column.iloc[row])!r} at row {row} {COUNTED}"
+        f"found {plain_spelling(column.iloc[row])!r} at row {row} {COUNTED}"
     )
 
 
-def plain(value: Any) -> str:
+def plain_spelling(value: Any) -> str:
     """Write an outcome as text, whole numbers without leading zeros or decimals, true and false as 1 and 0."""
     text = str(value)
     if text.lower() in ("true", "false"):

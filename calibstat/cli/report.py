@@ -1,4 +1,4 @@
-"""Findings in words, tables and pictures: what each measure says of one set of data."""
+"""Findings: what each measure says of one set of data, in words, as a data frame and in pictures."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibstat.cli.wording import number, p_text, percent, verdict
+from calibstat.data.observations import EVENT
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.inference.calibration_test import CalibrationTestResult, calibration_test
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
-from calibstat.inference.honest_classes import is_honest
-from calibstat.inference.problem import EVENT, pose
+from calibstat.inference.problem import pose
 from calibstat.inference.reliability_diagrams import Reliability
-from calibstat.measures.registry import BoundMeasure, MeanInterval
+from calibstat.measures import Measure
 from calibstat.plots import plot
 from calibstat.resampling.quantiles import quantiles
 
@@ -30,7 +30,7 @@ class Finding:
 
     Attributes
     ----------
-    bound : BoundMeasure
+    bound : Measure
         The measure, its options fixed.
     estimate : float
         Its value.
@@ -40,7 +40,7 @@ class Finding:
         Its honest interval, or None where none is known.
     """
 
-    bound: BoundMeasure
+    bound: Measure
     estimate: float
     test: CalibrationTestResult
     interval: ConfidenceInterval | None
@@ -48,7 +48,7 @@ class Finding:
     @property
     def title(self) -> str:
         """The measure's name in prose."""
-        return self.bound.measure.title
+        return self.bound.info.title
 
     def if_calibrated(self, *levels: float) -> list[float]:
         """Quantiles of the estimate, were every prediction the true probability."""
@@ -71,9 +71,9 @@ def assess(
     settings: dict[str, Any] = {"measure": measure, "lens": lens, "reduce": reduce}
     settings |= {"n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
     test = calibration_test(data, **settings)
-    known = interval and is_honest(problem)
+    known = interval and problem.is_honest
     found = confidence_interval(data, method="honest", confidence_level=level, **settings) if known else None
-    return Finding(problem.bound, test.statistic, test, found)
+    return Finding(problem.measure, test.statistic, test, found)
 
 
 # --- in words --------------------------------------------------------------------------------------------------------
@@ -157,13 +157,13 @@ def interval_text(interval: ConfidenceInterval | None) -> str:
 # --- in tables and pictures -------------------------------------------------------------------------------------------
 
 
-def table(findings: Iterable[Finding]) -> pd.DataFrame:
+def findings_frame(findings: Iterable[Finding]) -> pd.DataFrame:
     """Return one row for each finding."""
     import pandas as pd
 
     return pd.DataFrame(
         {
-            "measure": finding.bound.measure.name,
+            "measure": finding.bound.name,
             "title": finding.title,
             "estimate": finding.estimate,
             "low": finding.interval.low if finding.interval else math.nan,
@@ -176,11 +176,11 @@ def table(findings: Iterable[Finding]) -> pd.DataFrame:
 
 def error_intervals(findings: Iterable[Finding]) -> dict[str, ConfidenceInterval]:
     """Return the intervals that share a scale with zero for a calibrated model: all but those of mean losses."""
-    kept = (f for f in findings if f.interval is not None and not isinstance(f.bound.honest, MeanInterval))
+    kept = (f for f in findings if f.interval is not None and not f.bound.is_mean)
     return {finding.title: finding.interval for finding in kept if finding.interval is not None}
 
 
-def picture(path: Path, results: Sequence[Any], titles: Sequence[str] = (), columns: int = 3) -> Path:
+def save_side_by_side(path: Path, results: Sequence[Any], titles: Sequence[str] = (), columns: int = 3) -> Path:
     """Draw results side by side into one PNG and return its path."""
     from matplotlib.figure import Figure  # not pyplot: no window, nothing to close
 

@@ -1,4 +1,4 @@
-"""Writes all findings to a folder: JSON, tables and pictures."""
+"""What `calibstat report` writes to a folder: JSON, tables and pictures."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.cli.class_report import ClassFindings, assess_classes
-from calibstat.cli.class_report import picture as own_picture
-from calibstat.cli.class_report import table as class_table
+from calibstat.cli.class_report import ClassFindings, assess_classes, classes_frame, save_alone
 from calibstat.cli.lens_syntax import View
-from calibstat.cli.report import Finding, error_intervals, picture, table
+from calibstat.cli.report import Finding, error_intervals, findings_frame, save_side_by_side
 from calibstat.cli.wording import CAUTIONS
 from calibstat.data import lenses
 from calibstat.data.predictions import Predictions
@@ -53,7 +51,7 @@ def judge_classes(view: View, rng: Any = 0) -> Classes | None:
     band = "consistency" if data.n_classes <= PANELS else "confidence"
     diagrams = reliability(data, lens=lenses.class_wise, band=band, rng=rng, n_jobs=-1)
     few = data.n_classes in (3, 4)
-    simplex = reliability(data, lens=lenses.canonical, band=None, strategy="tree") if few else None
+    simplex = reliability(data, lens="canonical", band=None, strategy="tree") if few else None
     return Classes(assess_classes(data, "ece", rng=rng), diagrams, simplex)
 
 
@@ -71,24 +69,24 @@ def save(
     diagram = reliability(view.data, lens=view.settings("ece")["lens"], rng=rng) if one_event else None
     text, sheet = folder / "report.json", folder / "table.csv"
     text.write_text(as_json(view, findings, classes, diagram, about) + "\n", encoding="utf-8")
-    sheet.write_text(as_csv(table(findings)), encoding="utf-8", newline="")
+    sheet.write_text(as_csv(findings_frame(findings)), encoding="utf-8", newline="")
     saved = [text, sheet]
     if diagram:
         title = [diagram.lens] if classes else []  # which event it is, of several classes
-        saved.append(picture(folder / "reliability.png", [diagram], title))
+        saved.append(save_side_by_side(folder / "reliability.png", [diagram], title))
     titles = [finding.title for finding in findings]
-    saved.append(picture(folder / "null.png", [finding.test for finding in findings], titles))
+    saved.append(save_side_by_side(folder / "null.png", [finding.test for finding in findings], titles))
     if errors := error_intervals(findings):
-        saved.append(picture(folder / "intervals.png", [errors]))
+        saved.append(save_side_by_side(folder / "intervals.png", [errors]))
     return saved + (save_classes(classes, folder) if classes else [])
 
 
 def save_classes(classes: Classes, folder: Path) -> list[Path]:
     """Write the table and the pictures of the classes to a folder and return their paths."""
     sheet = folder / "classes.csv"
-    sheet.write_text(as_csv(class_table(classes.findings)), encoding="utf-8", newline="")
-    saved = [sheet, own_picture(folder / "classes.png", classes.diagrams)]
-    return [*saved, own_picture(folder / "simplex.png", classes.simplex)] if classes.simplex else saved
+    sheet.write_text(as_csv(classes_frame(classes.findings)), encoding="utf-8", newline="")
+    saved = [sheet, save_alone(folder / "classes.png", classes.diagrams)]
+    return [*saved, save_alone(folder / "simplex.png", classes.simplex)] if classes.simplex else saved
 
 
 def as_json(
@@ -101,7 +99,7 @@ def as_json(
     """Return everything that was found as strict JSON."""
     found = [
         {
-            "measure": finding.bound.measure.name,
+            "measure": finding.bound.name,
             "title": finding.title,
             "options": finding.bound.options,
             "estimate": finding.estimate,

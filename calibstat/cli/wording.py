@@ -1,4 +1,4 @@
-"""Numbers, data and verdicts in words that read well aloud."""
+"""Numbers, data and verdicts in words."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if 0.01 <= share <= 0.99 or share in (0, 1) else f"{100 * share:.4g} %"
 
 
-def describe(data: Sample | Predictions) -> str:
+def describe_data(data: Sample | Predictions) -> str:
     """Say what the data are."""
-    return describe_classes(data) if isinstance(data, Predictions) else describe_event(data)
+    return describe_multiclass(data) if isinstance(data, Predictions) else describe_binary(data)
 
 
-def describe_event(sample: Sample) -> str:
+def describe_binary(sample: Sample) -> str:
     """Say what the data on one event are."""
     m, positive = sample.value.size, float(sample.positives.sum())
     values = f"{m:,} distinct values, from {sample.value[0]:.3g} to {sample.value[-1]:.3g}" if m > 1 else "one value"
@@ -56,7 +56,7 @@ def describe_event(sample: Sample) -> str:
     )
 
 
-def describe_classes(data: Predictions) -> str:
+def describe_multiclass(data: Predictions) -> str:
     """Say what the data on several classes are."""
     never = data.n_classes - np.unique(data.label).size
     happen = f"{never} of which never happen{'s' * (never == 1)}" if never else "all of which happen"

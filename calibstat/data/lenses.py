@@ -9,7 +9,7 @@ hypothesis, so that a test is exact for it wherever rows are independent.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -348,9 +348,71 @@ def top_k(k: int) -> Lens:
     )
 
 
+@dataclass(frozen=True)
+class LensFamily:
+    """Lenses that need an argument, and how the command line spells one: ``family:argument``.
+
+    Attributes
+    ----------
+    example : str
+        What stands behind the colon, such as NAME for the name of a class.
+    read : callable
+        ``read(argument, names, number)``: the lens of a text, whose classes are called by `names`; `number` returns
+        the number of a class from its name, and raises if there is none.
+    shows_classes : bool
+        Whether it shows several classes, and not one event.
+    """
+
+    example: str
+    read: Callable[[str, Sequence[str], Callable[[str], int]], Lens]
+    shows_classes: bool
+
+
+def name_class(k: int, names: Sequence[str]) -> Lens:
+    """Return the lens that looks at whether a class happens, and calls it by its name."""
+    return replace(one_class(k), name=f"one_class:{names[k]}", null=null_of_class(names[k]))
+
+
+def _read_one_class(argument: str, names: Sequence[str], number: Callable[[str], int]) -> Lens:
+    return name_class(number(argument), names)
+
+
+def _read_top_k(argument: str, names: Sequence[str], number: Callable[[str], int]) -> Lens:
+    if not argument.isdecimal():
+        raise ValueError(f"expected a lens such as top_k:2, found 'top_k:{argument}'")
+    return replace(top_k(int(argument)), name=f"top_k:{int(argument)}")
+
+
+def _read_groups(argument: str, names: Sequence[str], number: Callable[[str], int]) -> Lens:
+    partition = [[number(name) for name in group.split("+")] for group in argument.split(",")]
+    flat = [k for group in partition for k in group]
+    for k, name in enumerate(names):
+        if flat.count(k) != 1:
+            found = f"class {name} in {flat.count(k)} of them" if flat.count(k) else f"class {name} in none"
+            raise ValueError(f"expected every class in one of the groups, found {found}")
+    if len(partition) < 2:
+        raise ValueError("expected two or more groups, with commas between them, found one")
+    return replace(groups(partition), name="groups:" + ",".join("+".join(names[k] for k in each) for each in partition))
+
+
+# To add a lens: a line here, or in FAMILIES if it needs an argument. One that shows several classes names them.
 LENSES: Mapping[str, Lens | ClassWise] = MappingProxyType(
     {"top_label": top_label, "class_wise": class_wise, "canonical": canonical}
 )
+FAMILIES: Mapping[str, LensFamily] = MappingProxyType(
+    {
+        "one_class": LensFamily("NAME", _read_one_class, False),
+        "top_k": LensFamily("2", _read_top_k, True),
+        "groups": LensFamily("NAME+NAME,NAME", _read_groups, True),
+    }
+)
+
+
+def spellings(*, shows_classes: bool | None = None) -> list[str]:
+    """Name all lenses as the command line spells them, or those that show several classes or do not."""
+    plain = {name: isinstance(lens, Lens) and lens.names is not None for name, lens in LENSES.items()}
+    of_families = {f"{name}:{family.example}": family.shows_classes for name, family in FAMILIES.items()}
+    return [text for text, several in (plain | of_families).items() if shows_classes in (None, several)]
 
 
 def find_lens(lens: Any) -> Lens | ClassWise:
@@ -360,7 +422,7 @@ def find_lens(lens: Any) -> Lens | ClassWise:
     if isinstance(lens, str) and lens in LENSES:
         return LENSES[lens]
     raise ValueError(
-        f"expected a lens, one of {', '.join(LENSES)} or made by calibstat.lenses (groups, top_k, one_class); "
+        f"expected a lens, one of {', '.join(LENSES)} or made by calibstat.lenses ({', '.join(FAMILIES)}); "
         f"found {lens!r}"
     )
 

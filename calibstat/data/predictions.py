@@ -121,6 +121,12 @@ class Predictions:
         """Number of classes, K."""
         return self.prob.shape[1]
 
+    def distinct(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the distinct predictions for class k, the rows at each, and for each row which of them it has."""
+        column = self.prob[:, k].astype(np.float64) + 0.0
+        value, place, count = np.unique(column, return_inverse=True, return_counts=True)
+        return value, count.astype(np.float64), place.astype(np.int64)
+
     def __repr__(self) -> str:
         absent = self.n_classes - np.unique(self.label).size
         never = f", {absent} of them never happened" if absent else ""

@@ -1,25 +1,29 @@
-"""Synthetic families of predictions and outcomes that know their truth."""
+"""Simulators with known population values.
+
+They are called like the distributions of `scipy.stats`: ``calibstat.generators.temperature(2).sample(1000, rng=1)``.
+"""
+# ruff: noqa: F403, F405
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
-from calibstat.generators.binary import calibrated, gaussian_mixture, high_frequency, shift, temperature
-from calibstat.generators.composed import distorted, groups, prevalence
-from calibstat.generators.finite import domain, hidden, interval_gap, quadratic_gap, two_point
+from calibstat.generators import generator_table
 from calibstat.generators.generator import Generator
-from calibstat.generators.multiclass import MulticlassGenerator, always_wrong, dirichlet, label_noise, six_points
+from calibstat.generators.multiclass_generator import MulticlassGenerator
+
+if TYPE_CHECKING:  # names for editors and type checkers; at run time every file of the folder enters the table itself
+    from calibstat.generators.binary import *
+    from calibstat.generators.composed import *
+    from calibstat.generators.finite import *
+    from calibstat.generators.multiclass import *
+    from calibstat.generators.scaled_dirichlet import *
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+GENERATORS: Mapping[str, type[Generator] | type[MulticlassGenerator]] = generator_table.GENERATORS
+globals().update(GENERATORS)
 
 __all__ = ["GENERATORS", "Generator", "MulticlassGenerator"]
-__all__ += ["calibrated", "distorted", "domain", "gaussian_mixture", "groups", "hidden", "high_frequency"]
-__all__ += ["interval_gap", "prevalence", "quadratic_gap", "shift", "temperature", "two_point"]
-__all__ += ["always_wrong", "dirichlet", "label_noise", "six_points"]
-
-SIMPLE: tuple[type[Generator], ...] = (calibrated, temperature, shift, gaussian_mixture, high_frequency)
-FINITE: tuple[type[Generator], ...] = (hidden, quadratic_gap, interval_gap, two_point, domain)
-COMPOSED: tuple[type[Generator], ...] = (groups, distorted, prevalence)
-
-MULTICLASS: tuple[type[MulticlassGenerator], ...] = (six_points, dirichlet, label_noise, always_wrong)
-
-GENERATORS: Mapping[str, type[Generator] | type[MulticlassGenerator]] = MappingProxyType(
-    {family.__name__: family for family in SIMPLE + FINITE + COMPOSED + MULTICLASS}
-)
+__all__ += list(GENERATORS)

@@ -1,29 +1,31 @@
-"""The families that others are made of."""
+"""Binary generators with one distribution of scores: calibrated ones and those with a known distortion."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from calibstat.generators.distortion import Distortion
-from calibstat.generators.distributions import Density, Points, TwoNormals, Uniform, law_of
+from calibstat.generators.distributions import Density, Points, Random, Scores, Uniform, find_distribution
 from calibstat.generators.generator import Generator, Rows
+from calibstat.generators.generator_table import register
 from calibstat.generators.population import Part
 
+__all__ = ["calibrated", "gaussian_mixture", "high_frequency", "shift", "temperature"]
 
-class Scores(Generator):
-    """A family with one law of a score t, from which it reports a prediction; a score is its own covariate.
+
+class ScoreGenerator(Generator):
+    """A generator with one distribution of a score t, from which it reports a prediction; a score is its own covariate.
 
     As it stands, the score is the true probability of outcome 1 and is reported as it is.
     """
 
-    def _rows(self, n: int, random: Any, distortions: Sequence[Distortion]) -> Rows:
+    def _rows(self, n: int, random: Random, distortions: Sequence[Distortion]) -> Rows:
         part = self._part(distortions)
-        t = part.law.draw(n, random)
+        t = part.distribution.draw(n, random)
         return t, random.random(n) < part.chance(t), part.predict(t)
 
     def _parts(self, distortions: Sequence[Distortion]) -> list[Part]:
@@ -31,17 +33,14 @@ class Scores(Generator):
 
     def _part(self, distortions: Sequence[Distortion] = ()) -> Part:
         applied = tuple(d for d in (*self._own, *distortions) if not d.trivial)
-        return Part(self, self._law, applied)
-
-    def _predict(self, t: np.ndarray) -> np.ndarray:
-        return self._part().predict(t)
+        return Part(self, self._score_distribution, applied)
 
     @property
     def _own(self) -> tuple[Distortion, ...]:
         return ()
 
     @property
-    def _law(self) -> Points | Density:
+    def _score_distribution(self) -> Points | Density:
         raise NotImplementedError
 
     def _chance(self, t: np.ndarray) -> np.ndarray:
@@ -73,37 +72,38 @@ class Scores(Generator):
         return expit(x) * expit(-x)
 
 
-class _Named(Scores):
-    """A family whose law of scores the user names."""
+class _Named(ScoreGenerator):
+    """A generator whose distribution of scores the user names."""
 
-    distribution: Any
+    distribution: Scores
 
     def __post_init__(self) -> None:
         if isinstance(self.distribution, Sequence | np.ndarray) and not isinstance(self.distribution, str):
             object.__setattr__(self, "distribution", tuple(float(v) for v in np.ravel(self.distribution)))
-        _ = self._law, self._own
+        _ = self._score_distribution, self._own
 
     @cached_property
-    def _law(self) -> Points | Density:
-        return law_of(self.distribution)
+    def _score_distribution(self) -> Points | Density:
+        return find_distribution(self.distribution)
 
 
+@register
 @dataclass(frozen=True, repr=False)
 class calibrated(_Named):
-    """Perfectly calibrated predictions: v from any law, y ~ Bernoulli(v), reported v.
+    """Perfectly calibrated predictions: v from any distribution, y ~ Bernoulli(v), reported v.
 
     Every distance from calibration is 0, and the curve is the diagonal.
 
     Parameters
     ----------
     distribution : "uniform", frozen scipy.stats distribution, sequence or mapping
-        The law of v on [0, 1]: uniform; continuous, such as ``scipy.stats.beta(0.1, 0.1)``; equally likely values; or
-        a mapping from value to probability.
+        The distribution of v on [0, 1]: uniform; continuous, such as ``scipy.stats.beta(0.1, 0.1)``; equally likely
+        values; or a mapping from value to probability.
 
     Raises
     ------
     ValueError
-        If the law reaches outside [0, 1] or probabilities do not sum to 1.
+        If the distribution reaches outside [0, 1] or probabilities do not sum to 1.
 
     Examples
     --------
@@ -115,12 +115,13 @@ class calibrated(_Named):
     0.166666666667
     """
 
-    distribution: Any = "uniform"
+    distribution: Scores = "uniform"
 
 
+@register
 @dataclass(frozen=True, repr=False)
 class temperature(_Named):
-    """Over- or under-confidence: v from any law, y ~ Bernoulli(v), reported f = v^beta / (v^beta + (1 - v)^beta).
+    """Over- or under-confidence: v from any distribution, y ~ Bernoulli(v), reported v^beta / (v^beta + (1 - v)^beta).
 
     The log-odds of v are multiplied by beta: 1 is calibrated, more is over-confident, less is under-confident. The
     curve is the inverse map, with 1/beta for beta (Błasiok et al. 2023, section 10.1, arXiv:2211.16886).
@@ -130,12 +131,12 @@ class temperature(_Named):
     beta : float
         Inverse temperature, positive.
     distribution : "uniform", frozen scipy.stats distribution, sequence or mapping
-        The law of v, not of the predictions; as for `calibrated`.
+        The distribution of v, not of the predictions; as for `calibrated`.
 
     Raises
     ------
     ValueError
-        If `beta` is not positive and finite, or the law is wrong.
+        If `beta` is not positive and finite, or the distribution is wrong.
 
     Examples
     --------
@@ -147,7 +148,7 @@ class temperature(_Named):
     """
 
     beta: float
-    distribution: Any = "uniform"
+    distribution: Scores = "uniform"
 
     def __post_init__(self) -> None:
         if not 0 < self.beta < np.inf:
@@ -159,9 +160,10 @@ class temperature(_Named):
         return (Distortion(temperature=float(self.beta)),)
 
 
+@register
 @dataclass(frozen=True, repr=False)
 class shift(_Named):
-    """A wrong intercept: v from any law, y ~ Bernoulli(v), reported 1 / (1 + exp(-(logit(v) + delta))).
+    """A wrong intercept: v from any distribution, y ~ Bernoulli(v), reported 1 / (1 + exp(-(logit(v) + delta))).
 
     A positive delta predicts too much everywhere, a negative one too little. The curve is the shift by -delta, so
     Cox's calibration intercept is -delta.
@@ -171,12 +173,12 @@ class shift(_Named):
     delta : float
         What is added to the log-odds of the true probability.
     distribution : "uniform", frozen scipy.stats distribution, sequence or mapping
-        The law of v, not of the predictions; as for `calibrated`.
+        The distribution of v, not of the predictions; as for `calibrated`.
 
     Raises
     ------
     ValueError
-        If `delta` is not finite, or the law is not as described.
+        If `delta` is not finite, or the distribution is not as described.
 
     Examples
     --------
@@ -186,7 +188,7 @@ class shift(_Named):
     """
 
     delta: float
-    distribution: Any = "uniform"
+    distribution: Scores = "uniform"
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.delta):
@@ -198,8 +200,26 @@ class shift(_Named):
         return (Distortion(shift=float(self.delta)),)
 
 
+class _TwoNormals(Density):
+    """An equal mixture of N(-1, 1) and N(1, 1); 1e-19 of it is outside the grid."""
+
+    @property
+    def grid(self) -> np.ndarray:
+        """Equal panels, so narrow that a model with a slope of 3 still changes its prediction slowly on them."""
+        return np.linspace(-10, 10, 2049)
+
+    def density(self, s: np.ndarray) -> np.ndarray:
+        """Return the mean of the two densities."""
+        return (np.exp(-((s - 1) ** 2) / 2) + np.exp(-((s + 1) ** 2) / 2)) / np.sqrt(8 * np.pi)
+
+    def draw(self, n: int, random: Random) -> np.ndarray:
+        """Draw n scores."""
+        return random.standard_normal(n) + random.choice([-1.0, 1.0], n)
+
+
+@register
 @dataclass(frozen=True, repr=False)
-class gaussian_mixture(Scores):
+class gaussian_mixture(ScoreGenerator):
     """Two normal classes and a logistic model: X | Y ~ N(Y, 1), Y = -1 or 1 equally likely.
 
     The model predicts class -1, whose outcome is y = 1 here, with probability g1 = 1 / (1 + exp(-(beta0 + beta1 X)));
@@ -231,9 +251,9 @@ class gaussian_mixture(Scores):
             raise ValueError(f"expected finite coefficients, found {self.beta0!r} and {self.beta1!r}")
 
     @cached_property
-    def _law(self) -> Points | Density:
+    def _score_distribution(self) -> Points | Density:
         # with slope 0 all rows have one prediction, and half of them outcome 1, as at X = 0
-        return TwoNormals() if self.beta1 else Points(np.zeros(1), np.ones(1))
+        return _TwoNormals() if self.beta1 else Points(np.zeros(1), np.ones(1))
 
     def _chance(self, t: np.ndarray) -> np.ndarray:
         from scipy.special import expit
@@ -260,8 +280,9 @@ class gaussian_mixture(Scores):
         return np.full(np.shape(x), 1 / abs(self.beta1))
 
 
+@register
 @dataclass(frozen=True, repr=False)
-class high_frequency(Scores):
+class high_frequency(ScoreGenerator):
     """Errors that alternate: v uniform, E[y | v] = v + amplitude exp(-64 (v - 1/2)²) sin(2 pi k v), reported v.
 
     As k grows the errors of neighbours cancel: the smooth calibration error and that of the Laplace kernel fall like
@@ -299,7 +320,7 @@ class high_frequency(Scores):
             raise ValueError(f"expected amplitude above 0 and at most 0.49, found {self.amplitude!r}")
 
     @cached_property
-    def _law(self) -> Density:
+    def _score_distribution(self) -> Density:
         return Uniform(pieces=8 * int(self.k))  # panels on which a wave is smooth
 
     def _chance(self, t: np.ndarray) -> np.ndarray:

@@ -1,31 +1,43 @@
-"""Families made of other families: distorted, under another prevalence, and in groups."""
+"""Generators made of other generators: distorted, under another prevalence, and in groups."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from calibstat.generators.distortion import Distortion
+from calibstat.generators.distributions import Random
 from calibstat.generators.generator import Generator, Rows
+from calibstat.generators.generator_table import register
 from calibstat.generators.population import Part
+
+__all__ = ["distorted", "groups", "prevalence"]
 
 BATCH = 2**20  # rows drawn at once in search of a rare outcome
 
 
+@register
 @dataclass(frozen=True, repr=False)
 class distorted(Generator):
-    """A family that reports other predictions; `Generator.distorted_by` makes one.
+    """The covariates and outcomes of another generator, with other predictions.
 
     Parameters
     ----------
     generator : Generator
         What draws covariates and outcomes.
-    temperature, shift, s_shape : float
-        As for `Generator.distorted_by`.
+    temperature : float
+        What multiplies the log-odds of the prediction, positive: more than 1 is more confident.
+    shift : float
+        What is then added to the log-odds.
+    s_shape : float
+        Between -1 and 1; what is then reported for v is v + s_shape sin(4 pi v) / (4 pi). It leaves 0, 1/4, 1/2,
+        3/4 and 1 where they are; positive, it pushes predictions away from 0, 1/2 and 1, towards 1/4 and 3/4.
+    subgroup : float
+        Share of the observations to which this happens, in (0, 1], independent of all else; the others stay as they
+        are. Below 1 it is a generator of two `groups`, named "rest" and "subgroup".
 
     Raises
     ------
@@ -35,42 +47,60 @@ class distorted(Generator):
     Examples
     --------
     >>> from calibstat import generators
-    >>> s_shaped = generators.distorted(generators.calibrated(), s_shape=0.9)
-    >>> s_shaped.curve([0.2, 0.25, 0.5, 0.6]).round(3)
+    >>> uniform = generators.calibrated()
+    >>> generators.distorted(uniform, temperature=2, shift=0.3).curve([0.2, 0.8]).round(3)
+    array([0.301, 0.633])
+    >>> generators.distorted(uniform, s_shape=0.9).curve([0.2, 0.25, 0.5, 0.6]).round(3)
     array([0.128, 0.25 , 0.5  , 0.555])
+    >>> one_bad_subgroup = generators.distorted(uniform, temperature=2, subgroup=0.1)
+    >>> round(one_bad_subgroup.truth("ece", n_bins=2), 6)  # a tenth of ln(2)/2 - 1/4
+    0.009657
     """
 
     generator: Generator
     temperature: float = 1.0
     shift: float = 0.0
     s_shape: float = 0.0
+    subgroup: float = 1.0
 
     def __post_init__(self) -> None:
         _check_generator(self.generator)
+        if not 0 < self.subgroup <= 1:
+            raise ValueError(f"expected subgroup above 0 and at most 1, found {self.subgroup!r}")
         _ = self._distortion
 
     @cached_property
     def _distortion(self) -> Distortion:
         return Distortion(self.temperature, self.shift, self.s_shape)
 
-    def _rows(self, n: int, random: Any, distortions: Sequence[Distortion]) -> Rows:
+    @cached_property
+    def _groups(self) -> groups:
+        everyone = replace(self, subgroup=1.0)
+        return groups({"rest": (1 - self.subgroup, self.generator), "subgroup": (self.subgroup, everyone)})
+
+    def _rows(self, n: int, random: Random, distortions: Sequence[Distortion]) -> Rows:
+        if self.subgroup < 1:
+            return self._groups._rows(n, random, distortions)
         return self.generator._rows(n, random, (self._distortion, *distortions))
 
     def _parts(self, distortions: Sequence[Distortion]) -> list[Part]:
+        if self.subgroup < 1:
+            return self._groups._parts(distortions)
         return self.generator._parts((self._distortion, *distortions))
 
 
+@register
 @dataclass(frozen=True, repr=False)
 class prevalence(Generator):
-    """A family in a population of another prevalence (label shift); `Generator.with_prevalence` makes one.
+    """Another generator in a population of another prevalence (label shift).
 
-    The law of covariates and predictions given the outcome stays, so at every score the odds of outcome 1 are
+    The distribution of covariates and predictions given the outcome stays, so at every score the odds of outcome 1 are
     multiplied by those of the new rate over those of the old.
 
     Parameters
     ----------
     generator : Generator
-        The family in the population that it was made for.
+        What draws from the population of the old prevalence.
     rate : float
         Probability of outcome 1 in the new population, between 0 and 1.
 
@@ -82,6 +112,8 @@ class prevalence(Generator):
     Examples
     --------
     >>> from calibstat import generators
+    >>> generators.prevalence(generators.calibrated(), 0.1).curve([0.1, 0.5, 0.9]).round(3)  # odds divided by 9
+    array([0.012, 0.1  , 0.5  ])
     >>> y, p = generators.prevalence(generators.calibrated(), 0.01).sample(10_000, rng=1)
     >>> print(y.mean(), p.mean().round(2))  # given outcome 0 the mean prediction is 1/3
     0.0098 0.34
@@ -101,11 +133,11 @@ class prevalence(Generator):
     def _before(self) -> float:
         return sum(part.share * part.rate() for part in self.generator._parts(()))
 
-    def _rows(self, n: int, random: Any, distortions: Sequence[Distortion]) -> Rows:
+    def _rows(self, n: int, random: Random, distortions: Sequence[Distortion]) -> Rows:
         """Draw outcomes first, then for each a row of the family that has this outcome."""
         y = random.random(n) < self.rate
         left = [n - np.count_nonzero(y), np.count_nonzero(y)]
-        found: tuple[list[Any], list[Any]] = [], []
+        found: tuple[list[tuple[np.ndarray, np.ndarray]], list[tuple[np.ndarray, np.ndarray]]] = [], []
         while any(left):
             need = max(left[0] / (1 - self._before), left[1] / self._before)
             batch = int(min(need + 3 * np.sqrt(need / min(self._before, 1 - self._before)) + 1, BATCH))
@@ -126,9 +158,10 @@ class prevalence(Generator):
         return [part.shifted(positive, negative) for part in self.generator._parts(distortions)]
 
 
+@register
 @dataclass(frozen=True, repr=False)
 class groups(Generator):
-    """Rows that belong to named groups, each with a family of its own; the predictions do not tell the group.
+    """Rows that belong to named groups, each with a generator of its own; the predictions do not tell the group.
 
     Measures see the pooled rows, in which the errors of groups may cancel. `sample_covariates` tells the groups.
 
@@ -165,7 +198,7 @@ class groups(Generator):
         for _, family in members.values():
             _check_generator(family)
 
-    def _rows(self, n: int, random: Any, distortions: Sequence[Distortion]) -> Rows:
+    def _rows(self, n: int, random: Random, distortions: Sequence[Distortion]) -> Rows:
         below = np.cumsum([weight for weight, _ in self.members.values()])
         group = np.searchsorted(below / below[-1], random.random(n), "right")
         y, p = np.empty(n, bool), np.empty(n)
@@ -183,6 +216,6 @@ class groups(Generator):
         ]
 
 
-def _check_generator(family: Any) -> None:
+def _check_generator(family: object) -> None:
     if not isinstance(family, Generator):
         raise ValueError(f"expected a generator, found {family!r}")

@@ -1,15 +1,30 @@
-"""Laws of the hidden score behind synthetic families, and the points and weights that stand for them in integrals."""
+"""Distributions of the hidden score, and the points and weights that stand for them in integrals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
 Function = Callable[[np.ndarray], np.ndarray]
+Random = np.random.Generator
+
+
+class _FrozenDistribution(Protocol):
+    """What is asked of a frozen `scipy.stats` distribution."""
+
+    def ppf(self, q: Any) -> Any: ...
+    def cdf(self, x: Any) -> Any: ...
+    def pdf(self, x: Any) -> Any: ...
+    def rvs(self, *, size: int, random_state: Random) -> Any: ...
+    def support(self) -> Any: ...
+
+
+Scores = str | Sequence[float] | np.ndarray | Mapping[float, float] | _FrozenDistribution
+Seed = int | np.random.SeedSequence | np.random.Generator | None
 
 NODES = 8  # Gauss-Legendre nodes a panel
 PANELS = 512
@@ -18,7 +33,7 @@ SMALLEST_PANEL = 1e-13
 
 @dataclass(frozen=True)
 class Points:
-    """A law on finitely many points; equally likely ones have whole weights, so that ties of quantiles are exact."""
+    """A distribution on finitely many points; equally likely ones have whole weights, so that quantiles tie exactly."""
 
     point: np.ndarray
     weight: np.ndarray
@@ -28,7 +43,7 @@ class Points:
         """The sum of the weights."""
         return float(self.weight.sum())
 
-    def draw(self, n: int, random: Any) -> np.ndarray:
+    def draw(self, n: int, random: Random) -> np.ndarray:
         """Draw n scores."""
         below = self.weight.cumsum()
         return self.point[np.searchsorted(below / below[-1], random.random(n), "right")]
@@ -40,12 +55,12 @@ class Points:
         return self.point, self.weight
 
     def reweighted(self, factor: Function) -> Points:
-        """Return the law whose weights are multiplied by a function of the score."""
+        """Return the distribution whose weights are multiplied by a function of the score."""
         return Points(self.point, self.weight * factor(self.point))
 
 
 class Density:
-    """A continuous law of t = score(s), where s has a density on the span of `grid`, a first set of panels.
+    """A continuous distribution of t = score(s), where s has a density on the span of `grid`, a first set of panels.
 
     Here s is t itself. A density need not integrate to 1; `total` is its integral.
     """
@@ -71,12 +86,12 @@ class Density:
         """Return the density of t."""
         return self.density(t)
 
-    def draw(self, n: int, random: Any) -> np.ndarray:
+    def draw(self, n: int, random: Random) -> np.ndarray:
         """Draw n scores."""
         raise NotImplementedError
 
     def reweighted(self, factor: Function) -> Density:
-        """Return the law whose density is multiplied by a function of the score."""
+        """Return the distribution whose density is multiplied by a function of the score."""
         return _Reweighted(self, factor)
 
     @property
@@ -86,7 +101,7 @@ class Density:
         return float((weight * self.density(s)).sum())
 
     def cdf(self) -> Function:
-        """Return the share of the law below s as a function: sums over whole panels and a rule on what is left."""
+        """Return the share below s as a function: sums over whole panels and a rule on what is left."""
         s, weight = gauss(self.grid[:-1], self.grid[1:])
         ends = np.concatenate([[0.0], np.cumsum((weight * self.density(s)).sum(axis=-1))])
 
@@ -126,7 +141,7 @@ class Density:
 
 @dataclass(frozen=True)
 class Uniform(Density):
-    """The uniform law on [0, 1], on panels that also end at multiples of 1 / `pieces`."""
+    """The uniform distribution on [0, 1], on panels that also end at multiples of 1 / `pieces`."""
 
     pieces: int = 1
 
@@ -140,7 +155,7 @@ class Uniform(Density):
         """Return 1."""
         return np.ones_like(s)
 
-    def draw(self, n: int, random: Any) -> np.ndarray:
+    def draw(self, n: int, random: Random) -> np.ndarray:
         """Draw n scores."""
         return random.random(n)
 
@@ -149,7 +164,7 @@ class Uniform(Density):
 class Frozen(Density):
     """A frozen scipy.stats distribution; s is the probability below t, of density 1 however steep that of t is."""
 
-    distribution: Any
+    distribution: _FrozenDistribution
 
     def score(self, s: np.ndarray) -> np.ndarray:
         """Return the quantile."""
@@ -167,50 +182,33 @@ class Frozen(Density):
         """Return the density of t."""
         return np.asarray(self.distribution.pdf(t))
 
-    def draw(self, n: int, random: Any) -> np.ndarray:
+    def draw(self, n: int, random: Random) -> np.ndarray:
         """Draw n scores."""
         return self.distribution.rvs(size=n, random_state=random)
 
 
-class TwoNormals(Density):
-    """An equal mixture of N(-1, 1) and N(1, 1); 1e-19 of it is outside the grid."""
-
-    @property
-    def grid(self) -> np.ndarray:
-        """Equal panels, so narrow that a model with a slope of 3 still changes its prediction slowly on them."""
-        return np.linspace(-10, 10, 4 * PANELS + 1)
-
-    def density(self, s: np.ndarray) -> np.ndarray:
-        """Return the mean of the two densities."""
-        return (np.exp(-((s - 1) ** 2) / 2) + np.exp(-((s + 1) ** 2) / 2)) / np.sqrt(8 * np.pi)
-
-    def draw(self, n: int, random: Any) -> np.ndarray:
-        """Draw n scores."""
-        return random.standard_normal(n) + random.choice([-1.0, 1.0], n)
-
-
 @dataclass(frozen=True)
 class _Reweighted(Density):
-    """A law whose density is multiplied by a function of the score; rows of it are drawn elsewhere."""
+    """A distribution whose density is multiplied by a function of the score; rows of it are drawn elsewhere."""
 
-    law: Density
+    base: Density
     factor: Function
 
     @property
     def grid(self) -> np.ndarray:
-        return self.law.grid
+        return self.base.grid
 
     def score(self, s: np.ndarray) -> np.ndarray:
-        return self.law.score(s)
+        return self.base.score(s)
 
     def where(self, t: np.ndarray) -> np.ndarray:
-        return self.law.where(t)
+        return self.base.where(t)
 
     def density(self, s: np.ndarray) -> np.ndarray:
-        return self.law.density(s) * self.factor(self.law.score(s))
+        return self.base.density(s) * self.factor(self.base.score(s))
 
     def score_density(self, t: np.ndarray) -> np.ndarray:
-        return self.law.score_density(t) * self.factor(t)
+        return self.base.score_density(t) * self.factor(t)
 
 
 def gauss(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -220,7 +218,7 @@ def gauss(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return low[..., None] + half * (1 + x), half * w
 
 
-def solve(function: Function, target: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def solve(function: Function, target: float | np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Bisect: where does a function, monotone from each `low` to each `high`, take the target?"""
     rising = function(high) > function(low)
     for _ in range(64):
@@ -230,8 +228,8 @@ def solve(function: Function, target: Any, low: np.ndarray, high: np.ndarray) ->
     return high
 
 
-def law_of(distribution: Any) -> Points | Density:
-    """Return the law on [0, 1] that the argument `distribution` of a family names, or raise."""
+def find_distribution(distribution: Scores) -> Points | Density:
+    """Return the distribution on [0, 1] that the argument `distribution` of a generator names, or raise."""
     if isinstance(distribution, Mapping):
         point, weight = (np.array(list(part), np.float64) for part in (distribution.keys(), distribution.values()))
         if not (np.all((weight > 0) & (weight <= 1)) and abs(weight.sum() - 1) < 1e-9):
@@ -251,7 +249,7 @@ def law_of(distribution: Any) -> Points | Density:
 
 def describe(value: Any) -> str:
     """Return the repr of an argument, and for a distribution one that is the same in every process."""
-    if not _is_distribution(value):
+    if not (hasattr(value, "ppf") and hasattr(value, "pdf")):
         return repr(value)
     from scipy import stats
 
@@ -260,11 +258,11 @@ def describe(value: Any) -> str:
     if hasattr(stats, name) and isinstance(family, type(getattr(stats, name))):
         given = [repr(float(v)) for v in value.args] + [f"{k}={float(v)!r}" for k, v in value.kwds.items()]
         return f"{name}({', '.join(given)})"
-    # the user's own, of which only the law is known
+    # user-defined: only its values are known
     return f"{type(family).__name__}(percentiles={value.ppf(np.arange(1, 100) / 100).tolist()})"
 
 
-def _is_distribution(value: Any) -> bool:
+def _is_distribution(value: object) -> TypeGuard[_FrozenDistribution]:
     return hasattr(value, "ppf") and hasattr(value, "pdf")
 
 

@@ -1,22 +1,27 @@
-"""Families on finitely many points, where every truth is a sum."""
+"""Binary generators on finitely many points, where every population value is a sum."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from calibstat.generators.binary import Scores
+from calibstat.generators.binary import ScoreGenerator
 from calibstat.generators.distributions import Points
+from calibstat.generators.generator_table import register
+
+__all__ = ["domain", "hidden", "interval_gap", "quadratic_gap", "two_point"]
 
 
-class _Table(Scores):
-    """A family on finitely many numbered points, with arrays of weights, chances and predictions."""
+Columns = tuple[Sequence[float], Sequence[float], Sequence[float]]
 
-    def _columns(self) -> tuple[Any, Any, Any]:
+
+class _Table(ScoreGenerator):
+    """A generator on finitely many numbered points, with arrays of weights, chances and predictions."""
+
+    def _columns(self) -> Columns:
         raise NotImplementedError
 
     @cached_property
@@ -24,7 +29,7 @@ class _Table(Scores):
         return np.array(self._columns(), np.float64)
 
     @cached_property
-    def _law(self) -> Points:
+    def _score_distribution(self) -> Points:
         return Points(np.arange(self._table.shape[1]), self._table[0])
 
     def _chance(self, t: np.ndarray) -> np.ndarray:
@@ -34,13 +39,14 @@ class _Table(Scores):
         return self._table[2][t]
 
 
+@register
 @dataclass(frozen=True, repr=False)
 class hidden(_Table):
     """Large errors that hide in one bin: of 1000 rows, 450 predict .52 and are all wrong, 550 predict .58, all right.
 
-    As a law, the two predictions have probability .45 and .55 and outcome 0 and 1. With 10 equal bins the errors
-    cancel and `ece` is .003, although no prediction is closer than .42 to its outcome (Nixon et al. 2019, appendix A,
-    arXiv:1904.01685).
+    In the population the two predictions have probability .45 and .55 and outcome 0 and 1. With 10 equal bins the
+    errors cancel and `ece` is .003, although no prediction is closer than .42 to its outcome (Nixon et al. 2019,
+    appendix A, arXiv:1904.01685).
 
     Examples
     --------
@@ -51,10 +57,11 @@ class hidden(_Table):
     array([0., 1.])
     """
 
-    def _columns(self) -> tuple[Any, Any, Any]:
+    def _columns(self) -> Columns:
         return (450, 550), (0, 1), (0.52, 0.58)
 
 
+@register
 @dataclass(frozen=True, repr=False)
 class domain(_Table):
     """A finite domain of covariates, on which the true distance from calibration is known: see `Generator.distance`.
@@ -77,8 +84,8 @@ class domain(_Table):
 
     Examples
     --------
-    Two laws of predictions and outcomes that are the same, at different distances from calibration (Błasiok et al.
-    2023, lemma 4.5, arXiv:2211.16886):
+    Two populations that look the same in predictions and outcomes, at different distances from calibration (Błasiok et
+    al. 2023, lemma 4.5, arXiv:2211.16886):
 
     >>> from calibstat import generators
     >>> rare, common, prediction = 0.1 / 1.2, 0.5 - 0.1 / 1.2, (0.4, 0.4, 0.6, 0.6)
@@ -104,13 +111,14 @@ class domain(_Table):
             if not all(0 <= v <= 1 for v in column):
                 raise ValueError(f"expected {name} from 0 to 1, found {list(column)}")
 
-    def _columns(self) -> tuple[Any, Any, Any]:
+    def _columns(self) -> Columns:
         return self.probability, self.chance, self.prediction
 
 
+@register
 @dataclass(frozen=True, repr=False)
 class quadratic_gap(_Table):
-    """Two worlds with one law of predictions and outcomes, of which one is much nearer to calibration.
+    """Two worlds with one distribution of predictions and outcomes, of which one is much nearer to calibration.
 
     The points 00, 01, 10, 11 have probabilities 1/2 - q, q, q, 1/2 - q with q = alpha / (1 + 2 alpha); the prediction
     is 1/2 - alpha at the first two and 1/2 + alpha at the others. In variant 1 the chances of outcome 1 are 1/2 -
@@ -147,12 +155,13 @@ class quadratic_gap(_Table):
         if self.variant not in (1, 2):
             raise ValueError(f"expected variant 1 or 2, found {self.variant!r}")
 
-    def _columns(self) -> tuple[Any, Any, Any]:
+    def _columns(self) -> Columns:
         low, high, rare = 0.5 - self.alpha, 0.5 + self.alpha, self.alpha / (1 + 2 * self.alpha)
         chance = (low, 1, 0, high) if self.variant == 1 else (0.5,) * 4
         return (0.5 - rare, rare, rare, 0.5 - rare), chance, (low, low, high, high)
 
 
+@register
 @dataclass(frozen=True, repr=False)
 class interval_gap(_Table):
     """Variant 1 of `quadratic_gap` with the predictions at 01 and 10 moved a little, so that all four differ.
@@ -192,11 +201,12 @@ class interval_gap(_Table):
         if not -self.alpha < self.shift <= 0.5 - self.alpha:
             raise ValueError(f"expected shift above -alpha and at most 1/2 - alpha, found {self.shift!r}")
 
-    def _columns(self) -> tuple[Any, Any, Any]:
+    def _columns(self) -> Columns:
         weight, chance, (low, _, _, high) = quadratic_gap(self.alpha)._columns()
         return weight, chance, (low, low - self.shift, high + self.shift, high)
 
 
+@register
 @dataclass(frozen=True, repr=False)
 class two_point(_Table):
     """Two equally likely points with outcome 1 and 0, for which 1/2 + epsilon and 1/2 - epsilon are predicted.
@@ -230,5 +240,5 @@ class two_point(_Table):
         if not -0.5 <= self.epsilon <= 0.5:
             raise ValueError(f"expected epsilon from -1/2 to 1/2, found {self.epsilon!r}")
 
-    def _columns(self) -> tuple[Any, Any, Any]:
+    def _columns(self) -> Columns:
         return (0.5, 0.5), (1, 0), (0.5 + self.epsilon, 0.5 - self.epsilon)

@@ -1,22 +1,24 @@
-"""The law of predictions and outcomes, in parts: integrals, the calibration curve and the distance from calibration."""
+"""Populations of predictions and outcomes: integrals, the calibration curve, the distance from calibration."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from calibstat.data.sample import Sample
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.distributions import SMALLEST_PANEL, Density, Function, Points, gauss, solve
+from calibstat.measures.base import Measure
 from calibstat.measures.distances import best_merging
+from calibstat.measures.population_value import NO_EDGES, Loss
 
 CELLS = 4096  # in which parts of a mixture are added up, besides those that singular ends and bins need
 SAME = 1e-12  # predictions this close are one point of the curve, and a calibrated one is this close to its chance
-NO_EDGES = np.empty(0)
 LARGEST_DOMAIN = 12  # 3**12 / 2 splittings take a third of a second
 STEEPEST = 700.0  # log-odds beyond which exponentials leave the range of floats
 
@@ -34,16 +36,22 @@ class Family(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """A share of the rows in which one law of the score t makes predictions, increasing or decreasing in t.
+    """A share of the rows in which one distribution of the score t makes predictions, increasing or decreasing in t.
 
     `odds` multiplies the odds that the family gives outcome 1.
     """
 
     family: Family
-    law: Any  # Points or Density
+    distribution: Points | Density
     distortions: tuple[Distortion, ...] = ()
     share: float = 1.0
     odds: float = 1.0
+
+    @property
+    def continuous(self) -> Density:
+        """The distribution of a part that has a density."""
+        assert isinstance(self.distribution, Density)
+        return self.distribution
 
     def chance(self, t: np.ndarray) -> np.ndarray:
         """Return the probability of outcome 1."""
@@ -70,7 +78,8 @@ class Part:
     def density(self, x: np.ndarray) -> np.ndarray:
         """Return the density of the log-odds that a continuous part predicts."""
         x = self._undo(x)
-        density = self.law.score_density(self.family._score(x)) * self.family._speed(x) / self.law.total
+        score = self.continuous
+        density = score.score_density(self.family._score(x)) * self.family._speed(x) / score.total
         for distortion in self.distortions:
             density, x = density / distortion.slope(x), distortion.apply(x)
         return density
@@ -90,78 +99,54 @@ class Part:
             return negative + (positive - negative) * self.chance(t)
 
         share = self.share * float(negative + (positive - negative) * self.rate())
-        return replace(self, law=self.law.reweighted(factor), share=share, odds=self.odds * positive / negative)
+        reweighted = self.distribution.reweighted(factor)
+        return replace(self, distribution=reweighted, share=share, odds=self.odds * positive / negative)
 
     def nodes(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> tuple[np.ndarray, np.ndarray]:
-        """Return scores and weights that stand for the law in integrals."""
-        return self.law.nodes(self.predict, self.chance, edge, strategy)
+        """Return scores and weights that stand for the distribution in integrals."""
+        return self.distribution.nodes(self.predict, self.chance, edge, strategy)
 
-    def population(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> Sample:
+    def summary(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> Sample:
         """Return the part alone as predictions and weights."""
         t, weight = self.nodes(edge, strategy)
         return Sample.from_counts(self.predict(t), weight, weight * self.chance(t))
 
-    def log_loss(self) -> float:
-        """Average the log loss on the scale of log-odds, on which a prediction near 1 does not round to 1."""
+    def mean(self, loss: Loss) -> float:
+        """Return the expected loss; on the scale of log-odds a prediction near 1 does not round to 1."""
         t, weight = self.nodes()
         odds, chance = self.log_odds(t), self.chance(t)
+        log_prob = -np.logaddexp(0, np.stack([odds, -odds], axis=1))
+        negative, positive = loss.outcome_losses(self.predict(t), log_prob)
         with np.errstate(invalid="ignore"):  # no chance of an infinite loss is no loss
-            positive = np.where(chance > 0, chance * np.logaddexp(0, -odds), 0)
-            negative = np.where(chance < 1, (1 - chance) * np.logaddexp(0, odds), 0)
-        return float(weight @ (positive + negative) / weight.sum())
-
-
-def population(parts: Sequence[Part], edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> Sample:
-    """Return predictions and weights on which measures take their population values.
-
-    Bins end at `edge`: predictions, or for strategy "quantile" shares of the law.
-    """
-    if len(parts) == 1:
-        return parts[0].population(edge, strategy)
-    points = _points(parts)
-    smooth = [part for part in parts if isinstance(part.law, Density)]
-    if smooth:
-        if strategy == "quantile":
-            edge = solve(_cdf(smooth, points), edge, np.zeros_like(edge), np.ones_like(edge))
-        points = np.concatenate([points, _cells(smooth, np.concatenate([edge, points[0]]))], axis=1)
-    return Sample.from_counts(*points)
-
-
-def is_calibrated(parts: Sequence[Part]) -> bool:
-    """Whether chances are predictions on average over all points, and all parts, that make a prediction."""
-
-    def exact(pooled: Sample) -> bool:
-        return bool(np.all(np.abs(pooled.positives - pooled.count * pooled.value) <= SAME * pooled.count))
-
-    wrong = [part for part in parts if not exact(part.population())]
-    return not wrong or (len(wrong) > 1 and exact(population(wrong)))
+            expected = np.where(chance > 0, chance * positive, 0) + np.where(chance < 1, (1 - chance) * negative, 0)
+        return float(weight @ expected / weight.sum())
 
 
 def _points(parts: Sequence[Part]) -> np.ndarray:
     """Return predictions, probabilities and probabilities of outcome 1 of the points of a mixture."""
     found = [np.empty((3, 0))]
     for part in parts:
-        if isinstance(part.law, Points):
-            weight = part.share * part.law.weight / part.law.total
-            found.append(np.stack([part.predict(part.law.point), weight, weight * part.chance(part.law.point)]))
+        if isinstance(part.distribution, Points):
+            point, weight = part.distribution.point, part.share * part.distribution.weight / part.distribution.total
+            found.append(np.stack([part.predict(point), weight, weight * part.chance(point)]))
     return np.concatenate(found, axis=1)
 
 
 def _position(part: Part, f: np.ndarray) -> np.ndarray:
     """Return where a continuous part predicts f, or the end that is nearer to it."""
-    return np.clip(part.law.where(part.score(f)), part.law.grid[0], part.law.grid[-1])
+    return np.clip(part.continuous.where(part.score(f)), part.continuous.grid[0], part.continuous.grid[-1])
 
 
 def _cdf(smooth: Sequence[Part], points: np.ndarray) -> Function:
     """Return the probability of a prediction of at most f as a function."""
-    laws = []
+    found = []
     for part in smooth:
         first, last = _position(part, np.array([0.0, 1.0]))
-        laws.append((part, part.law.cdf(), first < last))
+        found.append((part, part.continuous.cdf(), first < last))
 
     def below(f: np.ndarray) -> np.ndarray:
         total = (f[:, None] >= points[0]) @ points[1]
-        for part, cdf, rising in laws:
+        for part, cdf, rising in found:
             share = cdf(_position(part, f))
             total = total + part.share * (share if rising else 1 - share)
         return total
@@ -174,7 +159,7 @@ def _cells(smooth: Sequence[Part], edge: np.ndarray) -> np.ndarray:
 
     Parts that make the same prediction must meet in one point, or a norm of the residuals would not let them cancel.
     """
-    ends = [part.predict(part.law.score(part.law.grid)) for part in smooth]
+    ends = [part.predict(part.continuous.score(part.continuous.grid)) for part in smooth]
     edge = np.unique(np.concatenate([np.linspace(0, 1, CELLS + 1), edge, *ends]))
     edge = edge[np.diff(edge, prepend=-np.inf) > SMALLEST_PANEL]
     edge[-1] = 1.0
@@ -182,8 +167,8 @@ def _cells(smooth: Sequence[Part], edge: np.ndarray) -> np.ndarray:
     for part in smooth:
         position = _position(part, edge)
         s, weight = gauss(position[:-1], position[1:])
-        t = part.law.score(s)
-        weight = np.abs(weight * part.law.density(s))  # a falling prediction takes panels backwards
+        t = part.continuous.score(s)
+        weight = np.abs(weight * part.continuous.density(s))  # a falling prediction takes panels backwards
         weight *= part.share / weight.sum()
         probability += weight.sum(axis=-1)
         prediction += (weight * part.predict(t)).sum(axis=-1)
@@ -194,37 +179,93 @@ def _cells(smooth: Sequence[Part], edge: np.ndarray) -> np.ndarray:
     return np.stack([mean, probability[full], np.minimum(positives, probability)[full]])
 
 
-def curve(parts: Sequence[Part], f: np.ndarray) -> np.ndarray:
-    """Return the probability of outcome 1 given the prediction; nan where no prediction is."""
-    from scipy.special import logit
+@dataclass(frozen=True)
+class Population:
+    """A population of predictions and outcomes, in parts."""
 
-    value, probability, positives = _points(parts)
-    near = np.abs(f[..., None] - value) <= SAME
-    mass, hits = near @ probability, near @ positives
-    smooth = [part for part in parts if isinstance(part.law, Density)]
-    if len(smooth) == 1:
-        mass, hits = np.where(mass > 0, (mass, hits), (np.ones_like(f), smooth[0].chance(smooth[0].score(f))))
-    elif smooth:
-        x = np.clip(logit(f), -STEEPEST, STEEPEST)  # at 0 and 1 all densities vanish; take the limit
-        density = np.array([part.share * part.density(x) for part in smooth])
-        chance = np.array([part.chance(part.score(f)) for part in smooth])
-        mass, hits = np.where(mass > 0, (mass, hits), (density.sum(axis=0), (density * chance).sum(axis=0)))
-    return np.divide(hits, mass, out=np.full(f.shape, np.nan), where=mass > 0)
+    parts: Sequence[Part]
+
+    @property
+    def scattered(self) -> bool:
+        """Whether points have chances of their own, of which only means over neighbours are right."""
+        return False
+
+    @property
+    def finite(self) -> bool:
+        """Whether there are finitely many predictions."""
+        return not any(isinstance(part.distribution, Density) for part in self.parts)
+
+    def summary(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> Sample:
+        """Return predictions and weights on which measures take their population values.
+
+        Bins end at `edge`: predictions, or for strategy "quantile" shares of the population.
+        """
+        if len(self.parts) == 1:
+            return self.parts[0].summary(edge, strategy)
+        points = _points(self.parts)
+        smooth = [part for part in self.parts if isinstance(part.distribution, Density)]
+        if smooth:
+            if strategy == "quantile":
+                edge = solve(_cdf(smooth, points), edge, np.zeros_like(edge), np.ones_like(edge))
+            points = np.concatenate([points, _cells(smooth, np.concatenate([edge, points[0]]))], axis=1)
+        return Sample.from_counts(*points)
+
+    def mean(self, loss: Loss) -> float:
+        """Return the expected loss; a mean over parts, because common cells would round it."""
+        return sum(part.share * part.mean(loss) for part in self.parts)
+
+    def rate(self) -> float:
+        """Return the probability of outcome 1."""
+        return sum(part.share * part.rate() for part in self.parts)
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether chances are predictions on average over all points, and all parts, that make a prediction."""
+
+        def exact(pooled: Sample) -> bool:
+            return bool(np.all(np.abs(pooled.positives - pooled.count * pooled.value) <= SAME * pooled.count))
+
+        wrong = [part for part in self.parts if not exact(part.summary())]
+        return not wrong or (len(wrong) > 1 and exact(Population(wrong).summary()))
+
+    def curve(self, f: np.ndarray) -> np.ndarray:
+        """Return the probability of outcome 1 given the prediction; nan where no prediction is."""
+        from scipy.special import logit
+
+        value, probability, positives = _points(self.parts)
+        near = np.abs(f[..., None] - value) <= SAME
+        mass, hits = near @ probability, near @ positives
+        smooth = [part for part in self.parts if isinstance(part.distribution, Density)]
+        if len(smooth) == 1:
+            mass, hits = np.where(mass > 0, (mass, hits), (np.ones_like(f), smooth[0].chance(smooth[0].score(f))))
+        elif smooth:
+            x = np.clip(logit(f), -STEEPEST, STEEPEST)  # at 0 and 1 all densities vanish; take the limit
+            density = np.array([part.share * part.density(x) for part in smooth])
+            chance = np.array([part.chance(part.score(f)) for part in smooth])
+            mass, hits = np.where(mass > 0, (mass, hits), (density.sum(axis=0), (density * chance).sum(axis=0)))
+        return np.divide(hits, mass, out=np.full(f.shape, np.nan), where=mass > 0)
+
+    def distance(self) -> float:
+        """Return the least mean |f(x) - g(x)| of a perfectly calibrated g on a finite domain.
+
+        If g is calibrated then on every set where it is constant it is the mean outcome of that set; and whichever way
+        the domain is cut into sets, giving each its mean outcome is calibrated, also if two means are equal. So the
+        best g is that of the best partition.
+        """
+        minimum = "the distance from calibration is a minimum over all ways to cut the domain into sets, "
+        if not self.finite:
+            raise NotImplementedError(minimum + "and a continuous score has infinitely many")
+        value, probability, positives = _points(self.parts)
+        if value.size > LARGEST_DOMAIN:
+            found = f"which are too many for {value.size} points (at most {LARGEST_DOMAIN})"
+            raise NotImplementedError(minimum + found)
+        return best_merging(value, probability, positives)[0]
 
 
-def distance(parts: Sequence[Part]) -> float:
-    """Return the least mean |f(x) - g(x)| of a perfectly calibrated g on a finite domain.
-
-    If g is calibrated then on every set where it is constant it is the mean outcome of that set; and whichever way the
-    domain is cut into sets, giving each its mean outcome is calibrated, also if two means are equal. So the best g is
-    that of the best partition.
-    """
-    if any(isinstance(part.law, Density) for part in parts):
-        raise NotImplementedError("the distance from calibration is a minimum over all ways to cut the domain into "
-                                  "sets, and a continuous score has infinitely many")  # fmt: skip
-    value, probability, positives = _points(parts)
-    size = value.size
-    if size > LARGEST_DOMAIN:
-        raise NotImplementedError(f"the distance from calibration is a minimum over all ways to cut the domain into "
-                                  f"sets, which are too many for {size} points (at most {LARGEST_DOMAIN})")  # fmt: skip
-    return best_merging(value, probability, positives)[0]
+@contextmanager
+def unknown_value_of(measure: Measure) -> Iterator[None]:
+    """Name the measure whose value on a population is not known."""
+    try:
+        yield
+    except NotImplementedError as why:
+        raise NotImplementedError(f"the population value of measure {measure.name!r} is not known: {why}") from None

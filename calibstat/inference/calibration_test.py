@@ -1,4 +1,4 @@
-"""Is it calibrated: tests of perfect calibration by resampling."""
+"""Tests of calibration by resampling."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat import resampling
-from calibstat.inference.problem import ClassProblem, EventProblem, Problem, impossible, pose
+from calibstat.inference.p_values import holm, p_value
+from calibstat.inference.problem import Problem, pose
+from calibstat.measures.base import Measure
+from calibstat.resampling import Consistency, Draws, Labels, Stage
+from calibstat.resampling.schemes import OfRows
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
@@ -118,10 +121,6 @@ class ClassWiseTestResult(Result):
     n: int
     n_resamples: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain Python values, ready for JSON; `overall` as a dictionary."""
-        return {**super().to_dict(), "names": list(self.names), "overall": self.overall.to_dict()}
-
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each class."""
         import pandas as pd
@@ -149,7 +148,7 @@ class ClassWiseTestResult(Result):
         return "\n".join(lines)
 
 
-SCHEMES = ("labels", "both")
+SCHEMES: dict[str, OfRows] = {"labels": Labels(), "both": Consistency()}
 ONE_CLASS = "given its probability alone, in every row independently, the class happens with this probability."
 
 
@@ -157,12 +156,11 @@ def calibration_test(
     y_true: Any,
     y_prob: Any = None,
     *,
-    measure: str = "ece",
+    measure: str | Measure | type[Measure] = "ece",
     lens: Any = None,
     reduce: str | None = None,
     resample: str = "labels",
     n_resamples: int | None = None,
-    cluster: Any = None,
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
@@ -190,8 +188,6 @@ def calibration_test(
         approximate, and too liberal where bins hold few rows.
     n_resamples : int, optional
         Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
-    cluster : None
-        Not possible, and a ValueError says why: labels are drawn independently, which those of one cluster are not.
     rng : None, int, SeedSequence or Generator
         Where randomness comes from; the same int gives the same numbers on any number of threads.
     n_jobs : int
@@ -223,7 +219,9 @@ def calibration_test(
     up to rounding; so P(p <= a) <= a for every a under "labels". Two-sided measures double the smaller tail.
     A large p-value says that these outcomes are compatible with the predictions as far as this statistic can see. It
     is not evidence that the model is calibrated. Predictions fitted or chosen on the same rows make it too large;
-    repeated measurements of one subject break the independence it rests on.
+    repeated measurements of one subject break the independence it rests on. There are no clusters here, because
+    calibration does not say how labels of one cluster depend on each other; `confidence_interval` and `compare` draw
+    whole clusters.
     Cost: one sort and `n_resamples` evaluations of the measure; for a binned measure under "labels" the exact law of
     each bin instead, O(n**1.5), and one draw from it for each resample and bin, wherever that is cheaper.
 
@@ -239,74 +237,59 @@ def calibration_test(
     >>> round(found.statistic, 3), found.pvalue < 0.01
     (0.04, False)
     """
-    if cluster is not None:
-        raise ValueError(
-            "expected no cluster: the null hypothesis draws every label independently, and within clusters calibration "
-            "does not say how labels depend on each other; confidence_interval and compare draw whole clusters"
-        )
     if resample not in SCHEMES:
         raise ValueError(f"expected resample 'labels' or 'both', found {resample!r}")
     problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
-    n_resamples = problem.bound.draws(n_resamples)
-    resampling.check_resamples(n_resamples, n_jobs)
-    key = resampling.key_of(rng)
-    bound = problem.bound
-    if isinstance(problem, EventProblem):
-        sample = problem.counted("calibration_test")
-        statistic = bound.statistic(*sample.arrays)
-        null = resampling.resample(bound, sample, resample, n_resamples, key, LABELS_STAGE, n_jobs)
-        return _result(problem, statistic, null, problem.seen.lens, resample, int(sample.n))
-    ordered, lens_text = problem.in_order(), problem.seen.lens  # draws see the one, messages name rows of the other
-    if isinstance(problem, ClassProblem) and isinstance(ordered, ClassProblem):
-        if problem.reduce is None:
-            null = ordered.resample_classes(resample, n_resamples, key, LABELS_STAGE, n_jobs)
-            return _class_wise(problem, ordered.estimates(), null, resample)
-        lens_text += f", {problem.reduce} over {problem.predictions.n_classes} classes"
-    null = ordered.resample(resample, n_resamples, key, LABELS_STAGE, n_jobs)
-    return _result(problem, ordered.estimate(), null, lens_text, resample, problem.predictions.n)
+    draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
+    drawn = problem.drawn_from("calibration_test")  # messages name rows of the problem as it was posed
+    statistic, null = drawn.statistic(), drawn.draw(SCHEMES[resample], draws, Stage.LABELS)
+    if problem.is_one_number:
+        return _result(problem, statistic, null, problem.lens, resample, int(drawn.n))
+    return _class_wise(problem, statistic, null, resample, int(drawn.n))
 
 
 def _result(
     problem: Problem, statistic: float, null: np.ndarray, lens: str, resample: str, n: int
 ) -> CalibrationTestResult:
-    bound = problem.bound
-    pvalue = p_value(statistic, null, bound.measure.tail)
+    tail = problem.measure.info.tail
+    pvalue = p_value(statistic, null, tail)
     return CalibrationTestResult(
         statistic=statistic,
         pvalue=pvalue,
         pvalue_error=float(np.sqrt(pvalue * (1 - pvalue) / null.size)),
         null_distribution=read_only(null),
-        null_hypothesis=_hypothesis(problem.seen.null, resample),
-        measure=str(bound),
+        null_hypothesis=_hypothesis(problem.data.null, resample),
+        measure=str(problem.measure),
         lens=lens,
-        tail=bound.measure.tail,
+        tail=tail,
         resample=resample,
         n=n,
         n_resamples=null.size,
-        why_infinite=impossible(problem.seen) if np.isinf(statistic) else "",
+        why_infinite=problem.data.impossible() if np.isinf(statistic) else "",
     )
 
 
-def _class_wise(problem: ClassProblem, statistics: np.ndarray, null: np.ndarray, resample: str) -> ClassWiseTestResult:
+def _class_wise(
+    problem: Problem, statistic: np.ndarray, null: np.ndarray, resample: str, n: int
+) -> ClassWiseTestResult:
     """Test each class by itself and all by their mean."""
-    tail, names = problem.bound.measure.tail, problem.predictions.names
-    pvalue = np.array([p_value(t, null[:, k], tail) for k, t in enumerate(statistics)])
-    together = f"{problem.seen.lens}, mean over {len(names)} classes"
-    mean, null_mean = float(problem.together(statistics)), problem.together(null)
+    tail, names = problem.measure.info.tail, problem.data.class_names
+    pvalue = np.array([p_value(t, null[:, k], tail) for k, t in enumerate(statistic)])
+    together = f"{problem.lens}, mean over {len(names)} classes"
     return ClassWiseTestResult(
         names=names,
-        statistic=read_only(statistics),
+        statistic=read_only(statistic),
         pvalue=read_only(pvalue),
         pvalue_holm=read_only(holm(pvalue)),
         pvalue_error=read_only(np.sqrt(pvalue * (1 - pvalue) / len(null))),
         null_distribution=read_only(null),
         null_hypothesis=_hypothesis(ONE_CLASS, resample),
-        overall=_result(problem, mean, null_mean, together, resample, problem.predictions.n),
-        measure=str(problem.bound),
-        lens=problem.seen.lens,
+        overall=_result(problem, float(statistic.mean()), null.mean(axis=1), together, resample, n),
+        measure=str(problem.measure),
+        lens=problem.lens,
         tail=tail,
         resample=resample,
-        n=problem.predictions.n,
+        n=n,
         n_resamples=len(null),
     )
 
@@ -319,27 +302,3 @@ def _hypothesis(null: str, resample: str) -> str:
         f"predictions are an independent sample and, {null.removesuffix('.')} "
         "(approximate: too small a p-value is likely where bins hold few rows)."
     )
-
-
-LABELS_STAGE = 1  # streams of the test; intervals draw rows at stage 2
-
-
-def p_value(statistic: float, null: np.ndarray, tail: str) -> float:
-    """Return (1 + #{T* >= T}) / (1 + B), with ties up to rounding; two-sided, twice the smaller of the two tails."""
-    tolerance = 100 * np.finfo(float).eps * max(1.0, abs(statistic)) if np.isfinite(statistic) else 0.0
-    above = (1 + int(np.count_nonzero(null >= statistic - tolerance))) / (1 + null.size)
-    if tail == "greater":
-        return above
-    below = (1 + int(np.count_nonzero(null <= statistic + tolerance))) / (1 + null.size)
-    return min(1.0, 2 * min(above, below))
-
-
-def holm(pvalue: np.ndarray) -> np.ndarray:
-    """Adjust p-values for their number: the smallest times K, the next times K - 1 and so on, none below one before it.
-
-    The function of statsmodels collects garbage first, which takes longer than a thousand resamples.
-    """
-    order = np.argsort(pvalue)
-    found = np.empty_like(pvalue)
-    found[order] = np.minimum(np.maximum.accumulate(pvalue[order] * np.arange(pvalue.size, 0, -1)), 1.0)
-    return found

@@ -1,9 +1,10 @@
-"""Is A better calibrated than B, or is that noise: paired and unpaired comparisons."""
+"""Comparisons of models, paired and unpaired: differences of a measure and permutation tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -12,21 +13,12 @@ import numpy as np
 from calibstat import resampling
 from calibstat.data.checks import check_level, cut, short
 from calibstat.data.clipping import advice
-from calibstat.data.sample import Sample
-from calibstat.inference.calibration_test import holm, p_value
-from calibstat.inference.honest import upper_quantile
-from calibstat.inference.linear_form import (
-    KAPPA,
-    RowWise,
-    as_clusters,
-    event_rows,
-    moves,
-    row_contents,
-    row_wise,
-    side_by_side,
-    with_most_bias,
-)
-from calibstat.inference.problem import EventProblem, Problem, impossible, pose
+from calibstat.data.clusters import as_clusters
+from calibstat.inference.p_values import holm, p_value
+from calibstat.inference.problem import Problem, pose
+from calibstat.measures.base import Measure
+from calibstat.measures.linear_form import RowForm, upper_quantile
+from calibstat.resampling import Clusters, Draws, ModelPair, Pairs, RowSums, Swap
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
@@ -109,7 +101,6 @@ class Comparison(Result):
         return "\n".join([*lines, f"Null hypothesis of each pair: {self.null_hypothesis} ({kind})."])
 
 
-STAGE = 6  # streams of comparisons; the samples of an unpaired one take as many stages from here on
 METHODS = ("bootstrap", "swap")
 ADJUSTMENTS = ("holm", "bh")
 TIE = 1e-12  # differences up to this, or this share of the measures, are those of rounding
@@ -119,7 +110,7 @@ def compare(
     y_true: Any,
     y_prob: Mapping[str, Any] | None = None,
     *,
-    measure: str = "kernel_ce",
+    measure: str | Measure | type[Measure] = "kernel_ce",
     lens: Any = None,
     method: str = "bootstrap",
     reference: str | None = None,
@@ -235,16 +226,14 @@ def compare(
         what = "method 'swap'" if method == "swap" else "cluster"
         raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")
     problems = [_pose(name, *each, measure, options, lens=lens, labels=labels) for name, each in data.items()]
-    n_resamples = problems[0].bound.draws(n_resamples)
-    resampling.check_resamples(n_resamples, n_jobs)
+    draws = Draws.of(rng, problems[0].measure.draws(n_resamples), n_jobs)
     pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
     if reference is not None:
         pairs = [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]
-    key, alpha = resampling.key_of(rng), 1 - confidence_level
     if method == "swap":
-        found = _by_swaps(names, problems, pairs, cluster, n_resamples, key, n_jobs)
+        found = _by_swaps(names, problems, pairs, cluster, draws)
     else:
-        found = _by_bootstrap(names, problems, pairs, cluster, paired, alpha, n_resamples, key, n_jobs)
+        found = _by_bootstrap(names, problems, pairs, cluster, paired, 1 - confidence_level, draws)
     estimates, difference, low, high, pvalue, sizes = found
     return Comparison(
         names=names,
@@ -259,11 +248,11 @@ def compare(
         paired=paired,
         adjust=adjust,
         confidence_level=confidence_level,
-        null_hypothesis=_null(method, cluster is not None, paired, problems[0].bound.makes_cells),
-        measure=str(problems[0].bound),
-        lens=problems[0].seen.lens,
+        null_hypothesis=_null(method, cluster is not None, paired, problems[0].holds_cells(False)),
+        measure=str(problems[0].measure),
+        lens=problems[0].lens,
         n=sizes,
-        n_resamples=n_resamples,
+        n_resamples=draws.n,
     )
 
 
@@ -287,8 +276,7 @@ def _pose(name: str, y: Any, p: Any, *question: Any, **settings: Any) -> Problem
     """Pose the problem of one model, whose name an error is to say."""
     try:
         problem = pose(y, p, *question, **settings)
-        if isinstance(problem, EventProblem):
-            event_rows(problem)  # which checks them
+        problem.check_rows()
         return problem
     except ValueError as error:
         raise ValueError(f"{error} (of {short(name)})") from error
@@ -322,40 +310,56 @@ def _by_bootstrap(
     cluster: Any,
     paired: bool,
     alpha: float,
-    n_resamples: int,
-    key: np.uint64,
-    n_jobs: int,
+    draws: Draws,
 ) -> Found:
     """Compare by drawing rows, the same for all models unless they are samples of their own."""
-    contents = row_contents(problems[0])
-    if not contents:
-        raise ValueError(
-            f"no honest comparison is known for {problems[0].bound}, {problems[0].seen.lens}; use kernel_ce, ece (L1), "
-            "ks, kuiper, smooth_ce, brier or log_loss of one event, or method 'swap'"
-        )
-    unit = as_clusters(cluster, contents[0].size)
-    del contents  # copies of all rows
-    models: dict[int, RowWise] = {}
-    drawn = np.empty((n_resamples, len(problems), 3))
+    unit = None if cluster is None else as_clusters(cluster, _by_rows(problems[0])[1].n)
+    forms: dict[int, RowForm] = {}
+    drawn = np.empty((draws.n, len(problems), 3))
     for g, group in enumerate([_by_name(names, range(len(names)))] if paired else [[m] for m in range(len(names))]):
-        order, unit = resampling.canonical_order(_columns([row_contents(problems[m]) for m in group]), unit)
-        part = [_known(problems[m], order) for m in group]
-        del order
-        models.update(zip(group, part, strict=True))
-        cell, residual = side_by_side(part)
-
-        def statistic(sums: np.ndarray, rows: np.ndarray, part: list[RowWise] = part) -> np.ndarray:
-            return moves(part, sums, rows)
-
-        drawn[:, group] = resampling.draw_shared(unit, cell, residual, statistic, n_resamples, key, STAGE + g, n_jobs)
-    for m, model in models.items():
-        drawn[:, m, 0] = with_most_bias(model, drawn[:, m, 0], unit)
-    estimates = np.array([models[m].estimate for m in range(len(names))])
+        contents, unordered = zip(*(_by_rows(problems[m]) for m in group), strict=True)
+        order, unit = resampling.canonical_order(_columns(contents), unit)
+        part = [form.in_order(order).for_comparison(unit) for form in unordered]
+        del order, contents, unordered  # copies of all rows
+        forms.update(zip(group, part, strict=True))
+        drawn[:, group] = _draw_moves(part, unit, draws, resampling.Stage.COMPARE + g)
+    for m, form in forms.items():
+        drawn[:, m, 0] += form.missing_bias(drawn[:, m, 0])
+    estimates = np.array([forms[m].estimate for m in range(len(names))])
     low, high, pvalue = (np.empty(len(pairs)) for _ in range(3))
     for k, (a, b) in enumerate(pairs):
-        low[k], high[k], pvalue[k] = _difference(models[a], models[b], drawn[:, a], drawn[:, b], alpha)
+        low[k], high[k], pvalue[k] = _difference(forms[a], forms[b], drawn[:, a], drawn[:, b], alpha)
     difference = np.array([settled(estimates[a] - estimates[b], np.abs(estimates[[a, b]]).max()) for a, b in pairs])
-    return estimates, difference, low, high, pvalue, tuple(models[m].n for m in range(len(names)))
+    return estimates, difference, low, high, pvalue, tuple(forms[m].n for m in range(len(names)))
+
+
+def _by_rows(problem: Problem) -> tuple[tuple[np.ndarray, ...], RowForm]:
+    """Return all that draws see of a row, and the linear form by rows."""
+    found = problem.by_rows()
+    if found is None:
+        raise ValueError(
+            f"no honest comparison is known for {problem.measure}, {problem.lens}; use kernel_ce, ece (L1), ks, "
+            "kuiper, smooth_ce, brier or log_loss of one event, or method 'swap'"
+        )
+    return found
+
+
+def _draw_moves(forms: list[RowForm], unit: np.ndarray | None, draws: Draws, stage: int) -> np.ndarray:
+    """Return the directional bootstrap, the linear one and the measure of every resample and model, (B, M, 3)."""
+    begin = np.cumsum([0, *(form.theta.size for form in forms)])
+    cell = np.column_stack([form.cell + b for form, b in zip(forms, begin[:-1], strict=True)]).astype(np.int64)
+    sums = RowSums(np.ascontiguousarray(cell), np.ascontiguousarray(np.column_stack([f.residual for f in forms])))
+
+    def moves(total: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        found = np.empty((rows.size, len(forms), 3))
+        for m, form in enumerate(forms):
+            theta = total[:, begin[m] : begin[m + 1]] / rows[:, None]
+            found[:, m, 0] = form.directional(theta)
+            found[:, m, 1] = form.linear(theta)
+            found[:, m, 2] = form.norm(theta)
+        return found
+
+    return resampling.draw(sums, Pairs() if unit is None else Clusters(unit), moves, draws, stage)
 
 
 def _by_name(names: tuple[str, ...], models: Iterable[int]) -> list[int]:
@@ -368,31 +372,26 @@ def _columns(contents: Sequence[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
     return [column for part in zip(*contents, strict=True) for column in part]
 
 
-def _known(problem: Problem, order: np.ndarray) -> RowWise:
-    """Return the measure by rows, with a step that is large enough."""
-    model = row_wise(problem, order)
-    assert model is not None
-    return model if model.variance is not None else replace(model, kappa=max(model.kappa, KAPPA))
-
-
 def settled(value: Any, scale: float) -> Any:
     """Return differences of numbers of this size with those that rounding can make set to 0: equal is a tie."""
     return np.where(np.abs(value) <= TIE * max(1.0, abs(scale)), 0.0, value)
 
 
 def _difference(
-    a: RowWise, b: RowWise, drawn_a: np.ndarray, drawn_b: np.ndarray, alpha: float
+    a: RowForm, b: RowForm, drawn_a: np.ndarray, drawn_b: np.ndarray, alpha: float
 ) -> tuple[float, float, float]:
     """Return the ends of the interval for the measure of a minus that of b, and the p-value of no difference."""
     scale = max(abs(a.estimate), abs(b.estimate))
     difference = settled(a.estimate - b.estimate, scale)
     above = settled(drawn_a[:, 0] - drawn_b[:, 1], scale)
     below = settled(drawn_b[:, 0] - drawn_a[:, 1], scale)
-    if a.mean:  # nothing is biased, and percentiles get the skewness of losses right, which their reflection does not
+    if (
+        a.is_mean
+    ):  # nothing is biased, and percentiles get the skewness of losses right, which their reflection does not
         above, below = below, above
     low = difference - upper_quantile(above, alpha / 2)
     high = difference + upper_quantile(below, alpha / 2)
-    if a.squared:
+    if a.hilbert:
         squares = settled(drawn_a[:, 2] ** 2 - drawn_b[:, 2] ** 2, scale)
         centred = squares - squares.mean()
         # the square is biased by E||G*||^2, which the bootstrap adds once more: its mean less the value
@@ -407,27 +406,16 @@ def _two_sided(value: float, drawn: np.ndarray, other: float, other_drawn: np.nd
 
 
 def _by_swaps(
-    names: tuple[str, ...],
-    problems: list[Problem],
-    pairs: list[tuple[int, int]],
-    cluster: Any,
-    n_resamples: int,
-    key: np.uint64,
-    n_jobs: int,
+    names: tuple[str, ...], problems: list[Problem], pairs: list[tuple[int, int]], cluster: Any, draws: Draws
 ) -> Found:
     """Compare by exchanging the predictions of two models in random rows."""
-    rows = []
-    for problem in problems:
-        if not isinstance(problem, EventProblem):
-            raise ValueError(f"expected a lens that shows one event for method 'swap', found {problem.seen.lens}")
-        rows.append(event_rows(problem))
-    bound = problems[0].bound
-    clusters = as_clusters(cluster, rows[0][0].size)
-    estimates = np.array([bound.estimate(Sample.from_rows(*each)) for each in rows])
+    rows = [problem.float_rows() for problem in problems]
+    clusters = None if cluster is None else as_clusters(cluster, rows[0][0].size)
+    estimates = np.array([problem.statistic() for problem in problems])
     if not np.isfinite(estimates).all():
-        where = impossible(problems[int(np.argmin(np.isfinite(estimates)))].seen)
+        where = problems[int(np.argmin(np.isfinite(estimates)))].data.impossible()
         because = f": {where}; {advice(np.concatenate([p for _, p in rows]))}" if where else ""
-        raise ValueError(f"expected a finite {bound}, found {estimates.tolist()}{because}")
+        raise ValueError(f"expected a finite {problems[0].measure}, found {estimates.tolist()}{because}")
     pvalue, difference = np.empty(len(pairs)), np.empty(len(pairs))
     for k, (a, b) in enumerate(pairs):
         order, unit = resampling.canonical_order(_columns([rows[m] for m in _by_name(names, (a, b))]), clusters)
@@ -435,10 +423,9 @@ def _by_swaps(
         cell = np.ascontiguousarray(cell.reshape(2, -1).T.astype(np.int64))
         label = np.column_stack((rows[a][0][order], rows[b][0][order]))
 
-        def statistic(count: np.ndarray, positives: np.ndarray, value: np.ndarray = value) -> float:
-            return bound.statistic(value, count, positives)
-
-        drawn = resampling.draw_swaps(unit, cell, label, value.size, statistic, n_resamples, key, STAGE, n_jobs)
+        statistic = partial(problems[0].statistic_of, value)
+        both = ModelPair(cell, label, value.size)
+        drawn = resampling.draw(both, Swap(unit), statistic, draws, resampling.Stage.COMPARE)
         observed = _swapped_by_none(cell, label, value.size, statistic)
         scale = float(np.abs(estimates[[a, b]]).max())
         pvalue[k] = p_value(abs(settled(observed, scale)), np.abs(settled(drawn, scale)), "greater")

@@ -1,4 +1,4 @@
-"""Confidence intervals for measures of calibration."""
+"""Confidence intervals for calibration measures."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from calibstat import resampling
 from calibstat.data.checks import check_level
-from calibstat.data.sample import Sample
-from calibstat.inference.clusters import clustered_interval
-from calibstat.inference.honest import ROWS_STAGE, honest_interval
-from calibstat.inference.honest_classes import honest_interval_of_classes, is_honest
-from calibstat.inference.problem import EVENT, ClassProblem, EventProblem, Problem, VectorProblem, impossible, pose
-from calibstat.measures.binned import is_unbinned
-from calibstat.measures.registry import BinnedInterval, BoundMeasure, MeanInterval
+from calibstat.data.clusters import as_clusters
+from calibstat.data.observations import EVENT
+from calibstat.inference.p_values import p_value
+from calibstat.inference.problem import Drawable, Problem, pose
+from calibstat.measures.base import Measure
+from calibstat.resampling import Draws
 from calibstat.resampling.quantiles import quantiles
 from calibstat.result import Result
 
@@ -72,7 +70,7 @@ def confidence_interval(
     y_true: Any,
     y_prob: Any = None,
     *,
-    measure: str = "ece",
+    measure: str | Measure | type[Measure] = "ece",
     lens: Any = None,
     reduce: str | None = None,
     method: str = "honest",
@@ -167,140 +165,105 @@ def confidence_interval(
         raise ValueError(f"expected a method, one of {', '.join(METHODS)}; found {method!r}")
     check_level("confidence_level", confidence_level)
     problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
-    n_resamples = problem.bound.draws(n_resamples)
-    resampling.check_resamples(n_resamples, n_jobs)
-    if isinstance(problem, ClassProblem) and problem.reduce is None:
-        raise ValueError("expected reduce 'mean' or 'max' for an interval, or lens one_class(k), found 'class_wise'")
-    bound, alpha, key = problem.bound, 1 - confidence_level, resampling.key_of(rng)
-    known = METHODS if isinstance(problem, EventProblem) else tuple(m for m in METHODS if m != "bca")
-    known = known if is_honest(problem) else known[1:]
-    if method not in known:
-        raise ValueError(f"no {method} interval is known for {_title(problem)}; it has the methods {', '.join(known)}")
-    mean = isinstance(bound.honest, MeanInterval)
-    if mean and not isinstance(problem, ClassProblem) and np.isinf(problem.estimate()):
-        n = problem.predictions.n if isinstance(problem, VectorProblem) else int(problem.counted("an interval").n)
-        low = high = estimate = np.inf  # what happened once happens in the population too: its mean is infinite
-    elif cluster is not None:
-        found = (
-            clustered_interval(problem, cluster, method, alpha, n_resamples, key, n_jobs) if method != "bca" else None
-        )
-        if found is None:
-            raise ValueError(f"no {method} interval with clusters is known for {_title(problem)}")
-        model, low, high = found
-        n, estimate = model.n, model.estimate
-    elif isinstance(problem, EventProblem):
-        sample = problem.counted("confidence_interval")
-        n, estimate, held = int(sample.n), bound.estimate(sample), bound.held(*sample.arrays[:2])
-        if method == "honest":
-            low, high = honest_interval(held, sample, alpha, n_resamples, key, n_jobs)
-        else:
-            low, high = bootstrap_interval(held, sample, method, alpha, n_resamples, key, n_jobs)
+    draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
+    _need_method(problem, method)
+    alpha = 1 - confidence_level
+    drawn: Drawable = problem.drawn_from("confidence_interval")
+    estimate = drawn.statistic()
+    if problem.is_mean and np.isinf(estimate):
+        low = high = np.inf  # what was observed once occurs in the population too: its mean is infinite
     else:
-        ordered = problem.in_order()
-        n, estimate = ordered.predictions.n, ordered.estimate()
+        if cluster is not None:
+            drawn = _in_clusters(problem, cluster, int(drawn.n), method)
+            estimate = drawn.statistic()
         if method == "honest":
-            low, high = honest_interval_of_classes(ordered, alpha, n_resamples, key, n_jobs)
+            low, high = honest_interval(drawn, alpha, draws)
         else:
-            low, high = _bootstrap_of_classes(ordered, method, alpha, n_resamples, key, n_jobs)
-    smallest, largest = bound.measure.bounds
+            low, high = bootstrap_interval(drawn, estimate, method, alpha, draws)
+    smallest, largest = problem.measure.info.bounds
     return ConfidenceInterval(
         low=float(np.clip(low, smallest, largest)),
         high=float(np.clip(high, smallest, largest)),
         estimate=estimate,
         confidence_level=confidence_level,
         method=method,
-        estimand=estimand(problem, method),
-        measure=str(bound),
-        lens=_lens(problem),
-        n=n,
-        n_resamples=n_resamples,
-        why_infinite=impossible(problem.seen) if mean and np.isinf(high) else "",
+        estimand=_estimand(problem, method),
+        measure=str(problem.measure),
+        lens=problem.lens,
+        n=int(drawn.n),
+        n_resamples=draws.n,
+        why_infinite=problem.data.impossible() if problem.measure.is_mean and np.isinf(high) else "",
     )
 
 
-def _lens(problem: Problem) -> str:
-    """Say what was looked at."""
-    lens = problem.seen.lens
-    return f"{lens}, {problem.reduce} over the classes" if isinstance(problem, ClassProblem) else lens
+def _need_method(problem: Problem, method: str) -> None:
+    if not problem.is_one_number:
+        raise ValueError("expected reduce 'mean' or 'max' for an interval, or lens one_class(k), found 'class_wise'")
+    known = ("honest",) * problem.is_honest + problem.bootstraps
+    if method not in known:
+        raise ValueError(f"no {method} interval is known for {problem.title}; it has the methods {', '.join(known)}")
 
 
-def _title(problem: Problem) -> str:
-    """Name the measure, and what it was asked of unless that is outcome 1."""
-    return str(problem.bound) if problem.seen.lens == EVENT else f"{problem.bound}, {_lens(problem)}"
+def _in_clusters(problem: Problem, cluster: Any, n: int, method: str) -> Drawable:
+    unit = as_clusters(cluster, n)
+    found = None if method == "bca" else problem.in_clusters(unit)
+    if found is None:
+        raise ValueError(f"no {method} interval with clusters is known for {problem.title}")
+    return found
 
 
-def estimand(problem: Problem, method: str) -> str:
+def _estimand(problem: Problem, method: str) -> str:
     """Say in one sentence what an interval is for."""
-    bound = problem.bound
-    settings = ", ".join(f"{name}={value!r}" for name, value in bound.options.items())
-    title = bound.measure.title + (f" ({settings})" if settings else "")
+    measure = problem.measure
+    settings = ", ".join(f"{name}={value!r}" for name, value in measure.options.items())
+    title = measure.info.title + (f" ({settings})" if settings else "")
+    title += f", {problem.lens}," if problem.lens != EVENT else ""
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
-    if isinstance(problem, EventProblem):
-        lower = isinstance(bound.honest, BinnedInterval) and not is_unbinned(bound.options.get("n_bins", 1))
-        beyond += "; a lower bound on the unbinned error" if lower else ""
-        title += f", {problem.seen.lens}," if problem.seen.lens != EVENT else ""
-    else:
-        title += f", {_lens(problem)},"
+    beyond += "; a lower bound on the unbinned error" if problem.is_coarse else ""
     return f"{title} of the population these rows are an independent sample of{beyond}."
 
 
-def _bootstrap_of_classes(
-    problem: VectorProblem | ClassProblem, method: str, alpha: float, n_resamples: int, key: np.uint64, n_jobs: int
-) -> tuple[float, float]:
-    """Return the ends of a percentile or basic interval, the rows of all classes drawn together."""
-    if isinstance(problem, ClassProblem):
-        drawn = problem.resample_classes("rows", n_resamples, key, ROWS_STAGE, n_jobs)
-        drawn = problem.together(drawn)
-    else:
-        drawn = problem.resample("rows", n_resamples, key, ROWS_STAGE, n_jobs)
-    low, high = quantiles(drawn, [alpha / 2, 1 - alpha / 2])
-    return (low, high) if method == "percentile" else _reflected(problem.estimate(), low, high)
-
-
-def _reflected(estimate: float, low: float, high: float) -> tuple[float, float]:
-    """Return the ends of the basic interval; what is infinite stays so."""
-    return (estimate, estimate) if np.isinf(estimate) else (2 * estimate - high, 2 * estimate - low)
+def honest_interval(drawn: Drawable, alpha: float, draws: Draws) -> tuple[float, float]:
+    """Return the ends of the honest interval, made of the linear form of the measure."""
+    form = drawn.linear_form()
+    low, high = form.ends(lambda: drawn.draw_form(form, draws), alpha)
+    if form.is_mean:
+        return low, high
+    if low > 0:  # the gate: a low end above 0 denies calibration, so the exact test has to deny it too
+        gated = p_value(drawn.statistic(), drawn.draw_null(draws), "greater") > alpha / 2
+        low = 0.0 if gated else low
+    return max(low, 0.0), high
 
 
 def bootstrap_interval(
-    bound: BoundMeasure, sample: Sample, method: str, alpha: float, n_resamples: int, key: np.uint64, n_jobs: int
+    drawn: Drawable, estimate: float, method: str, alpha: float, draws: Draws
 ) -> tuple[float, float]:
     """Return the ends of a percentile, basic or BCa bootstrap interval."""
-    drawn = resampling.resample(bound, sample, "rows", n_resamples, key, ROWS_STAGE, n_jobs)
+    resampled = drawn.draw_pairs(draws)
     levels = np.array([alpha / 2, 1 - alpha / 2])
     if method == "bca":
-        levels = _bca_levels(bound, sample, drawn, levels)
-    low, high = quantiles(drawn, levels)
-    if method == "basic":
-        low, high = _reflected(bound.estimate(sample), low, high)
-    return float(low), float(high)
+        levels = _bca_levels(drawn, estimate, resampled, levels)
+    low, high = map(float, quantiles(resampled, levels))
+    if method == "basic":  # what is infinite stays so
+        return (estimate, estimate) if np.isinf(estimate) else (2 * estimate - high, 2 * estimate - low)
+    return low, high
 
 
-def _bca_levels(bound: BoundMeasure, sample: Sample, drawn: np.ndarray, levels: np.ndarray) -> np.ndarray:
+def _bca_levels(drawn: Drawable, estimate: float, resampled: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Move the levels for bias and acceleration (Efron 1987), the bias kept finite if all draws lie on one side."""
     from scipy.special import ndtr, ndtri
 
-    estimate = bound.estimate(sample)
-    below = np.count_nonzero(drawn < estimate) + np.count_nonzero(drawn == estimate) / 2
-    bias = ndtri((below + 0.5) / (drawn.size + 1))
-    weight, influence = _jackknife(bound, sample)
+    below = np.count_nonzero(resampled < estimate) + np.count_nonzero(resampled == estimate) / 2
+    bias = ndtri((below + 0.5) / (resampled.size + 1))
+    weight, influence = _influence(*drawn.jackknife())
     squares = weight @ influence**2
     acceleration = weight @ influence**3 / (6 * squares**1.5) if squares > 0 else 0.0
     shifted = bias + ndtri(levels)
     return ndtr(bias + shifted / (1 - acceleration * shifted))
 
 
-def _jackknife(bound: BoundMeasure, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
-    """Leave out one row of every distinct kind; return how many rows are of that kind and their influence."""
-    weights, left_out = [], []
-    for outcome, rows in ((1.0, sample.positives), (0.0, sample.count - sample.positives)):
-        for j in np.flatnonzero(rows):
-            count, positives = sample.count.copy(), sample.positives.copy()
-            count[j] -= 1
-            positives[j] -= outcome
-            weights.append(rows[j])
-            left_out.append(bound.statistic(sample.value, count, positives) if sample.n > 1 else 0.0)
-    weight, values = np.array(weights), np.array(left_out)
-    if np.isinf(values).any():  # beside infinite influences the others are nothing
-        values = np.isinf(values).astype(np.float64)
-    return weight, weight @ values / weight.sum() - values
+def _influence(weight: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many rows are of each kind and their influence."""
+    if np.isinf(left_out).any():  # beside infinite influences the others are nothing
+        left_out = np.isinf(left_out).astype(np.float64)
+    return weight, weight @ left_out / weight.sum() - left_out

@@ -1,4 +1,4 @@
-"""What a proper score is made of: miscalibration, and what recalibration could not remove."""
+"""Decompositions of proper scores into miscalibration, discrimination and uncertainty."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from calibstat import resampling
 from calibstat.data.checks import check_jobs, check_level, check_whole, unknown_option
 from calibstat.data.clipping import advice
+from calibstat.data.observations import observe
 from calibstat.data.sample import need_counts
-from calibstat.inference.honest import ROWS_STAGE
-from calibstat.inference.problem import Event, impossible, look
 from calibstat.measures.binned import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss
 from calibstat.measures.corp import recalibrated
 from calibstat.measures.regression_ce import regression
+from calibstat.resampling import Draws, Pairs, Stage
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -199,10 +199,8 @@ def decompose(
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample, or Predictions
-        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, in [0, 1].
+    y_true, y_prob, labels
+        As for `estimate`.
     score : {"brier", "log_loss", "spherical"} or Bregman
         The proper score, a loss: squared difference, negative log-likelihood, or 1 - p / sqrt(p² + (1 - p)²) with p the
         probability of what happened; or one of your own.
@@ -216,12 +214,8 @@ def decompose(
         Share of the bootstrap samples that the ranges of the parts hold, between 0 and 1.
     n_resamples : int
         Number of bootstrap samples; 0 for no ranges.
-    rng : None, int, SeedSequence or Generator
-        Where randomness comes from; the same int gives the same numbers on any number of threads.
-    n_jobs : int
-        Threads; -1 for one a core.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+    rng, n_jobs
+        As for `calibration_test`.
     **options
         For method "sharpness" `kernel`, "gaussian" or "epanechnikov", and `bandwidth`, from 0.0001 to 1 (0.05); for
         method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile". For scores that can be infinite
@@ -282,10 +276,8 @@ def decompose(
     check_level("confidence_level", confidence_level)
     check_jobs(n_jobs)
     check_whole("n_resamples", n_resamples, 0)
-    seen = look(y_true, y_prob, lens=lens, labels=labels)
-    if not isinstance(seen, Event):
-        raise ValueError(f"expected a lens that shows one event, such as top_label or one_class(k); found {seen.lens}")
-    sample, rows = seen.sample, None if seen.rows is None else seen.rows[1]
+    seen = observe(y_true, y_prob, lens=lens, labels=labels).one_event()
+    sample, rows = seen.sample, seen.row_predictions
     if method in COMPARES_LOGS:
         phi.inside(sample.value, settings["clip"], rows)
 
@@ -300,14 +292,13 @@ def decompose(
         need_counts(sample, "a bootstrap of the parts")
         if not np.isfinite(total):
             given = sample.value if rows is None else rows
-            raise ValueError(f"expected a finite {phi.name} score; {impossible(seen)}; {advice(given)}")
+            raise ValueError(f"expected a finite {phi.name} score; {seen.impossible()}; {advice(given)}")
 
         def numbers(*arrays: np.ndarray) -> list[float]:
             score_r, parts_r = split(*arrays)
             return [score_r, *parts_r.values()]
 
-        key = resampling.key_of(rng)
-        drawn = resampling.draw(sample, "rows", numbers, n_resamples, key, ROWS_STAGE, n_jobs)
+        drawn = resampling.draw(sample, Pairs(), numbers, Draws.of(rng, n_resamples, n_jobs), Stage.ROWS)
         tail = (1 - confidence_level) / 2
         ends = np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
         low, high = (dict(zip(("score", *parts), end, strict=True)) for end in ends)
@@ -324,7 +315,7 @@ def decompose(
         lens=seen.lens,
         n=sample.n,
         n_resamples=n_resamples,
-        why_infinite=impossible(seen) if np.isinf(total) else "",
+        why_infinite=seen.impossible() if np.isinf(total) else "",
     )
 
 

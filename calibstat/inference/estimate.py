@@ -1,12 +1,15 @@
-"""How far from calibrated: one number, or all that a measure knows."""
+"""Estimates of calibration measures, and their details."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, overload
 
-from calibstat.inference.problem import ClassProblem, VectorProblem, pose
+import numpy as np
+
+from calibstat.data.lenses import ClassWise, Lens
+from calibstat.inference.problem import pose
+from calibstat.measures.base import Measure
 from calibstat.measures.binned import Strategy
 from calibstat.result import Result
 
@@ -39,11 +42,23 @@ class MeasureDetail(Result):
         return f"{self.measure} = {self.estimate:.4g}, n = {self.n}; fields: {', '.join(self.fields) or 'none'}"
 
 
+@overload
+def estimate(
+    y_true: Any, y_prob: Any = None, *, lens: Literal["class_wise"] | ClassWise, reduce: None = None, **options: Any
+) -> np.ndarray: ...
+@overload
+def estimate(
+    y_true: Any, y_prob: Any = None, *, lens: Literal["top_label", "canonical"] | Lens | None = None, **options: Any
+) -> float: ...
+@overload
+def estimate(y_true: Any, y_prob: Any = None, *, lens: Any, reduce: str, **options: Any) -> float: ...
+@overload
+def estimate(y_true: Any, y_prob: Any = None, *, lens: Any, **options: Any) -> Any: ...
 def estimate(
     y_true: Any,
     y_prob: Any = None,
     *,
-    measure: str = "ece",
+    measure: str | Measure | type[Measure] = "ece",
     lens: Any = None,
     reduce: str | None = None,
     sample_weight: Any = None,
@@ -112,7 +127,7 @@ def detail(
     y_true: Any,
     y_prob: Any = None,
     *,
-    measure: str = "ece",
+    measure: str | Measure | type[Measure] = "ece",
     lens: Any = None,
     sample_weight: Any = None,
     labels: Any = None,
@@ -148,17 +163,7 @@ def detail(
     array([1., 2.])
     """
     problem = pose(y_true, y_prob, measure, options, lens=lens, sample_weight=sample_weight, labels=labels)
-    if isinstance(problem, ClassProblem):
-        raise ValueError("expected a lens that shows one problem, such as lenses.one_class(0), found 'class_wise'")
-    bound = problem.bound
-    if isinstance(problem, VectorProblem):
-        return MeasureDetail(
-            str(bound), problem.estimate(), problem.predictions.n, bound.detail_of_vectors(problem.predictions)
-        )
-    sample = problem.seen.sample
-    fields = bound.detail(sample)
-    estimate = bound.estimate(sample) if bound.has_value(sample) else math.nan
-    return MeasureDetail(str(bound), estimate, sample.n, fields and {"value": sample.value, **fields})
+    return MeasureDetail(str(problem.measure), *problem.detail())
 
 
 def expected_calibration_error(
@@ -210,129 +215,3 @@ def expected_calibration_error(
     return estimate(
         y_true, y_prob, measure="ece", sample_weight=sample_weight, n_bins=n_bins, strategy=strategy, norm=norm
     )
-
-
-def maximum_calibration_error(
-    y_true: Any,
-    y_prob: Any = None,
-    *,
-    n_bins: int | str | None = 15,
-    strategy: Strategy = "uniform",
-    sample_weight: Any = None,
-) -> float:
-    """Return the largest gap of a bin, as ``estimate(..., measure="ece", norm="max")`` does: a function for scorers.
-
-    Parameters
-    ----------
-    y_true, y_prob, n_bins, strategy, sample_weight
-        As for `expected_calibration_error`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        As for `estimate`.
-
-    Notes
-    -----
-    Meaningless where a bin holds only a few rows. Cost: O(n) with uniform bins, else one sort.
-
-    References
-    ----------
-    Guo, Pleiss, Sun, Weinberger 2017, arXiv:1706.04599.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.maximum_calibration_error([0, 1, 1], [0.25, 0.75, 0.5], n_bins=2)
-    0.25
-    """
-    return estimate(
-        y_true, y_prob, measure="ece", sample_weight=sample_weight, n_bins=n_bins, strategy=strategy, norm="max"
-    )
-
-
-def kernel_calibration_error(
-    y_true: Any,
-    y_prob: Any = None,
-    *,
-    kernel: str = "laplace",
-    bandwidth: float = 1.0,
-    sample_weight: Any = None,
-) -> float:
-    """Return the kernel calibration error, as ``estimate(..., measure="kernel_ce")`` does: a function for scorers.
-
-    Parameters
-    ----------
-    y_true, y_prob, sample_weight
-        As for `estimate`.
-    kernel : {"laplace", "gaussian"}
-        How the weight of a pair falls with the distance of its predictions over `bandwidth`, u: exp(-u) or exp(-u²/2).
-    bandwidth : float
-        The distance over which it falls, above 0.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        As for `estimate`.
-
-    Notes
-    -----
-    Biased upwards in finite samples: a calibrated model does not have 0. Cost: one sort; the Gaussian kernel takes
-    time quadratic in the number of distinct predictions.
-
-    References
-    ----------
-    Błasiok, Gopalan, Hu, Nakkiran 2023, arXiv:2211.16886.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.kernel_calibration_error([0, 1], [0.5, 1.0])
-    0.25
-    """
-    return estimate(
-        y_true, y_prob, measure="kernel_ce", sample_weight=sample_weight, kernel=kernel, bandwidth=bandwidth
-    )
-
-
-def smooth_calibration_error(y_true: Any, y_prob: Any = None, *, sample_weight: Any = None) -> float:
-    """Return the smooth calibration error, as ``estimate(..., measure="smooth_ce")`` does: a function for scorers.
-
-    Parameters
-    ----------
-    y_true, y_prob, sample_weight
-        As for `estimate`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        As for `estimate`.
-
-    Notes
-    -----
-    Between half and twice the lower distance from calibration. Biased upwards in finite samples: a calibrated model
-    does not have 0. Cost: one sort, then O(m log m) for m distinct predictions.
-
-    References
-    ----------
-    Błasiok, Gopalan, Hu, Nakkiran 2023, arXiv:2211.16886.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.smooth_calibration_error([0, 1], [0.5, 1.0])
-    0.25
-    """
-    return estimate(y_true, y_prob, measure="smooth_ce", sample_weight=sample_weight)

@@ -1,4 +1,4 @@
-"""General calibration error: all 32 members of the family, and those that have a name."""
+"""The family of general calibration errors (GCE): all 32 members, and the options of those that have a name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.data.predictions import as_predictions
-from calibstat.measures.gce import gce, l1_and_l2
+from calibstat.measures.gce import l1_and_l2
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
@@ -90,7 +90,23 @@ class GceFamily(Result):
         return "\n".join(lines)
 
 
-NAMES = {0: "class-conditional ECE", 4: "ECE", 8: "SCE", 21: "RMSCE", 24: "ACE", 26: "TACE"}
+PLAIN = {"binning": "even", "max_prob": False, "class_conditional": True, "threshold": 0.0, "norm": "l1"}
+NAMED: dict[str, dict[str, Any]] = {  # options of `gce`, beside those that are PLAIN, to which papers give a name
+    "class-conditional ECE": {"max_prob": True},
+    "ECE": {"max_prob": True, "class_conditional": False},
+    "SCE": {},
+    "RMSCE": {"binning": "adaptive", "max_prob": True, "class_conditional": False, "norm": "l2"},
+    "ACE": {"binning": "adaptive"},
+    "TACE": {"binning": "adaptive", "threshold": 0.01},
+}
+
+
+# the order in which `product` counts is that of the index; of the threshold here only whether there is one
+SWITCHES = tuple(product(("even", "adaptive"), (True, False), (True, False), (False, True), ("l1", "l2")))
+NAMES = {
+    SWITCHES.index(tuple((PLAIN | options | {"threshold": "threshold" in options}).values())): name
+    for name, options in NAMED.items()
+}
 
 
 def gce_family(
@@ -100,16 +116,12 @@ def gce_family(
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Predictions
-        The class of each row, from 0 to K - 1, or one of `labels`; or a `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n, K)
-        Predicted probabilities; each row sums to 1.
+    y_true, y_prob, labels
+        As for `estimate`, of all classes together.
     n_bins : int, "cube_root" or None
         Number of bins, or the smallest whose cube is at least n.
     threshold : float
         Above 0 and below 1: the thresholded half of the family keeps probabilities above it, the other those above 0.
-    labels : sequence of K, optional
-        The values in `y_true` that mean classes 0 to K - 1.
 
     Returns
     -------
@@ -124,10 +136,11 @@ def gce_family(
 
     Notes
     -----
-    Each value is ``gce`` of `MEASURES` with these switches. With `max_prob` the thresholded members equal the others
-    unless some row has no probability above the threshold, which takes at least 1 / threshold classes. All are biased
-    upwards in finite samples: a calibrated model does not have 0. Cost: adaptive bins over all probabilities decide,
-    with four sorts of n K numbers.
+    Each value is ``gce`` of `MEASURES` with these switches; ``estimate(..., measure="gce", binning="adaptive")`` is ACE
+    alone, and the page "Names in other packages" has the others. With `max_prob` the thresholded members equal the
+    others unless some row has no probability above the threshold, which takes at least 1 / threshold classes. All are
+    biased upwards in finite samples: a calibrated model does not have 0. Cost: adaptive bins over all probabilities
+    decide, with four sorts of n K numbers.
 
     References
     ----------
@@ -143,8 +156,9 @@ def gce_family(
     if not 0 < threshold < 1:
         raise ValueError(f"expected a threshold above 0 and below 1, found {threshold!r}")
     predictions = as_predictions(y_true, y_prob, labels)
-    # the order in which `product` counts is that of the index
-    switches = list(product(("even", "adaptive"), (True, False), (True, False), (0.0, float(threshold)), ("l1", "l2")))
+    switches: list[tuple[Any, ...]] = [
+        (*ways, float(threshold) if thresholded else 0.0, norm) for *ways, thresholded, norm in SWITCHES
+    ]
     binning, max_prob, class_conditional, least, norm = (
         read_only(np.array(column)) for column in zip(*switches, strict=True)
     )
@@ -173,197 +187,3 @@ def gce_family(
         n=predictions.n,
         n_classes=predictions.n_classes,
     )
-
-
-def static_calibration_error(
-    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, labels: Any = None
-) -> float:
-    """Return the static calibration error (SCE): the mean over classes of the error in bins of equal width.
-
-    Parameters
-    ----------
-    y_true, y_prob, n_bins, labels
-        As for `gce_family`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        As for `gce_family`.
-
-    Notes
-    -----
-    A probability of exactly 0 does not enter. Biased upwards in finite samples. Cost: O(n K).
-
-    References
-    ----------
-    Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, arXiv:1904.01685.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.static_calibration_error([0, 1], [[0.75, 0.25], [0.5, 0.5]], n_bins=2)
-    0.25
-    """
-    return _scored(y_true, y_prob, labels, n_bins=n_bins)
-
-
-def adaptive_calibration_error(
-    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, labels: Any = None
-) -> float:
-    """Return the adaptive calibration error (ACE): the mean over classes of the error in bins of equal numbers.
-
-    Parameters
-    ----------
-    y_true, y_prob, n_bins, labels
-        As for `gce_family`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        As for `gce_family`.
-
-    Notes
-    -----
-    Equal probabilities never part, so that bins are only as near equal as ties allow; each weighs by its number. A
-    probability of exactly 0 does not enter. Biased upwards in finite samples. Cost: one sort of each class.
-
-    References
-    ----------
-    Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, arXiv:1904.01685.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.adaptive_calibration_error([0, 1], [[0.75, 0.25], [0.5, 0.5]], n_bins=2)
-    0.375
-    """
-    return _scored(y_true, y_prob, labels, n_bins=n_bins, binning="adaptive")
-
-
-def thresholded_adaptive_calibration_error(
-    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, threshold: float = 0.01, labels: Any = None
-) -> float:
-    """Return the thresholded adaptive calibration error (TACE): ACE of the probabilities above a threshold.
-
-    Parameters
-    ----------
-    y_true, y_prob, n_bins, labels
-        As for `gce_family`.
-    threshold : float
-        At least 0 and below 1. A class without a probability above it adds 0.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        As for `gce_family`, or if the threshold is not at least 0 and below 1.
-
-    Notes
-    -----
-    Among many classes most probabilities are tiny, and bins of equal numbers would hold little else. Biased upwards in
-    finite samples. Cost: one sort of the kept probabilities of each class.
-
-    References
-    ----------
-    Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, arXiv:1904.01685.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.thresholded_adaptive_calibration_error([0, 1], [[1, 0], [0.5, 0.5]], n_bins=1)
-    0.375
-    """
-    return _scored(y_true, y_prob, labels, n_bins=n_bins, binning="adaptive", threshold=threshold)
-
-
-def root_mean_square_calibration_error(
-    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, labels: Any = None
-) -> float:
-    """Return the root mean square calibration error (RMSCE) of the predicted class, in bins of equal numbers.
-
-    Parameters
-    ----------
-    y_true, y_prob, n_bins, labels
-        As for `gce_family`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        As for `gce_family`.
-
-    Notes
-    -----
-    The predicted class is the most likely one, of equally likely ones the first. Equal probabilities never part.
-    Biased upwards in finite samples. Cost: O(n K), and one sort of n numbers.
-
-    References
-    ----------
-    Hendrycks, Mazeika, Dietterich 2018, arXiv:1812.04606; Nixon et al. 2019, arXiv:1904.01685.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.root_mean_square_calibration_error([0, 1], [[0.75, 0.25], [0.25, 0.75]], n_bins=1)
-    0.25
-    """
-    return _scored(
-        y_true, y_prob, labels, n_bins=n_bins, binning="adaptive", max_prob=True, class_conditional=False, norm="l2"
-    )
-
-
-def class_conditional_calibration_error(
-    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, labels: Any = None
-) -> float:
-    """Return the class-conditional ECE: the mean over classes of the ECE of the rows predicted as that class.
-
-    Parameters
-    ----------
-    y_true, y_prob, n_bins, labels
-        As for `gce_family`.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        As for `gce_family`.
-
-    Notes
-    -----
-    The predicted class is the most likely one, of equally likely ones the first. Every class weighs 1 / K; one that is
-    never predicted adds 0. Biased upwards in finite samples. Cost: O(n K).
-
-    References
-    ----------
-    Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, arXiv:1904.01685.
-
-    Examples
-    --------
-    >>> import calibstat as cs
-    >>> cs.class_conditional_calibration_error([0, 1], [[0.75, 0.25], [0.5, 0.5]], n_bins=1)
-    0.0625
-    """
-    return _scored(y_true, y_prob, labels, n_bins=n_bins, max_prob=True)
-
-
-def _scored(y_true: Any, y_prob: Any, labels: Any, **options: Any) -> float:
-    """Check the data and return the error with these switches."""
-    predictions = as_predictions(y_true, y_prob, labels)
-    return gce(predictions.prob, predictions.label, **options)

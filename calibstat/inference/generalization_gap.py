@@ -1,4 +1,4 @@
-"""How much of a calibration error comes from rows the model has not seen: the calibration generalization gap."""
+"""The calibration generalization gap: calibration error on test rows minus that on training rows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.data.observations import subject
 from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
-from calibstat.inference.problem import subject
 from calibstat.inference.reliability import reliability
 from calibstat.result import Result
 
@@ -82,10 +82,6 @@ class GeneralizationGap(Result):
         """Whether the gap is at most the error gap, as the two assumptions imply for the unbinned error."""
         return self.gap <= self.error_gap
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain Python values, ready for JSON; the two intervals as dictionaries."""
-        return {**super().to_dict(), "train": self.train.to_dict(), "test": self.test.to_dict()}
-
     def __str__(self) -> str:
         level = f"{self.confidence_level:.4g} confidence interval"
         holds = {True: "holds", False: "does not hold"}
@@ -131,12 +127,10 @@ def generalization_gap(
         Between 0 and 1.
     n_resamples : int
         Number of resamples, at least 1.
-    rng : None, int, SeedSequence or Generator
-        Where randomness comes from; the same int gives the same numbers on any number of threads.
-    n_jobs : int
-        Threads; -1 for one a core.
-    labels : sequence, optional
-        The names of the classes, in the order of the columns.
+    rng, n_jobs
+        As for `calibration_test`.
+    labels
+        As for `estimate`.
     **options
         Options of the measure.
 

@@ -1,244 +1,420 @@
-"""What a question is about: one event, whole predicted vectors, or the events of all classes at once.
+"""The three kinds of problems, binary, multiclass and class-wise: a measure and the data that it is asked of.
 
-Every verb poses its problem here, so that all agree on what a lens shows and on what is drawn.
+A verb poses a problem and asks it; what differs between kinds of data is here alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibstat import resampling
-from calibstat.data import lenses
-from calibstat.data.lenses import ClassWise, Lens, find_lens
-from calibstat.data.predictions import Predictions, as_predictions, n_columns
-from calibstat.data.sample import Sample, as_rows, as_sample, need_counts
-from calibstat.measures.registry import BoundMeasure, find_measure
+from calibstat.data.observations import EVENT, BinaryData, ClassWiseData, MulticlassData, Observations, observe
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
+from calibstat.measures.base import Measure, MulticlassMeasure
+from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.linear_form import Form, RowForm
+from calibstat.measures.registry import find_measure
+from calibstat.resampling import CellSums, Clusters, Draws, Labels, Pairs, RowSums, Signs, Stage, VectorSums
+from calibstat.resampling.schemes import OfRows
 
-EVENT = "event: outcome 1"
-EVENT_NULL = "given the predictions, every outcome is 1 independently with its predicted probability."
 REDUCTIONS = ("mean", "max")
-SUBJECTS = {EVENT: "outcome 1", "lens top_label": "the most likely class", "lens canonical": "whole vectors"}
 
 
-def subject(lens: str) -> str:
-    """Say in words what a result whose lens this is speaks of."""
-    return SUBJECTS.get(lens, lens)
-
-
-@dataclass(frozen=True)
-class Event:
-    """Predictions of one event, either as rows that have not been sorted or as a summary."""
-
-    lens: str
-    null: str
-    rows: tuple[np.ndarray, np.ndarray] | None
-    summary: Sample | None
+class Drawable(ABC):
+    """What tests and intervals draw from."""
 
     @property
-    def sample(self) -> Sample:
-        """The sorted summary."""
-        return self.summary if self.summary is not None else Sample.from_rows(*self.rows)  # type: ignore[misc]
+    @abstractmethod
+    def n(self) -> int | float:
+        """Number of rows."""
+
+    @abstractmethod
+    def statistic(self) -> Any:
+        """Return the measure: one number, or one for each class."""
+
+    @abstractmethod
+    def draw_null(self, draws: Draws) -> np.ndarray:
+        """Return the statistic of every resample under calibration."""
+
+    @abstractmethod
+    def draw_pairs(self, draws: Draws) -> np.ndarray:
+        """Return the statistic of every resample of the observations."""
+
+    def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
+        """Leave out one row of every distinct kind; return how many rows are of that kind, and the statistics."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def linear_form(self) -> Form:
+        """Return what the honest interval is made of."""
+
+    @abstractmethod
+    def draw_form(self, form: Any, draws: Draws) -> np.ndarray:
+        """Return the moves of the form in every resample of the observations."""
 
 
 @dataclass(frozen=True)
-class Vectors:
-    """Whole predicted vectors."""
+class Problem(Drawable):
+    """A measure and data.
 
-    lens: str
-    null: str
-    predictions: Predictions
-
-
-@dataclass(frozen=True)
-class Classes:
-    """The events of all classes, which share their rows."""
-
-    lens: str
-    null: str
-    predictions: Predictions
-    weight: np.ndarray | None
-
-    def samples(self) -> Iterator[Sample]:
-        """Summarise the event of each class."""
-        prob, label = self.predictions.prob, self.predictions.label
-        for k in range(prob.shape[1]):
-            yield Sample.from_rows(label == k, prob[:, k], self.weight)
-
-
-def look(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    lens: Any = None,
-    of_vectors: bool = False,
-    sample_weight: Any = None,
-    labels: Any = None,
-) -> Event | Vectors | Classes:
-    """Check the data and return what is seen of them.
-
-    Without a lens that is outcome 1 of two, or the most likely of more classes; everything if `of_vectors`.
+    `bootstraps` are the methods of intervals beside the honest one.
     """
-    if isinstance(y_true, Sample):
-        if lens is not None or of_vectors:
-            wanted = "a measure of whole vectors" if of_vectors else "a lens"
-            raise ValueError(f"expected rows or Predictions for {wanted}, found a Sample, which has one event only")
-        return Event(EVENT, EVENT_NULL, None, as_sample(y_true, y_prob, sample_weight, labels))
-    several = isinstance(y_true, Predictions) or (y_prob is not None and n_columns(y_prob) > 2)
-    if not several and lens is None and not of_vectors:
-        if y_prob is None or sample_weight is not None:
-            return Event(EVENT, EVENT_NULL, None, as_sample(y_true, y_prob, sample_weight, labels))
-        return Event(EVENT, EVENT_NULL, as_rows(y_true, y_prob, labels), None)
-    predictions = as_predictions(y_true, y_prob, labels)
-    if lens is None:
-        seen: Lens | ClassWise = lenses.canonical if of_vectors else lenses.top_label
-        event = predictions.n_classes == 2 and not of_vectors
-        title, null = (EVENT, EVENT_NULL) if event else (f"lens {seen}", seen.null)
-        seen = lenses.one_class(1) if event else seen
-    else:
-        seen = find_lens(lens)
-        title, null = f"lens {seen}", seen.null
-    if isinstance(seen, ClassWise):
-        return Classes(title, null, predictions, None if sample_weight is None else np.asarray(sample_weight))
-    outcomes, scores = seen.rows(predictions)
-    if scores.ndim == 1:
-        rows = as_rows(outcomes, scores)
-        if sample_weight is None:
-            return Event(title, null, rows, None)
-        return Event(title, null, None, Sample.from_rows(*rows, sample_weight))
-    if sample_weight is not None:
-        raise ValueError(f"expected no sample_weight for whole vectors, found one with lens {seen}")
-    return Vectors(title, null, seen.vectors(predictions, outcomes, scores))
 
+    measure: Measure
+    data: Observations
+    bootstraps: ClassVar[tuple[str, ...]] = ("percentile", "basic")
 
-def impossible(seen: Event | Vectors | Classes) -> str:
-    """Say in which row first something happened that had probability 0, which makes a mean of logarithms infinite."""
-    where = ""
-    if not isinstance(seen, Event):
-        prob, label = seen.predictions.prob, seen.predictions.label
-        certain = (seen.predictions.largest == 1) & (seen.predictions.top != label)
-        bad = (prob[np.arange(label.size), label] == 0) | certain
-    elif seen.rows is not None:
-        y, p = seen.rows
-        bad = (p == 0) & (y == 1) | (p == 1) & (y == 0)
-    else:
-        value, count, positives = seen.sample.arrays
-        bad = (value == 0) & (positives > 0) | (value == 1) & (positives < count)
-        where = f", which was predicted to be {value[np.argmax(bad)]:g}," if bad.any() else ""
-    if not bad.any():
-        return ""
-    return f"what happened{where or f' at row {int(np.argmax(bad))}'} had probability 0"
+    @property
+    def lens(self) -> str:
+        """What is looked at."""
+        return self.data.lens
+
+    @property
+    def title(self) -> str:
+        """The measure, and what it is asked of unless that is outcome 1."""
+        return str(self.measure) if self.lens == EVENT else f"{self.measure}, {self.lens}"
+
+    @abstractmethod
+    def estimate(self) -> Any:
+        """Return the measure: one number, or one for each class."""
+
+    @abstractmethod
+    def draw(self, scheme: OfRows, draws: Draws, stage: Stage) -> np.ndarray:
+        """Return the statistic of every resample."""
+
+    def draw_null(self, draws: Draws) -> np.ndarray:
+        return self.draw(Labels(), draws, Stage.LABELS)
+
+    def draw_pairs(self, draws: Draws) -> np.ndarray:
+        return self.draw(Pairs(), draws, Stage.ROWS)
+
+    @abstractmethod
+    def drawn_from(self, what: str) -> Problem:
+        """Return the problem as `what` draws from it: summarised, or in an order that depends on what rows hold."""
+
+    @abstractmethod
+    def detail(self) -> tuple[float, int | float, dict[str, Any]]:
+        """Return the measure, the number of rows, and what the measure knows beyond its value."""
+
+    @abstractmethod
+    def holds_cells(self, always: bool) -> bool:
+        """Whether the measure is that over cells which these rows make, or is if cells are `always` to stay."""
+
+    @property
+    @abstractmethod
+    def is_honest(self) -> bool:
+        """Whether an honest interval is known."""
+
+    @property
+    def is_one_number(self) -> bool:
+        """Whether the measure is one number, and not one for each class."""
+        return True
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the measure is a mean of losses."""
+        return self.measure.is_mean
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether the measure bounds the error of the predictions from below."""
+        return False
+
+    def by_rows(self) -> tuple[tuple[np.ndarray, ...], RowForm] | None:
+        """Return all that draws see of a row, and the linear form by rows, or None where the measure has none.
+
+        Clusters and comparisons of models draw from it.
+        """
+        return None
+
+    def check_rows(self) -> None:
+        """Raise unless rows can be told apart and hold outcomes and probabilities; K classes have been checked."""
+
+    def float_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return outcomes and predictions for a permutation of two models."""
+        raise ValueError(f"expected a lens that shows one event for method 'swap', found {self.lens}")
+
+    def statistic_of(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        """Return the measure of another summary of one event."""
+        raise NotImplementedError
+
+    def in_clusters(self, unit: np.ndarray) -> ClusteredProblem | None:
+        """Return the problem with its rows in clusters, numbered from 0, or None where none is known."""
+        found = self.by_rows()
+        if found is None:
+            return None
+        contents, form = found
+        order, unit_in_order = resampling.canonical_order(contents, unit)
+        assert unit_in_order is not None
+        return ClusteredProblem(form.in_order(order).in_units(unit_in_order), unit_in_order)
 
 
 @dataclass(frozen=True)
-class EventProblem:
+class BinaryProblem(Problem):
     """A measure of one event."""
 
-    bound: BoundMeasure
-    seen: Event
+    measure: Statistic
+    data: BinaryData
+    bootstraps: ClassVar[tuple[str, ...]] = ("percentile", "basic", "bca")
+
+    @property
+    def n(self) -> int | float:
+        return self.data.sample.n
+
+    @property
+    def is_honest(self) -> bool:
+        return self.measure.has_form
+
+    @property
+    def is_coarse(self) -> bool:
+        return self.measure.is_coarse
 
     def estimate(self) -> float:
-        """Return the measure."""
-        if self.seen.rows is None:
-            return self.bound.estimate(self.seen.sample)
-        return self.bound.estimate_rows(*self.seen.rows)
+        if self.data.rows is None:
+            return self.measure.estimate(self.data.sample)
+        return self.measure.estimate_rows(*self.data.rows)
+
+    def statistic(self) -> float:
+        return self.measure.estimate(self.data.sample)
+
+    def detail(self) -> tuple[float, int | float, dict[str, Any]]:
+        sample = self.data.sample
+        fields = self.measure.detail(*sample.arrays)
+        estimate = self.measure.estimate(sample) if self.measure.has_value(sample.value) else np.nan
+        return estimate, sample.n, fields and {"value": sample.value, **fields}
 
     def holds_cells(self, always: bool) -> bool:
-        """Whether the measure is that over cells which these rows make."""
-        return self.bound.makes_cells
+        return self.measure.makes_cells
 
-    def counted(self, what: str) -> Sample:
-        """Return the sample if `what` can draw its rows."""
-        sample = self.seen.sample
-        need_counts(sample, what)
-        return sample
+    def drawn_from(self, what: str) -> BinaryProblem:
+        return replace(self, data=replace(self.data, rows=None, summary=self.data.counted(what)))
+
+    def draw(self, scheme: OfRows, draws: Draws, stage: Stage) -> np.ndarray:
+        return resampling.resample(self.measure, self.data.sample, scheme, draws, stage)
+
+    def linear_form(self) -> Form:
+        sample = self.data.sample
+        return self.measure.held(sample.value, sample.count).linear_form(sample)
+
+    def draw_form(self, form: Any, draws: Draws) -> np.ndarray:
+        sample = self.data.sample
+        if form.cell is not None:
+            cells = CellSums(sample, form.cell)
+            return resampling.draw(cells, Pairs(), lambda _, residual, __: form.moves(residual), draws, Stage.ROWS)
+
+        def moves(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
+            return form.moves((positives - count * value) / count.sum())
+
+        return resampling.draw(sample, Pairs(), moves, draws, Stage.ROWS)
+
+    def check_rows(self) -> None:
+        self.data.check_rows()
+
+    def float_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.data.float_rows()
+
+    def statistic_of(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        return self.measure.evaluate(value, count, positives)
+
+    def by_rows(self) -> tuple[tuple[np.ndarray, ...], RowForm] | None:
+        if not self.measure.has_row_form:
+            return None
+        y, p = self.float_rows()
+        sample = Sample.from_rows(y, p)
+        return (y, p), self.measure.held(sample.value, sample.count).row_form(y, p, sample)
+
+    def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
+        sample = self.data.sample
+        measure = self.measure.held(sample.value, sample.count)
+        weights, left_out = [], []
+        for outcome, rows in ((1.0, sample.positives), (0.0, sample.count - sample.positives)):
+            for j in np.flatnonzero(rows):
+                count, positives = sample.count.copy(), sample.positives.copy()
+                count[j] -= 1
+                positives[j] -= outcome
+                weights.append(rows[j])
+                left_out.append(measure.evaluate(sample.value, count, positives) if sample.n > 1 else 0.0)
+        return np.array(weights), np.array(left_out)
 
 
 @dataclass(frozen=True)
-class VectorProblem:
+class MulticlassProblem(Problem):
     """A measure of whole predicted vectors."""
 
-    bound: BoundMeasure
-    seen: Vectors
+    measure: MulticlassMeasure
+    data: MulticlassData
 
     @property
     def predictions(self) -> Predictions:
         """The predictions."""
-        return self.seen.predictions
+        return self.data.predictions
+
+    @property
+    def n(self) -> int | float:
+        return self.predictions.n
+
+    @property
+    def is_honest(self) -> bool:
+        return self.measure.has_form
 
     def estimate(self) -> float:
-        """Return the measure."""
-        return self.bound.of_vectors(self.predictions.prob, self.predictions.label)
+        return self.measure.evaluate(self.predictions.prob, self.predictions.label)
+
+    def statistic(self) -> float:
+        return self.estimate()
+
+    def detail(self) -> tuple[float, int | float, dict[str, Any]]:
+        fields = self.measure.detail(self.predictions.prob, self.predictions.label)
+        return self.estimate(), self.predictions.n, fields
 
     def holds_cells(self, always: bool) -> bool:
-        """Whether the measure is that over cells which these rows make, or is if cells are `always` to stay."""
-        return always and self.bound.measure.cells is not None and self.bound.cells_move
+        return always and self.measure.refits_cells
 
-    def in_order(self) -> VectorProblem:
-        """Return the problem with its rows in the order of what they hold, unless the measure goes by their order."""
-        if self.bound.goes_by_order:
+    def drawn_from(self, what: str) -> MulticlassProblem:
+        if self.measure.depends_on_order:
             return self
-        return replace(self, seen=replace(self.seen, predictions=resampling.in_order(self.predictions)))
+        return replace(self, data=replace(self.data, predictions=resampling.in_order(self.predictions)))
 
-    def resample(self, scheme: str, n_resamples: int, key: np.uint64, stage: int, n_jobs: int) -> np.ndarray:
-        """Return the statistic of every resample."""
-        return resampling.resample_vectors(self.bound, self.predictions, scheme, n_resamples, key, stage, n_jobs)
+    def draw(self, scheme: OfRows, draws: Draws, stage: Stage) -> np.ndarray:
+        return resampling.resample(self.measure, self.predictions, scheme, draws, stage)
+
+    def linear_form(self) -> Form:
+        return self.measure.linear_form(self.predictions)
+
+    def draw_form(self, form: Any, draws: Draws) -> np.ndarray:
+        return _draw_vectors(self.predictions, form, draws)
+
+    def by_rows(self) -> tuple[tuple[np.ndarray, ...], RowForm] | None:
+        form = self.measure.row_form(self.predictions)
+        return None if form is None else ((form.residual,), form)
 
 
 @dataclass(frozen=True)
-class ClassProblem:
+class ClassWiseProblem(Problem):
     """A measure of the events of all classes; `reduce` makes one number of theirs."""
 
-    bound: BoundMeasure
-    seen: Classes
+    measure: Statistic
+    data: ClassWiseData
     reduce: str | None
 
     @property
     def predictions(self) -> Predictions:
         """The predictions."""
-        return self.seen.predictions
+        return self.data.predictions
 
-    def holds_cells(self, always: bool) -> bool:
-        """Whether the measure of each class is that over cells which these rows make."""
-        return self.bound.makes_cells
+    @property
+    def n(self) -> int | float:
+        return self.predictions.n
 
-    def estimates(self) -> np.ndarray:
-        """Return the measure of each class."""
-        if self.seen.weight is None:
-            return self.bound.of_classes(self.predictions)
-        return np.array([self.bound.statistic(*sample.arrays) for sample in self.seen.samples()])
+    @property
+    def lens(self) -> str:
+        lens = self.data.lens
+        return lens if self.reduce is None else f"{lens}, {self.reduce} over {self.predictions.n_classes} classes"
 
-    def together(self, values: np.ndarray) -> Any:
+    @property
+    def is_honest(self) -> bool:
+        return self.reduce is not None and self.measure.has_class_form
+
+    @property
+    def is_one_number(self) -> bool:
+        return self.reduce is not None
+
+    @property
+    def is_mean(self) -> bool:
+        return False
+
+    def together(self, values: np.ndarray) -> np.ndarray:
         """Return the mean over the classes, or the largest, over the last axis."""
         return values.max(axis=-1) if self.reduce == "max" else values.mean(axis=-1)
 
+    def _reduced(self, values: np.ndarray) -> Any:
+        return values if self.reduce is None else self.together(values)
+
     def estimate(self) -> Any:
-        """Return the measure of each class, or one number for all if `reduce` says how."""
-        return self.estimates() if self.reduce is None else float(self.together(self.estimates()))
+        if self.data.weight is None:
+            values = self.measure.estimate_classes(self.predictions)
+        else:
+            values = np.array([self.measure.estimate(sample) for sample in self.data.samples()])
+        return values if self.reduce is None else float(self.together(values))
 
-    def in_order(self) -> ClassProblem:
-        """Return the problem with its rows in the order of what they hold; weights are never drawn."""
-        return replace(self, seen=replace(self.seen, predictions=resampling.in_order(self.predictions)))
+    def statistic(self) -> Any:
+        return self.estimate()
 
-    def resample_classes(self, scheme: str, n_resamples: int, key: np.uint64, stage: int, n_jobs: int) -> np.ndarray:
-        """Return the statistic of each class in every resample."""
-        return resampling.resample_classes(self.bound, self.predictions, scheme, n_resamples, key, stage, n_jobs)
+    def detail(self) -> tuple[float, int | float, dict[str, Any]]:
+        raise ValueError("expected a lens that shows one problem, such as lenses.one_class(0), found 'class_wise'")
 
-    def resample(self, scheme: str, n_resamples: int, key: np.uint64, stage: int, n_jobs: int) -> np.ndarray:
-        """Return the statistic of every resample."""
-        return self.together(self.resample_classes(scheme, n_resamples, key, stage, n_jobs))
+    def holds_cells(self, always: bool) -> bool:
+        return self.measure.makes_cells
+
+    def drawn_from(self, what: str) -> ClassWiseProblem:
+        return replace(self, data=replace(self.data, predictions=resampling.in_order(self.predictions)))
+
+    def draw(self, scheme: OfRows, draws: Draws, stage: Stage) -> np.ndarray:
+        return self._reduced(resampling.resample(self.measure, self.predictions, scheme, draws, stage))
+
+    def linear_form(self) -> Form:
+        assert self.reduce is not None
+        return self.measure.class_form(self.predictions, self.reduce)
+
+    def draw_form(self, form: Any, draws: Draws) -> np.ndarray:
+        return _draw_vectors(self.predictions, form, draws)
 
 
-Problem = EventProblem | VectorProblem | ClassProblem
+@dataclass(frozen=True)
+class ClusteredProblem(Drawable):
+    """A measure by rows that come in clusters: whole clusters are drawn."""
+
+    form: RowForm
+    unit: np.ndarray
+
+    @property
+    def n(self) -> int | float:
+        return self.form.n
+
+    def statistic(self) -> float:
+        return self.form.estimate
+
+    def draw_null(self, draws: Draws) -> np.ndarray:
+        """Let the residuals of a cluster keep or change their signs together.
+
+        If calibrated, the residuals of every cluster have mean zero given the predictions. Where few clusters share a
+        cell this says more of their spread than drawing clusters does.
+        """
+        sums = RowSums(self.form.cell, self.form.residual, self.form.theta.size)
+        return resampling.draw(sums, Signs(self.unit), self.form.norm, draws, Stage.SIGNS)
+
+    def draw_pairs(self, draws: Draws) -> np.ndarray:
+        return self._draw_clusters(self.form.norm, draws)
+
+    def linear_form(self) -> RowForm:
+        return self.form
+
+    def draw_form(self, form: RowForm, draws: Draws) -> np.ndarray:
+        return self._draw_clusters(form.moves, draws)
+
+    def _draw_clusters(self, statistic: Any, draws: Draws) -> np.ndarray:
+        sums = RowSums(self.form.cell, self.form.residual, self.form.theta.size)
+        return resampling.draw(
+            sums, Clusters(self.unit), lambda total, rows: statistic(total / rows[:, None]), draws, Stage.ROWS
+        )
+
+
+def _draw_vectors(predictions: Predictions, form: Any, draws: Draws) -> np.ndarray:
+    """Return the moves of a form over cells and classes; a mean has none to draw."""
+    sums = VectorSums(predictions, form.place, form.along, form.theta.size)
+    return resampling.draw(sums, Pairs(), form.moves, draws, Stage.ROWS)
 
 
 def pose(
     y_true: Any,
     y_prob: Any,
-    measure: str,
+    measure: str | Measure | type[Measure],
     options: Mapping[str, Any],
     *,
     lens: Any = None,
@@ -246,26 +422,39 @@ def pose(
     sample_weight: Any = None,
     labels: Any = None,
 ) -> Problem:
-    """Check the data and say what they are asked."""
-    bound = find_measure(measure, options)
+    """Check measure and data, and pose the problem of their kind."""
+    asked = find_measure(measure, options)
     if reduce is not None and reduce not in REDUCTIONS:
         raise ValueError(f"expected reduce None, 'mean' or 'max', found {reduce!r}")
-    of_vectors = bound.measure.of == "vectors"
-    seen = look(y_true, y_prob, lens=lens, of_vectors=of_vectors, sample_weight=sample_weight, labels=labels)
-    if reduce is not None and not isinstance(seen, Classes):
-        raise ValueError(f"expected lens 'class_wise' with reduce={reduce!r}, found {seen.lens}")
-    if of_vectors and not isinstance(seen, Vectors):
-        raise ValueError(f"expected a lens that shows whole vectors for measure {measure!r}, found {seen.lens}")
-    if isinstance(seen, Event):
-        bound.check_rows(seen.rows[1] if seen.rows is not None else seen.sample.value)
-        return EventProblem(bound, seen)
-    if isinstance(seen, Classes):
-        bound.check_rows(seen.predictions.prob)
-        return ClassProblem(bound, seen, reduce)
-    form = bound.of_whole_vectors()
-    if form is None:
-        raise ValueError(
-            f"expected a lens that shows one event for measure {measure!r}, such as top_label, class_wise or "
-            f"one_class(k); found {seen.lens}, which shows {seen.predictions.n_classes} classes"
-        )
-    return VectorProblem(form, seen)
+    canonical = isinstance(asked, MulticlassMeasure)
+    seen = observe(y_true, y_prob, lens=lens, canonical=canonical, sample_weight=sample_weight, labels=labels)
+
+    def binary(data: BinaryData | ClassWiseData) -> Statistic:
+        if not isinstance(asked, Statistic):
+            raise ValueError(f"expected a lens that shows whole vectors for measure {asked.name!r}, found {data.lens}")
+        return asked
+
+    def of_event(data: BinaryData) -> Problem:
+        if reduce is not None:
+            raise ValueError(f"expected lens 'class_wise' with reduce={reduce!r}, found {data.lens}")
+        known = binary(data)
+        known.check_probabilities(data.prob)
+        return BinaryProblem(known, data)
+
+    def of_classes(data: ClassWiseData) -> Problem:
+        known = binary(data)
+        known.check_probabilities(data.predictions.prob)
+        return ClassWiseProblem(known, data, reduce)
+
+    def of_vectors(data: MulticlassData) -> Problem:
+        if reduce is not None:
+            raise ValueError(f"expected lens 'class_wise' with reduce={reduce!r}, found {data.lens}")
+        form = asked.multiclass()
+        if form is None:
+            raise ValueError(
+                f"expected a lens that shows one event for measure {asked.name!r}, such as top_label, class_wise or "
+                f"one_class(k); found {data.lens}, which shows {data.predictions.n_classes} classes"
+            )
+        return MulticlassProblem(form, data)
+
+    return seen.choose(of_event, of_vectors, of_classes)

@@ -1,29 +1,62 @@
-"""Where it is off: the reliability diagram as numbers, with bars that say how much of it is noise."""
+"""Reliability diagrams as numbers: observed frequencies and mean predictions in bins, with bars."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
 from calibstat import resampling
 from calibstat.data.checks import check_level
+from calibstat.data.lenses import ClassWise, Lens
+from calibstat.data.observations import ClassWiseData, MulticlassData, observe
 from calibstat.data.sample import Sample, need_counts
-from calibstat.inference.problem import ClassProblem, Event, Vectors, look
+from calibstat.inference.problem import ClassWiseProblem
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
-from calibstat.measures.binned import Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
+from calibstat.measures.binned import ECE, Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
+from calibstat.measures.canonical_ce import CanonicalCE
+from calibstat.measures.cell_sums import cell_sums
 from calibstat.measures.corp import recalibrated
-from calibstat.measures.registry import cell_sums, find_measure
+from calibstat.resampling import CellSums, Consistency, Draws, Stage
 from calibstat.result import read_only
 
-if TYPE_CHECKING:
-    pass
-
-
-BARS_STAGE = 3  # streams of the consistency bars; tests draw at stage 1, intervals at stage 2
 LEVEL: dict[str | None, float | None] = {"consistency": 0.90, "confidence": 0.95, None: None}
 
 
+class Options(TypedDict, total=False):
+    """The options of `reliability` but the lens, on which the kind of result depends."""
+
+    n_bins: int | str | None
+    strategy: Strategy
+    band: str | None
+    level: float | None
+    n_resamples: int
+    rng: Any
+    n_jobs: int
+    sample_weight: Any
+    labels: Any
+
+
+@overload
+def reliability(
+    y_true: Any, y_prob: Any = None, *, lens: Literal["top_label"] | None = None, **options: Unpack[Options]
+) -> Reliability: ...
+@overload
+def reliability(
+    y_true: Any, y_prob: Any = None, *, lens: Literal["class_wise"] | ClassWise, **options: Unpack[Options]
+) -> ClassWiseReliability: ...
+@overload
+def reliability(
+    y_true: Any, y_prob: Any = None, *, lens: Literal["canonical"], **options: Unpack[Options]
+) -> SimplexReliability: ...
+@overload
+def reliability(
+    y_true: Any, y_prob: Any = None, *, lens: Lens, **options: Unpack[Options]
+) -> Reliability | SimplexReliability: ...
+@overload
+def reliability(
+    y_true: Any, y_prob: Any = None, *, lens: Any, **options: Unpack[Options]
+) -> Reliability | ClassWiseReliability | SimplexReliability: ...
 def reliability(
     y_true: Any,
     y_prob: Any = None,
@@ -32,22 +65,19 @@ def reliability(
     n_bins: int | str | None = "auto",
     strategy: Strategy = "uniform",
     band: str | None = "consistency",
-    deviation: bool = False,
     level: float | None = None,
     n_resamples: int = 1000,
     rng: Any = None,
     n_jobs: int = 1,
     sample_weight: Any = None,
     labels: Any = None,
-) -> Any:
+) -> Reliability | ClassWiseReliability | SimplexReliability:
     """Compare observed frequency and mean prediction bin by bin, and show how much of the difference is noise.
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample, or Predictions
-        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, in [0, 1].
+    y_true, y_prob, labels
+        As for `estimate`.
     lens : str or Lens, optional
         What is looked at of K classes: one event ("top_label", the default of more than two classes, or one made by
         `lenses.one_class`), each class by itself ("class_wise"), or whole vectors ("canonical", or one made by
@@ -62,21 +92,15 @@ def reliability(
     band : {"consistency", "confidence"} or None
         "consistency": where the frequency of each bin would lie if the model were calibrated. "confidence": Wilson's
         interval for the true frequency of each bin. None: no bars.
-    deviation : bool
-        Whether `calibstat.plot` draws frequency minus mean prediction, which shows small differences better.
     level : float, optional
         Probability that each bar covers on its own, in (0, 1). By default .90 for consistency bars, which are then
         the 5th and the 95th percentile, and .95 for confidence bars.
     n_resamples : int
         Number of resamples behind consistency bars, at least 20 and 2 / (1 - level).
-    rng : None, int, SeedSequence or Generator
-        Where randomness comes from; the same int gives the same numbers on any number of threads.
-    n_jobs : int
-        Threads; -1 for one a core.
-    sample_weight : array_like, shape (n,), optional
-        Non-negative weights; whole numbers mean repeated rows. Others need ``band=None``.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+    rng, n_jobs
+        As for `calibration_test`.
+    sample_weight
+        As for `estimate`; other than whole numbers need ``band=None``.
 
     Returns
     -------
@@ -120,41 +144,41 @@ def reliability(
     if level is not None:
         check_level("level", level)
     band_level = LEVEL[band] if level is None or band is None else float(level)
-    resampling.check_resamples(n_resamples, n_jobs)
-    seen = look(y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels)
-    if isinstance(n_bins, str) and n_bins == "auto":
-        n_bins = 5 if isinstance(seen, Vectors) else 15
-    if isinstance(seen, Vectors):
-        return _of_vectors(seen, n_bins, str(strategy))
-    key = resampling.key_of(rng)
+    draws = Draws.of(rng, n_resamples, n_jobs)
+    seen = observe(y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels)
+    usual, several = n_bins == "auto", 5  # cells are many where each coordinate has bins of its own
+    n_bins = 15 if usual else n_bins
 
     def one_event(sample: Sample, title: str) -> Reliability:
-        return _of_event(sample, title, n_bins, strategy, band, band_level, bool(deviation), n_resamples, key, n_jobs)
+        return _of_event(sample, title, n_bins, strategy, band, band_level, draws)
 
-    if isinstance(seen, Event):
-        return one_event(seen.sample, seen.lens)
-    predictions = seen.predictions
-    diagrams = tuple(
-        one_event(sample, f"class {name}") for sample, name in zip(seen.samples(), predictions.names, strict=True)
+    def of_classes(data: ClassWiseData) -> ClassWiseReliability:
+        names = data.predictions.names
+        events = zip(data.samples(), names, strict=True)
+        diagrams = tuple(one_event(sample, f"class {name}") for sample, name in events)
+        error = ClassWiseProblem(ECE(n_bins=n_bins, strategy=strategy), data, None).estimate()
+        return ClassWiseReliability(diagrams, names, read_only(error), data.lens, data.predictions.n)
+
+    return seen.choose(
+        lambda data: one_event(data.sample, data.lens),
+        lambda data: _of_vectors(data, several if usual else n_bins, str(strategy)),
+        of_classes,
     )
-    bound = find_measure("ece", {"n_bins": n_bins, "strategy": strategy})
-    error = ClassProblem(bound, seen, None).estimate()
-    return ClassWiseReliability(diagrams, predictions.names, read_only(error), seen.lens, predictions.n)
 
 
-def _of_vectors(seen: Vectors, n_bins: int | str | None, strategy: str) -> SimplexReliability:
+def _of_vectors(data: MulticlassData, n_bins: int | str | None, strategy: str) -> SimplexReliability:
     """Compare mean outcome and mean prediction in each cell of the simplex."""
-    bound = find_measure("canonical_ce", {"n_bins": n_bins, "strategy": strategy})
-    table = bound.detail_of_vectors(seen.predictions)
+    predictions = data.predictions
+    table = CanonicalCE(n_bins=n_bins, strategy=strategy).detail(predictions.prob, predictions.label)
     grid = "level sets" if is_unbinned(n_bins) else f"grid of {n_bins} bins"
     return SimplexReliability(
         mean_prediction=read_only(table["mean_prediction"]),
         frequency=read_only(table["frequency"]),
         count=read_only(table["count"]),
-        names=seen.predictions.names,
+        names=predictions.names,
         strategy=grid if strategy == "uniform" else "tree grown on the predictions",
-        lens=seen.lens,
-        n=seen.predictions.n,
+        lens=data.lens,
+        n=predictions.n,
     )
 
 
@@ -165,10 +189,7 @@ def _of_event(
     strategy: Strategy,
     band: str | None,
     band_level: float | None,
-    deviation: bool,
-    n_resamples: int,
-    key: np.uint64,
-    n_jobs: int,
+    draws: Draws,
 ) -> Reliability:
     """Compare observed frequency and mean prediction bin by bin."""
     value, count, positives = sample.arrays
@@ -186,8 +207,8 @@ def _of_event(
         if band == "confidence":
             low, high = _wilson(np.rint(frequency * count_b[full]), count_b[full], band_level)
         else:
-            low, high = _consistency(sample, cell, full, mean, band_level, n_resamples, key, n_jobs)
-            drawn = n_resamples
+            low, high = _consistency(sample, cell, full, mean, band_level, draws)
+            drawn = draws.n
     kind = _kind(n_bins, strategy)
     left, right = _edges(value, cell, full, n_bins, kind, float(n))
     corp_value, corp_frequency = _corp(value, count, positives)
@@ -201,7 +222,6 @@ def _of_event(
         high=None if high is None else read_only(high),
         band=band,
         band_level=band_level,
-        deviation=deviation,
         corp_value=read_only(corp_value),
         corp_frequency=read_only(corp_frequency),
         strategy=kind,
@@ -217,20 +237,22 @@ def _consistency(
     full: np.ndarray,
     mean: np.ndarray,
     level: float,
-    n_resamples: int,
-    key: np.uint64,
-    n_jobs: int,
+    draws: Draws,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Percentiles of frequency minus mean prediction in each bin if calibrated, put around the observed mean."""
     fewest = max(20, int(np.ceil(2 / (1 - level) - 1e-9)))
-    if n_resamples < fewest:
-        raise ValueError(f"expected n_resamples of at least {fewest} for bars of {level:g}, found {n_resamples}")
-    count_b, residual_b, _ = resampling.draw_cells(sample, cell, "both", n_resamples, key, BARS_STAGE, n_jobs)
-    count_b, residual_b = count_b[:, full], residual_b[:, full]
-    deviation = np.full(count_b.shape, np.nan)
-    np.divide(residual_b * sample.n, count_b, out=deviation, where=count_b > 0)
+    if draws.n < fewest:
+        raise ValueError(f"expected n_resamples of at least {fewest} for bars of {level:g}, found {draws.n}")
+
+    def deviations(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
+        count, residual = count[..., full], residual[..., full]
+        found = np.full(count.shape, np.nan)
+        np.divide(residual * sample.n, count, out=found, where=count > 0)
+        return found
+
+    deviation = resampling.draw(CellSums(sample, cell), Consistency(), deviations, draws, Stage.BARS)
     deviation.sort(axis=0)  # not-a-numbers, the empty bins, go last
-    used = np.count_nonzero(count_b, axis=0)
+    used = np.count_nonzero(np.isfinite(deviation), axis=0)
 
     def percentile(q: float) -> np.ndarray:
         rank = np.maximum(np.ceil(q * used - 1e-9).astype(int), 1)

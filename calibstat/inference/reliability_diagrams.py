@@ -1,9 +1,9 @@
-"""Reliability diagrams of one event, of every class and of whole vectors: the results of `reliability`."""
+"""The results of `reliability`: binary, class-wise and canonical reliability diagrams."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,8 +32,6 @@ class Reliability(Result):
         What the bars mean.
     band_level : float or None
         The probability that each bar, on its own, covers.
-    deviation : bool
-        Whether to draw frequency minus mean prediction.
     corp_value, corp_frequency : ndarray, shape (n_corners,)
         The CORP curve: predictions at the ends of every flat piece of their isotonic recalibration, and its value.
     strategy : {"uniform", "quantile", "given", "one-prediction"}
@@ -55,7 +53,6 @@ class Reliability(Result):
     high: np.ndarray | None
     band: str | None
     band_level: float | None
-    deviation: bool
     corp_value: np.ndarray
     corp_frequency: np.ndarray
     strategy: str
@@ -137,10 +134,6 @@ class ClassWiseReliability(Result):
     def worst(self, k: int) -> np.ndarray:
         """Indices of the k classes with the largest errors, largest first; among equals the first class first."""
         return np.argsort(-self.error, kind="stable")[:k]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain Python values, ready for JSON; a list of dictionaries for `diagrams`."""
-        return {**super().to_dict(), "diagrams": [found.to_dict() for found in self.diagrams]}
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each class."""

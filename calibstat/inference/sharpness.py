@@ -1,4 +1,4 @@
-"""How calibrated and how sharp: the calibration-sharpness diagram as numbers."""
+"""Calibration-sharpness diagrams as numbers."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.data import lenses
+from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.inference.problem import Classes, Event, look
 from calibstat.measures.bregman import Bregman, total_loss
 from calibstat.measures.registry import find_measure
 from calibstat.measures.regression_ce import (
     LEAST_ROWS,
+    RegressionCE,
     check_kernel,
     density_scale,
     find_divergence,
     kernel_sums,
-    regression_ce,
 )
 from calibstat.result import Result, read_only
 
@@ -96,6 +96,7 @@ class CalibrationSharpness(Result):
 
 
 TOP = f"lens {lenses.top_label}"
+Parts = tuple[Sample, np.ndarray, np.ndarray, str]  # summary, moved predictions, losses there, title
 
 
 def sharpness(
@@ -114,10 +115,8 @@ def sharpness(
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample, or Predictions
-        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, in [0, 1].
+    y_true, y_prob, labels
+        As for `estimate`.
     lens : str or Lens, optional
         What is looked at of K classes: one event, or whole vectors, of which the most likely class is the event and the
         divergence is that of the vectors. Default: outcome 1 of two; of more classes the most likely one.
@@ -132,8 +131,6 @@ def sharpness(
     clip : float, optional
         For "log_loss" only: predictions are moved into [clip, 1 - clip], `clip` below 1/2, in both numbers and the gap.
         By default none is moved, and one of exactly 0 or 1 raises; the message gives a value.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
 
     Returns
     -------
@@ -179,22 +176,27 @@ def sharpness(
     phi = find_divergence(divergence)
     if isinstance(n_points, bool) or n_points != int(n_points) or n_points < 2:
         raise ValueError(f"expected n_points, a whole number of at least 2; found {n_points!r}")
-    seen = look(y_true, y_prob, lens=lens, labels=labels)
+    seen = observe(y_true, y_prob, lens=lens, labels=labels)
     if seen.lens == TOP:
-        seen = look(y_true, y_prob, lens=lenses.canonical, labels=labels)
-    if isinstance(seen, Classes):
+        seen = observe(y_true, y_prob, lens=lenses.canonical, labels=labels)
+
+    def of_event(data: BinaryData) -> Parts:
+        sample = data.sample
+        predicted = phi.inside(sample.value, clip, data.row_predictions)
+        return sample, predicted, total_loss(phi, predicted, sample.count, sample.positives), data.lens
+
+    def of_vectors(data: MulticlassData) -> Parts:
+        phi.inside(data.predictions.largest, clip)
+        sample, loss = _of_top_label(data.predictions, phi, divergence, clip)
+        title = TOP if data.lens == f"lens {lenses.canonical}" else f"{lenses.top_label} of {data.lens}"
+        return sample, phi.inside(sample.value, clip), loss, title
+
+    def of_classes(data: ClassWiseData) -> Parts:
         raise ValueError(
-            f"expected a lens that shows one event or whole vectors, such as one_class(k); found {seen.lens}"
+            f"expected a lens that shows one event or whole vectors, such as one_class(k); found {data.lens}"
         )
-    if isinstance(seen, Event):
-        sample, title = seen.sample, seen.lens
-        predicted = phi.inside(sample.value, clip, None if seen.rows is None else seen.rows[1])
-        loss = total_loss(phi, predicted, sample.count, sample.positives)
-    else:
-        phi.inside(seen.predictions.largest, clip)
-        sample, loss = _of_top_label(seen.predictions, phi, divergence, clip)
-        predicted = phi.inside(sample.value, clip)
-        title = TOP if seen.lens == f"lens {lenses.canonical}" else f"{lenses.top_label} of {seen.lens}"
+
+    sample, predicted, loss, title = seen.choose(of_event, of_vectors, of_classes)
     value, count, positives = sample.arrays
     grid = np.linspace(0, 1, int(n_points))
     weight = np.stack((count, positives, count * predicted, loss))
@@ -209,8 +211,8 @@ def sharpness(
         curve=read_only(curve),
         gap=read_only(np.maximum(gap, 0)),  # below by rounding only
         density=read_only(density),
-        calibration_error=regression_ce(
-            value, count, positives, divergence=divergence, kernel=kernel, bandwidth=bandwidth, clip=clip
+        calibration_error=RegressionCE(divergence=divergence, kernel=kernel, bandwidth=bandwidth, clip=clip).evaluate(
+            value, count, positives
         ),
         total_divergence=float(loss.sum() / count.sum()),
         divergence=divergence,
@@ -228,10 +230,9 @@ def _of_top_label(
     confidence = predictions.largest
     sample = Sample.from_rows(predictions.top == predictions.label, confidence)
     chance = predictions.prob[np.arange(predictions.n), predictions.label]
-    form = find_measure(divergence, {} if clip is None else {"clip": clip}).of_whole_vectors()
-    assert form is not None
+    mean: Any = find_measure(divergence, {} if clip is None else {"clip": clip})
     phi.inside(chance, clip)
-    loss = form.detail_of_vectors(predictions)["loss"]
+    loss = mean.vector_loss(predictions.prob, predictions.label)
     order = np.argsort(confidence, kind="stable")
     first = np.cumsum(sample.count.astype(np.int64)) - sample.count.astype(np.int64)
     return sample, np.add.reduceat(loss[order], first)

@@ -1,4 +1,4 @@
-"""What became of a model: accuracy, calibration and proper scores of several versions of it side by side."""
+"""Accuracy, calibration errors and proper scores of several models side by side."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.data.checks import check_level, cut, short
+from calibstat.data.observations import SUBJECTS, subject
 from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
-from calibstat.inference.honest_classes import is_honest
-from calibstat.inference.problem import SUBJECTS, pose, subject
+from calibstat.inference.problem import Problem, pose
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
@@ -150,12 +150,10 @@ def summarize(
         class of probability 0 that happened makes it infinite, which `warnings` says with the row.
     n_resamples : int
         Number of resamples, at least 1.
-    rng : None, int, SeedSequence or Generator
-        Where randomness comes from; the same int gives the same numbers on any number of threads.
-    n_jobs : int
-        Threads; -1 for one a core.
-    labels : sequence, optional
-        The names of the classes, in the order of the columns.
+    rng, n_jobs
+        As for `calibration_test`.
+    labels
+        As for `estimate`.
 
     Returns
     -------
@@ -170,11 +168,12 @@ def summarize(
     -----
     Reported are the share of rows in which the most likely class happened, with Wilson's interval; the calibration
     error over 15 equal-width bins, weighed by their rows (`ece`) and not (`average_ce`), and without bins
-    (`smooth_ece`); the function `adaptive_calibration_error`; the logarithmic loss and the Brier score. Of two outcomes
-    all but the accuracy and `adaptive_calibration_error`, which looks at whole vectors, are of outcome 1, as in every
-    other verb; of more classes the calibration errors are of the most likely class and the two scores of whole vectors.
-    The result prints what each is of. All intervals are `honest` ones, see `confidence_interval`; `average_ce` and
-    `adaptive_calibration_error` have none and stand alone; that of an infinite loss is [inf, inf].
+    (`smooth_ece`); the adaptive error of Nixon et al., `gce` with ``binning="adaptive"``, by its whole name; the
+    logarithmic loss and the Brier score. Of two outcomes all but the accuracy and `adaptive_calibration_error`, which
+    looks at whole vectors, are of outcome 1, as in every other verb; of more classes the calibration errors are of the
+    most likely class and the two scores of whole vectors. The result prints what each is of. All intervals are `honest`
+    ones, see `confidence_interval`; `average_ce` and `adaptive_calibration_error` have none and stand alone; that of an
+    infinite loss is [inf, inf].
 
     A recalibration can lower a calibration error by throwing away what the model knows: predicting the accuracy for
     every row does. Proper scores notice. A warning is given for every model whose `ece` is below that of the reference
@@ -242,7 +241,7 @@ def _row(
     ordered = resampling.in_order(predictions)  # so that sums do not depend on the order of the rows
     for asked in questions.values():
         problem = _posed(ordered, asked)
-        if not is_honest(problem):
+        if not problem.is_honest:
             row.append((problem.estimate(), np.nan, np.nan, ""))
             continue
         found = confidence_interval(predictions, **asked, **settings)
@@ -250,14 +249,14 @@ def _row(
     return row
 
 
-def _posed(predictions: Predictions, asked: dict[str, Any]) -> Any:
+def _posed(predictions: Predictions, asked: dict[str, Any]) -> Problem:
     options = {name: value for name, value in asked.items() if name not in ("measure", "lens")}
     return pose(predictions, None, asked["measure"], options, lens=asked.get("lens"))
 
 
 def _subjects(predictions: Predictions, questions: Mapping[str, dict[str, Any]]) -> tuple[str, ...]:
     """Say of each measure what it is of."""
-    seen = (_posed(predictions, asked).seen.lens for asked in questions.values())
+    seen = (_posed(predictions, asked).lens for asked in questions.values())
     return (SUBJECTS["lens top_label"], *map(subject, seen))
 
 

@@ -1,10 +1,66 @@
-"""Measures of calibration, one file for each family."""
+"""Measures of calibration: their kinds, the registry, and one file for each family."""
 
 # isort: off
-from calibstat.measures.registry import MEASURES, BoundMeasure, Measure, measure
-from calibstat.measures import binned, cumulative, distances, interval_ce, corp, kernel_ce  # noqa: F401  (registers them)
-from calibstat.measures import average_ce, smooth_ce, post_processing_gap, losses, smooth_ece  # noqa: F401
-from calibstat.measures import gce, skce, regression_ce, canonical_ce  # noqa: F401
+from calibstat.measures.binary_kinds import Binned, Seminorm
+from calibstat.measures.base import Info, Measure, MulticlassMeasure
+from calibstat.measures.mean_loss import MeanLoss, MulticlassMeanLoss
+from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.multiclass_kinds import VectorBinned, VectorStatistic
+from calibstat.measures.registry import MEASURES, measure
+
+# the registry lists measures in this order
+from calibstat.measures.binned import ECE, ECEDebiased, ECEWidth
+from calibstat.measures.cumulative import KS, Kuiper
+from calibstat.measures.distances import LowerDistance, UpperDistance
+from calibstat.measures.interval_ce import IntervalCE, RandomIntervalCE, SurrogateIntervalCE
+from calibstat.measures.losses import Brier, LogLoss, NormalizedLogLoss
+from calibstat.measures.corp import MCB
+from calibstat.measures.kernel_ce import KernelCE, KernelCESquared
+from calibstat.measures.average_ce import AverageCE
+from calibstat.measures.smooth_ce import SmoothCE
+from calibstat.measures.post_processing_gap import PostProcessingGap
+from calibstat.measures.smooth_ece import SmoothECE
+from calibstat.measures.gce import GCE
+from calibstat.measures.skce import SKCE
+from calibstat.measures.regression_ce import RegressionCE
+from calibstat.measures.canonical_ce import CanonicalCE
 # isort: on
 
-__all__ = ["MEASURES", "BoundMeasure", "Measure", "measure"]
+__all__ = [
+    "ECE",
+    "GCE",
+    "KS",
+    "MCB",
+    "MEASURES",
+    "SKCE",
+    "AverageCE",
+    "Binned",
+    "Brier",
+    "CanonicalCE",
+    "ECEDebiased",
+    "ECEWidth",
+    "Info",
+    "IntervalCE",
+    "KernelCE",
+    "KernelCESquared",
+    "Kuiper",
+    "LogLoss",
+    "LowerDistance",
+    "MeanLoss",
+    "Measure",
+    "MulticlassMeanLoss",
+    "MulticlassMeasure",
+    "NormalizedLogLoss",
+    "PostProcessingGap",
+    "RandomIntervalCE",
+    "RegressionCE",
+    "Seminorm",
+    "SmoothCE",
+    "SmoothECE",
+    "Statistic",
+    "SurrogateIntervalCE",
+    "UpperDistance",
+    "VectorBinned",
+    "VectorStatistic",
+    "measure",
+]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.measures.binned import uniform_cells, uniform_column_sums, uniform_row_sums, width_detail
+from calibstat.measures.binned import UniformBins
 from calibstat.measures.registry import measure
 
 NEUMANN = (
@@ -21,23 +21,21 @@ NEUMANN = (
     formula=r"\frac{1}{\#\{b : n_b > 0\}} \sum_{b : n_b > 0} \bigl|\bar y_b - \bar v_b\bigr|",
     reference=NEUMANN,
     bounds=(0, 1),
-    cells=uniform_cells,
-    rows=uniform_row_sums,
-    columns=uniform_column_sums,
-    detail=width_detail,
     sound=False,
     symmetric=False,
 )
-def average_ce(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
-    """Return the mean over non-empty equal-width bins of the gap between mean outcome and mean prediction.
+class AverageCE(UniformBins):
+    """The mean over non-empty equal-width bins of the gap between mean outcome and mean prediction.
 
     Option: `n_bins`, as for `ece`, None for level sets. Not the adaptive calibration error of
-    Nixon et al., which is also called ACE: see `adaptive_calibration_error`.
+    Nixon et al., which is also called ACE: that is `gce` with ``binning="adaptive"``.
 
     Every bin weighs the same, one that holds a single row as much as one that holds thousands, so that it is mostly the
     noise of sparse bins: a calibrated model is far from 0 until every bin is full, and a model whose predictions share
     one bin has the `ece`. Cost: O(n) on rows, else one sort.
     """
-    full = count > 0
-    mean = np.divide(residual, count, out=np.zeros_like(residual), where=full)
-    return np.abs(mean).sum(axis=-1) * count.sum(axis=-1) / full.sum(axis=-1)
+
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
+        full = count > 0
+        mean = np.divide(residual, count, out=np.zeros_like(residual), where=full)
+        return np.abs(mean).sum(axis=-1) * count.sum(axis=-1) / full.sum(axis=-1)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.registry import BinnedInterval, HonestRecipe, cell_sums, measure
+from calibstat.data.predictions import Predictions
+from calibstat.measures.binary_kinds import Binned, Statistic
+from calibstat.measures.cell_sums import cell_sums
+from calibstat.measures.population_value import FINE, NO_EDGES, BinaryPopulation
+from calibstat.measures.registry import measure
 
 GUO = "Guo, Pleiss, Sun, Weinberger 2017, On Calibration of Modern Neural Networks, arXiv:1706.04599"
 KUMAR = "Kumar, Liang, Ma 2019, Verified Uncertainty Calibration, arXiv:1909.10155"
@@ -21,6 +26,7 @@ MANY_BINS = 4096  # more of them and sorting is as fast
 MOST_BINS = 2**52  # beyond it edges b / B of different b may be the same double
 
 Strategy = str | Sequence[float]
+Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, residuals / n and predictions / n in each bin
 NO_CUTS = ", which is no ascending sequence of cuts from 0 to 1 either"
 
 
@@ -44,7 +50,7 @@ def number_of_bins(n_bins: Any, n: float) -> int:
 
 
 @jit
-def bin_of(v, bins):  # type: ignore[no-untyped-def]
+def bin_of(v: float, bins: int) -> float:
     """Return b if (b / B, (b + 1) / B] holds v, the first bin closed at 0: the one place that says which bin it is.
 
     Edges are b / B as a double. v B rounds, but only the edge nearest to it can be in doubt, and v is compared with
@@ -57,7 +63,7 @@ def bin_of(v, bins):  # type: ignore[no-untyped-def]
 
 
 @jit
-def bin_numbers(value, bins):  # type: ignore[no-untyped-def]
+def bin_numbers(value: np.ndarray, bins: int) -> np.ndarray:
     """Return the equal-width bin of each value, from 0 to B - 1."""
     found = np.empty(value.size, np.int64)
     for j in range(value.size):
@@ -90,15 +96,22 @@ def bin_cells(
     value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15, strategy: Strategy = "uniform"
 ) -> np.ndarray:
     """Return the cell of each prediction: equal widths, as near equal numbers of rows as ties allow, or given cuts."""
+    check_bins(n_bins, strategy)
     if not isinstance(strategy, str):
-        if not is_unbinned(n_bins):
-            number_of_bins(n_bins, count.sum())  # finds a bad one, although cuts need none
         return np.searchsorted(cuts_of(strategy), value)
-    if strategy not in ("uniform", "quantile"):
-        raise ValueError(f"expected strategy 'uniform' or 'quantile', found {strategy!r}{NO_CUTS}")
     if strategy == "uniform" or is_unbinned(n_bins):
         return uniform_cells(value, count, n_bins=n_bins)
     return _quantile_cells(count, number_of_bins(n_bins, count.sum()))
+
+
+def check_bins(n_bins: Any, strategy: Any = "uniform") -> None:
+    """Raise unless these options say how to cut bins."""
+    if not isinstance(strategy, str):
+        cuts_of(strategy)
+    elif strategy not in ("uniform", "quantile"):
+        raise ValueError(f"expected strategy 'uniform' or 'quantile', found {strategy!r}{NO_CUTS}")
+    if not is_unbinned(n_bins):
+        number_of_bins(n_bins, 1)
 
 
 def cuts_of(strategy: Any) -> np.ndarray:
@@ -110,28 +123,41 @@ def cuts_of(strategy: Any) -> np.ndarray:
     return cuts.astype(np.float64)
 
 
-def hold_bins(
-    value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15, strategy: Strategy = "uniform"
+def held_bins(
+    value: np.ndarray, count: np.ndarray, n_bins: int | str | None, strategy: Strategy = "uniform"
 ) -> dict[str, Any]:
-    """Return the options that keep the bins where these rows cut them: the largest prediction of each but the last."""
-    if not isinstance(strategy, str):
+    """Return the options that keep the bins where these rows cut them.
+
+    That is the number of bins where it depends on that of the rows, and the largest prediction of each quantile but the
+    last.
+    """
+    if is_unbinned(n_bins) or not isinstance(strategy, str):
         return {}
-    held = hold_number(value, count, n_bins=n_bins)
-    if strategy == "uniform" or is_unbinned(n_bins):
+    held = {"n_bins": number_of_bins(n_bins, count.sum())} if isinstance(n_bins, str) else {}
+    if strategy == "uniform":
         return held
     cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
     return {**held, "strategy": tuple(value[:-1][cell[1:] != cell[:-1]].tolist())}
 
 
-def hold_number(value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15) -> dict[str, Any]:
-    """Return the options that keep the number of bins where it depends on that of the rows."""
-    if is_unbinned(n_bins) or not isinstance(n_bins, str):
-        return {}
-    return {"n_bins": number_of_bins(n_bins, count.sum())}
+def fixed_number_of_bins(n_bins: Any) -> int:
+    """Turn the option `n_bins` into a number, or raise where it depends on that of rows, which a population has not."""
+    if isinstance(n_bins, str) and n_bins == "cube_root":
+        raise ValueError(f"expected a number of bins, found {n_bins!r}, which depends on the number of rows")
+    return number_of_bins(n_bins, math.nan)
+
+
+def population_edges(n_bins: int | str | None, strategy: Strategy = "uniform") -> tuple[np.ndarray, str]:
+    """Return where bins of a population end: predictions ("uniform"), or shares of the population ("quantile")."""
+    if not isinstance(strategy, str):
+        return cuts_of(strategy), "uniform"
+    if is_unbinned(n_bins) or (bins := fixed_number_of_bins(n_bins)) > FINE:
+        return NO_EDGES, "uniform"  # the nodes are so many cells themselves
+    return np.arange(1, bins) / bins, strategy
 
 
 @jit
-def _quantile_cells(count, bins):  # type: ignore[no-untyped-def]
+def _quantile_cells(count: np.ndarray, bins: int) -> np.ndarray:
     """Cut after the value whose cumulative count is nearest to b n / B, the smaller of two; drop repeated cuts.
 
     Targets that can only repeat a cut are stepped over, so that many bins take no longer than many values.
@@ -162,7 +188,7 @@ def _quantile_cells(count, bins):  # type: ignore[no-untyped-def]
         b += 1
         if j < m:  # the next cut needs a target beyond the middle of two cumulative counts
             middle = below + count[j] / 2.0 if cut == j else below + count[j]
-            b = max(b, np.int64(middle * bins / n * (1.0 - 1e-15)) - 1)
+            b = max(b, int(middle * bins / n * (1.0 - 1e-15)) - 1)
     for i in range(last, m):
         cell[i] = used
     return cell
@@ -172,16 +198,7 @@ def _is_uniform(strategy: Strategy) -> bool:
     return isinstance(strategy, str) and strategy == "uniform"
 
 
-def row_sums(
-    y: np.ndarray, p: np.ndarray, *, n_bins: int | str | None = 15, strategy: Strategy = "uniform"
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return the sums in bins straight from rows, or None where cells need them sorted or a row is bad."""
-    return uniform_row_sums(y, p, n_bins=n_bins) if _is_uniform(strategy) else None
-
-
-def uniform_row_sums(
-    y: np.ndarray, p: np.ndarray, *, n_bins: int | str | None = 15
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def uniform_row_sums(y: np.ndarray, p: np.ndarray, *, n_bins: int | str | None = 15) -> Sums | None:
     """Return the sums in equal-width bins straight from rows, or None where a row is bad."""
     if is_unbinned(n_bins):
         return None
@@ -194,7 +211,7 @@ def uniform_row_sums(
 
 
 @jit
-def _row_sums(y, p, bins, sums):  # type: ignore[no-untyped-def]
+def _row_sums(y: np.ndarray, p: np.ndarray, bins: int, sums: np.ndarray) -> bool:
     """Fill in rows, residuals / n and predictions / n summed in each bin; return whether a row is bad.
 
     The first loop over a block has no branches and becomes vector code; a bad prediction still lands in some bin.
@@ -224,32 +241,24 @@ def _row_sums(y, p, bins, sums):  # type: ignore[no-untyped-def]
     return not good
 
 
-def column_sums(
-    prob: np.ndarray, label: np.ndarray, *, n_bins: int | str | None = 15, strategy: Strategy = "uniform"
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return the sums in bins for every class straight from rows, or None where sorting is needed or as fast."""
-    return uniform_column_sums(prob, label, n_bins=n_bins) if _is_uniform(strategy) else None
-
-
-def uniform_column_sums(
-    prob: np.ndarray, label: np.ndarray, *, n_bins: int | str | None = 15
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def uniform_column_sums(predictions: Predictions, *, n_bins: int | str | None = 15) -> Sums | None:
     """Return the sums in equal-width bins for every class, each of shape (K, bins), in one pass over the rows.
 
     None if there are so many bins that one class at a time should be sorted.
     """
     if is_unbinned(n_bins):
         return None
+    prob = predictions.prob
     bins = number_of_bins(n_bins, prob.shape[0])
     if bins > MANY_BINS:
         return None
     sums = np.zeros((3, prob.shape[1], bins))
-    _column_sums(prob, label, sums)
+    _column_sums(prob, predictions.label, sums)
     return sums[0], sums[1], sums[2]
 
 
 @jit
-def _column_sums(prob, label, sums):  # type: ignore[no-untyped-def]
+def _column_sums(prob: np.ndarray, label: np.ndarray, sums: np.ndarray) -> None:
     """Fill in rows, residuals / n and predictions / n summed in each bin of each class.
 
     Of many classes most have a probability in the first bin, and whole blocks of them are added up as vectors.
@@ -303,16 +312,8 @@ def _gaps(count: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return share, np.abs(np.divide(residual, share, out=np.zeros_like(residual), where=count > 0))
 
 
-def ece_detail(
-    value: np.ndarray,
-    count: np.ndarray,
-    positives: np.ndarray,
-    *,
-    n_bins: int | str | None = 15,
-    strategy: Strategy = "uniform",
-) -> dict[str, Any]:
+def table_of_bins(cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
     """Return the table behind a binned error: one entry for each bin that holds rows."""
-    cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
     count_b, residual_b, value_b = cell_sums(cell, value, count, positives)
     full = count_b > 0
     share = count_b[full] / count.sum()
@@ -328,15 +329,33 @@ def ece_detail(
     }
 
 
-def width_detail(
-    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, n_bins: int | str | None = 15
-) -> dict[str, Any]:
-    """Return the table of equal-width bins."""
-    return ece_detail(value, count, positives, n_bins=n_bins)
+@dataclass(frozen=True, kw_only=True)
+class UniformBins(Binned):
+    """A measure over bins of equal width."""
 
+    n_bins: int | str | None = 15
 
-def _honest_ece(*, norm: str | float = "l1") -> HonestRecipe | None:
-    return BinnedInterval() if _power(norm) == 1 else None
+    def check(self) -> None:
+        check_bins(self.n_bins)
+
+    @property
+    def is_weak(self) -> bool:
+        return not is_unbinned(self.n_bins)
+
+    def population_edges(self) -> tuple[np.ndarray, str]:
+        return population_edges(self.n_bins)
+
+    def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
+        return uniform_cells(value, count, n_bins=self.n_bins)
+
+    def row_sums(self, y: np.ndarray, p: np.ndarray) -> Sums | None:
+        return uniform_row_sums(y, p, n_bins=self.n_bins)
+
+    def column_sums(self, predictions: Predictions) -> Sums | None:
+        return uniform_column_sums(predictions, n_bins=self.n_bins)
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        return table_of_bins(self.cells(value, count), value, count, positives)
 
 
 @measure(
@@ -345,17 +364,11 @@ def _honest_ece(*, norm: str | float = "l1") -> HonestRecipe | None:
     formula=r"\Bigl(\sum_b \frac{n_b}{n}\,\bigl|\bar y_b - \bar v_b\bigr|^p\Bigr)^{1/p}",
     reference=GUO,
     bounds=(0, 1),
-    cells=bin_cells,
-    rows=row_sums,
-    columns=column_sums,
-    hold=hold_bins,
-    detail=ece_detail,
-    honest=_honest_ece,
     sound=False,
     symmetric=False,
 )
-def ece(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, norm: str | float = "l1") -> Any:
-    """Return the binned calibration error: the Lp mean over bins of the gap between mean outcome and mean prediction.
+class ECE(Binned):
+    """The binned calibration error: the Lp mean over bins of the gap between mean outcome and mean prediction.
 
     Options: `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n), or None or "unbinned" for level sets, in
     which every distinct prediction is a cell of its own; `strategy`, "uniform" for equal widths, "quantile" for equal
@@ -374,13 +387,53 @@ def ece(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, norm: str
     It is biased upwards in finite samples, blind to opposite errors that cancel within a bin, and jumps when a
     prediction crosses an edge. Cost: O(n) on rows with uniform bins, else one sort, however many bins there are.
     """
-    power = _power(norm)
-    if power == 1:
-        return np.abs(residual).sum(axis=-1)
-    share, gap = _gaps(count, residual)
-    if np.isinf(power):
-        return gap.max(axis=-1)
-    return (share * gap**power).sum(axis=-1) ** (1 / power)
+
+    n_bins: int | str | None = 15
+    strategy: Strategy = "uniform"
+    norm: str | float = "l1"
+
+    def check(self) -> None:
+        check_bins(self.n_bins, self.strategy)
+        _power(self.norm)
+
+    @property
+    def is_l1(self) -> bool:
+        return _power(self.norm) == 1
+
+    @property
+    def is_coarse(self) -> bool:
+        return self.is_l1 and not is_unbinned(self.n_bins)
+
+    @property
+    def is_weak(self) -> bool:
+        return not (is_unbinned(self.n_bins) and isinstance(self.strategy, str))
+
+    def population_edges(self) -> tuple[np.ndarray, str]:
+        return population_edges(self.n_bins, self.strategy)
+
+    def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
+        return bin_cells(value, count, n_bins=self.n_bins, strategy=self.strategy)
+
+    def row_sums(self, y: np.ndarray, p: np.ndarray) -> Sums | None:
+        return uniform_row_sums(y, p, n_bins=self.n_bins) if _is_uniform(self.strategy) else None
+
+    def column_sums(self, predictions: Predictions) -> Sums | None:
+        return uniform_column_sums(predictions, n_bins=self.n_bins) if _is_uniform(self.strategy) else None
+
+    def held(self, value: np.ndarray, count: np.ndarray) -> Self:
+        return replace(self, **held_bins(value, count, self.n_bins, self.strategy))
+
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
+        power = _power(self.norm)
+        if power == 1:
+            return np.abs(residual).sum(axis=-1)
+        share, gap = _gaps(count, residual)
+        if np.isinf(power):
+            return gap.max(axis=-1)
+        return (share * gap**power).sum(axis=-1) ** (1 / power)
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        return table_of_bins(self.cells(value, count), value, count, positives)
 
 
 @measure(
@@ -389,27 +442,29 @@ def ece(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, norm: str
     formula=r"\sum_b \frac{n_b}{n}\,\bigl|\bar y_b - \bar v_b\bigr| + \frac1B",
     reference=BLASIOK,
     bounds=(0, 2),
-    cells=uniform_cells,
-    rows=uniform_row_sums,
-    columns=uniform_column_sums,
-    hold=hold_number,
-    detail=width_detail,
     complete=False,
     symmetric=False,
 )
-def ece_width(count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, n_bins: int | str | None = 15) -> Any:
-    """Return the L1 error over equal-width bins plus the width of a bin, an upper bound on the upper distance.
+class ECEWidth(UniformBins):
+    """The L1 error over equal-width bins plus the width of a bin, an upper bound on the upper distance.
 
     Option: `n_bins` as for `ece`; level sets, None, have no width. Unlike `ece` it cannot hide an error inside a bin,
     at the price of never being below the width 1 / n_bins. Cost: O(n) on rows.
     """
-    n = count.reshape(-1, count.shape[-1])[0].sum()
-    width = 0.0 if is_unbinned(n_bins) else 1 / number_of_bins(n_bins, n)
-    return np.abs(residual).sum(axis=-1) + width
+
+    def held(self, value: np.ndarray, count: np.ndarray) -> Self:
+        return replace(self, **held_bins(value, count, self.n_bins))
+
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
+        n = count.reshape(-1, count.shape[-1])[0].sum()
+        width = 0.0 if is_unbinned(self.n_bins) else 1 / number_of_bins(self.n_bins, n)
+        return np.abs(residual).sum(axis=-1) + width
 
 
 @jit
-def _squared_error(cell, value, count, positives, within):  # type: ignore[no-untyped-def]
+def _squared_error(
+    cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray, within: bool
+) -> float:
     """Return the sum over bins of n_b / n times the squared gap minus what chance adds to it.
 
     `within`: chance is the variance of the residuals in the bin; else that of the outcomes alone. Bins of fewer than
@@ -446,21 +501,11 @@ def _squared_error(cell, value, count, positives, within):  # type: ignore[no-un
     r"\quad x = \sum_b \frac{n_b}{n}\Bigl[(\bar y_b - \bar v_b)^2 - \frac{s_b^2}{n_b}\Bigr]",
     reference=KUMAR,
     bounds=(-1, 1),
-    hold=hold_bins,
-    detail=ece_detail,
     sound=False,
     symmetric=False,
 )
-def ece_debiased(
-    value: np.ndarray,
-    count: np.ndarray,
-    positives: np.ndarray,
-    *,
-    n_bins: int | str | None = 15,
-    strategy: Strategy = "uniform",
-    variant: str = "unbiased",
-) -> float:
-    """Return the L2 binned error less the bias of its square: the signed root of an unbiased estimate of the square.
+class ECEDebiased(Statistic):
+    """The L2 binned error less the bias of its square: the signed root of an unbiased estimate of the square.
 
     Options: `n_bins` and `strategy` as for `ece`; `variant`, "unbiased" to subtract the variance of the residuals in
     each bin over n_b, or "kumar" for that of the outcomes, as Kumar et al. do, which is unbiased only if predictions
@@ -471,8 +516,29 @@ def ece_debiased(
     samples of a calibrated model. The root has the unit of `ece` and keeps the order, so that p-values are those of
     the square. Opposite errors in one bin cancel. Cost: one sort of the rows, then one pass.
     """
-    if variant not in ("unbiased", "kumar"):
-        raise ValueError(f"expected variant 'unbiased' or 'kumar', found {variant!r}")
-    cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
-    square = _squared_error(cell, value, count, positives, variant == "unbiased")
-    return math.copysign(math.sqrt(abs(square)), square)
+
+    n_bins: int | str | None = 15
+    strategy: Strategy = "uniform"
+    variant: str = "unbiased"
+
+    def check(self) -> None:
+        check_bins(self.n_bins, self.strategy)
+        if self.variant not in ("unbiased", "kumar"):
+            raise ValueError(f"expected variant 'unbiased' or 'kumar', found {self.variant!r}")
+
+    def population_value(self, population: BinaryPopulation) -> float:
+        """Return the L2 error over the bins of the population, where no chance is left."""
+        return ECE(n_bins=self.n_bins, strategy=self.strategy, norm="l2").population_value(population)
+
+    def held(self, value: np.ndarray, count: np.ndarray) -> Self:
+        return replace(self, **held_bins(value, count, self.n_bins, self.strategy))
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        cell = bin_cells(value, count, n_bins=self.n_bins, strategy=self.strategy)
+        square = _squared_error(cell, value, count, positives, self.variant == "unbiased")
+        return math.copysign(math.sqrt(abs(square)), square)
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        return table_of_bins(
+            bin_cells(value, count, n_bins=self.n_bins, strategy=self.strategy), value, count, positives
+        )

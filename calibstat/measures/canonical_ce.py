@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.measures.binned import is_unbinned, number_of_bins
-from calibstat.measures.registry import HonestRecipe, NormInterval, measure, vector_sums
-from calibstat.measures.simplex_cells import grid_cells, grow_tree
+from calibstat.measures.binned import check_bins, fixed_number_of_bins, is_unbinned
+from calibstat.measures.cell_sums import vector_sums
+from calibstat.measures.multiclass_kinds import VectorBinned
+from calibstat.measures.registry import measure
+from calibstat.measures.simplex_cells import check_tree, grid_cells, grow_tree
 
 Distance = str | Callable[[np.ndarray, np.ndarray], float]
 
@@ -22,35 +24,6 @@ NORMS: dict[str, Callable[[np.ndarray], Any]] = {
     "l2": lambda difference: np.sqrt((difference**2).sum(axis=-1)),
     "max": lambda difference: np.abs(difference).max(axis=-1),
 }
-
-
-def simplex_cells(
-    prob: np.ndarray,
-    *,
-    strategy: str = "tree",
-    n_bins: int | str | None = 15,
-    threshold: str = "mean",
-    min_size: int = 100,
-    refit: bool = True,
-) -> np.ndarray:
-    """Return the cell of each row in a tree grown on these rows, or in a grid of bins of equal width.
-
-    `refit` makes no difference here: it says whether resampled rows get cells of their own, see `cells_move`.
-    """
-    if not isinstance(refit, bool):
-        raise ValueError(f"expected refit True or False, found {refit!r}")
-    if strategy == "uniform":
-        return grid_cells(prob, n_bins=n_bins)
-    if strategy != "tree":
-        raise ValueError(f"expected strategy 'tree' or 'uniform', found {strategy!r}")
-    if not is_unbinned(n_bins):
-        number_of_bins(n_bins, len(prob))  # finds a bad one, although a tree needs none
-    return grow_tree(prob, threshold=threshold, min_size=min_size)[0]
-
-
-def cells_move(*, strategy: str = "tree", refit: bool = True) -> bool:
-    """Whether resampled rows get cells of their own: a tree is grown again, unless it is to be held fixed."""
-    return strategy == "tree" and refit
 
 
 def _share_of_rows(count: np.ndarray) -> np.ndarray:
@@ -69,59 +42,13 @@ def _contributions(count: np.ndarray, residual: np.ndarray, value: np.ndarray, d
     share = np.broadcast_to(_share_of_rows(count), residual.shape[:-1])
     if distance == "squared_euclidean":
         return (residual * _means(share, residual)).sum(axis=-1)
-    if not callable(distance):
-        known = ", ".join(map(repr, (*NORMS, "squared_euclidean")))
-        raise ValueError(f"expected distance to be one of {known}, or a function of two vectors; found {distance!r}")
+    assert callable(distance)
     prediction = _means(share, np.broadcast_to(value, residual.shape))
     label = np.clip(_means(share, residual + value), 0, 1)  # shares of classes: only rounding leaves [0, 1]
     found = np.zeros(share.shape)
     for cell in zip(*np.nonzero(share), strict=True):
         found[cell] = share[cell] * distance(label[cell], prediction[cell])
     return found
-
-
-def canonical_detail(
-    prob: np.ndarray,
-    label: np.ndarray,
-    *,
-    distance: Distance = "total_variation",
-    strategy: str = "tree",
-    n_bins: int | str | None = 15,
-    threshold: str = "mean",
-    min_size: int = 100,
-) -> dict[str, Any]:
-    """Return the table of the cells, those of most rows first, and the splits of the tree.
-
-    The fields "count", "mean_prediction", "frequency" (of each class) and "distance" have an entry for each cell. A
-    tree adds "tree", an array of its splits: the first one first and each before those below it, with the fields
-    "coordinate"; "threshold", up to which a row goes to the low side; "low" and "high", the number of the split that
-    comes next on that side, or -1 - c if it is cell c of the table.
-    """
-    if strategy == "tree":
-        cell, tree = grow_tree(prob, threshold=threshold, min_size=min_size)
-    else:
-        cell = simplex_cells(prob, strategy=strategy, n_bins=n_bins)
-    count, residual, value = vector_sums(cell, prob, label)
-    share = _share_of_rows(count)
-    order = np.argsort(-count, kind="stable")
-    detail = {
-        "count": count[order],
-        "mean_prediction": _means(share, value)[order],
-        "frequency": np.clip(_means(share, residual + value), 0, 1)[order],
-        "distance": (_contributions(count, residual, value, distance) / share)[order],
-    }
-    if strategy == "tree":
-        place = np.argsort(order)
-        for side in ("low", "high"):
-            cells = tree[side] < 0
-            tree[side][cells] = ~place[~tree[side][cells]]
-        detail["tree"] = tree
-    return detail
-
-
-def _honest_norm(*, distance: Distance = "total_variation") -> HonestRecipe | None:
-    scale = {"total_variation": 0.5, "l1": 1.0}.get(distance) if isinstance(distance, str) else None
-    return None if scale is None else NormInterval(scale)
 
 
 @measure(
@@ -131,17 +58,10 @@ def _honest_norm(*, distance: Distance = "total_variation") -> HonestRecipe | No
     reference="Vaicenavicius, Widmann, Andersson, Lindsten, Roll, Schön 2019, Evaluating model calibration in "
     "classification, arXiv:1902.06977",
     bounds=(0, math.inf),  # a function may be any distance; the named ones are at most 2
-    of="vectors",
-    cells=simplex_cells,
-    moving=cells_move,
-    detail=canonical_detail,
-    honest=_honest_norm,
     sound=False,
 )
-def canonical_ce(
-    count: np.ndarray, residual: np.ndarray, value: np.ndarray, *, distance: Distance = "total_variation"
-) -> Any:
-    """Return the mean over cells of the simplex of the distance from mean label, one-hot, to mean prediction.
+class CanonicalCE(VectorBinned):
+    """The mean over cells of the simplex of the distance from mean label, one-hot, to mean prediction.
 
     Options: `distance`, "total_variation" (half the L1 distance, from 0 to 1), "squared_euclidean", "l1", "l2"
     (Euclidean), "max" (the largest coordinate), or a function ``d(label, prediction)`` of two arrays of shape (K,), the
@@ -158,4 +78,78 @@ def canonical_ce(
     grid has too many cells for more than a few classes. Cost: a tree two passes over the rows for each of its levels,
     a grid one sort for about every ten classes.
     """
-    return _contributions(count, residual, value, distance).sum(axis=-1)
+
+    distance: Distance = "total_variation"
+    strategy: str = "tree"
+    n_bins: int | str | None = 15
+    threshold: str = "mean"
+    min_size: int = 100
+    refit: bool = True
+
+    def check(self) -> None:
+        known = (*NORMS, "squared_euclidean")
+        if not callable(self.distance) and self.distance not in known:
+            names = ", ".join(map(repr, known))
+            raise ValueError(
+                f"expected distance to be one of {names}, or a function of two vectors; found {self.distance!r}"
+            )
+        if not isinstance(self.refit, bool):
+            raise ValueError(f"expected refit True or False, found {self.refit!r}")
+        if self.strategy not in ("tree", "uniform"):
+            raise ValueError(f"expected strategy 'tree' or 'uniform', found {self.strategy!r}")
+        check_bins(self.n_bins)
+        check_tree(self.threshold, self.min_size)
+
+    def has_fixed_cells(self, *, finite: bool) -> bool:
+        # cells that were grown on rows may stay while these are resampled; a population has no rows to grow any on
+        if self.strategy == "tree":
+            return False
+        unbinned = is_unbinned(self.n_bins)
+        if not unbinned:
+            fixed_number_of_bins(self.n_bins)
+        return finite or not unbinned
+
+    @property
+    def refits_cells(self) -> bool:
+        return self.strategy == "tree" and self.refit
+
+    @property
+    def l1_scale(self) -> float | None:
+        return {"total_variation": 0.5, "l1": 1.0}.get(self.distance) if isinstance(self.distance, str) else None
+
+    def cells(self, prob: np.ndarray) -> np.ndarray:
+        if self.strategy == "uniform":
+            return grid_cells(prob, n_bins=self.n_bins)
+        return grow_tree(prob, threshold=self.threshold, min_size=self.min_size)[0]
+
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
+        return _contributions(count, residual, value, self.distance).sum(axis=-1)
+
+    def detail(self, prob: np.ndarray, label: np.ndarray) -> dict[str, Any]:
+        """Return the table of the cells, those of most rows first, and the splits of the tree.
+
+        The fields "count", "mean_prediction", "frequency" (of each class) and "distance" have an entry for each cell.
+        A tree adds "tree", an array of its splits: the first one first and each before those below it, with the fields
+        "coordinate"; "threshold", up to which a row goes to the low side; "low" and "high", the number of the split
+        that comes next on that side, or -1 - c if it is cell c of the table.
+        """
+        if self.strategy == "tree":
+            cell, tree = grow_tree(prob, threshold=self.threshold, min_size=self.min_size)
+        else:
+            cell = self.cells(prob)
+        count, residual, value = vector_sums(cell, prob, label)
+        share = _share_of_rows(count)
+        order = np.argsort(-count, kind="stable")
+        detail = {
+            "count": count[order],
+            "mean_prediction": _means(share, value)[order],
+            "frequency": np.clip(_means(share, residual + value), 0, 1)[order],
+            "distance": (_contributions(count, residual, value, self.distance) / share)[order],
+        }
+        if self.strategy == "tree":
+            place = np.argsort(order)
+            for side in ("low", "high"):
+                cells = tree[side] < 0
+                tree[side][cells] = ~place[~tree[side][cells]]
+            detail["tree"] = tree
+        return detail

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.measures.losses import brier
+from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.losses import Brier
 from calibstat.measures.registry import measure
 
 CORP = "Dimitriadis, Gneiting, Jordan 2021, Stable reliability diagrams for probabilistic classifiers"
@@ -23,39 +24,41 @@ def recalibrated(value: np.ndarray, count: np.ndarray, positives: np.ndarray) ->
     return out
 
 
-def mcb_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-    """Return the decomposition score = mcb - dsc + unc, and the recalibration of each distinct prediction."""
-    rate = positives.sum() / count.sum()
-    score = brier(value, count, positives)
-    miscalibration = mcb(value, count, positives)
-    uncertainty = rate * (1 - rate)
-    return {
-        "score": score,
-        "mcb": miscalibration,
-        "dsc": miscalibration + uncertainty - score,
-        "unc": uncertainty,
-        "recalibrated": recalibrated(value, count, positives),
-    }
-
-
 @measure(
     "mcb",
     title="CORP miscalibration of the Brier score",
     formula=r"\frac1n \sum_i (y_i - v_i)^2 - \min_{\kappa\ \text{non-decreasing}} \frac1n \sum_i (y_i - \kappa(v_i))^2",
     reference=CORP,
     bounds=(0, 1),
-    detail=mcb_detail,
-    costly_above=100_000,
+    slow_above=100_000,
 )
-def mcb(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-    """Return how much the best non-decreasing recalibration would lower the Brier score.
+class MCB(Statistic):
+    """How much the best non-decreasing recalibration would lower the Brier score.
 
     No options. The recalibration is chosen on the same rows, so the estimate is above 0 for a calibrated model; a
     test takes that into account. It jumps when two predictions with opposite errors merge. Cost: one sort of the
     rows, then one pass (pool adjacent violators).
     """
-    fitted = recalibrated(value, count, positives)
-    fitted = np.where(count > 0, fitted, value)
-    # the identity is non-decreasing too, so that the difference is at least 0 but for rounding
-    gain = (value - fitted) * (count * (value + fitted) - 2 * positives)
-    return max(float(gain.sum() / count.sum()), 0.0)
+
+    plugs_in = True
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        fitted = recalibrated(value, count, positives)
+        fitted = np.where(count > 0, fitted, value)
+        # the identity is non-decreasing too, so that the difference is at least 0 but for rounding
+        gain = (value - fitted) * (count * (value + fitted) - 2 * positives)
+        return max(float(gain.sum() / count.sum()), 0.0)
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        """Return the decomposition score = mcb - dsc + unc, and the recalibration of each distinct prediction."""
+        rate = positives.sum() / count.sum()
+        score = Brier().evaluate(value, count, positives)
+        miscalibration = self.evaluate(value, count, positives)
+        uncertainty = rate * (1 - rate)
+        return {
+            "score": score,
+            "mcb": miscalibration,
+            "dsc": miscalibration + uncertainty - score,
+            "unc": uncertainty,
+            "recalibrated": recalibrated(value, count, positives),
+        }

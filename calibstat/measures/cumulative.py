@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.registry import HonestRecipe, WitnessInterval, measure
+from calibstat.measures.binary_kinds import Seminorm
+from calibstat.measures.registry import measure
 
 ARRIETA = "Arrieta-Ibarra et al. 2022, Metrics of calibration for probabilistic predictions, arXiv:2205.09680"
 GUPTA = "Gupta et al. 2021, Calibration of Neural Networks using Splines, arXiv:2006.12800"
 
 
 @jit
-def _extremes(residual):  # type: ignore[no-untyped-def]
+def _extremes(residual: np.ndarray) -> tuple[float, float]:
     """Return the smallest and the largest partial sum, the empty one included."""
     low = 0.0
     high = 0.0
@@ -26,35 +27,14 @@ def _extremes(residual):  # type: ignore[no-untyped-def]
     return low, high
 
 
-def _curve(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
-    """Return the partial sums of the residual measure, from the empty one on."""
-    return np.append(0.0, np.cumsum((positives - count * value) / count.sum()))
+def _curve(residual: np.ndarray) -> np.ndarray:
+    """Return the partial sums of the residuals, from the empty one on."""
+    return np.append(0.0, np.cumsum(residual))
 
 
-def ks_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-    """Return the witness, 1 or -1 up to the largest partial sum and 0 after it, and the curve of partial sums."""
-    curve = _curve(value, count, positives)
-    end = int(np.argmax(np.abs(curve)))
-    witness = np.zeros(value.size)
-    witness[:end] = np.sign(curve[end])
-    return {"witness": witness, "cumulative": curve[1:]}
-
-
-def kuiper_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-    """Return the witness, 1 or -1 between the two extreme partial sums and 0 outside, and the curve of partial sums."""
-    curve = _curve(value, count, positives)
-    low, high = int(np.argmin(curve)), int(np.argmax(curve))
-    witness = np.zeros(value.size)
-    witness[min(low, high) : max(low, high)] = 1.0 if low < high else -1.0
-    return {"witness": witness, "cumulative": curve[1:]}
-
-
-def _honest_ks() -> HonestRecipe:
-    return WitnessInterval(kappa=2, floor=2)
-
-
-def _honest_kuiper() -> HonestRecipe:
-    return WitnessInterval(kappa=3, floor=0)
+def _cumulative(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+    """Return the curve of partial sums, as the detail shows it."""
+    return {"cumulative": np.cumsum((positives - count * value) / count.sum())}
 
 
 @measure(
@@ -63,21 +43,35 @@ def _honest_kuiper() -> HonestRecipe:
     formula=r"\max_t \Bigl|\frac1n \sum_{i:\,v_i \le t} (y_i - v_i)\Bigr|",
     reference=GUPTA,
     bounds=(0, 1),
-    norm=True,
-    detail=ks_detail,
-    honest=_honest_ks,
-    costly_above=500_000,
+    slow_above=500_000,
     symmetric=False,
 )
-def ks(value: np.ndarray, residual: np.ndarray) -> float:
-    """Return the largest absolute sum of residuals over predictions up to some threshold, divided by n.
+class KS(Seminorm):
+    """The largest absolute sum of residuals over predictions up to some threshold, divided by n.
 
     No options. It has no bins and no bandwidth, and sees a shift or a slope best; it looks from 0 upwards, so it
     changes when outcomes and predictions are reversed (`kuiper` does not). It jumps when two predictions with
     opposite errors merge. Cost: one sort of the rows, then one pass.
     """
-    low, high = _extremes(residual)
-    return max(high, -low)
+
+    weak = True
+
+    step = 2.0
+
+    def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
+        low, high = _extremes(residual)
+        return max(high, -low)
+
+    def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Return 1 or -1 up to the largest partial sum and 0 after it."""
+        curve = _curve(residual)
+        end = int(np.argmax(np.abs(curve)))
+        witness = np.zeros(value.size)
+        witness[:end] = np.sign(curve[end])
+        return witness
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        return super().detail(value, count, positives) | _cumulative(value, count, positives)
 
 
 @measure(
@@ -86,17 +80,31 @@ def ks(value: np.ndarray, residual: np.ndarray) -> float:
     formula=r"\max_{s \le t} \Bigl|\frac1n \sum_{i:\,s \le v_i \le t} (y_i - v_i)\Bigr|",
     reference=ARRIETA,
     bounds=(0, 1),
-    norm=True,
-    detail=kuiper_detail,
-    honest=_honest_kuiper,
-    costly_above=500_000,
+    slow_above=500_000,
 )
-def kuiper(value: np.ndarray, residual: np.ndarray) -> float:
-    """Return the largest absolute sum of residuals over an interval of predictions, divided by n.
+class Kuiper(Seminorm):
+    """The largest absolute sum of residuals over an interval of predictions, divided by n.
 
     No options. It has no bins and no bandwidth. It is at least the Kolmogorov–Smirnov error and at most the unbinned
     calibration error, and jumps when two predictions with opposite errors merge. Cost: one sort of the rows, then one
     pass.
     """
-    low, high = _extremes(residual)
-    return high - low
+
+    weak = True
+
+    floor = 0.0
+
+    def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
+        low, high = _extremes(residual)
+        return high - low
+
+    def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Return 1 or -1 between the two extreme partial sums and 0 outside."""
+        curve = _curve(residual)
+        low, high = int(np.argmin(curve)), int(np.argmax(curve))
+        witness = np.zeros(value.size)
+        witness[min(low, high) : max(low, high)] = 1.0 if low < high else -1.0
+        return witness
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        return super().detail(value, count, positives) | _cumulative(value, count, positives)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.registry import find_measure, measure
+from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.registry import measure
 
 BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886"
 
@@ -16,12 +17,6 @@ RUNS = 2000  # of neighbouring predictions, the most between which `contiguous_m
 NEAR = 1e-9  # predictions nearer to each other are put in one place: the solver could not tell them apart
 SMALL = 2e-9  # coefficients below are left out, on which HiGHS gives up: an error of as much, within that of any grid
 EXACT = 1e-10  # to which HiGHS satisfies every condition, the least that it accepts
-
-
-def _grid_size(grid: int) -> int:
-    if isinstance(grid, bool) or not isinstance(grid, int | np.integer) or grid < 2:
-        raise ValueError(f"expected grid to be a whole number of at least 2, found {grid!r}")
-    return int(grid)
 
 
 def _present(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -91,41 +86,18 @@ def _least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple
     return max(-found.fun / size, 0.0), found.x.reshape(2, size)
 
 
-def lower_distance_detail(
-    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, grid: int = 1000
-) -> dict[str, Any]:
-    """Return the range that the grid leaves, the bracket by `smooth_ce`, and the two functions that attain the value.
-
-    "range": the lower distance itself is between these two numbers. "bracket": smCE / 2 and 2 smCE, between which it
-    is too. "weight_negative" and "weight_positive": 1-Lipschitz functions of the prediction; the mean over rows of the
-    one that belongs to the row's outcome is the value, and no calibrated sample has a positive mean (beyond the range).
-    """
-    intervals = _grid_size(grid)
-    point, share, hits, above, below = _on_grid(*_present(value, count, positives), intervals)
-    distance, weights = _least_move(point, share, hits)
-    negative, positive = (np.interp(value, point, weight) for weight in weights)
-    smooth = find_measure("smooth_ce", {}).statistic(value, count, positives)
-    return {
-        "range": np.array([max(distance - 0.5 / intervals**2 - above, 0.0), distance + below]),
-        "bracket": np.array([smooth / 2, 2 * smooth]),
-        "weight_negative": negative,
-        "weight_positive": positive,
-    }
-
-
 @measure(
     "lower_distance",
     title="Lower distance from calibration",
     formula=r"\min \Bigl\{ \mathbb E\,|u - v| : (v, y) \sim \Gamma,\ \mathbb E[y \mid u] = u \Bigr\}",
     reference=BLASIOK,
     bounds=(0, 1),
-    detail=lower_distance_detail,
     continuous=True,
-    costly_above=0,
+    slow_above=0,
     resamples=99,
 )
-def lower_distance(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, grid: int = 1000) -> float:
-    """Return how far predictions must move on average to become calibrated, each row on its own.
+class LowerDistance(Statistic):
+    """How far predictions must move on average to become calibrated, each row on its own.
 
     Rows with the same prediction may go to different places, also by their outcome. No domain of covariates in which
     these predictions and outcomes arise is nearer to calibration; some are as near.
@@ -143,7 +115,38 @@ def lower_distance(value: np.ndarray, count: np.ndarray, positives: np.ndarray, 
     rows. A test solves one for every resample, so take a grid of 50 there. `smooth_ce` is between half and twice the
     value, and quick.
     """
-    return _least_move(*_on_grid(*_present(value, count, positives), _grid_size(grid))[:3])[0]
+
+    plugs_in = True
+
+    grid: int = 1000
+
+    def check(self) -> None:
+        if isinstance(self.grid, bool) or not isinstance(self.grid, int | np.integer) or self.grid < 2:
+            raise ValueError(f"expected grid to be a whole number of at least 2, found {self.grid!r}")
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        return _least_move(*_on_grid(*_present(value, count, positives), self.grid)[:3])[0]
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        """Return the range that the grid leaves, the bracket by `smooth_ce`, and the two functions of the value.
+
+        "range": the lower distance itself is between these two numbers. "bracket": smCE / 2 and 2 smCE, between which
+        it is too. "weight_negative" and "weight_positive": 1-Lipschitz functions of the prediction; the mean over rows
+        of the one that belongs to the row's outcome is the value, and no calibrated sample has a positive mean (beyond
+        the range).
+        """
+        from calibstat.measures.smooth_ce import SmoothCE
+
+        point, share, hits, above, below = _on_grid(*_present(value, count, positives), self.grid)
+        distance, weights = _least_move(point, share, hits)
+        negative, positive = (np.interp(value, point, weight) for weight in weights)
+        smooth = SmoothCE().evaluate(value, count, positives)
+        return {
+            "range": np.array([max(distance - 0.5 / self.grid**2 - above, 0.0), distance + below]),
+            "bracket": np.array([smooth / 2, 2 * smooth]),
+            "weight_negative": negative,
+            "weight_positive": positive,
+        }
 
 
 def best_merging(value: np.ndarray, share: np.ndarray, positives: np.ndarray) -> tuple[float, np.ndarray]:
@@ -189,7 +192,7 @@ def contiguous_merging(value: np.ndarray, count: np.ndarray, positives: np.ndarr
 
 
 @jit
-def _least_cut(value, share, hits, edge):  # type: ignore[no-untyped-def]
+def _least_cut(value: np.ndarray, share: np.ndarray, hits: np.ndarray, edge: np.ndarray) -> float:
     """Return the least cost of cutting at some of these edges: best to an edge is best to an earlier one and a cell."""
     rows, moment, ones = np.zeros(value.size + 1), np.zeros(value.size + 1), np.zeros(value.size + 1)
     for j in range(value.size):
@@ -216,31 +219,16 @@ def _least_cut(value, share, hits, edge):  # type: ignore[no-untyped-def]
     return max(best[-1], 0.0)
 
 
-def upper_distance_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-    """Return where each prediction goes (NaN if it has no rows); of too many predictions, only a bracket.
-
-    "merged": the mean outcome of the cell of each distinct prediction. "bracket": `lower_distance`, and the least mean
-    move if neighbouring predictions are merged, between which the upper distance and the true one are.
-    """
-    if np.count_nonzero(count) > LARGEST:
-        lower = find_measure("lower_distance", {}).statistic(value, count, positives)
-        return {"bracket": np.array([lower, contiguous_merging(value, count, positives)])}
-    merged = np.full(value.size, np.nan)
-    merged[count > 0] = best_merging(*_present(value, count, positives))[1]
-    return {"merged": merged}
-
-
 @measure(
     "upper_distance",
     title="Upper distance from calibration",
     formula=r"\min \Bigl\{ \mathbb E\,|\kappa(v) - v| : \mathbb E[y \mid \kappa(v)] = \kappa(v) \Bigr\}",
     reference=BLASIOK,
     bounds=(0, 1),
-    detail=upper_distance_detail,
-    largest=LARGEST,
+    slow_above=0,
 )
-def upper_distance(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-    """Return how far predictions must move on average to become calibrated if equal ones stay together.
+class UpperDistance(Statistic):
+    """How far predictions must move on average to become calibrated if equal ones stay together.
 
     No domain of covariates in which these predictions and outcomes arise is farther from calibration; some are as far.
     It is the least mean distance over all ways to merge predictions and give each cell its mean outcome.
@@ -249,11 +237,31 @@ def upper_distance(value: np.ndarray, count: np.ndarray, positives: np.ndarray) 
     of more there is no estimate, and `calibstat.detail` gives a bracket. It jumps when predictions that moved to
     different places become equal.
     """
-    value, share, hits = _present(value, count, positives)
-    if value.size > LARGEST:
-        ways = "the upper distance is a minimum over all ways to merge predictions, which are too many"
-        raise ValueError(
-            f"expected at most {LARGEST} distinct predictions, found {value.size}: {ways}; calibstat.detail(..., "
-            "measure='upper_distance') gives a bracket"
-        )
-    return best_merging(value, share, hits)[0]
+
+    plugs_in = True
+
+    def has_value(self, value: np.ndarray) -> bool:
+        return value.size <= LARGEST
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        value, share, hits = _present(value, count, positives)
+        if value.size > LARGEST:
+            ways = "the upper distance is a minimum over all ways to merge predictions, which are too many"
+            raise ValueError(
+                f"expected at most {LARGEST} distinct predictions, found {value.size}: {ways}; "
+                "calibstat.detail(..., measure='upper_distance') gives a bracket"
+            )
+        return best_merging(value, share, hits)[0]
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        """Return where each prediction goes (NaN if it has no rows); of too many predictions, only a bracket.
+
+        "merged": the mean outcome of the cell of each distinct prediction. "bracket": `lower_distance`, and the least
+        mean move if neighbouring predictions are merged, between which the upper distance and the true one are.
+        """
+        if np.count_nonzero(count) > LARGEST:
+            lower = LowerDistance().evaluate(value, count, positives)
+            return {"bracket": np.array([lower, contiguous_merging(value, count, positives)])}
+        merged = np.full(value.size, np.nan)
+        merged[count > 0] = best_merging(*_present(value, count, positives))[1]
+        return {"merged": merged}

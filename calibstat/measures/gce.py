@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.binned import BLOCK, MANY_BINS, bin_cells, bin_of, is_unbinned, number_of_bins
+from calibstat.measures.binned import BLOCK, MANY_BINS, bin_cells, bin_of, check_bins, is_unbinned, number_of_bins
+from calibstat.measures.multiclass_kinds import VectorStatistic
 from calibstat.measures.registry import measure
 
 NIXON = (
@@ -17,6 +18,17 @@ NIXON = (
 )
 STRATEGIES = {"even": "uniform", "adaptive": "quantile"}
 NORMS = ("l1", "l2")
+
+
+def check_switches(binning: str, max_prob: bool, class_conditional: bool, threshold: float) -> None:
+    """Raise if one of these options is wrong."""
+    if binning not in STRATEGIES:
+        raise ValueError(f"expected binning 'even' or 'adaptive', found {binning!r}")
+    for name, switch in (("max_prob", max_prob), ("class_conditional", class_conditional)):
+        if not isinstance(switch, bool | np.bool_):
+            raise ValueError(f"expected {name} True or False, found {switch!r}")
+    if not 0 <= threshold < 1:
+        raise ValueError(f"expected a threshold of at least 0 and below 1, found {threshold!r}")
 
 
 def l1_and_l2(
@@ -30,13 +42,7 @@ def l1_and_l2(
     n_bins: int | str | None,
 ) -> np.ndarray:
     """Return both norms of the error for each row of labels, shape (B, 2); the bins are cut once."""
-    if binning not in STRATEGIES:
-        raise ValueError(f"expected binning 'even' or 'adaptive', found {binning!r}")
-    for name, switch in (("max_prob", max_prob), ("class_conditional", class_conditional)):
-        if not isinstance(switch, bool | np.bool_):
-            raise ValueError(f"expected {name} True or False, found {switch!r}")
-    if not 0 <= threshold < 1:
-        raise ValueError(f"expected a threshold of at least 0 and below 1, found {threshold!r}")
+    check_switches(binning, max_prob, class_conditional, threshold)
     least = np.float64(threshold)  # a Python number would be rounded to the type of `prob` before it is compared
     top = prob.argmax(axis=1) if max_prob else np.full(prob.shape[0], -1)
     bins = 0 if is_unbinned(n_bins) else number_of_bins(n_bins, prob.shape[0])
@@ -88,7 +94,7 @@ def _group_sums(
 
 
 @jit
-def _bin_below(v, upper):  # type: ignore[no-untyped-def]
+def _bin_below(v: float, upper: np.ndarray) -> int:
     """Return the first bin whose largest prediction is at least v."""
     low = 0
     high = upper.size - 1
@@ -102,7 +108,7 @@ def _bin_below(v, upper):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _even_sums(prob, bins, threshold):  # type: ignore[no-untyped-def]
+def _even_sums(prob: np.ndarray, bins: int, threshold: float) -> tuple[np.ndarray, np.ndarray]:
     """Return for each class and even bin how many probabilities above the threshold there are, and their sum.
 
     The rest goes into one more bin, which is dropped: the first loop over a row then has no branches.
@@ -127,7 +133,15 @@ def _even_sums(prob, bins, threshold):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _errors(prob, labels, top, threshold, count, value, upper):  # type: ignore[no-untyped-def]
+def _errors(
+    prob: np.ndarray,
+    labels: np.ndarray,
+    top: np.ndarray,
+    threshold: float,
+    count: np.ndarray,
+    value: np.ndarray,
+    upper: np.ndarray,
+) -> np.ndarray:
     """Return the L1 and the L2 error for each row of labels, given the bins: only hits are left to count.
 
     `count` and `value`, the kept probabilities and their sum, have one row for each class, or one for all together.
@@ -161,57 +175,17 @@ def _errors(prob, labels, top, threshold, count, value, upper):  # type: ignore[
     return out
 
 
-def gce_batch(
-    prob: np.ndarray,
-    labels: np.ndarray,
-    *,
-    binning: str = "even",
-    max_prob: bool = False,
-    class_conditional: bool = True,
-    threshold: float = 0.0,
-    norm: str = "l1",
-    n_bins: int | str | None = 15,
-) -> np.ndarray:
-    """Return the error for each row of labels, shape (B, n)."""
-    if norm not in NORMS:
-        raise ValueError(f"expected norm 'l1' or 'l2', found {norm!r}")
-    both = l1_and_l2(
-        prob,
-        labels,
-        binning=binning,
-        max_prob=max_prob,
-        class_conditional=class_conditional,
-        threshold=threshold,
-        n_bins=n_bins,
-    )
-    return both[:, NORMS.index(norm)]
-
-
 @measure(
     "gce",
     title="General calibration error",
-    formula=(
-        r"\Bigl(\frac1K \sum_k \sum_b \frac{n_{bk}}{n_k}\,"
-        r"\bigl|\mathrm{acc}_{bk} - \mathrm{conf}_{bk}\bigr|^p\Bigr)^{1/p}"
-    ),
+    formula=r"\Bigl(\frac1K \sum_k \sum_b \frac{n_{bk}}{n_k}\,"
+    r"\bigl|\mathrm{acc}_{bk} - \mathrm{conf}_{bk}\bigr|^p\Bigr)^{1/p}",
     reference=NIXON,
     bounds=(0, 1),
-    of="vectors",
-    batch=gce_batch,
     sound=False,
 )
-def gce(
-    prob: np.ndarray,
-    label: np.ndarray,
-    *,
-    binning: str = "even",
-    max_prob: bool = False,
-    class_conditional: bool = True,
-    threshold: float = 0.0,
-    norm: str = "l1",
-    n_bins: int | str | None = 15,
-) -> float:
-    """Return the general calibration error: the gap between accuracy and confidence in bins, by five switches.
+class GCE(VectorStatistic):
+    """The general calibration error: the gap between accuracy and confidence in bins, by five switches.
 
     Options: `binning`, "even" for bins of equal width or "adaptive" for as near equal numbers of probabilities as ties
     allow; `max_prob`, to look only at the largest probability of each row (of equal ones the first) and not at all K;
@@ -230,14 +204,31 @@ def gce(
     that cancel within a bin. Cost: O(n K), for adaptive bins a sort of each class or, not class-conditional, of all
     kept probabilities together, which takes several times their memory.
     """
-    found = gce_batch(
-        prob,
-        label[np.newaxis],
-        binning=binning,
-        max_prob=max_prob,
-        class_conditional=class_conditional,
-        threshold=threshold,
-        norm=norm,
-        n_bins=n_bins,
-    )
-    return float(found[0])
+
+    binning: str = "even"
+    max_prob: bool = False
+    class_conditional: bool = True
+    threshold: float = 0.0
+    norm: str = "l1"
+    n_bins: int | str | None = 15
+
+    def check(self) -> None:
+        if self.norm not in NORMS:
+            raise ValueError(f"expected norm 'l1' or 'l2', found {self.norm!r}")
+        check_switches(self.binning, self.max_prob, self.class_conditional, self.threshold)
+        check_bins(self.n_bins)
+
+    def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
+        return float(self.batch(prob, label[np.newaxis])[0])
+
+    def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        both = l1_and_l2(
+            prob,
+            labels,
+            binning=self.binning,
+            max_prob=self.max_prob,
+            class_conditional=self.class_conditional,
+            threshold=self.threshold,
+            n_bins=self.n_bins,
+        )
+        return both[:, NORMS.index(self.norm)]

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.measures.binary_kinds import Seminorm, Statistic
+from calibstat.measures.population_value import FINE, BinaryPopulation
 from calibstat.measures.registry import measure
 
 BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886"
@@ -18,7 +20,7 @@ BLOCK = 64  # candidates that one lower bound stands for; and blocks that one st
 
 
 @jit
-def _cheapest(value, count, positives):  # type: ignore[no-untyped-def]
+def _cheapest(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the cost of the cheapest intervals, times n, and for each j where the last interval of the first j starts.
 
     With R and S the running sums of rows and residuals, the cheapest intervals of the first j values cost
@@ -66,7 +68,7 @@ def _cheapest(value, count, positives):  # type: ignore[no-untyped-def]
     return cost[m], start
 
 
-def interval_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+def _best_partition(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
     """Return the best partition, one entry for each interval: its ends, rows, and what it adds to the value.
 
     `residual` is the sum of residuals over n, `cost` is abs(residual) + width * count / n, and the costs add up to the
@@ -98,12 +100,11 @@ def interval_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray)
     r" + \frac{n_I}{n}\,\mathrm{width}(I)",
     reference=BLASIOK,
     bounds=(0, 1),
-    detail=interval_detail,
-    costly_above=10_000,
+    slow_above=10_000,
     resamples=99,
 )
-def interval_ce(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-    """Return the least sum of binned calibration error and average width of a row's bin, over all ways to cut [0, 1].
+class IntervalCE(Statistic):
+    """The least sum of binned calibration error and average width of a row's bin, over all ways to cut [0, 1].
 
     No options. It is an upper bound on the distance from calibration, at most 4 times the square root of the lower
     distance. Equal predictions stay in one interval, so it jumps up where two predictions meet whose rows were of use
@@ -114,14 +115,24 @@ def interval_ce(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> 
     case is m**2 steps: large counts whose residuals alternate in sign and shrink are such data, on which 40,000
     predictions take a second instead of a hundredth.
     """
-    return float(_cheapest(value, count, positives)[0]) / count.sum()
+
+    plugs_in = True
+
+    def population_value(self, population: BinaryPopulation) -> float:
+        return self.plug_in(population, np.arange(1, FINE) / FINE)  # the ends of its intervals are rounded to nodes
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        return float(_cheapest(value, count, positives)[0]) / count.sum()
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        return _best_partition(value, count, positives)
 
 
 # --- random intervals of one width -----------------------------------------------------------------------------------
 
 
 @jit
-def _windows(value, residual, width):  # type: ignore[no-untyped-def]
+def _windows(value: np.ndarray, residual: np.ndarray, width: float) -> float:
     """Return the integral over t of abs(residual in [t, t + width)), divided by the width.
 
     A shift r in [0, width) has the intervals [t, t + width) with t = r, r +- width, ..., so that over all shifts each t
@@ -149,7 +160,7 @@ def _windows(value, residual, width):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _windows_witness(value, residual, width):  # type: ignore[no-untyped-def]
+def _windows_witness(value: np.ndarray, residual: np.ndarray, width: float) -> np.ndarray:
     """Return for each value the mean sign of the residual in the windows that hold it, by the same steps."""
     change = np.zeros(value.size + 1)  # of the integrated sign, from each value to the next
     inside = 0.0
@@ -184,19 +195,6 @@ def _witness(value: np.ndarray, residual: np.ndarray, width: float) -> np.ndarra
     return np.clip(_windows_witness(value, residual, width), -1, 1) if width > 0 else np.sign(residual)
 
 
-def _check_width(width: float) -> float:
-    if not 0 < width <= 1:
-        raise ValueError(f"expected a width above 0 and at most 1, found {width!r}")
-    return float(width)
-
-
-def random_interval_detail(
-    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, width: float = 0.1
-) -> dict[str, Any]:
-    """Return the witness: for each prediction the mean, over shifts, sign of the residual in its interval."""
-    return {"witness": _witness(value, (positives - count * value) / count.sum(), _check_width(width))}
-
-
 @measure(
     "random_interval_ce",
     title="Random interval calibration error",
@@ -204,13 +202,11 @@ def random_interval_detail(
     r" \Bigl|\frac1n \sum_{i:\,v_i \in [r + j\varepsilon,\, r + (j + 1)\varepsilon)} (y_i - v_i)\Bigr|",
     reference=BLASIOK,
     bounds=(0, 1),
-    norm=True,
-    detail=random_interval_detail,
     continuous=True,
-    costly_above=100_000,
+    slow_above=100_000,
 )
-def random_interval_ce(value: np.ndarray, residual: np.ndarray, *, width: float = 0.1) -> float:
-    """Return the mean, over all shifts of a grid of bins of one width, of the binned L1 calibration error.
+class RandomIntervalCE(Seminorm):
+    """The mean, over all shifts of a grid of bins of one width, of the binned L1 calibration error.
 
     Option: `width`, above 0 and at most 1.
 
@@ -219,7 +215,23 @@ def random_interval_ce(value: np.ndarray, residual: np.ndarray, *, width: float 
     Errors of opposite sign much closer than the width cancel almost, but never quite. Cost: one sort of the rows, then
     one pass.
     """
-    return _random(value, residual, _check_width(width))
+
+    weak = True
+
+    step = None
+
+    width: float = 0.1
+
+    def check(self) -> None:
+        if not 0 < self.width <= 1:
+            raise ValueError(f"expected a width above 0 and at most 1, found {self.width!r}")
+
+    def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
+        return _random(value, residual, float(self.width))
+
+    def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Return for each prediction the mean, over shifts, sign of the residual in its interval."""
+        return _witness(value, residual, float(self.width))
 
 
 # --- the best width --------------------------------------------------------------------------------------------------
@@ -230,8 +242,6 @@ def _widths(value: np.ndarray, residual: np.ndarray, precision: float) -> list[t
 
     Values do not decrease from 1 on, so none after one that is at least the best sum of width and value can be better.
     """
-    if not 0 < precision <= 1:
-        raise ValueError(f"expected a precision above 0 and at most 1, found {precision!r}")
     found = [(0.0, _random(value, residual, 0.0))]
     best, width = found[0][1], 1.0
     while True:
@@ -242,31 +252,18 @@ def _widths(value: np.ndarray, residual: np.ndarray, precision: float) -> list[t
         width /= 2
 
 
-def surrogate_interval_detail(
-    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, precision: float = 0.001
-) -> dict[str, Any]:
-    """Return the best width (0 for the limit), all widths tried with their errors, and the witness at the best."""
-    residual = (positives - count * value) / count.sum()
-    widths, errors = np.array(_widths(value, residual, precision)).T
-    best = float(widths[np.argmin(widths + errors)])
-    return {"width": best, "widths": widths, "errors": errors, "witness": _witness(value, residual, best)}
-
-
 @measure(
     "surrogate_interval_ce",
     title="Surrogate interval calibration error",
     formula=r"\inf_{k \ge 0} \bigl(\mathrm{RintCE}(2^{-k}) + 2^{-k}\bigr)",
     reference=BLASIOK,
     bounds=(0, 1),
-    detail=surrogate_interval_detail,
     continuous=True,
     resolution=1 / 1024,  # the narrowest width, beside which the limit is not continuous
-    costly_above=10_000,
+    slow_above=10_000,
 )
-def surrogate_interval_ce(
-    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, precision: float = 0.001
-) -> float:
-    """Return the least sum of a width and the random interval calibration error at that width.
+class SurrogateIntervalCE(Statistic):
+    """The least sum of a width and the random interval calibration error at that width.
 
     Option: `precision`, above 0 and at most 1: the width is 1, 1/2, 1/4, ... down to the first below `precision`, or 0
     for their limit, where the error is the unbinned one. The value exceeds the infimum over all widths 2**-k by less
@@ -275,5 +272,22 @@ def surrogate_interval_ce(
     It is an upper bound on `interval_ce`, and within a polynomial of the distance from calibration. Cost: one sort of
     the rows, then one pass for each width.
     """
-    residual = (positives - count * value) / count.sum()
-    return min(width + error for width, error in _widths(value, residual, precision))
+
+    plugs_in = True
+
+    precision: float = 0.001
+
+    def check(self) -> None:
+        if not 0 < self.precision <= 1:
+            raise ValueError(f"expected a precision above 0 and at most 1, found {self.precision!r}")
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        residual = (positives - count * value) / count.sum()
+        return min(width + error for width, error in _widths(value, residual, self.precision))
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        """Return the best width (0 for the limit), all widths tried with their errors, and the witness at the best."""
+        residual = (positives - count * value) / count.sum()
+        widths, errors = np.array(_widths(value, residual, self.precision)).T
+        best = float(widths[np.argmin(widths + errors)])
+        return {"width": best, "widths": widths, "errors": errors, "witness": _witness(value, residual, best)}

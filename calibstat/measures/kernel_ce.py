@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.registry import HonestRecipe, WitnessInterval, measure
+from calibstat.measures.binary_kinds import Seminorm, Statistic
+from calibstat.measures.population_value import BinaryPopulation
+from calibstat.measures.registry import measure
 
 REFERENCE = (
     "Kumar, Sarawagi, Jain 2018, Trainable calibration measures for neural networks from kernel mean embeddings; "
@@ -17,7 +18,7 @@ REFERENCE = (
 
 
 @jit
-def _laplace(value, residual, bandwidth):  # type: ignore[no-untyped-def]
+def _laplace(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> float:
     """Return sum_jk r_j r_k exp(-abs(v_j - v_k) / bandwidth) in one pass.
 
     `near` is the sum over k < j of r_k exp(-(v_j - v_k) / bandwidth): a step up by d multiplies it by exp(-d /
@@ -33,7 +34,7 @@ def _laplace(value, residual, bandwidth):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _laplace_smoothed(value, residual, bandwidth):  # type: ignore[no-untyped-def]
+def _laplace_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> np.ndarray:
     """Return sum_k r_k exp(-abs(v_j - v_k) / bandwidth) for every j: one pass upwards, one downwards."""
     out = residual.copy()
     near = 0.0
@@ -48,7 +49,7 @@ def _laplace_smoothed(value, residual, bandwidth):  # type: ignore[no-untyped-de
 
 
 @jit
-def _gaussian_smoothed(value, residual, bandwidth):  # type: ignore[no-untyped-def]
+def _gaussian_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> np.ndarray:
     """Return sum_k r_k exp(-((v_j - v_k) / bandwidth)**2 / 2) for every j, pair by pair."""
     out = residual.copy()
     for j in range(value.size):
@@ -68,26 +69,9 @@ def _check(kernel: str, bandwidth: float) -> None:
 
 def _square(value: np.ndarray, residual: np.ndarray, kernel: str, bandwidth: float) -> float:
     """Return sum_jk r_j r_k K(v_j, v_k), which only rounding can make negative."""
-    _check(kernel, bandwidth)
     if kernel == "laplace":
         return max(_laplace(value, residual, float(bandwidth)), 0.0)
     return max(float(residual @ _gaussian_smoothed(value, residual, float(bandwidth))), 0.0)
-
-
-def kernel_detail(
-    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, kernel: str = "laplace", bandwidth: float = 1.0
-) -> dict[str, Any]:
-    """Return the witness: the function of the unit ball that the residuals agree with most."""
-    _check(kernel, bandwidth)
-    residual = (positives - count * value) / count.sum()
-    smoothed = (_laplace_smoothed if kernel == "laplace" else _gaussian_smoothed)(value, residual, float(bandwidth))
-    norm = kernel_ce(value, residual, kernel=kernel, bandwidth=bandwidth)
-    # the unit ball lies in [-1, 1] because K(v, v) = 1; clipping removes rounding only
-    return {"witness": np.clip(smoothed / norm, -1, 1) if norm > 0 else np.zeros_like(smoothed)}
-
-
-def _honest_kernel() -> HonestRecipe:
-    return WitnessInterval(kappa=2, floor=2)
 
 
 @measure(
@@ -96,14 +80,11 @@ def _honest_kernel() -> HonestRecipe:
     formula=r"\Bigl(\frac1{n^2} \sum_{i,j} (y_i - v_i)\,(y_j - v_j)\,K(v_i, v_j)\Bigr)^{1/2}",
     reference=REFERENCE,
     bounds=(0, 1),
-    norm=True,
-    detail=kernel_detail,
-    honest=_honest_kernel,
     continuous=True,
-    costly_above=100_000,
+    slow_above=100_000,
 )
-def kernel_ce(value: np.ndarray, residual: np.ndarray, *, kernel: str = "laplace", bandwidth: float = 1.0) -> float:
-    """Return the kernel calibration error: large where residuals of nearby predictions have the same sign.
+class KernelCE(Seminorm):
+    """The kernel calibration error: large where residuals of nearby predictions have the same sign.
 
     Options: `kernel`, "laplace" for K = exp(-u) or "gaussian" for K = exp(-u²/2), u = |v_i - v_j| / bandwidth;
     `bandwidth`, above 0. It is the root of a mean over all pairs of rows, a row with itself included, and therefore
@@ -113,7 +94,28 @@ def kernel_ce(value: np.ndarray, residual: np.ndarray, *, kernel: str = "laplace
     predictions. The Laplace kernel is consistent with the distance from calibration, the Gaussian one misses errors of
     high frequency.
     """
-    return math.sqrt(_square(value, residual, kernel, bandwidth))
+
+    weak = True
+
+    step = 2.0
+    hilbert = True
+
+    kernel: str = "laplace"
+    bandwidth: float = 1.0
+
+    def check(self) -> None:
+        _check(self.kernel, self.bandwidth)
+
+    def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
+        return math.sqrt(_square(value, residual, self.kernel, self.bandwidth))
+
+    def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Return the function of the unit ball that the residuals agree with most."""
+        smooth = _laplace_smoothed if self.kernel == "laplace" else _gaussian_smoothed
+        smoothed = smooth(value, residual, float(self.bandwidth))
+        norm = self.norm(value, residual)
+        # the unit ball lies in [-1, 1] because K(v, v) = 1; clipping removes rounding only
+        return np.clip(smoothed / norm, -1, 1) if norm > 0 else np.zeros_like(smoothed)
 
 
 @measure(
@@ -123,17 +125,10 @@ def kernel_ce(value: np.ndarray, residual: np.ndarray, *, kernel: str = "laplace
     reference=REFERENCE,
     bounds=(-1, 1),
     continuous=True,
-    costly_above=100_000,
+    slow_above=100_000,
 )
-def kernel_ce_squared(
-    value: np.ndarray,
-    count: np.ndarray,
-    positives: np.ndarray,
-    *,
-    kernel: str = "laplace",
-    bandwidth: float = 1.0,
-) -> float:
-    """Return the mean of residuals' products over pairs of different rows: an unbiased estimate of `kernel_ce` squared.
+class KernelCESquared(Statistic):
+    """The mean of residuals' products over pairs of different rows: an unbiased estimate of `kernel_ce` squared.
 
     Options: `kernel`, "laplace" for K = exp(-u) or "gaussian" for K = exp(-u²/2), u = |v_i - v_j| / bandwidth;
     `bandwidth`, above 0. It is in squared units and may be negative: of a calibrated model it is so about as often as
@@ -141,9 +136,20 @@ def kernel_ce_squared(
 
     Exact, at the cost of `kernel_ce`.
     """
-    n = count.sum()
-    square = _square(value, (positives - count * value) / n, kernel, bandwidth)
-    if n < 2:
-        return 0.0
-    same_row = positives @ (1 - value) ** 2 + (count - positives) @ value**2
-    return float((n * square - same_row / n) / (n - 1))
+
+    kernel: str = "laplace"
+    bandwidth: float = 1.0
+
+    def check(self) -> None:
+        _check(self.kernel, self.bandwidth)
+
+    def population_value(self, population: BinaryPopulation) -> float:
+        return KernelCE(kernel=self.kernel, bandwidth=self.bandwidth).population_value(population) ** 2
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        n = count.sum()
+        square = _square(value, (positives - count * value) / n, self.kernel, self.bandwidth)
+        if n < 2:
+            return 0.0
+        same_row = positives @ (1 - value) ** 2 + (count - positives) @ value**2
+        return float((n * square - same_row / n) / (n - 1))

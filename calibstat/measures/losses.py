@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.data.clipping import clipped
-from calibstat.measures.registry import HonestRecipe, MeanInterval, Measure, measure
+from calibstat.data.clipping import check_clip, clipped
+from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.mean_loss import MeanLoss
+from calibstat.measures.population_value import BinaryPopulation
+from calibstat.measures.registry import measure
 
 BRIER = "Brier 1950, Verification of forecasts expressed in terms of probability"
 BRIER += ", doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2"
@@ -18,7 +20,7 @@ GNEITING += ", doi:10.1198/016214506000001437"
 
 
 @jit
-def _squared_error(value, count, positives):  # type: ignore[no-untyped-def]
+def _squared_error(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
     """Return the mean of (y - v)**2."""
     total = 0.0
     n = 0.0
@@ -30,7 +32,7 @@ def _squared_error(value, count, positives):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _negative_log_likelihood(value, count, positives):  # type: ignore[no-untyped-def]
+def _negative_log_likelihood(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
     """Return the mean of -log of the probability that the outcome had; no rows with an outcome add nothing."""
     total = 0.0
     n = 0.0
@@ -45,81 +47,11 @@ def _negative_log_likelihood(value, count, positives):  # type: ignore[no-untype
     return total / n
 
 
-def brier_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-    """Return the loss at each distinct prediction if the outcome is 1 and if it is 0."""
-    return {"loss_positive": (1 - value) ** 2, "loss_negative": value**2}
-
-
-def log_loss_detail(
-    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, clip: float | None = None
-) -> dict[str, Any]:
-    """Return the loss at each distinct prediction if the outcome is 1 and if it is 0."""
-    value = clipped(value, clip)
-    with np.errstate(divide="ignore"):
-        return {"loss_positive": 0.0 - np.log(value), "loss_negative": 0.0 - np.log1p(-value)}
-
-
 def normalized(loss: float, rate: float) -> float:
     """Divide a mean log loss by the entropy of the rate of the outcome; without both outcomes it is infinite, or 0."""
     if 0 < rate < 1:
         return loss / -(rate * math.log(rate) + (1 - rate) * math.log1p(-rate))
     return math.inf if loss > 0 else 0.0
-
-
-def _honest_mean() -> HonestRecipe:
-    return MeanInterval()
-
-
-def _brier_losses(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """Return the squared distance of one-hot class and prediction, row by row."""
-    happened = prob[np.arange(label.size), label].astype(np.float64)
-    return np.einsum("ij,ij->i", prob, prob, dtype=np.float64) + 1 - 2 * happened
-
-
-def log_losses(prob: np.ndarray, label: np.ndarray, *, clip: float | None = None) -> np.ndarray:
-    """Return -log of the probability that what happened had, row by row."""
-    with np.errstate(divide="ignore"):
-        return 0.0 - np.log(clipped(prob[np.arange(label.size), label].astype(np.float64), clip))
-
-
-def vector_brier(prob: np.ndarray, label: np.ndarray) -> float:
-    """Return the mean squared distance of one-hot class and predicted vector, from 0 to 2."""
-    return float(_brier_losses(prob, label).mean())
-
-
-def vector_log_loss(prob: np.ndarray, label: np.ndarray, *, clip: float | None = None) -> float:
-    """Return the mean negative log-likelihood of the classes."""
-    return float(log_losses(prob, label, clip=clip).mean())
-
-
-VECTOR_BRIER = Measure(
-    "brier",
-    title="Brier score",
-    formula=r"\frac1n \sum_i \sum_k (1[y_i = k] - p_{ik})^2",
-    reference=BRIER,
-    bounds=(0, 2),
-    function=vector_brier,
-    of="vectors",
-    tail="two-sided",
-    detail=lambda prob, label: {"loss": _brier_losses(prob, label)},
-    honest=_honest_mean,
-    complete=False,
-    continuous=True,
-)
-VECTOR_LOG_LOSS = Measure(
-    "log_loss",
-    title="Logarithmic loss",
-    formula=r"-\frac1n \sum_i \log p_{i y_i}",
-    reference=GNEITING,
-    bounds=(0, math.inf),
-    function=vector_log_loss,
-    of="vectors",
-    tail="two-sided",
-    detail=lambda prob, label, *, clip=None: {"loss": log_losses(prob, label, clip=clip)},
-    honest=_honest_mean,
-    complete=False,
-    continuous=True,
-)
 
 
 @measure(
@@ -128,21 +60,33 @@ VECTOR_LOG_LOSS = Measure(
     formula=r"\frac1n \sum_i (y_i - v_i)^2",
     reference=BRIER,
     bounds=(0, 1),
-    vectors=VECTOR_BRIER,
     tail="two-sided",
-    detail=brier_detail,
-    honest=_honest_mean,
     complete=False,
     continuous=True,
 )
-def brier(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-    """Return the mean squared difference of outcome and prediction.
+class Brier(MeanLoss):
+    """The mean squared difference of outcome and prediction.
 
     No options. A proper score: a calibrated model has the score that its predictions imply, not 0, so a test looks at
     both tails. Of whole vectors (lens "canonical") it is the squared distance of one-hot class and prediction, from 0
     to 2: for two classes twice the above. Cost: one sort of the rows, then one pass.
     """
-    return _squared_error(value, count, positives)
+
+    vector_bounds = (0.0, 2.0)
+
+    def loss(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return value**2, (1 - value) ** 2
+
+    def vector_loss(self, prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+        """Return the squared distance of one-hot class and prediction, row by row."""
+        observed = prob[np.arange(label.size), label].astype(np.float64)
+        return np.einsum("ij,ij->i", prob, prob, dtype=np.float64) + 1 - 2 * observed
+
+    def class_losses(self, prob: np.ndarray, log_prob: np.ndarray | None) -> np.ndarray:
+        return np.einsum("ij,ij->i", prob, prob)[:, None] + 1 - 2 * prob
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        return _squared_error(value, count, positives)
 
 
 @measure(
@@ -151,15 +95,12 @@ def brier(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
     formula=r"-\frac1n \sum_i \bigl(y_i \log v_i + (1 - y_i) \log (1 - v_i)\bigr)",
     reference=GNEITING,
     bounds=(0, math.inf),
-    vectors=VECTOR_LOG_LOSS,
     tail="two-sided",
-    detail=log_loss_detail,
-    honest=_honest_mean,
     complete=False,
     continuous=True,
 )
-def log_loss(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, clip: float | None = None) -> float:
-    """Return the mean negative log-likelihood of the outcomes, in natural units, with 0 log 0 = 0.
+class LogLoss(MeanLoss):
+    """The mean negative log-likelihood of the outcomes, in natural units, with 0 log 0 = 0.
 
     Option: `clip`, by which predictions are moved into [clip, 1 - clip]; by default none is. Then it is infinite as
     soon as an outcome that was given probability 0 happens, and so is the mean of the population these rows are from.
@@ -168,7 +109,33 @@ def log_loss(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, cli
     Of whole vectors (lens "canonical") it is that of the class that happened. Cost: one sort of the rows, then one
     pass.
     """
-    return _negative_log_likelihood(clipped(value, clip), count, positives)
+
+    takes_logarithms = True
+    clip: float | None = None
+
+    def check(self) -> None:
+        check_clip(self.clip)
+
+    def outcome_losses(self, value: np.ndarray, log_prob: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        loss = self.class_losses(value, log_prob)
+        return loss[:, 0], loss[:, 1]
+
+    def class_losses(self, prob: np.ndarray, log_prob: np.ndarray | None) -> np.ndarray:
+        assert log_prob is not None
+        return -(log_prob if self.clip is None else np.clip(log_prob, math.log(self.clip), math.log1p(-self.clip)))
+
+    def loss(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        value = clipped(value, self.clip)
+        with np.errstate(divide="ignore"):
+            return 0.0 - np.log1p(-value), 0.0 - np.log(value)
+
+    def vector_loss(self, prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+        """Return -log of the probability of the observed class, row by row."""
+        with np.errstate(divide="ignore"):
+            return 0.0 - np.log(clipped(prob[np.arange(label.size), label].astype(np.float64), self.clip))
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        return _negative_log_likelihood(clipped(value, self.clip), count, positives)
 
 
 @measure(
@@ -181,10 +148,8 @@ def log_loss(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, cli
     complete=False,
     continuous=True,
 )
-def normalized_log_loss(
-    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, clip: float | None = None
-) -> float:
-    """Return the mean log loss over that of always predicting the observed frequency of the outcome.
+class NormalizedLogLoss(Statistic):
+    """The mean log loss over that of always predicting the observed frequency of the outcome.
 
     Option: `clip`, as of `log_loss`. Below 1 for predictions that say more than the frequency does, 1 for the frequency
     itself; one minus it is the normalized cross entropy of Siu, Gish and Richardson (1997). It weighs calibration and
@@ -195,5 +160,16 @@ def normalized_log_loss(
     else infinite. Without `clip` it is infinite as soon as an outcome that was given probability 0 happens. Cost: one
     sort of the rows, then one pass.
     """
-    loss = _negative_log_likelihood(clipped(value, clip), count, positives)
-    return normalized(loss, float(positives.sum() / count.sum()))
+
+    takes_logarithms = True
+    clip: float | None = None
+
+    def check(self) -> None:
+        check_clip(self.clip)
+
+    def population_value(self, population: BinaryPopulation) -> float:
+        return normalized(population.mean(LogLoss(clip=self.clip)), population.rate())
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        loss = _negative_log_likelihood(clipped(value, self.clip), count, positives)
+        return normalized(loss, float(positives.sum() / count.sum()))

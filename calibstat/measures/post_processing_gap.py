@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.measures.binary_kinds import Statistic
 from calibstat.measures.registry import measure
 
 BGHN = "Błasiok, Gopalan, Hu, Nakkiran 2023, When Does Optimizing a Proper Loss Yield Calibration?, arXiv:2305.18764"
@@ -37,7 +38,7 @@ X, CHANGE, SLOPE, MOMENT, SHIFT = range(5)
 
 
 @jit
-def _add_up(node, child, t):  # type: ignore[no-untyped-def]
+def _add_up(node: np.ndarray, child: np.ndarray, t: int) -> None:
     """Compute the sums over the subtree of t from those of its children."""
     left, right = child[t, 0], child[t, 1]
     node[t, SLOPE] = node[left, SLOPE] + node[right, SLOPE] + node[t, CHANGE]
@@ -45,7 +46,7 @@ def _add_up(node, child, t):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _move(node, t, shift):  # type: ignore[no-untyped-def]
+def _move(node: np.ndarray, t: int, shift: float) -> None:
     """Move the subtree of t to the right."""
     if t > 0:
         node[t, X] += shift
@@ -54,7 +55,7 @@ def _move(node, t, shift):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _splay(node, child, path, side, length):  # type: ignore[no-untyped-def]
+def _splay(node: np.ndarray, child: np.ndarray, path: np.ndarray, side: np.ndarray, length: int) -> int:
     """Make the last node of a path that starts at the root the root; only its own sums remain to be added up.
 
     `side` says to which child the path goes on, 0 for the left one. No node on it has a shift waiting.
@@ -80,7 +81,7 @@ def _splay(node, child, path, side, length):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _improved(value, count, positives):  # type: ignore[no-untyped-def]
+def _improved(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
     """Return kappa at every prediction, NaN where there are no rows."""
     m = value.size
     node = np.zeros((2 * m + 1, 5))
@@ -155,11 +156,6 @@ def _improved(value, count, positives):  # type: ignore[no-untyped-def]
     return kappa
 
 
-def post_processing_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-    """Return the map kappa at each distinct prediction, with which the Brier score falls by the gap."""
-    return {"kappa": _improved(value, count, positives)}
-
-
 @measure(
     "post_processing_gap",
     title="Post-processing gap",
@@ -167,12 +163,11 @@ def post_processing_detail(value: np.ndarray, count: np.ndarray, positives: np.n
     r"\frac1n \sum_i (y_i - \kappa(v_i))^2",
     reference=BGHN,
     bounds=(0, 1),
-    detail=post_processing_detail,
     continuous=True,
-    costly_above=10_000,
+    slow_above=10_000,
 )
-def post_processing_gap(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-    """Return how much the best small update of the predictions would lower the Brier score.
+class PostProcessingGap(Statistic):
+    """How much the best small update of the predictions would lower the Brier score.
 
     No options. An update replaces v by kappa(v) in [0, 1], where kappa(v) - v is 1-Lipschitz: predictions keep their
     order and are pulled apart at most to twice their distance. These are some of the recalibrations of `mcb`, which is
@@ -182,7 +177,15 @@ def post_processing_gap(value: np.ndarray, count: np.ndarray, positives: np.ndar
     into account. Cost: one sort of the rows, then the logarithm of the number of distinct predictions for each of
     them, whatever the data, and 120 bytes of memory.
     """
-    kappa = np.where(count > 0, _improved(value, count, positives), value)
-    # no update is an update too, so that the sum is at least 0 but for rounding
-    gain = (value - kappa) * (count * (value + kappa) - 2 * positives)
-    return max(float(gain.sum() / count.sum()), 0.0)
+
+    plugs_in = True
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        kappa = np.where(count > 0, _improved(value, count, positives), value)
+        # no update is an update too, so that the sum is at least 0 but for rounding
+        gain = (value - kappa) * (count * (value + kappa) - 2 * positives)
+        return max(float(gain.sum() / count.sum()), 0.0)
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        """Return the map kappa at each distinct prediction, with which the Brier score falls by the gap."""
+        return {"kappa": _improved(value, count, positives)}

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.clipping import SMALLEST, check_clip, uncertain
+from calibstat.measures.binary_kinds import Statistic
 from calibstat.measures.bregman import BRIER, LOG_LOSS, Bregman
+from calibstat.measures.population_value import BinaryPopulation
 from calibstat.measures.registry import measure
 
 REFERENCE = (
@@ -30,7 +34,9 @@ LEAST_ROWS = 0.01  # fewer rows than this near a point, each counted by its kern
 
 
 @jit
-def _gaussian_sums(point, value, weight, bandwidth, table):  # type: ignore[no-untyped-def]
+def _gaussian_sums(
+    point: np.ndarray, value: np.ndarray, weight: np.ndarray, bandwidth: float, table: np.ndarray
+) -> np.ndarray:
     """Return sum_k w_k exp(-((x - v_k) / bandwidth)**2 / 2) for each point x and each row of weights."""
     rows, size = weight.shape
     blocks = int(2.0 / bandwidth) + 1
@@ -78,7 +84,7 @@ def _gaussian_sums(point, value, weight, bandwidth, table):  # type: ignore[no-u
 
 
 @jit
-def _epanechnikov_sums(point, value, weight, bandwidth):  # type: ignore[no-untyped-def]
+def _epanechnikov_sums(point: np.ndarray, value: np.ndarray, weight: np.ndarray, bandwidth: float) -> np.ndarray:
     """Return sum_k w_k max(1 - ((x - v_k) / bandwidth)**2, 0) for each point x and each row of weights; both ascend.
 
     Points are taken in blocks of one bandwidth. The block of a point lies in its window as a whole; of the block below
@@ -191,21 +197,6 @@ def find_divergence(divergence: str) -> Bregman:
     return DIVERGENCES[divergence]
 
 
-def regression_detail(
-    value: np.ndarray,
-    count: np.ndarray,
-    positives: np.ndarray,
-    *,
-    kernel: str = "gaussian",
-    bandwidth: float = 0.05,
-) -> dict[str, Any]:
-    """Return the regression of the outcomes at each distinct prediction, NaN at predictions that have no rows."""
-    present = count > 0
-    out = np.full(value.size, np.nan)
-    out[present] = regression(value[present], count[present], positives[present], kernel, bandwidth)
-    return {"regression": out}
-
-
 @measure(
     "regression_ce",
     title="Kernel regression calibration error",
@@ -213,25 +204,13 @@ def regression_detail(
     r"\quad \hat m(x) = \frac{\sum_i K_\sigma(x - v_i)\,y_i}{\sum_i K_\sigma(x - v_i)}",
     reference=REFERENCE,
     bounds=(-1, math.inf),
-    detail=regression_detail,
     complete=False,
     sound=False,
     continuous=True,
-    steep=lambda *, divergence="brier": find_divergence(divergence).is_steep,
-    costly_above=10_000,
+    slow_above=10_000,
 )
-def regression_ce(
-    value: np.ndarray,
-    count: np.ndarray,
-    positives: np.ndarray,
-    *,
-    divergence: str = "brier",
-    kernel: str = "gaussian",
-    bandwidth: float = 0.05,
-    estimator: str = "direct",
-    clip: float | None = None,
-) -> float:
-    """Return the mean divergence of the observed frequency, smoothed by a kernel, from the prediction.
+class RegressionCE(Statistic):
+    """The mean divergence of the observed frequency, smoothed by a kernel, from the prediction.
 
     Options: `divergence`, that of a score, "brier" for (m - v)² or "log_loss" for the Kullback-Leibler divergence of
     the two probabilities; `kernel`, "gaussian" for exp(-u²/2) or "epanechnikov" for 1 - u² within one bandwidth, of the
@@ -254,17 +233,52 @@ def regression_ce(
     Cost: one sort of the rows and one pass; Epanechnikov exact by moments that are only added to, Gaussian by a series
     in which the weight of every pair of rows is right to 1e-12.
     """
-    check_kernel(kernel, bandwidth)
-    phi = find_divergence(divergence)
-    if estimator not in ESTIMATORS:
-        raise ValueError(f"expected estimator 'direct' or 'plug_in', found {estimator!r}")
-    if not count.all():
-        value, count, positives = (part[count > 0] for part in (value, count, positives))
-    smoothed = regression(value, count, positives, kernel, bandwidth)
-    v = phi.inside(value, clip)
-    total: Any
-    if estimator == "direct":
-        total = count @ phi.loss(smoothed, v)
-    else:
-        total = count @ (phi.phi(smoothed) - phi.phi(v)) - phi.gradient(v) @ (positives - count * v)
-    return float(total / count.sum())
+
+    plugs_in = True
+
+    divergence: str = "brier"
+    kernel: str = "gaussian"
+    bandwidth: float = 0.05
+    estimator: str = "direct"
+    clip: float | None = None
+
+    def check(self) -> None:
+        check_kernel(self.kernel, self.bandwidth)
+        phi = find_divergence(self.divergence)
+        if self.estimator not in ESTIMATORS:
+            raise ValueError(f"expected estimator 'direct' or 'plug_in', found {self.estimator!r}")
+        phi.takes(check_clip(self.clip))
+
+    @property
+    def is_steep(self) -> bool:
+        """Whether a certain prediction would cost an infinite loss."""
+        return find_divergence(self.divergence).is_steep
+
+    def population_value(self, population: BinaryPopulation) -> float:
+        # in a continuous population 0 and 1 are rounded predictions, and certain to one rounding error only
+        rounded = self.is_steep and not population.finite and self.clip is None
+        return (replace(self, clip=SMALLEST) if rounded else self).plug_in(population)
+
+    def check_probabilities(self, prob: np.ndarray) -> None:
+        if self.is_steep:
+            uncertain(prob, self.clip, str(self))
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        phi = find_divergence(self.divergence)
+        if not count.all():
+            value, count, positives = (part[count > 0] for part in (value, count, positives))
+        smoothed = regression(value, count, positives, self.kernel, self.bandwidth)
+        v = phi.inside(value, self.clip)
+        total: Any
+        if self.estimator == "direct":
+            total = count @ phi.loss(smoothed, v)
+        else:
+            total = count @ (phi.phi(smoothed) - phi.phi(v)) - phi.gradient(v) @ (positives - count * v)
+        return float(total / count.sum())
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        """Return the regression of the outcomes at each distinct prediction, NaN at predictions that have no rows."""
+        present = count > 0
+        out = np.full(value.size, np.nan)
+        out[present] = regression(value[present], count[present], positives[present], self.kernel, self.bandwidth)
+        return {"regression": out}

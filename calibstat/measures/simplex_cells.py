@@ -36,6 +36,14 @@ def grid_cells(prob: np.ndarray, *, n_bins: int | str | None = 15) -> np.ndarray
     return np.unique(code, return_inverse=True)[1]
 
 
+def check_tree(threshold: str, min_size: int) -> None:
+    """Raise unless these options say how to grow a tree."""
+    if threshold not in ("mean", "median"):
+        raise ValueError(f"expected threshold 'mean' or 'median', found {threshold!r}")
+    if isinstance(min_size, bool) or min_size != int(min_size) or min_size < 1:
+        raise ValueError(f"expected min_size to be a whole number of at least 1, found {min_size!r}")
+
+
 def grow_tree(prob: np.ndarray, *, threshold: str = "mean", min_size: int = 100) -> tuple[np.ndarray, np.ndarray]:
     """Return the cell of each row in a tree grown on these rows, and the tree.
 
@@ -48,10 +56,7 @@ def grow_tree(prob: np.ndarray, *, threshold: str = "mean", min_size: int = 100)
     "coordinate", "threshold", "low" and "high"; the last two are the number of the split that comes next on that side,
     or ~c, which is negative, if it is cell c. No split: one cell.
     """
-    if threshold not in ("mean", "median"):
-        raise ValueError(f"expected threshold 'mean' or 'median', found {threshold!r}")
-    if isinstance(min_size, bool) or min_size != int(min_size) or min_size < 1:
-        raise ValueError(f"expected min_size to be a whole number of at least 1, found {min_size!r}")
+    check_tree(threshold, min_size)
     cell, coordinate, at, side = _grow(prob, int(min_size), threshold == "median")
     tree = np.empty(at.size, SPLIT)
     tree["coordinate"], tree["threshold"], tree["low"], tree["high"] = coordinate, at, side[:, 0], side[:, 1]
@@ -59,7 +64,7 @@ def grow_tree(prob: np.ndarray, *, threshold: str = "mean", min_size: int = 100)
 
 
 @jit
-def _grow(prob, min_size, median):  # type: ignore[no-untyped-def]
+def _grow(prob: np.ndarray, min_size: int, median: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the cell of each row, and coordinate, threshold and the two sides of each split."""
     n = prob.shape[0]
     row = np.arange(n)  # each cell holds a stretch of it
@@ -104,7 +109,7 @@ def _grow(prob, min_size, median):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _widest(prob, row):  # type: ignore[no-untyped-def]
+def _widest(prob: np.ndarray, row: np.ndarray) -> tuple[int, float]:
     """Return the coordinate of largest variance among these rows, and up to where it counts as at most its mean."""
     n_classes = prob.shape[1]
     mean = np.zeros(n_classes)
@@ -124,7 +129,7 @@ def _widest(prob, row):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _median(prob, row, k):  # type: ignore[no-untyped-def]
+def _median(prob: np.ndarray, row: np.ndarray, k: int) -> float:
     """Return the median of coordinate k among these rows."""
     value = np.empty(row.size)
     for i in range(row.size):
@@ -133,7 +138,7 @@ def _median(prob, row, k):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _part(prob, row, k, at, spare):  # type: ignore[no-untyped-def]
+def _part(prob: np.ndarray, row: np.ndarray, k: int, at: float, spare: np.ndarray) -> int:
     """Put the rows with coordinate k of at most `at` first, otherwise in their order; return how many there are."""
     low = 0
     high = 0

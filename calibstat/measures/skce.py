@@ -11,14 +11,26 @@ import math
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.measures.multiclass_kinds import VectorStatistic
+from calibstat.measures.population_value import VectorPopulation
 from calibstat.measures.registry import measure
 
 ROWS, COLUMNS = 8, 256  # a tile of the kernel: the first-level cache holds it
+MOST_PAIRED = 2**12  # points of a continuous population whose pairs are taken: the first of a Sobol net are one
 FINEST = 2.0**50  # kernel values become multiples of 1 / FINEST: a tile of them, each at most 2, adds up in 63 bits
 
 
 @jit
-def _row(prob, weight, i, first, gaussian, euclidean, bandwidth, out):  # type: ignore[no-untyped-def]
+def _row(
+    prob: np.ndarray,
+    weight: np.ndarray,
+    i: int,
+    first: int,
+    gaussian: bool,
+    euclidean: bool,
+    bandwidth: float,
+    out: np.ndarray,
+) -> None:
     """Fill in k(p_i, p_j) <w_i, w_j> for j = first, first + 1, ..., as many as there is room for."""
     distance = np.zeros(out.size)
     out[:] = 0.0
@@ -46,7 +58,9 @@ def _row(prob, weight, i, first, gaussian, euclidean, bandwidth, out):  # type: 
 
 
 @jit
-def pair_sums(prob, weight, size, gaussian, euclidean, bandwidth):  # type: ignore[no-untyped-def]
+def pair_sums(
+    prob: np.ndarray, weight: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float
+) -> np.ndarray:
     """Return the sum of k(p_i, p_j) <w_i, w_j> over the pairs i > j of each whole block of `size` rows."""
     found = np.zeros(prob.shape[1] // size)
     row = np.empty(COLUMNS)
@@ -61,7 +75,15 @@ def pair_sums(prob, weight, size, gaussian, euclidean, bandwidth):  # type: igno
 
 
 @jit
-def matched_sums(prob, weight, labels, size, gaussian, euclidean, bandwidth):  # type: ignore[no-untyped-def]
+def matched_sums(
+    prob: np.ndarray,
+    weight: np.ndarray,
+    labels: np.ndarray,
+    size: int,
+    gaussian: bool,
+    euclidean: bool,
+    bandwidth: float,
+) -> np.ndarray:
     """Return the sum of k(p_i, p_j) <w_i, w_j> over the pairs i > j of equal label in all whole blocks of `size` rows.
 
     One sum for each row of `labels`, shape (B, n). The kernel is evaluated once for all of them.
@@ -90,7 +112,7 @@ def matched_sums(prob, weight, labels, size, gaussian, euclidean, bandwidth):  #
 
 
 @jit
-def _agreeing(value, label, own):  # type: ignore[no-untyped-def]
+def _agreeing(value: np.ndarray, label: np.ndarray, own: int) -> np.int64:
     """Add up the values with this label: whole numbers, of which the compiler reorders the sum into vector code."""
     total = np.int64(0)
     for j in range(label.size):
@@ -99,7 +121,7 @@ def _agreeing(value, label, own):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _smoothed(prob, size, gaussian, euclidean, bandwidth):  # type: ignore[no-untyped-def]
+def _smoothed(prob: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float) -> np.ndarray:
     """Return the sum of k(p_i, p_j) p_j over the other rows j of the block of row i, shape (K, n)."""
     found = np.zeros(prob.shape)
     one = np.ones((1, prob.shape[1]))
@@ -146,13 +168,18 @@ def kernel_arguments(kernel: str, distance: str, bandwidth: float) -> tuple[bool
     return kernel == "gaussian", distance == "euclidean", float(bandwidth)
 
 
-def rows_of_block(n: int, statistic: str, block_size: int | str) -> int:
-    """Return how many rows make a block: all of n for the statistics of all pairs."""
+def check_blocks(statistic: str, block_size: int | str) -> None:
+    """Raise unless these options say which pairs of rows are summed."""
     if statistic not in ("V", "U", "block", "linear"):
         raise ValueError(f"expected statistic 'V', 'U', 'block' or 'linear', found {statistic!r}")
     whole = isinstance(block_size, int | np.integer) and not isinstance(block_size, bool) and block_size >= 2
     if block_size != "square_root" and not whole:
         raise ValueError(f"expected block_size 'square_root' or a whole number of at least 2, found {block_size!r}")
+
+
+def rows_of_block(n: int, statistic: str, block_size: int | str) -> int:
+    """Return how many rows make a block: all of n for the statistics that take all pairs."""
+    check_blocks(statistic, block_size)
     if statistic == "V":
         return n
     rows = {"U": n, "linear": 2, "block": max(2, math.isqrt(n)) if block_size == "square_root" else int(block_size)}
@@ -167,67 +194,17 @@ def block_values(prob: np.ndarray, label: np.ndarray, size: int, arguments: tupl
     return pair_sums(columns(prob), residuals(prob, label), size, *arguments) * (2 / (size * (size - 1)))
 
 
-def skce_batch(
-    prob: np.ndarray,
-    labels: np.ndarray,
-    *,
-    kernel: str = "laplace",
-    distance: str = "total_variation",
-    bandwidth: float = 1.0,
-    statistic: str = "V",
-    block_size: int | str = "square_root",
-) -> np.ndarray:
-    """Return the squared kernel calibration error for each row of labels, shape (B, n).
-
-    With e_y one-hot, <e_y - p, e_z - q> = 1[y = z] - p_z - q_y + <p, q>. Summed over ordered pairs, the last term is
-    the same for all labels and the two before it take the smoothed predictions of each row's own label alone, so that
-    only the pairs of equal label have to be summed anew.
-    """
-    arguments = kernel_arguments(kernel, distance, bandwidth)
-    n, classes = prob.shape
-    size = rows_of_block(n, statistic, block_size)
-    used = n // size * size
-    by_column, rows = columns(prob), np.arange(used)
-    small = labels.astype(np.min_scalar_type(classes - 1))
-    total = 2 * matched_sums(by_column, np.ones((1, n)), small, size, *arguments)
-    near = _smoothed(by_column, size, *arguments)
-    if statistic == "V":  # a row and itself, at distance 0
-        near += by_column
-        total += n
-    total += (near * by_column).sum() - 2 * np.array([near[label[:used], rows].sum() for label in labels])
-    if statistic == "V":
-        return np.maximum(total, 0) / n**2
-    return total / (used * (size - 1))
-
-
-def goes_by_order(*, statistic: str = "V") -> bool:
-    """Whether the order of the rows matters: blocks are of consecutive rows."""
-    return statistic in ("block", "linear")
-
-
 @measure(
     "skce",
     title="Squared kernel calibration error",
     formula=r"\frac1{n^2} \sum_{i,j} k(p_i, p_j)\,(e_{y_i} - p_i)^\top (e_{y_j} - p_j)",
     reference="Widmann, Lindsten, Zachariah 2019, arXiv:1910.11385; of blocks, the same 2021, arXiv:2210.13355",
     bounds=(-2, 2),
-    of="vectors",
-    costly_above=0,
-    batch=skce_batch,
-    ordered=goes_by_order,
+    slow_above=0,
     continuous=True,
 )
-def skce(
-    prob: np.ndarray,
-    label: np.ndarray,
-    *,
-    kernel: str = "laplace",
-    distance: str = "total_variation",
-    bandwidth: float = 1.0,
-    statistic: str = "V",
-    block_size: int | str = "square_root",
-) -> float:
-    """Return the squared kernel calibration error: large where residual vectors of nearby predictions agree.
+class SKCE(VectorStatistic):
+    """The squared kernel calibration error: large where residual vectors of nearby predictions agree.
 
     Options: `kernel`, "laplace" for k = exp(-u) or "gaussian" for k = exp(-u²/2), u = d / bandwidth; `distance` d,
     "total_variation", half the sum of absolute differences, or "euclidean", the only one with the Gaussian kernel, for
@@ -245,11 +222,60 @@ def skce(
     "U"), n times `block_size` ("block"), linear ("linear"), each times the classes; memory linear in n times the
     classes.
     """
-    arguments = kernel_arguments(kernel, distance, bandwidth)
-    n = label.size
-    size = rows_of_block(n, statistic, block_size)
-    if statistic != "V":
-        return float(block_values(prob, label, size, arguments).mean())
-    residual = residuals(prob, label)
-    total = 2 * pair_sums(columns(prob), residual, size, *arguments)[0] + (residual**2).sum()
-    return max(float(total), 0.0) / n**2  # only rounding makes it negative
+
+    kernel: str = "laplace"
+    distance: str = "total_variation"
+    bandwidth: float = 1.0
+    statistic: str = "V"
+    block_size: int | str = "square_root"
+
+    def check(self) -> None:
+        kernel_arguments(self.kernel, self.distance, self.bandwidth)
+        check_blocks(self.statistic, self.block_size)
+
+    @property
+    def depends_on_order(self) -> bool:
+        return self.statistic in ("block", "linear")  # blocks are of consecutive rows
+
+    def population_value(self, population: VectorPopulation) -> float:
+        """Return E k(p, p') <q - p, q' - p'> of two independent rows, which every statistic is of."""
+        weight, prob = population.weight, population.prob
+        size = weight.size if population.finite else min(weight.size, MOST_PAIRED)
+        share = weight[:size] / weight[:size].sum()
+        residual = columns(share[:, None] * (population.chance - prob)[:size])
+        arguments = kernel_arguments(self.kernel, self.distance, self.bandwidth)
+        pairs = pair_sums(columns(prob[:size]), residual, size, *arguments)[0]
+        return float(2 * pairs + (residual**2).sum())  # two independent rows may be at one point
+
+    def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
+        arguments = kernel_arguments(self.kernel, self.distance, self.bandwidth)
+        n = label.size
+        size = rows_of_block(n, self.statistic, self.block_size)
+        if self.statistic != "V":
+            return float(block_values(prob, label, size, arguments).mean())
+        residual = residuals(prob, label)
+        total = 2 * pair_sums(columns(prob), residual, size, *arguments)[0] + (residual**2).sum()
+        return max(float(total), 0.0) / n**2  # only rounding makes it negative
+
+    def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """Return the measure for each row of labels, shape (B, n).
+
+        With e_y one-hot, <e_y - p, e_z - q> = 1[y = z] - p_z - q_y + <p, q>. Summed over ordered pairs, the last term
+        is the same for all labels and the two before it take the smoothed predictions of each row's own label alone,
+        so that only the pairs of equal label have to be summed anew.
+        """
+        arguments = kernel_arguments(self.kernel, self.distance, self.bandwidth)
+        n, classes = prob.shape
+        size = rows_of_block(n, self.statistic, self.block_size)
+        used = n // size * size
+        by_column, rows = columns(prob), np.arange(used)
+        small = labels.astype(np.min_scalar_type(classes - 1))
+        total = 2 * matched_sums(by_column, np.ones((1, n)), small, size, *arguments)
+        near = _smoothed(by_column, size, *arguments)
+        if self.statistic == "V":  # a row and itself, at distance 0
+            near += by_column
+            total += n
+        total += (near * by_column).sum() - 2 * np.array([near[label[:used], rows].sum() for label in labels])
+        if self.statistic == "V":
+            return np.maximum(total, 0) / n**2
+        return total / (used * (size - 1))

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.registry import HonestRecipe, WitnessInterval, measure
+from calibstat.measures.binary_kinds import Seminorm
+from calibstat.measures.registry import measure
 
 REFERENCE = (
     "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886; "
@@ -27,7 +28,7 @@ REFERENCE = (
 
 
 @jit
-def _rise(heap, i, key, mass):  # type: ignore[no-untyped-def]
+def _rise(heap: np.ndarray, i: int, key: float, mass: float) -> None:
     """Put an entry into place i of a heap, or as far above it as its key demands; the largest key is at 0."""
     while i > 0:
         parent = (i - 1) >> 2
@@ -41,7 +42,7 @@ def _rise(heap, i, key, mass):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _sink(heap, size, key, mass):  # type: ignore[no-untyped-def]
+def _sink(heap: np.ndarray, size: int, key: float, mass: float) -> None:
     """Put an entry at the head of a heap of this size, or as far below it as its key demands."""
     i = 0
     while 4 * i + 1 < size:
@@ -61,7 +62,7 @@ def _sink(heap, size, key, mass):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _fit_rising(value, curve):  # type: ignore[no-untyped-def]
+def _fit_rising(value: np.ndarray, curve: np.ndarray) -> tuple[float, np.ndarray]:
     """Fit a curve that rises from 0 to the end of this one, which is at least 0: return error and ends.
 
     The best fit of the points up to j ends at `highest[j]`, or as near below it as later points allow. Each point adds
@@ -97,7 +98,7 @@ def _fit_rising(value, curve):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _largest_weight(value, above):  # type: ignore[no-untyped-def]
+def _largest_weight(value: np.ndarray, above: np.ndarray) -> np.ndarray:
     """Return the largest 1-Lipschitz function up to 1 that falls fully where `above` is positive, rises where negative.
 
     One pass upwards and one downwards find the shortest path to each point, the least that anything demands of it.
@@ -112,23 +113,19 @@ def _largest_weight(value, above):  # type: ignore[no-untyped-def]
     return weight
 
 
-def smooth_ce_detail(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-    """Return the witness, the curve of partial sums, and the curve without turns that it is denoised to.
+def _denoised(value: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the curve of partial sums, the curve without turns that it is denoised to, and the witness.
 
     The witness falls where the partial sums are above the denoised curve, rises where they are below it, and is 1 where
     that curve rises (if outcomes are fewer than predicted on average, all with the other sign): it weighs residuals
     most where they add up to the mean residual, and less where errors of both signs are neighbours.
     """
-    curve = np.cumsum((positives - count * value) / count.sum())
+    curve = np.cumsum(residual)
     sign = -1.0 if curve[-1] < 0 else 1.0
     _, highest = _fit_rising(value, sign * curve)
     denoised = np.minimum.accumulate(highest[::-1])[::-1]
     witness = _largest_weight(value, sign * curve - denoised)
-    return {"witness": sign * witness, "cumulative": curve, "denoised": sign * denoised}
-
-
-def _honest() -> HonestRecipe:
-    return WitnessInterval(kappa=3, floor=2)
+    return curve, sign * denoised, sign * witness
 
 
 @measure(
@@ -137,14 +134,11 @@ def _honest() -> HonestRecipe:
     formula=r"\max_{w \text{ 1-Lipschitz},\ |w| \le 1} \frac1n \sum_i (y_i - v_i)\,w(v_i)",
     reference=REFERENCE,
     bounds=(0, 1),
-    norm=True,
-    detail=smooth_ce_detail,
-    honest=_honest,
     continuous=True,
-    costly_above=100_000,
+    slow_above=100_000,
 )
-def smooth_ce(value: np.ndarray, residual: np.ndarray) -> float:
-    """Return the largest mean of residuals weighted by a function of the prediction with slope and size at most 1.
+class SmoothCE(Seminorm):
+    """The largest mean of residuals weighted by a function of the prediction with slope and size at most 1.
 
     No options: no bins and no bandwidth. It is consistent with the distance from calibration, at most twice the lower
     distance and at least half of it, and does not jump when predictions move a little; it is at most the unbinned
@@ -153,5 +147,17 @@ def smooth_ce(value: np.ndarray, residual: np.ndarray) -> float:
     Exact. Cost: one sort of the rows, then O(m log m) for m distinct predictions, whatever they are: usually less than
     the sort.
     """
-    curve = np.cumsum(residual)
-    return float(_fit_rising(value, curve if curve[-1] >= 0 else -curve)[0])
+
+    weak = True
+
+    def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
+        curve = np.cumsum(residual)
+        return float(_fit_rising(value, curve if curve[-1] >= 0 else -curve)[0])
+
+    def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        return _denoised(value, residual)[2]
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        """Return the witness, the curve of partial sums, and the curve without turns that it is denoised to."""
+        curve, denoised, witness = _denoised(value, (positives - count * value) / count.sum())
+        return {"witness": witness, "cumulative": curve, "denoised": denoised}

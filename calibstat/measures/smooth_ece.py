@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.registry import FixedPointInterval, HonestRecipe, measure
+from calibstat.data.sample import Sample
+from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.linear_form import Form, squared_residuals, upper_quantile
+from calibstat.measures.registry import measure
 
 REFERENCE = "Błasiok, Nakkiran 2023, Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing, arXiv:2309.12236"
 
 NARROWEST = 1e-3  # the least bandwidth of its own
 CLOSE = 1e-9  # how near its own bandwidth is found
+CLOSE_END = 1e-5  # how near the ends of its interval are found
 FIRST_GUESS = 0.02  # a few thousand rows of a calibrated model
 # A Gaussian kernel that is reflected at 0 and 1 is the sum over m of the waves cos(pi m t) cos(pi m v), damped by
 # exp(-(pi m bandwidth)**2 / 2), which is below 1e-13 beyond WAVES / bandwidth.
@@ -26,7 +32,7 @@ SPARSE = 1e-9  # a density of predictions below which rounding would decide thei
 
 
 @jit
-def _split(value, mass, intervals):  # type: ignore[no-untyped-def]
+def _split(value: np.ndarray, mass: np.ndarray, intervals: int) -> np.ndarray:
     """Share each mass between the two nearest points of a grid on [0, 1] and reflect it onto a circle of length 2."""
     out = np.zeros(2 * intervals)
     for j in range(value.size):
@@ -66,7 +72,7 @@ def curve(cosines: np.ndarray, bandwidth: float) -> np.ndarray:
 
 
 @jit
-def integral(curve):  # type: ignore[no-untyped-def]
+def integral(curve: np.ndarray) -> float:
     """Return the integral of the absolute curve over [0, 1].
 
     The trapezoidal rule, which is all but exact for a smooth curve that is flat at 0 and 1, with the term of Euler and
@@ -117,24 +123,61 @@ def _solve(value: np.ndarray, residual: np.ndarray, bandwidth: float | None) -> 
     """Return the bandwidth and the curve there."""
     if bandwidth is None:
         return _at_own_bandwidth(cosines(value, residual, NARROWEST))
-    if not 1e-4 <= bandwidth <= 1:
-        raise ValueError(f"expected bandwidth None or a number from 0.0001 to 1, found {bandwidth!r}")
     return float(bandwidth), curve(cosines(value, residual, bandwidth, FINELY), bandwidth)
 
 
-def smooth_ece_detail(
-    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, bandwidth: float | None = None
-) -> dict[str, Any]:
-    """Return the bandwidth and, on a grid, the smoothed mean residual and the smoothed density of the predictions."""
-    n = count.sum()
-    used, residual = _solve(value, (positives - count * value) / n, bandwidth)
-    density = np.maximum(curve(cosines(value, count / n, used, FINELY), used), 0.0)  # below 0 by rounding only
-    mean = np.divide(residual, density, out=np.zeros_like(residual), where=density > SPARSE)
-    return {"bandwidth": used, "grid": np.linspace(0, 1, mean.size), "residual": mean, "density": density}
+@dataclass(frozen=True, eq=False)
+class SmoothForm(Form):
+    """The norm at the bandwidth that equals it: its interval is an inversion.
+
+    The value is at most t exactly if the norm at bandwidth t, which does not increase with t, is at most t. So an
+    interval for the norm at every t gives one for the value.
+    """
+
+    floor: ClassVar[float] = 4.0  # standard errors, below which the largest spread is taken
+    cell: ClassVar[None] = None
+    estimate: float
+    sample: Sample
+
+    @property
+    def narrowest(self) -> float:
+        """The least bandwidth at which norms are evaluated."""
+        return max(self.estimate / 4, NARROWEST)
+
+    def moves(self, theta: np.ndarray) -> np.ndarray:
+        return cosines(self.sample.value, theta, self.narrowest)
+
+    def ends(self, draw: Callable[[], np.ndarray], alpha: float) -> tuple[float, float]:
+        """Return the ends: below, what the norm of the noise does not explain; above, a fixed witness at the value."""
+        from scipy.special import ndtri
+
+        at = max(self.estimate, NARROWEST)
+        residual = self.moves(self.sample.residual)
+        noise = draw() - residual
+
+        def norm(bandwidth: float) -> float:
+            return float(integral(curve(residual, bandwidth)))
+
+        def explained(t: float) -> bool:
+            bandwidth = max(t, self.narrowest)  # below it the norm there stands in, which is at most that at t
+            drawn = np.array([integral(step) for step in curve(noise, bandwidth)])
+            return norm(bandwidth) - upper_quantile(drawn, alpha / 2) <= t
+
+        spread = largest = float(np.sqrt(squared_residuals(self.sample).sum()) / self.sample.n)
+        if self.estimate >= self.floor * largest:
+            witness = np.sign(curve(residual, at))
+            spread = float(np.trapezoid(witness * curve(noise, at)).std()) / (witness.size - 1)
+        reach = float(ndtri(1 - alpha / 2)) * spread
+        high = _smallest(lambda t: norm(t) + reach < t, at, 1.0)
+        return (0.0 if explained(NARROWEST) else _smallest(explained, NARROWEST, at)), high
 
 
-def _honest_fixed_point(*, bandwidth: float | None = None) -> HonestRecipe | None:
-    return FixedPointInterval(floor=4.0) if bandwidth is None else None
+def _smallest(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Return where a condition begins to hold that holds from somewhere on, at `high` at the latest."""
+    while high - low > CLOSE_END:
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 @measure(
@@ -144,13 +187,11 @@ def _honest_fixed_point(*, bandwidth: float | None = None) -> HonestRecipe | Non
     r"\quad \sigma \text{ equal to this}",
     reference=REFERENCE,
     bounds=(0, 1),
-    detail=smooth_ece_detail,
-    honest=_honest_fixed_point,
     continuous=True,
-    costly_above=100_000,
+    slow_above=100_000,
 )
-def smooth_ece(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, bandwidth: float | None = None) -> float:
-    """Return the L1 norm of the residuals smoothed by a Gaussian kernel that is reflected at 0 and 1.
+class SmoothECE(Statistic):
+    """The L1 norm of the residuals smoothed by a Gaussian kernel that is reflected at 0 and 1.
 
     Option: `bandwidth`, None for the fixed point, the bandwidth of at least 0.001 that the value there is equal to, or
     0.001 where the value is less; or a number from 0.0001 to 1. The kernel is exp(-u²/2) over its integral, u =
@@ -161,4 +202,33 @@ def smooth_ece(value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, b
     half of the rows are at 1 and wrong by .1; away from the ends the two agree to relplot's step of 1/1024. Cost: one
     sort of the rows, one pass, and a few Fourier transforms, which do not depend on the number of rows.
     """
-    return _norm(_solve(value, (positives - count * value) / count.sum(), bandwidth)[1])
+
+    plugs_in = True
+
+    bandwidth: float | None = None
+
+    def check(self) -> None:
+        if self.bandwidth is not None and not 1e-4 <= self.bandwidth <= 1:
+            raise ValueError(f"expected bandwidth None or a number from 0.0001 to 1, found {self.bandwidth!r}")
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        return _norm(_solve(value, (positives - count * value) / count.sum(), self.bandwidth)[1])
+
+    @property
+    def has_form(self) -> bool:
+        return self.bandwidth is None
+
+    @property
+    def has_row_form(self) -> bool:
+        return False
+
+    def linear_form(self, sample: Sample) -> Form:
+        return SmoothForm(self.estimate(sample), sample)
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        """Return the bandwidth and, on a grid, the smoothed mean residual and the smoothed density of predictions."""
+        n = count.sum()
+        used, residual = _solve(value, (positives - count * value) / n, self.bandwidth)
+        density = np.maximum(curve(cosines(value, count / n, used, FINELY), used), 0.0)  # below 0 by rounding only
+        mean = np.divide(residual, density, out=np.zeros_like(residual), where=density > SPARSE)
+        return {"bandwidth": used, "grid": np.linspace(0, 1, mean.size), "residual": mean, "density": density}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SHADES = (0.2, 0.45)  # opacity of the widest band and of the narrowest
 
 
-def belt(found: CalibrationBelt, ax: Axes | None) -> Axes:
+def plot_calibration_belt(found: CalibrationBelt, ax: Axes | None) -> Axes:
     """The fitted curve in its bands, the diagonal, and along the lower edge where the widest band leaves it."""
     ax, color = new_axes(ax, height=SIZE[1]), colors()
     bands = list(zip(found.confidence_levels, found.low, found.high, strict=True))[::-1]

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat.inference.calibration_test import ClassWiseTestResult
 from calibstat.inference.reliability_diagrams import ClassWiseReliability
-from calibstat.plots.reliability_plot import curves, ends, rows, what
+from calibstat.plots.reliability_plot import plot_bins, plot_rows_of_bins, vertical_label, vertical_limits
 from calibstat.plots.style import POINT, colors, new_axes, strip_along
 from calibstat.resampling.quantiles import quantiles
 
@@ -21,7 +21,7 @@ LINES = 40  # classes in one figure of tests
 LEVEL = 0.05  # of the tests that are marked
 
 
-def class_wise_diagrams(found: ClassWiseReliability, ax: Axes | None) -> Axes:
+def plot_class_wise_diagrams(found: ClassWiseReliability, ax: Axes | None, deviation: bool = False) -> Axes:
     """A small diagram for each class, or for the 25 with the largest error; returns the axes of the first."""
     import matplotlib.pyplot as plt
 
@@ -35,12 +35,12 @@ def class_wise_diagrams(found: ClassWiseReliability, ax: Axes | None) -> Axes:
     size = side * across + 0.6, side * down + 1.2
     shared: dict[str, Any] = {"sharex": True, "sharey": True, "squeeze": False, "layout": "constrained"}
     figure, grid = plt.subplots(down, across, figsize=size, **shared)
-    limits = ends([found.diagrams[k] for k in shown], strip=True)
+    limits = vertical_limits([found.diagrams[k] for k in shown], deviation, strip=True)
     legend: dict[str, Any] = {}
     for k, panel in zip(shown, grid.flat, strict=False):
         diagram = found.diagrams[k]
-        curves(diagram, panel, size=0.7)
-        rows(diagram, strip_along(panel, "rows of each bin"), labelled=False)
+        plot_bins(diagram, panel, deviation, size=0.7)
+        plot_rows_of_bins(diagram, strip_along(panel, "rows of each bin"), labelled=False)
         name = textwrap.fill(str(found.names[k]), 24)
         panel.set_title(f"{name}\nECE {found.error[k]:.3g}", fontsize="small", parse_math=False)
         handles, labels = panel.get_legend_handles_labels()
@@ -54,7 +54,7 @@ def class_wise_diagrams(found: ClassWiseReliability, ax: Axes | None) -> Axes:
     if n_classes > PANELS:
         which = f"the {PANELS} of {which} with the largest ECE"
     figure.supxlabel("Predicted probability", fontsize="medium")
-    figure.supylabel(what(found.diagrams[0]), fontsize="medium")
+    figure.supylabel(vertical_label(deviation), fontsize="medium")
     style: dict[str, Any] = {"ncols": min(across, 3), "fontsize": "small", "frameon": False}
     entries = list(legend.values()), list(legend)
     figure.legend(*entries, title=f"{which}, n = {found.n}", loc="outside upper center", **style)
@@ -62,7 +62,7 @@ def class_wise_diagrams(found: ClassWiseReliability, ax: Axes | None) -> Axes:
     return first
 
 
-def class_wise_test(found: ClassWiseTestResult, ax: Axes | None) -> Axes:
+def plot_class_wise_test(found: ClassWiseTestResult, ax: Axes | None) -> Axes:
     """The statistic of each class against the range of its null distribution, smallest p-values first."""
     n_classes, order = len(found.names), np.argsort(found.pvalue, kind="stable")[:LINES]
     ax, color = new_axes(ax, height=1.8 + 0.22 * order.size), colors()

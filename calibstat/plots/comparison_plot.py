@@ -16,7 +16,7 @@ LINES = 45  # pairs in one figure: those of ten models
 LEVEL = 0.05  # of the differences that are marked
 
 
-def comparison(found: Comparison, ax: Axes | None) -> Axes:
+def plot_differences(found: Comparison, ax: Axes | None) -> Axes:
     """The differences below each other, smallest p-values first if there are too many, their p-values to the right."""
     lines = min(len(found.pairs), LINES)
     ax = new_axes(ax, height=1.9 + (0.26 if lines > 6 else 0.42) * lines)

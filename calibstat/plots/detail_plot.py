@@ -1,4 +1,4 @@
-"""What a measure knows beyond its value: witness functions, curves, bins, moves."""
+"""Details of measures: witness functions, curves, bins, moves of predictions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def measure_detail(found: MeasureDetail, ax: Axes | None) -> Axes:
-    """What a measure knows: the first of its fields that says how to draw it."""
-    for field, draw in DETAILS.items():
+def plot_measure_detail(found: MeasureDetail, ax: Axes | None) -> Axes:
+    """What a measure knows, drawn by the first of its fields that is in `PLOT_BY_FIELD`."""
+    for field, draw in PLOT_BY_FIELD.items():
         if field in found.fields:
             ax = new_axes(ax)
             ax.set(xlabel="Predicted probability", title=f"{found.measure} = {found.estimate:.3g}, n = {found.n:.10g}")
@@ -24,10 +24,10 @@ def measure_detail(found: MeasureDetail, ax: Axes | None) -> Axes:
             ax.set_xlim(-0.02, 1.02)
             legend(ax)
             return ax
-    raise TypeError(f"expected a MeasureDetail with one of the fields {', '.join(DETAILS)}; found {found}")
+    raise TypeError(f"expected a MeasureDetail with one of the fields {', '.join(PLOT_BY_FIELD)}; found {found}")
 
 
-def _cumulative(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_cumulative_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """The running sum of the residuals and its two ends that are furthest apart: the measure is their distance."""
     x, curve = np.append(0, found["value"]), np.append(0, found["cumulative"])
     ax.step(x, curve, where="post", color=color["blue"], label="sum of residuals / n")
@@ -40,7 +40,7 @@ def _cumulative(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> Non
     ax.set_ylabel("Cumulative residual")
 
 
-def _denoised(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_denoised_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """The running sum of the residuals, what it is denoised to, and below them the witness, with its scale right."""
     x, curve, denoised = (np.append(0, found[name]) for name in ("value", "cumulative", "denoised"))
     value, witness = found["value"], found["witness"]
@@ -59,7 +59,7 @@ def _denoised(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     ax.set(ylim=(zero + unit * (ends[0] - 0.2), None), ylabel="Cumulative residual")
 
 
-def _smooth(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_smoothed_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """The mean residual near each prediction, with the density of the predictions along the lower edge."""
     grid, residual, density = found["grid"], found["residual"], found["density"]
     ax.axhline(0, **DIAGONAL, label="calibrated")
@@ -78,7 +78,7 @@ def _joined(value: np.ndarray) -> dict[str, Any]:
     return {"linewidth": 2, "marker": "." if value.size <= 100 else ""}
 
 
-def _witness(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_witness_function(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """The weight function that the residuals agree with most."""
     ax.axhline(0, **DIAGONAL)
     label = "above 0: more outcomes than predicted"
@@ -86,7 +86,7 @@ def _witness(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     ax.set_ylabel("Witness function")
 
 
-def _recalibrated(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_isotonic_recalibration(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """The isotonic recalibration and the decomposition of the score."""
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="calibrated")
     ax.plot(found["value"], found["recalibrated"], color=color["green"], linewidth=2, label="CORP recalibration")
@@ -94,14 +94,14 @@ def _recalibrated(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> N
     ax.set(ylim=(-0.02, 1.02), ylabel="Recalibrated probability", title=parts)
 
 
-def _updated(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_best_update(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """The best small update of the predictions."""
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="no update")
     ax.plot(found["value"], found["kappa"], color=color["blue"], label="best update", **_joined(found["value"]))
     ax.set(ylim=(-0.02, 1.02), ylabel="Updated probability")
 
 
-def _gaps(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_gaps_of_bins(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """The gap between frequency and mean prediction in each bin."""
     x, y = found["mean_prediction"], found["frequency"]
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="calibrated")
@@ -110,7 +110,7 @@ def _gaps(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     ax.set(ylim=(-0.02, 1.02), ylabel="Observed frequency")
 
 
-def _partition(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_best_intervals(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """What the best intervals add up to from the left, residuals and widths, with their rows along the lower edge."""
     low, high, rows = found["low"], found["high"], found["count"]
     x = np.column_stack((low, high)).ravel()
@@ -131,7 +131,7 @@ def _partition(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None
     strip.set_ylim(0, rows.max())
 
 
-def _loss(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_loss_of_each_outcome(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """The loss of each prediction under either outcome."""
     x, style = found["value"], _joined(found["value"])
     ax.plot(x, found["loss_positive"], color=color["blue"], label="if the outcome is 1", **style)
@@ -139,7 +139,7 @@ def _loss(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     ax.set_ylabel("Loss")
 
 
-def _weights(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_weight_of_each_outcome(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """The two weights, one for each outcome, whose mean over the rows is the value."""
     low, high = found["range"]
     ax.axhline(0, **DIAGONAL)
@@ -150,7 +150,7 @@ def _weights(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     ax.set(ylabel="Weight", title=f"{ax.get_title()}: certainly {low:.3g} to {high:.3g}")
 
 
-def _merged(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_merged_predictions(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """Where each prediction goes."""
     value, merged = found["value"], found["merged"]
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="stays")
@@ -159,7 +159,7 @@ def _merged(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     ax.set(ylim=(-0.02, 1.02), ylabel="Calibrated prediction")
 
 
-def _bracket(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_bracket_of_value(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     """The two ends between which the value is."""
     low, high = found["bracket"]
     ax.axvspan(low, high, color=color["blue"], alpha=0.3, linewidth=0, label=f"between {low:.3g} and {high:.3g}")
@@ -167,17 +167,18 @@ def _bracket(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
     ax.set_title(f"too many predictions for a value, n = {found.n:.10g}")
 
 
-DETAILS = {
-    "denoised": _denoised,
-    "cumulative": _cumulative,
-    "grid": _smooth,
-    "witness": _witness,
-    "recalibrated": _recalibrated,
-    "kappa": _updated,
-    "cost": _partition,
-    "frequency": _gaps,
-    "loss_positive": _loss,
-    "weight_positive": _weights,
-    "merged": _merged,
-    "bracket": _bracket,
+# Which field of a detail says how it is drawn; of several the first. A new drawing is a function and its line here.
+PLOT_BY_FIELD = {
+    "denoised": _plot_denoised_residuals,
+    "cumulative": _plot_cumulative_residuals,
+    "grid": _plot_smoothed_residuals,
+    "witness": _plot_witness_function,
+    "recalibrated": _plot_isotonic_recalibration,
+    "kappa": _plot_best_update,
+    "cost": _plot_best_intervals,
+    "frequency": _plot_gaps_of_bins,
+    "loss_positive": _plot_loss_of_each_outcome,
+    "weight_positive": _plot_weight_of_each_outcome,
+    "merged": _plot_merged_predictions,
+    "bracket": _plot_bracket_of_value,
 }

@@ -1,4 +1,4 @@
-"""The reliability diagram of one event."""
+"""The reliability diagram of one event, or its deviation from the diagonal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def reliability_diagram(found: Reliability, ax: Axes | None) -> Axes:
+def plot_reliability_diagram(found: Reliability, ax: Axes | None, deviation: bool = False) -> Axes:
     """Observed frequency against mean prediction, with bars, CORP curve and rows of each bin; or the difference."""
     import matplotlib.pyplot as plt
 
@@ -26,22 +26,22 @@ def reliability_diagram(found: Reliability, ax: Axes | None) -> Axes:
         figure.align_ylabels()
     else:
         ax.set_xlabel("Predicted probability")
-    curves(found, ax)
+    plot_bins(found, ax, deviation)
     ax.set_xlim(-0.02, 1.02)
-    ax.set(ylim=ends([found], strip=not new), ylabel=what(found))
-    if not found.deviation:
+    ax.set(ylim=vertical_limits([found], deviation, strip=not new), ylabel=vertical_label(deviation))
+    if not deviation:
         ax.set_yticks(np.linspace(0, 1, 6))
-    rows(found, strip if new else strip_along(ax, "rows of each bin"), labelled=new)
+    plot_rows_of_bins(found, strip if new else strip_along(ax, "rows of each bin"), labelled=new)
     legend(ax, above=new)
     return ax
 
 
-def curves(found: Reliability, ax: Axes, size: float = 1.0) -> None:
+def plot_bins(found: Reliability, ax: Axes, deviation: bool, size: float = 1.0) -> None:
     """Draw the diagonal, the CORP curve, bars and points; `size` is that of the marks beside a single diagram's."""
     color, x = colors(), found.mean_prediction
-    base = x if found.deviation else np.zeros_like(x)
-    ax.plot([0, 1], [0, 0 if found.deviation else 1], label="calibrated", **DIAGONAL)
-    if not found.deviation:
+    base = x if deviation else np.zeros_like(x)
+    ax.plot([0, 1], [0, 0 if deviation else 1], label="calibrated", **DIAGONAL)
+    if not deviation:
         corp = found.corp_value, found.corp_frequency
         ax.plot(*corp, color=color["green"], linewidth=1.4 * size, label="CORP curve")
     consistency = found.band == "consistency"
@@ -59,9 +59,9 @@ def curves(found: Reliability, ax: Axes, size: float = 1.0) -> None:
             ax.plot(x[these], (found.frequency - base)[these], label=label, **style)
 
 
-def ends(diagrams: Sequence[Reliability], strip: bool) -> tuple[float, float]:
+def vertical_limits(diagrams: Sequence[Reliability], deviation: bool, strip: bool) -> tuple[float, float]:
     """Ends of the vertical axis on which all of these fit, with room for a strip along its lower edge or without."""
-    if not diagrams[0].deviation:
+    if not deviation:
         return -0.21 if strip else -0.02, 1.02
     heights = [d - found.mean_prediction for found in diagrams for d in (found.frequency, found.low, found.high)
                if d is not None]  # fmt: skip
@@ -69,12 +69,12 @@ def ends(diagrams: Sequence[Reliability], strip: bool) -> tuple[float, float]:
     return -ROOM * reach if strip else -reach, reach
 
 
-def what(found: Reliability) -> str:
+def vertical_label(deviation: bool) -> str:
     """What the vertical axis shows."""
-    return "Observed frequency − prediction" if found.deviation else "Observed frequency"
+    return "Observed frequency − prediction" if deviation else "Observed frequency"
 
 
-def rows(found: Reliability, strip: Axes, labelled: bool) -> None:
+def plot_rows_of_bins(found: Reliability, strip: Axes, labelled: bool) -> None:
     """Rows of each bin, with the numbers where there is room for them."""
     width = np.maximum(found.right - found.left, 0.006)  # a bin of one prediction still shows
     middle = (found.left + found.right) / 2

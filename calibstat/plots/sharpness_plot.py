@@ -19,19 +19,17 @@ STRIP = 0.21  # how far below zero an axis goes for the density, if it goes to 1
 LEGEND: dict[str, Any] = {"fontsize": "small", "frameon": False}
 
 
-def calibration_sharpness(found: CalibrationSharpness, ax: Axes | None) -> Axes:
+def plot_sharpness(found: CalibrationSharpness, ax: Axes | None) -> Axes:
     """Calibration curve with the sharpness gap as a band around it, and the density of the predictions below."""
     ax = new_axes(ax)
-    _draw(found, ax, found.density.max())
-    _align([found], ax, room=0.18)
-    ax.set(xlabel=_across(found), ylabel="Observed frequency")
+    _plot_curve_and_band(found, ax, found.density.max())
+    _set_limits([found], ax, room=0.18)
+    ax.set(xlabel=_horizontal_label(found), ylabel="Observed frequency")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, **LEGEND)
     return ax
 
 
-def calibration_sharpness_of_several(
-    found: Sequence[CalibrationSharpness], names: Sequence[str], ax: Axes | None
-) -> Axes:
+def plot_sharpness_of_models(found: Sequence[CalibrationSharpness], names: Sequence[str], ax: Axes | None) -> Axes:
     """A diagram for each model on the same scale; returns the axes of the first."""
     import matplotlib.pyplot as plt
 
@@ -43,22 +41,22 @@ def calibration_sharpness_of_several(
     figure, grid = plt.subplots(down, across, figsize=(3.3 * across + 0.6, 3.4 * down + 0.9), **shared)
     densest = max(one.density.max() for one in found)
     for one, name, panel in zip(found, names, grid.flat, strict=False):
-        _draw(one, panel, densest)
+        _plot_curve_and_band(one, panel, densest)
         panel.set_title(textwrap.fill(name, 30), fontsize="medium", parse_math=False)
     for spare in grid.flat[len(found) :]:
         spare.remove()
     for above in grid.flat[len(found) - across : len(found)]:  # the lowest of each column
         above.tick_params(labelbottom=True)
     first: Axes = grid[0, 0]
-    _align(found, first, room=0.34)
-    titles = {_across(one) for one in found}
+    _set_limits(found, first, room=0.34)
+    titles = {_horizontal_label(one) for one in found}
     figure.supxlabel(titles.pop() if len(titles) == 1 else "Predicted probability", fontsize="medium")
     figure.supylabel("Observed frequency", fontsize="medium")
     figure.legend(*first.get_legend_handles_labels(), loc="outside upper center", ncols=min(2 * across, 4), **LEGEND)
     return first
 
 
-def _draw(found: CalibrationSharpness, ax: Axes, densest: float) -> None:
+def _plot_curve_and_band(found: CalibrationSharpness, ax: Axes, densest: float) -> None:
     """Draw one diagram in the axes, the strip below it up to this density."""
     color = colors()
     ax.plot([0, 1], [0, 1], label="calibrated", **DIAGONAL)
@@ -74,7 +72,7 @@ def _draw(found: CalibrationSharpness, ax: Axes, densest: float) -> None:
     ax.text(0.03, 0.97, numbers, transform=ax.transAxes, va="top", fontsize="small", bbox=box)
 
 
-def _align(found: Sequence[CalibrationSharpness], ax: Axes, room: float) -> None:
+def _set_limits(found: Sequence[CalibrationSharpness], ax: Axes, room: float) -> None:
     """Set the ends of the axes, on which all of these fit, with this room for the numbers above."""
     highest = max(1.0, *(float(np.nanmax(one.high)) for one in found))
     ax.set(xlim=(-0.02, 1.02), ylim=(-STRIP * highest, (1 + room) * highest))
@@ -82,6 +80,6 @@ def _align(found: Sequence[CalibrationSharpness], ax: Axes, room: float) -> None
     ax.set_yticks(ticks[(ticks >= 0) & (ticks <= highest)])
 
 
-def _across(found: CalibrationSharpness) -> str:
+def _horizontal_label(found: CalibrationSharpness) -> str:
     """What the horizontal axis shows."""
     return "Predicted probability" if "top_label" not in found.lens else "Probability of the most likely class"

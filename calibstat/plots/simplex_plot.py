@@ -23,14 +23,14 @@ EDGE: dict[str, Any] = {"color": ".4", "linewidth": 1.2, "zorder": 1}
 FAINT: dict[str, Any] = {"color": ".88", "linewidth": 0.8, "zorder": 0}
 
 
-def simplex_diagram(found: SimplexReliability, ax: Axes | None) -> Axes:
+def plot_simplex_diagram(found: SimplexReliability, ax: Axes | None) -> Axes:
     """An arrow for each cell, from mean prediction to observed frequencies, coloured by its share of the rows."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import PowerNorm
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     n_classes = len(found.names)
-    if n_classes not in DRAW:
+    if n_classes not in INSIDE:
         raise ValueError(
             f"expected three or four classes, found {n_classes}: group them into three or four with lenses.groups"
         )
@@ -40,7 +40,7 @@ def simplex_diagram(found: SimplexReliability, ax: Axes | None) -> Axes:
     scale = ScalarMappable(PowerNorm(0.5, 0, share.max()), _colormap())  # the error of a cell goes with 1 / sqrt(rows)
     corners = CORNERS[:n_classes, : n_classes - 1]
     tails, heads = found.mean_prediction[order] @ corners, found.frequency[order] @ corners
-    DRAW[n_classes](ax, [str(name) for name in found.names], tails, heads, scale.to_rgba(share))
+    INSIDE[n_classes](ax, [str(name) for name in found.names], tails, heads, scale.to_rgba(share))
     style: dict[str, Any] = {"color": ".2", "linestyle": "none"}
     ax.plot([], [], marker="o", markersize=3.5, label="mean prediction of a cell", **style)
     ax.plot([], [], marker=r"$\rightarrow$", markersize=11, label="to its observed frequencies", **style)
@@ -71,7 +71,9 @@ def _colormap() -> Colormap:
     return ListedColormap(mpl.colormaps["viridis_r"](np.linspace(0.2, 1, 256)), "share of rows")
 
 
-def _triangle(ax: Axes, names: Sequence[str], tails: np.ndarray, heads: np.ndarray, color: np.ndarray) -> None:
+def _arrows_in_triangle(
+    ax: Axes, names: Sequence[str], tails: np.ndarray, heads: np.ndarray, color: np.ndarray
+) -> None:
     """Arrows on an equilateral triangle; the percentages along each edge count the corner that they rise to."""
     corners = CORNERS[:3, :2]
     ax.plot(*corners[[0, 1, 2, 0]].T, **EDGE)
@@ -97,7 +99,9 @@ def _triangle(ax: Axes, names: Sequence[str], tails: np.ndarray, heads: np.ndarr
     ax.set_axis_off()
 
 
-def _tetrahedron(ax: Any, names: Sequence[str], tails: np.ndarray, heads: np.ndarray, color: np.ndarray) -> None:
+def _arrows_in_tetrahedron(
+    ax: Any, names: Sequence[str], tails: np.ndarray, heads: np.ndarray, color: np.ndarray
+) -> None:
     """Arrows in a regular tetrahedron."""
     for edge in combinations(CORNERS, 2):
         ax.plot(*np.transpose(edge), **EDGE)
@@ -116,4 +120,4 @@ def _tetrahedron(ax: Any, names: Sequence[str], tails: np.ndarray, heads: np.nda
     ax.set_axis_off()
 
 
-DRAW: dict[int, Any] = {3: _triangle, 4: _tetrahedron}
+INSIDE: dict[int, Any] = {3: _arrows_in_triangle, 4: _arrows_in_tetrahedron}

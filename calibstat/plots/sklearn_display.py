@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.inference.reliability import Reliability, reliability
-from calibstat.plots import plot
+from calibstat.plots.plot import plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,18 +50,25 @@ class ReliabilityDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_prob: Any = None, *, name: str | None = None, ax: Axes | None = None, **options: Any
+        cls,
+        y_true: Any,
+        y_prob: Any = None,
+        *,
+        name: str | None = None,
+        ax: Axes | None = None,
+        deviation: bool = False,
+        **options: Any,
     ) -> ReliabilityDisplay:
         """Draw the reliability diagram of outcomes and predictions.
 
         Parameters
         ----------
         y_true, y_prob, **options
-            As for `calibstat.reliability`: `n_bins`, `strategy`, `band`, `deviation`, `level`, `rng` and so on.
+            As for `calibstat.reliability`: `n_bins`, `strategy`, `band`, `level`, `rng` and so on.
         name : str, optional
             Name of the model, the heading of the legend.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
+        ax, deviation
+            As for `calibstat.plot`.
 
         Returns
         -------
@@ -78,7 +85,7 @@ class ReliabilityDisplay:
         >>> cs.ReliabilityDisplay.from_predictions([0, 1], [0.2, 0.9], rng=1).ax_.get_ylabel()
         'Observed frequency'
         """
-        return cls(reliability(y_true, y_prob, **options), name=name).plot(ax)
+        return cls(reliability(y_true, y_prob, **options), name=name).plot(ax, deviation=deviation)
 
     @classmethod
     def from_estimator(
@@ -107,7 +114,7 @@ class ReliabilityDisplay:
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         **options
-            As for `calibstat.reliability`.
+            As for `from_predictions`.
 
         Returns
         -------
@@ -148,9 +155,9 @@ class ReliabilityDisplay:
             **options,
         )
 
-    def plot(self, ax: Axes | None = None, *, name: str | None = None) -> ReliabilityDisplay:
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, deviation: bool = False) -> ReliabilityDisplay:
         """Draw the diagram in the given axes or a new figure, and return the display."""
-        self.ax_ = plot(self.reliability, ax)
+        self.ax_ = plot(self.reliability, ax, deviation=deviation)
         self.figure_ = self.ax_.figure  # type: ignore[assignment]
         name = self.name if name is None else name
         if name is not None:

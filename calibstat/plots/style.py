@@ -1,4 +1,4 @@
-"""What all plots share: sizes, styles, colours by role, new axes, legends, strips."""
+"""Sizes, styles, colours by role, new axes, legends and strips of all plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all recalibrators share: checked data, one layout in and out, the manners of scikit-learn without it."""
+"""The base of post-hoc calibration maps: checked data, one layout in and out, the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from calibstat.data.clipping import uncertain
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import as_array
 
+NO_OPTIMUM = (
+    "the log loss keeps falling as parameters grow, because the predictions separate some classes without an exception "
+    "or a class never happened; or the fit needs more steps"
+)
+
 
 class Recalibrator:
     """A map from predicted probabilities to recalibrated ones, fitted on rows whose outcomes are known.
@@ -25,7 +30,7 @@ class Recalibrator:
     classes_ : ndarray, shape (K,)
         The classes, in the order of the columns; after `fit`.
     converged_ : bool
-        Whether `fit` found what it looked for; if not, a RuntimeWarning says why.
+        Whether the optimiser converged; if not, a RuntimeWarning says why.
     """
 
     classes_: np.ndarray

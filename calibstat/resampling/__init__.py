@@ -1,20 +1,23 @@
-"""The only place that draws: labels, rows with labels, and rows."""
+"""The only place that draws."""
 
-from calibstat.resampling.draw_binary import SCHEMES, draw, draw_cells, resample
-from calibstat.resampling.draw_multiclass import (
-    cells_of_classes,
-    draw_labels,
-    draw_residuals,
-    draw_rows,
-    resample_classes,
-    resample_vectors,
-    signs,
-)
-from calibstat.resampling.draw_units import draw_shared, draw_swaps
+from calibstat.resampling.draw import draw
+from calibstat.resampling.resample import resample
 from calibstat.resampling.row_order import canonical_order, in_order
-from calibstat.resampling.streams import check_resamples, key_of
+from calibstat.resampling.schemes import (
+    Clusters,
+    Consistency,
+    Draws,
+    Labels,
+    Pairs,
+    Scheme,
+    Signs,
+    Stage,
+    Swap,
+    check_resamples,
+)
+from calibstat.resampling.sources import CellSums, ClassSamples, ModelPair, RowSums, VectorSums
+from calibstat.resampling.streams import key_of
 
-__all__ = ["SCHEMES", "check_resamples", "draw", "draw_cells", "draw_labels", "draw_rows", "key_of"]
-__all__ += ["canonical_order", "cells_of_classes", "draw_residuals", "in_order"]
-__all__ += ["resample", "resample_classes", "resample_vectors", "signs"]
-__all__ += ["draw_shared", "draw_swaps"]
+__all__ = ["Clusters", "Consistency", "Draws", "Labels", "Pairs", "Scheme", "Signs", "Stage", "Swap"]
+__all__ += ["CellSums", "ClassSamples", "ModelPair", "RowSums", "VectorSums"]
+__all__ += ["canonical_order", "check_resamples", "draw", "in_order", "key_of", "resample"]

@@ -1,4 +1,4 @@
-"""The exact law of how many rows of a bin are positive, if every prediction is the true probability."""
+"""Poisson-binomial distribution of the positives in a bin under perfect calibration."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ NEGLIGIBLE = 1e-24  # probability dropped at each end in each step; 1e6 rows los
 
 
 @jit
-def law_cost(cell, value, count):  # type: ignore[no-untyped-def]
-    """Return how many multiplications the laws of all cells take: the steps of each prediction times the width."""
+def pmf_cost(cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> float:
+    """Return how many multiplications the pmfs of all cells take: the steps of each prediction times the width."""
     variance = np.zeros(cell[-1] + 1)
     steps = np.zeros(cell[-1] + 1)
     for j in range(cell.size):
@@ -26,33 +26,33 @@ def law_cost(cell, value, count):  # type: ignore[no-untyped-def]
 
 
 @jit
-def law_of_positives(value, count):  # type: ignore[no-untyped-def]
-    """Return the lowest number of positives and the probabilities from there on: a Poisson-binomial law.
+def pmf_of_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return the lowest number of positives and the probabilities from there on: a Poisson-binomial distribution.
 
-    A prediction with many rows joins as a whole, through its binomial law; then the other rows join one at a time.
+    A prediction with many rows joins as a whole, through its binomial pmf; then the other rows join one at a time.
     """
-    law = np.ones(1)
+    pmf = np.ones(1)
     start = 0
     rows = 0
     for j in range(value.size):
         if count[j] > _width(count[j], value[j]):
-            shift, other = _binomial_law(count[j], value[j])
-            law = _convolve(law, other)
-            first, last = 0, law.size
-            while law[first] < NEGLIGIBLE:
+            shift, other = _binomial_pmf(count[j], value[j])
+            pmf = _convolve(pmf, other)
+            first, last = 0, pmf.size
+            while pmf[first] < NEGLIGIBLE:
                 first += 1
-            while law[last - 1] < NEGLIGIBLE:
+            while pmf[last - 1] < NEGLIGIBLE:
                 last -= 1
             start += shift + first
-            law = law[first:last]
+            pmf = pmf[first:last]
         else:
             rows += int(count[j])
-    now = np.zeros(law.size + rows)
-    then = np.zeros(law.size + rows)
-    for k in range(law.size):  # numba takes a second to compile the assignment of a slice
-        now[k] = law[k]
+    now = np.zeros(pmf.size + rows)
+    then = np.zeros(pmf.size + rows)
+    for k in range(pmf.size):  # numba takes a second to compile the assignment of a slice
+        now[k] = pmf[k]
     low = 0
-    high = law.size
+    high = pmf.size
     for j in range(value.size):
         v = value[j]
         if count[j] > _width(count[j], v):
@@ -74,14 +74,14 @@ def law_of_positives(value, count):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _width(n, p):  # type: ignore[no-untyped-def]
+def _width(n: float, p: float) -> float:
     """Return how many values of Binomial(n, p) matter: ten standard deviations on each side."""
     return 20.0 * math.sqrt(n * p * (1.0 - p)) + 1.0
 
 
 @jit
-def _convolve(a, b):  # type: ignore[no-untyped-def]
-    """Return the law of a sum: numpy's own takes the compiler seconds."""
+def _convolve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the distribution of a sum: numpy's own takes the compiler seconds."""
     out = np.zeros(a.size + b.size - 1)
     for i in range(a.size):
         for k in range(b.size):
@@ -90,23 +90,23 @@ def _convolve(a, b):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _binomial_law(n, p):  # type: ignore[no-untyped-def]
+def _binomial_pmf(n: float, p: float) -> tuple[int, np.ndarray]:
     """Return the lowest value and the probabilities of Binomial(n, p), outwards from the mode."""
     mode = min(math.floor((n + 1.0) * p), n)
     low = max(mode - math.ceil(_width(n, p)), 0.0)
     high = min(mode + math.ceil(_width(n, p)), n)
-    law = np.zeros(int(high - low) + 1)
+    pmf = np.zeros(int(high - low) + 1)
     centre = int(mode - low)
-    law[centre] = 1.0
+    pmf[centre] = 1.0
     total = 1.0
     if 0.0 < p < 1.0:
         odds = p / (1.0 - p)
-        for k in range(centre + 1, law.size):
-            law[k] = law[k - 1] * odds * (n - (low + k) + 1.0) / (low + k)
-            total += law[k]
+        for k in range(centre + 1, pmf.size):
+            pmf[k] = pmf[k - 1] * odds * (n - (low + k) + 1.0) / (low + k)
+            total += pmf[k]
         for k in range(centre - 1, -1, -1):
-            law[k] = law[k + 1] * (low + k + 1.0) / (odds * (n - (low + k)))
-            total += law[k]
-    for k in range(law.size):
-        law[k] /= total
-    return int(low), law
+            pmf[k] = pmf[k + 1] * (low + k + 1.0) / (odds * (n - (low + k)))
+            total += pmf[k]
+    for k in range(pmf.size):
+        pmf[k] /= total
+    return int(low), pmf

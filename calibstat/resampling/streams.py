@@ -1,4 +1,4 @@
-"""Where every random word comes from, and how work is shared among threads without changing a number.
+"""Random words, and draws from a binomial distribution.
 
 A word is a function of (key, stage, replicate, position) alone, so the numbers are the same for any number of threads
 and any chunking.
@@ -7,15 +7,11 @@ and any chunking.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.data.checks import check_jobs, check_whole
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LOW_HALF = np.uint64(0xFFFFFFFF)  # masking a factor that is smaller anyway lets the compiler multiply faster
@@ -32,20 +28,14 @@ def key_of(rng: Any) -> np.uint64:
     raise ValueError(f"expected rng None, an int of at least 0, a SeedSequence or a Generator, found {rng!r}")
 
 
-def check_resamples(n_resamples: int, n_jobs: int) -> None:
-    """Raise unless the number of resamples is a whole number of at least 1, and that of threads too, or -1."""
-    check_jobs(n_jobs)
-    check_whole("n_resamples", n_resamples)
-
-
 @jit
-def word(start, i):  # type: ignore[no-untyped-def]
+def word(start: np.uint64, i: int) -> np.uint64:
     """Return output i of the splitmix64 generator with state `start` (Steele, Lea, Flood 2014)."""
     return mix(start + (np.uint64(i) + np.uint64(1)) * GOLDEN)
 
 
 @jit
-def mix(z):  # type: ignore[no-untyped-def]
+def mix(z: np.uint64) -> np.uint64:
     """Return the output that belongs to a state. Loops over many words add GOLDEN to it: cheaper than `word`."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -53,13 +43,13 @@ def mix(z):  # type: ignore[no-untyped-def]
 
 
 @jit
-def stream(key, stage, replicate):  # type: ignore[no-untyped-def]
+def stream(key: np.uint64, stage: int, replicate: int) -> np.uint64:
     """Return the state with which a replicate starts."""
     return word(word(key, stage), replicate)
 
 
 @jit
-def next_uniform(state):  # type: ignore[no-untyped-def]
+def next_uniform(state: np.ndarray) -> float:
     """Return the next number in (0, 1) and step the one-element state."""
     w = word(state[0], 0)
     state[0] += GOLDEN
@@ -67,7 +57,7 @@ def next_uniform(state):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _stirling_tail(k):  # type: ignore[no-untyped-def]
+def _stirling_tail(k: float) -> float:
     """Return log k! minus Stirling's approximation to it."""
     if k < 10:
         return math.lgamma(k + 1.0) - (0.9189385332046727 + (k + 0.5) * math.log(k + 1.0) - (k + 1.0))
@@ -76,7 +66,7 @@ def _stirling_tail(k):  # type: ignore[no-untyped-def]
 
 
 @jit
-def binomial(state, n, p):  # type: ignore[no-untyped-def]
+def binomial(state: np.ndarray, n: float, p: float) -> float:
     """Draw from Binomial(n, p): by inversion if the mean is small, else by BTRS (Hörmann 1993)."""
     if p > 0.5:
         return n - binomial(state, n, 1.0 - p)
@@ -120,29 +110,3 @@ def binomial(state, n, p):  # type: ignore[no-untyped-def]
         )
         if math.log(v * alpha / (a / (us * us) + b)) <= bound:
             return k
-
-
-def chunks(size: int, n_jobs: int, most: int | None = None) -> list[tuple[int, ...]]:
-    """Cut the replicates, or cells, into a few pieces for every thread, none of more than `most`."""
-    pieces = min(size, 1 if n_jobs == 1 else 4 * n_threads(n_jobs))
-    if most is not None:
-        pieces = max(pieces, -(-size // max(most, 1)))
-    return list(pairwise(size * i // pieces for i in range(pieces + 1)))
-
-
-def n_threads(n_jobs: int) -> int:
-    """Return how many threads are asked for; -1 is one for each core that this process may use."""
-    check_jobs(n_jobs)
-    if n_jobs == -1:
-        from joblib import cpu_count  # which knows affinity and the limits of containers
-
-        return int(cpu_count())
-    return int(n_jobs)
-
-
-def in_threads(task: Callable[..., Any], pieces: list[tuple[int, ...]], n_jobs: int) -> list[Any]:
-    """Run the task on every piece, in order or in threads; the kernels release the interpreter lock."""
-    if n_threads(n_jobs) == 1 or len(pieces) == 1:
-        return [task(*piece) for piece in pieces]
-    with ThreadPoolExecutor(n_threads(n_jobs)) as pool:
-        return list(pool.map(lambda piece: task(*piece), pieces))

@@ -2,6 +2,8 @@
 
 from calibstat.study.pictures import plot
 from calibstat.study.runner import run
+from calibstat.study.study import Study
+from calibstat.study.study_file import load_study
 from calibstat.study.tables import most_rejections, write_table
 
-__all__ = ["most_rejections", "plot", "run", "write_table"]
+__all__ = ["Study", "load_study", "most_rejections", "plot", "run", "write_table"]

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ class Cells:
     ask: Ask
     columns: list[str]
     truths: Callable[[Data, str], list[float]] = lambda data, label: []  # what else to know, given the generator
+    modules: Sequence[str] = ()  # that register measures, for other processes to load
 
     def __len__(self) -> int:
         return len(self.groups) * self.replicates
@@ -98,6 +100,8 @@ def _run(cells: Cells, missing: np.ndarray, n_jobs: int | None) -> Iterator[tupl
 
 
 def _task(cells: Cells, chunk: np.ndarray) -> Chunk:
+    for module in cells.modules:
+        import_module(module)
     start = time.perf_counter()
     answers = np.array([cells.answer(int(cell)) for cell in chunk], np.float64)
     return chunk, answers.reshape(chunk.size, len(cells.columns)), time.perf_counter() - start

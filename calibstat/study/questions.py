@@ -12,13 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibstat.data.lenses import one_class
+from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
 from calibstat.data.sample import Sample
 from calibstat.inference.calibration_test import ClassWiseTestResult, calibration_test
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.estimate import estimate
-from calibstat.inference.problem import ClassProblem, EventProblem, pose
-from calibstat.measures.registry import BoundMeasure, find_measure
+from calibstat.measures.base import Measure
+from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.registry import MEASURES, find_measure
 from calibstat.study.engine import Data
 
 ROUNDING = 1e-12  # a truth of 0 may come out as 1e-17
@@ -53,6 +55,11 @@ class Question(ABC):
     def columns(self) -> list[str]:
         """Names of the answers of one data set."""
         return list(self.measures)
+
+    @property
+    def modules(self) -> list[str]:
+        """Names of the modules that register the measures."""
+        return sorted({MEASURES[name].__module__ for name, _ in self.measures.values()})
 
     def check(self) -> None:  # noqa: B027 (most questions can be put to every grid)
         """Raise if the question makes no sense for this grid."""
@@ -204,7 +211,7 @@ class Coverage(_OfTruths):
             yield {**self.fixed(generator, n, measure, method), "truth": _mean_truth(truth), **share, **misses, **means}
 
 
-def bound_to(name: str, options: Mapping[str, Any]) -> BoundMeasure:
+def bound_to(name: str, options: Mapping[str, Any]) -> Any:
     """Return a measure with its options, without what is said to the verb."""
     return find_measure(name, {option: value for option, value in options.items() if option not in OF_THE_VERBS})
 
@@ -216,20 +223,31 @@ def _mean_truth(truth: np.ndarray) -> float:
 
 def _held_truth(generator: Any, data: Data, name: str, options: Mapping[str, Any]) -> float:
     """Return the population value of a measure over the cells that these data make."""
-    bound = bound_to(name, options)
+    measure = bound_to(name, options)
     if isinstance(data, tuple):  # each model over the cells that its own predictions make
         samples_of = {model: Sample.from_rows(data[0], p) for model, p in data[1].items()}
-        own = {model: bound.held(each.value, each.count).options for model, each in samples_of.items()}
+        own = {model: _held(measure, each).options for model, each in samples_of.items()}
         return float(generator.truth(name, held=own))
     said = {option: value for option, value in options.items() if option in OF_THE_VERBS}
-    problem = pose(data, None, name, bound.options, **said)
-    if isinstance(problem, ClassProblem):
-        samples = enumerate(problem.seen.samples())
-        held = [(one_class(k), problem.bound.held(sample.value, sample.count)) for k, sample in samples]
-        return float(problem.together(np.array([generator.truth(name, lens=k, **each.options) for k, each in held])))
-    assert isinstance(problem, EventProblem)
-    sample = problem.seen.sample
-    return float(generator.truth(name, **said, **problem.bound.held(sample.value, sample.count).options))
+    lens, reduce = said.get("lens"), said.get("reduce")
+
+    def of_event(seen: BinaryData) -> float:
+        return float(generator.truth(name, **said, **_held(measure, seen.sample).options))
+
+    def of_classes(seen: ClassWiseData) -> float:
+        held = [_held(measure, sample).options for sample in seen.samples()]
+        truths = np.array([generator.truth(name, lens=one_class(k), **each) for k, each in enumerate(held)])
+        return float(truths.max() if reduce == "max" else truths.mean())
+
+    def of_vectors(seen: MulticlassData) -> float:
+        raise ValueError(f"expected a measure of one event or of every class over held cells, found {name!r}")
+
+    return observe(data, None, lens=lens).choose(of_event, of_vectors, of_classes)
+
+
+def _held(measure: Measure, sample: Sample) -> Measure:
+    """Return the measure over the cells that a sample makes."""
+    return measure.held(sample.value, sample.count) if isinstance(measure, Statistic) else measure
 
 
 class Comparison(_OfTruths):

@@ -173,7 +173,16 @@ def run(
     for trial in _trials(asked.generators):
         asked.ask(trial, np.random.SeedSequence(0))  # what cannot be asked raises before the run
     kept = None if store is None else Store(store, _description(asked, seed), asked.columns)
-    cells = Cells(asked.groups, asked.generators, asked.replicates, seed, asked.ask, asked.columns, asked.truths_of)
+    cells = Cells(
+        asked.groups,
+        asked.generators,
+        asked.replicates,
+        seed,
+        asked.ask,
+        asked.columns,
+        asked.truths_of,
+        asked.modules,
+    )
     with nullcontext() if kept is None else kept.locked():
         answers = compute(cells, kept, n_jobs, question)
     return pd.DataFrame(asked.rows(answers))

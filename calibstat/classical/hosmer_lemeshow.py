@@ -1,0 +1,166 @@
+"""The Hosmer–Lemeshow test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
+from calibstat.classical.binary_input import need_held_out, one_event
+from calibstat.data.checks import is_whole
+from calibstat.measures.binned import bin_cells
+from calibstat.result import read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True)
+class HosmerLemeshowResult(AsymptoticTestResult):
+    """What `hosmer_lemeshow` found: an `AsymptoticTestResult` with the table of groups behind it.
+
+    Attributes
+    ----------
+    low, high : ndarray, shape (groups,)
+        The smallest and the largest prediction in each group.
+    count, observed, expected, variance : ndarray, shape (groups,)
+        Its rows, its positive outcomes, how many were predicted, and the variance of that number if calibrated.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    count: np.ndarray
+    observed: np.ndarray
+    expected: np.ndarray
+    variance: np.ndarray
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each group."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {name: getattr(self, name) for name in ("low", "high", "count", "observed", "expected", "variance")}
+        )
+
+    __str__ = AsymptoticTestResult.__str__
+
+
+def hosmer_lemeshow(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    held_out: bool | None = None,
+    fitted_params: int | None = None,
+    n_groups: int = 10,
+    strategy: str = "quantile",
+    lens: Any = None,
+    labels: Any = None,
+) -> HosmerLemeshowResult:
+    """Test calibration by the Hosmer–Lemeshow chi-square over groups of similar predictions.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,), or Sample, or Predictions
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
+    y_prob : array_like, shape (n,) or (n, K)
+        Predicted probability of outcome 1, or of each class, in [0, 1].
+    held_out : bool
+        Whether the model was fitted on other rows than these. There is no default: the degrees of freedom depend on it.
+    fitted_params : int
+        Required with ``held_out=False``, and only then: how many parameters, intercept included, the logistic
+        regression has that was fitted to these rows by maximum likelihood.
+    n_groups : int
+        Number of groups, at least 1.
+    strategy : {"quantile", "uniform"}
+        Groups of equal numbers of rows, as far as equal predictions, which never part, allow; or of equal width.
+    lens : str or Lens, optional
+        The event that is looked at, of K classes. Default: outcome 1 of two, "top_label" of more.
+    labels : sequence, optional
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+
+    Returns
+    -------
+    HosmerLemeshowResult
+        With the table of groups.
+
+    Raises
+    ------
+    ValueError
+        If `held_out` is not said, `fitted_params` does not belong to it, there are too few groups for that many
+        parameters, a group has predictions of 0 and 1 alone, the data are not as described (the first offending row is
+        named), have real-valued weights, or the lens shows several events.
+
+    Notes
+    -----
+    Null hypothesis: given the predictions v, every outcome is 1 independently with its predicted probability. The
+    statistic is the sum over the g groups that hold rows of (observed - expected)² / Σ v (1 - v).
+
+    On held-out rows its limit is chi-square with g degrees of freedom: nothing was fitted, so nothing is subtracted.
+    The g - 2 of the textbooks is for the rows that a logistic regression was fitted to; on held-out rows it rejects a
+    calibrated model 11.5 % of the time in tests at 5 % with ten groups. For fitted rows the limit is chi-square with
+    g - q degrees of freedom plus a weighted sum of q - 1 chi-squares, q the number of parameters, which g - 2 fits
+    well if g > q (Hosmer, Lemeshow 1980); with q = 1, an intercept alone, g - 1.
+
+    The limit needs an expected number of about five of either outcome in each group: of 300 rows whose predictions
+    crowd at 0 and 1 (Beta(1/2, 1/2)) tests at 5 % with ten groups were measured to reject 7.6 % of the time, of 100 and
+    1000 rows at a prevalence of .01 15 and 11 % (study `approximate_tests`). The result depends on the groups; opposite
+    errors inside a group cancel. ``calibration_test(..., measure="ece", norm="l2")`` is exact.
+    Cost: one sort of the rows, then one pass.
+
+    References
+    ----------
+    Hosmer, Lemeshow 1980, Goodness of fit tests for the multiple logistic regression model,
+    doi:10.1080/03610928008827941; Hosmer, Lemeshow, Sturdivant 2013, Applied Logistic Regression, section 5.2.2,
+    doi:10.1002/9781118548387.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> sample = cs.Sample.from_counts([0.2, 0.7], [100, 100], [28, 70])
+    >>> found = cs.hosmer_lemeshow(sample, held_out=True)  # (28 - 20)² / (100 * 0.2 * 0.8) = 4
+    >>> round(found.statistic, 6), found.df, round(found.pvalue, 4)
+    (4.0, 2, 0.1353)
+    """
+    from scipy.special import chdtrc
+
+    need_held_out(held_out, "the Hosmer–Lemeshow test", "its degrees of freedom depend on it")
+    if held_out and fitted_params is not None:
+        raise ValueError(f"expected no fitted_params with held_out=True, found {fitted_params!r}")
+    if not held_out and not is_whole(fitted_params, 1):
+        raise ValueError(
+            "expected fitted_params, the number of parameters fitted to these rows, with held_out=False; "
+            f"found {fitted_params!r}"
+        )
+    if not is_whole(n_groups, 1):
+        raise ValueError(f"expected n_groups to be a whole number of at least 1, found {n_groups!r}")
+    seen, sample = one_event(y_true, y_prob, lens, labels, "the Hosmer–Lemeshow test")
+    value, count, positives = sample.arrays
+    first = np.flatnonzero(np.diff(bin_cells(value, count, n_bins=int(n_groups), strategy=strategy), prepend=-1))
+    count_g, observed = np.add.reduceat(count, first), np.add.reduceat(positives, first)
+    expected, variance = np.add.reduceat(count * value, first), np.add.reduceat(count * value * (1 - value), first)
+    if (variance == 0).any():
+        certain = value[first[np.argmin(variance)]]
+        raise ValueError(f"expected a prediction between 0 and 1 in every group, found {certain:g} alone in one")
+    fitted = 0 if fitted_params is None else int(fitted_params)
+    if first.size <= fitted:
+        raise ValueError(f"expected more groups than the {fitted} fitted parameters, found {first.size} groups")
+    statistic, df = float(((observed - expected) ** 2 / variance).sum()), first.size - min(fitted, 2)
+    return HosmerLemeshowResult(
+        statistic=statistic,
+        pvalue=float(chdtrc(df, statistic)),
+        method="Hosmer–Lemeshow",
+        null_hypothesis=approximate(seen.null),
+        measure="chi-square",
+        lens=seen.lens,
+        n=int(sample.n),
+        limit="chi-square limit",
+        df=df,
+        low=read_only(value[first]),
+        high=read_only(value[np.append(first[1:], value.size) - 1]),
+        count=read_only(count_g),
+        observed=read_only(observed),
+        expected=read_only(expected),
+        variance=read_only(variance),
+    )

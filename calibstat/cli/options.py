@@ -1,0 +1,56 @@
+"""The arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from calibstat.cli.lens_syntax import either
+from calibstat.data.lenses import spellings
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .parquet file, one row for each outcome.")]
+Label = Annotated[
+    str,
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="Column of outcomes: 0 or 1; of several classes their names, or their numbers from 0.",
+    ),
+]
+Prob = Annotated[
+    list[str],
+    typer.Option(
+        "--prob",
+        metavar="COLUMN",
+        help="Column of predicted probabilities of outcome 1. Of several classes repeat it for every class, or give "
+        'one pattern in quotes: "p_*" finds p_cat and p_dog, the classes cat and dog.',
+    ),
+]
+LensText = Annotated[
+    str | None,
+    typer.Option(
+        "--lens",
+        metavar="LENS",
+        help=f"What to look at of several classes: {either(spellings())}, NAME being that of a class. Default of more "
+        "than two: top_label.",
+    ),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--measure", metavar="NAME", help="As in 'calibstat measures'; may be repeated. Default: ece."),
+]
+REDUCE = "With --lens class_wise, one number for all classes: their mean, or the max. "
+Reduce = Annotated[
+    str | None,
+    typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Otherwise each class is tested, and all by their mean."),
+]
+ReduceToOne = Annotated[str | None, typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Default: mean.")]
+Method = Annotated[str, typer.Option("--method", help="honest, percentile, basic or bca.")]
+Level = Annotated[float, typer.Option("--level", help="Confidence level, between 0 and 1.")]
+Resamples = Annotated[
+    int | None, typer.Option("--n-resamples", help="Number of resamples: 999, or 99 where they take long.")
+]
+Seed = Annotated[int, typer.Option("--rng", metavar="SEED", help="The same seed gives the same numbers.")]
+Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to; made if it is not there.")]

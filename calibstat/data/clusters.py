@@ -1,0 +1,32 @@
+"""Clusters of rows: patients, days, sites."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+FEWEST_CLUSTERS = 30  # below it the bootstrap of clusters is not to be trusted
+
+
+def as_clusters(cluster: Any, n: int) -> np.ndarray:
+    """Return the number of each row's cluster, from 0 in the order of their first rows; warn if there are few."""
+    import warnings
+
+    import pandas as pd
+
+    names = np.asarray(cluster)
+    if names.shape != (n,):
+        raise ValueError(f"expected one cluster a row, shape ({n},), found shape {names.shape}")
+    unit, found = pd.factorize(names)
+    if (unit < 0).any():
+        raise ValueError(f"expected no missing clusters, found one at row {int(np.argmin(unit))}")
+    if len(found) < 2:
+        raise ValueError("expected at least 2 clusters, found 1")
+    if len(found) < FEWEST_CLUSTERS:
+        warnings.warn(
+            f"{len(found)} clusters are few: below {FEWEST_CLUSTERS}, intervals are too short and p-values too small",
+            UserWarning,
+            stacklevel=4,  # at the line that calls the verb
+        )
+    return unit.astype(np.int64)

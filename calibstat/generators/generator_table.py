@@ -1,0 +1,27 @@
+"""The table of all generators, which enter it themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+Family = TypeVar("Family", bound=type[Any])
+
+_REGISTERED: dict[str, Any] = {}
+GENERATORS: Mapping[str, Any] = MappingProxyType(_REGISTERED)
+
+
+def register(family: Family) -> Family:
+    """Enter a generator into the table under its name, and return it.
+
+    Raises
+    ------
+    ValueError
+        If the name is taken.
+    """
+    name = family.__name__
+    if name in _REGISTERED:
+        raise ValueError(f"expected a generator of a new name, found {name!r} again")
+    _REGISTERED[name] = family
+    return family

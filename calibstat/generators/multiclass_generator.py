@@ -1,0 +1,206 @@
+"""Simulators of K classes with known population values."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import fields
+from functools import cached_property
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibstat.data.lenses import ClassWise, Lens, find_lens, one_class
+from calibstat.generators import multiclass_truth
+from calibstat.generators.distributions import Random, Seed
+from calibstat.generators.generator import drawing
+from calibstat.generators.multiclass_truth import MulticlassPopulation
+from calibstat.generators.population import SAME
+from calibstat.measures.base import Measure, MulticlassMeasure
+from calibstat.measures.registry import find_measure
+
+ONE_SUM = 1e-6  # how far the sum of a predicted vector may be from 1
+
+
+class MulticlassGenerator:
+    """What all generators of K classes share: a distribution of predictions, and one of the class given each.
+
+    Attributes
+    ----------
+    n_classes : int
+        Number of classes, K.
+    """
+
+    n_classes: int
+
+    def sample(self, n: int, rng: Seed = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw independent rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, at least 1.
+        rng : None, int, SeedSequence or Generator
+            Whatever `numpy.random.default_rng` takes.
+
+        Returns
+        -------
+        y : ndarray of int64, shape (n,)
+            Classes, from 0 to K - 1.
+        p : ndarray of float64, shape (n, K)
+            Predicted probabilities; rows sum to 1 up to rounding.
+
+        Raises
+        ------
+        ValueError
+            If `n` is not a whole number of at least 1.
+        """
+        y, p = self._rows(*drawing(n, rng))
+        return y.astype(np.int64), p
+
+    @overload
+    def truth(
+        self,
+        measure: str | Measure | type[Measure] = ...,
+        *,
+        lens: Literal["class_wise"] | ClassWise,
+        reduce: None = None,
+        **options: Any,
+    ) -> np.ndarray: ...
+
+    @overload
+    def truth(
+        self,
+        measure: str | Measure | type[Measure] = ...,
+        *,
+        lens: str | Lens | ClassWise | None = None,
+        reduce: str | None = None,
+        **options: Any,
+    ) -> float: ...
+
+    def truth(
+        self,
+        measure: str | Measure | type[Measure] = "ece",
+        *,
+        lens: str | Lens | ClassWise | None = None,
+        reduce: str | None = None,
+        **options: Any,
+    ) -> float | np.ndarray:
+        """Return the measure of the population, which an estimate from n rows tends to as n grows.
+
+        Parameters
+        ----------
+        measure : str or Measure
+            A name in `calibstat.MEASURES`, or a measure itself.
+        lens : str or Lens, optional
+            A name in `calibstat.LENSES`, or one made by `calibstat.lenses`; by default "top_label" for measures of one
+            event and "canonical" for measures of whole vectors.
+        reduce : {None, "mean", "max"}
+            What becomes of the K values through the lens "class_wise".
+        **options
+            Options of the measure.
+
+        Returns
+        -------
+        float
+            Or an array of K values, one for each class, through "class_wise" without `reduce`. Through a lens that
+            sees classes, `brier` is the mean squared distance of the vector from the class, a unit vector, and
+            `log_loss` the mean of minus the logarithm of the probability that the class was given.
+
+        Raises
+        ------
+        ValueError
+            If the measure, an option or the lens is unknown, the measure is of one event and the lens sees more
+            classes or the other way round, or an option depends on n, as ``n_bins="cube_root"`` does.
+        NotImplementedError
+            If the population value is not known: of most whole-vector measures that are not sums over fixed cells, of
+            those that are named for `Generator.truth`, and over a continuous distribution of a user-defined seminorm
+            that does not set `weak`.
+
+        Notes
+        -----
+        Finite distributions are summed exactly. A calibrated family has error 0 by every measure that is complete,
+        without any computation. A Dirichlet distribution is replaced by the points of a Sobol net; `dirichlet` says
+        how far off that is.
+
+        The log loss is that of exact arithmetic: where the probability of a class rounds to 0, estimates of it can be
+        infinite.
+        """
+        found = find_measure(measure, options)
+        through = find_lens(
+            ("canonical" if isinstance(found, MulticlassMeasure) else "top_label") if lens is None else lens
+        )
+        if isinstance(through, Lens):
+            if reduce is not None:
+                raise ValueError(f"expected reduce only with lens 'class_wise', found {reduce!r} with lens {through}")
+            return self._truth(through, found)
+        if reduce not in (None, "mean", "max"):
+            raise ValueError(f"expected reduce None, 'mean' or 'max', found {reduce!r}")
+        values = np.array([self._truth(one_class(k), found) for k in range(self.n_classes)])
+        return values if reduce is None else float(values.mean() if reduce == "mean" else values.max())
+
+    def conditional(self, p: ArrayLike) -> np.ndarray:
+        """Return the calibration function, the probabilities of the classes given the prediction.
+
+        Parameters
+        ----------
+        p : array_like, shape (K,) or (m, K)
+            Predicted vectors, each of sum 1.
+
+        Returns
+        -------
+        ndarray of float64
+            Of the shape of `p`; nan in rows that the family never predicts.
+
+        Raises
+        ------
+        ValueError
+            If a row is not of K probabilities that sum to 1 within 1e-6.
+        """
+        prob = np.asarray(p, np.float64)
+        if prob.ndim not in (1, 2) or prob.shape[-1] != self.n_classes:
+            raise ValueError(f"expected vectors of {self.n_classes} probabilities, found shape {prob.shape}")
+        if not (np.all(prob >= 0) and np.all(np.abs(prob.sum(axis=-1) - 1) <= ONE_SUM)):
+            raise ValueError("expected probabilities of at least 0 that sum to 1 in every row")
+        return self._conditional(np.atleast_2d(prob)).reshape(prob.shape)
+
+    @cached_property
+    def is_calibrated(self) -> bool:
+        """Whether the classes have the probabilities that are predicted, to 1e-12, everywhere."""
+        return bool(np.all(np.abs(self._population.chance - self._population.prob) <= SAME))
+
+    def __repr__(self) -> str:
+        given = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in given.items() if v is not None)})"
+
+    def _truth(self, lens: Lens, measure: Measure) -> float:
+        if self.is_calibrated and measure.info.complete:
+            with suppress(NotImplementedError):  # one calibrated point is enough to find bad arguments by
+                multiclass_truth.truth(points(np.ones((1, self.n_classes)) / self.n_classes), lens, measure)
+            return 0.0
+        return multiclass_truth.truth(self._population, lens, measure)
+
+    @property
+    def _population(self) -> MulticlassPopulation:
+        """The distribution of what `_rows` draws, as weighted points."""
+        raise NotImplementedError
+
+    def _rows(self, n: int, random: Random) -> tuple[np.ndarray, np.ndarray]:
+        """Draw classes and predicted vectors."""
+        raise NotImplementedError
+
+    def _conditional(self, prob: np.ndarray) -> np.ndarray:
+        """Return the probabilities of the classes given each row of predictions."""
+        raise NotImplementedError
+
+
+def points(prob: np.ndarray, chance: np.ndarray | None = None) -> MulticlassPopulation:
+    """Return finitely many equally likely predictions with the probabilities of the classes, or calibrated ones."""
+    with np.errstate(divide="ignore"):
+        return MulticlassPopulation(np.ones(len(prob)), prob, np.log(prob), prob if chance is None else chance, True)
+
+
+def draw_classes(chance: np.ndarray, random: Random) -> np.ndarray:
+    """Draw a class from each row; divided by its end, a cumulative sum reaches 1 at the last class that can happen."""
+    below = chance.cumsum(axis=1)
+    return (below / below[:, -1:] <= random.random((len(chance), 1))).sum(axis=1)

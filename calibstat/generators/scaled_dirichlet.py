@@ -1,0 +1,240 @@
+"""Dirichlet distributed predictions of K classes, distorted by temperature, vector or matrix scaling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+
+import numpy as np
+
+from calibstat.generators.distributions import Random, solve
+from calibstat.generators.generator_table import register
+from calibstat.generators.multiclass_generator import MulticlassGenerator, draw_classes
+from calibstat.generators.multiclass_truth import MulticlassPopulation
+from calibstat.generators.population import SAME
+
+__all__ = ["dirichlet"]
+
+MOST_POINTS = 2**16  # that stand for a continuous distribution
+FEWEST_POINTS = 2**12
+NUMBERS = 2**21  # fewer points for many classes, so that points times classes stay near this
+NOTHING = 1e-9  # a singular value, or an entry of a direction, this small against the largest is 0
+
+
+@register
+@dataclass(frozen=True, repr=False)
+class dirichlet(MulticlassGenerator):
+    """Dirichlet distributed probabilities, reported through temperature, vector or matrix scaling of their logarithms.
+
+    The probabilities of the classes are drawn, q ~ Dirichlet(alpha), then the class from q. Reported is
+    softmax(temperature log q), softmax(scale * log q + shift) or softmax(matrix @ log q + shift), one of the three.
+    Without any of these it is q itself: calibrated.
+
+    Parameters
+    ----------
+    alpha : sequence of K floats
+        Positive. Sharp near 0, where almost all of a vector is on one class; (1, ..., 1) is uniform on the simplex.
+    temperature : float
+        Positive: more than 1 is over-confident, less is under-confident.
+    scale : sequence of K floats, optional
+        What multiplies each logarithm.
+    matrix : array_like, shape (K, K), optional
+        What multiplies the vector of logarithms.
+    shift : sequence of K floats, optional
+        What is then added; only with `scale` or `matrix`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two classes, an argument is not of its shape or range, more than one of the three
+        scalings is given, or two q can be reported as the same vector (see notes).
+
+    Notes
+    -----
+    Adding a number to all logits changes no prediction. So there must be one direction only, w, in which log q can move
+    unnoticed: ``matrix @ w`` has equal entries. And w must not have entries of both signs, or the sum of q would be 1 a
+    second time on the way. (A `scale` that is nowhere 0 has w = 1 / `scale`: all of one sign. The matrix diag(2, -1) is
+    not singular, but its odds q1² q2 do not tell whether q1 is below or above 2/3.)
+
+    Truths of the miscalibrated families are sums over a Sobol net of 65536 points, fewer for more than 32 classes so
+    that points times classes stay below 2**21, at least 4096; it goes through the quantiles of beta distributions, by
+    which a stick is broken. Measured against closed forms and larger nets, scores, L1 and L2 errors over up to 100 bins
+    and measures without bins are off by less than 1e-5 for 2 or 3 classes, 2e-4 for up to 30 and 1e-3 for 100; the log
+    loss, with entries of alpha below 1, by up to 3 times as much, and `canonical_ce` by up to 4e-4 for 10 classes.
+    Means of rare bins are less exact, and so is an error by them alone (``norm="max"``): 2e-4 for 3 classes, 6e-3 for
+    10. `skce` is summed over the pairs of 4096 points: off by 5e-6 for 3 or 10 classes. Cost: the quantiles take up to
+    5 seconds, once for a family.
+
+    Examples
+    --------
+    >>> from calibstat import generators
+    >>> family = generators.dirichlet((1, 1, 1), temperature=2)
+    >>> family.conditional([0.1, 0.1, 0.8]).round(4)
+    array([0.2071, 0.2071, 0.5858])
+    >>> round(family.truth("ece"), 3), round(family.truth("ece", lens="class_wise", reduce="mean"), 3)
+    (0.139, 0.093)
+    >>> generators.dirichlet((1, 1, 1)).truth("ece")
+    0.0
+    """
+
+    alpha: Sequence[float]
+    _: KW_ONLY
+    temperature: float = 1.0
+    scale: Sequence[float] | None = None
+    matrix: Sequence[Sequence[float]] | np.ndarray | None = None
+    shift: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        alpha = _numbers("alpha", self.alpha)
+        classes = alpha.size
+        if alpha.ndim != 1 or classes < 2 or not np.all(alpha > 0):
+            raise ValueError(f"expected alpha, two or more positive numbers, found {self.alpha!r}")
+        object.__setattr__(self, "alpha", tuple(alpha.tolist()))
+        object.__setattr__(self, "n_classes", classes)
+        if not 0 < self.temperature < np.inf:
+            raise ValueError(f"expected temperature positive and finite, found {self.temperature!r}")
+        others = [name for name in ("scale", "matrix") if getattr(self, name) is not None]
+        if len(others) + (self.temperature != 1) > 1:
+            raise ValueError(f"expected one of temperature, scale and matrix, found {self.temperature!r} and {others}")
+        if self.shift is not None and not others:
+            raise ValueError("expected shift with scale or matrix only")
+        for name, shape in (("scale", (classes,)), ("matrix", (classes, classes)), ("shift", (classes,))):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            number = _numbers(name, value)
+            if number.shape != shape:
+                raise ValueError(f"expected {name} of shape {shape}, found shape {number.shape}")
+            entries = tuple(map(tuple, number.tolist())) if number.ndim == 2 else tuple(number.tolist())
+            object.__setattr__(self, name, entries)
+        _ = self._unnoticed
+
+    @cached_property
+    def is_calibrated(self) -> bool:
+        """Whether the vectors are reported as they are, to 1e-12."""
+        if self._linear is None:
+            return abs(self.temperature - 1) <= SAME
+        matrix, shift = self._linear
+        change = matrix - np.eye(self.n_classes)
+        return bool(np.all(np.abs(_centred(change)) <= SAME) and np.all(np.abs(_centred(shift)) <= SAME))
+
+    @cached_property
+    def _linear(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The matrix and the shift that make logits of log q, unless a number does."""
+        if self.scale is None and self.matrix is None:
+            return None
+        shift = np.zeros(self.n_classes) if self.shift is None else np.array(self.shift)
+        return np.diag(np.array(self.scale)) if self.matrix is None else np.array(self.matrix), shift
+
+    @cached_property
+    def _unnoticed(self) -> np.ndarray:
+        """The direction in which log q can move and the prediction stays, of largest entry 1."""
+        if self._linear is None:
+            return np.ones(self.n_classes)
+        _, size, direction = np.linalg.svd(_centred(self._linear[0]))
+        if size[-2] <= NOTHING * size[0]:
+            raise ValueError("expected a matrix, or scale, that keeps vectors apart, found one that is singular beyond "
+                             "the direction in which all logits change by the same number")  # fmt: skip
+        w = direction[-1] / direction[-1][np.abs(direction[-1]).argmax()]
+        w[np.abs(w) <= NOTHING] = 0.0
+        if np.any(w < 0):
+            raise ValueError("expected a matrix, or scale, that keeps vectors apart, found one by which two vectors "
+                             f"are reported as one: it does not notice the direction {w.round(6).tolist()}, which has "
+                             "entries of both signs")  # fmt: skip
+        return w
+
+    def _rows(self, n: int, random: Random) -> tuple[np.ndarray, np.ndarray]:
+        alpha = np.array(self.alpha)
+        # a gamma variable of shape a is one of shape a + 1 times U**(1/a), which for a small a is 0 only as a number
+        shape = (n, self.n_classes)
+        log_q = np.log(random.standard_gamma(alpha + 1, shape)) - random.standard_exponential(shape) / alpha
+        log_q -= np.logaddexp.reduce(log_q, axis=1, keepdims=True)
+        q = np.exp(log_q)
+        return draw_classes(q, random), q if self.is_calibrated else np.exp(self._report(log_q))
+
+    def _report(self, log_q: np.ndarray) -> np.ndarray:
+        """Return the logarithms of predictions."""
+        linear = self._linear
+        logit = log_q * self.temperature if linear is None else log_q @ linear[0].T + linear[1]
+        return logit - np.logaddexp.reduce(logit, axis=1, keepdims=True)
+
+    @cached_property
+    def _population(self) -> MulticlassPopulation:
+        most = NUMBERS // self.n_classes
+        return self._net(int(np.clip(2 ** (most.bit_length() - 1), FEWEST_POINTS, MOST_POINTS)))
+
+    def _net(self, size: int) -> MulticlassPopulation:
+        """Return that many points, a power of 2, that stand for the distribution."""
+        from scipy.stats import qmc
+
+        alpha = np.array(self.alpha)
+        net = qmc.Sobol(self.n_classes - 1, scramble=False).random(size) + 0.5 / size  # each coordinate off 0 and 1
+        log_q, rest = np.empty((size, self.n_classes)), np.zeros(size)
+        for k, u in enumerate(net.T):  # class k takes a part of what is left of a stick
+            below = alpha[k + 1 :].sum()
+            log_q[:, k] = rest + _log_beta(u, alpha[k], below)
+            rest = rest + _log_beta(1 - u, below, alpha[k])
+        log_q[:, -1] = rest
+        log_q -= np.logaddexp.reduce(log_q, axis=1, keepdims=True)
+        log_prob = log_q if self.is_calibrated else self._report(log_q)
+        return MulticlassPopulation(np.ones(size), np.exp(log_prob), log_prob, np.exp(log_q), False)
+
+    def _conditional(self, prob: np.ndarray) -> np.ndarray:
+        if self.is_calibrated:
+            return prob.copy()
+        with np.errstate(divide="ignore"):
+            log_prob = np.log(prob)
+        if self._linear is None:
+            log_q = log_prob / self.temperature
+            return np.exp(log_q - np.logaddexp.reduce(log_q, axis=1, keepdims=True))
+        found, w = np.full(prob.shape, np.nan), self._unnoticed
+        inside = np.all(prob > 0, axis=1)
+        matrix, shift = self._linear
+        log_q = (log_prob[inside] - shift) @ np.linalg.pinv(_centred(matrix)).T
+        found[inside] = _onto_simplex(log_q, w)
+        return found
+
+
+def _numbers(name: str, value: object) -> np.ndarray:
+    try:
+        number = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"expected numbers in {name}, found {value!r}") from None
+    if not np.all(np.isfinite(number)):
+        raise ValueError(f"expected finite numbers in {name}, found {value!r}")
+    return number
+
+
+def _centred(columns: np.ndarray) -> np.ndarray:
+    """Subtract from logits, along the first axis, what softmax does not notice."""
+    return columns - columns.mean(axis=0)
+
+
+def _log_beta(u: np.ndarray, a: float, b: float) -> np.ndarray:
+    """Return the logarithm of the quantile u of Beta(a, b), also where the quantile is no longer a float."""
+    from scipy.special import betaincinv, betaln
+
+    quantile = betaincinv(a, b, u)
+    small = quantile * max(b, 1.0) < 1e-17  # then the distribution function is x**a / (a B(a, b)) in full precision
+    with np.errstate(divide="ignore"):
+        return np.where(small, (np.log(u) + np.log(a) + betaln(a, b)) / a, np.log(quantile))
+
+
+def _onto_simplex(log_q: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Move logarithms along w, of entries from 0 to 1, until the sum of the vector is 1; nan if it never is."""
+    moved = w > 0
+    left = 1 - np.exp(log_q[:, ~moved]).sum(axis=1)
+    found = np.full(log_q.shape, np.nan)
+    within = left > 0
+    log_q, left = log_q[within], left[within]
+
+    def total(c: np.ndarray) -> np.ndarray:
+        return np.exp(log_q[:, moved] + c[:, None] * w[moved]).sum(axis=1)
+
+    # at low no class has more than its share of what is left, at high one of them has all of it
+    level = np.log(left)[:, None] - log_q[:, moved]
+    low, high = ((level - np.log(w.size)) / w[moved]).min(axis=1), (level / w[moved]).min(axis=1)
+    c = solve(total, left, low, high)
+    found[within] = np.exp(log_q + c[:, None] * w)
+    return found

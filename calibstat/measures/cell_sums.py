@@ -1,0 +1,43 @@
+"""Sums of observations, residuals and predictions in cells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibstat.compiled import jit
+
+
+@jit
+def cell_sums(
+    cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add up rows, residuals and predictions in each cell: counts, and the two others divided by n."""
+    count_b, positives_b, value_b = np.zeros((3, cell[-1] + 1))
+    for j in range(cell.size):
+        b = cell[j]
+        count_b[b] += count[j]
+        positives_b[b] += positives[j]
+        value_b[b] += count[j] * value[j]
+    n = count_b.sum()
+    return count_b, (positives_b - value_b) / n, value_b / n
+
+
+@jit
+def vector_sums(cell: np.ndarray, prob: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add up rows, residuals and predictions of each class in each cell: counts, and the two others divided by n."""
+    n, classes = prob.shape
+    cells = cell.max() + 1
+    count = np.zeros(cells)
+    value = np.zeros((cells, classes))
+    residual = np.zeros((cells, classes))
+    for i in range(n):
+        b = cell[i]
+        count[b] += 1.0
+        for k in range(classes):
+            value[b, k] += prob[i, k]
+        residual[b, label[i]] += 1.0
+    for b in range(cells):
+        for k in range(classes):
+            residual[b, k] = (residual[b, k] - value[b, k]) / n
+            value[b, k] /= n
+    return count, residual, value

@@ -1,0 +1,122 @@
+"""Kinds of measures that are the mean of a loss, of one event and of K classes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
+from calibstat.measures import linear_form
+from calibstat.measures.base import MulticlassMeasure
+from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.linear_form import Form, RowForm
+from calibstat.measures.population_value import BinaryPopulation, VectorPopulation
+
+
+@dataclass(frozen=True)
+class MeanLoss(Statistic):
+    """The mean of a loss: its interval is the t interval of a mean.
+
+    A loss that `vector_loss` defines for K classes too has a multiclass form, whose range is `vector_bounds`.
+    """
+
+    is_mean: ClassVar[bool] = True
+    vector_bounds: ClassVar[tuple[float, float] | None] = None
+
+    @abstractmethod
+    def loss(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the loss of each prediction if the outcome is 0 and if it is 1."""
+
+    def vector_loss(self, prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+        """Return the loss of each row of predictions of K classes, shape (n, K), with labels from 0 to K - 1."""
+        raise NotImplementedError
+
+    def outcome_losses(self, value: np.ndarray, log_prob: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the loss of each prediction if the outcome is 0 and if it is 1.
+
+        If it `takes_logarithms`, `log_prob` are those of the probabilities of 0 and 1, shape (n, 2), which do not round
+        to those of 0 and 1.
+        """
+        return self.loss(value)
+
+    def class_losses(self, prob: np.ndarray, log_prob: np.ndarray | None) -> np.ndarray:
+        """Return the loss of each row of predictions of K classes if class 0, 1, ... is observed, shape (n, K)."""
+        return np.stack([self.vector_loss(prob, np.full(len(prob), k)) for k in range(prob.shape[1])], axis=1)
+
+    def population_value(self, population: BinaryPopulation) -> float:
+        return population.mean(self)
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        total = 0.0
+        for rows, losses in zip((count - positives, positives), self.loss(value), strict=True):
+            observed = rows > 0  # a certain prediction may have an infinite loss on the side that nobody observed
+            total += float(rows[observed] @ losses[observed])
+        return total / float(count.sum())
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        negative, positive = self.loss(value)
+        return {"loss_positive": positive, "loss_negative": negative}
+
+    def multiclass(self) -> MulticlassMeasure | None:
+        return None if type(self).vector_loss is MeanLoss.vector_loss else MulticlassMeanLoss(self)
+
+    @property
+    def has_form(self) -> bool:
+        return True
+
+    def linear_form(self, sample: Sample) -> Form:
+        return linear_form.of_losses(str(self), self.estimate(sample), *self.loss(sample.value), sample)
+
+    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample) -> RowForm:
+        cell = np.searchsorted(sample.value, p)
+        negative, positive = self.loss(sample.value)
+        return linear_form.rows_of_losses(str(self), np.where(y == 1, positive[cell], negative[cell]), p)
+
+
+@dataclass(frozen=True)
+class MulticlassMeanLoss(MulticlassMeasure):
+    """The mean over rows of a loss of predictions of K classes."""
+
+    is_mean: ClassVar[bool] = True
+    binary: MeanLoss
+
+    def check(self) -> None:
+        """Take the name of the loss and what is known of it."""
+        bounds = self.binary.vector_bounds or self.binary.info.bounds
+        object.__setattr__(self, "name", self.binary.name)
+        object.__setattr__(self, "takes_logarithms", self.binary.takes_logarithms)
+        object.__setattr__(self, "info", replace(self.binary.info, bounds=bounds))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return self.binary.options
+
+    def __str__(self) -> str:
+        return str(self.binary)
+
+    def check_probabilities(self, prob: np.ndarray) -> None:
+        self.binary.check_probabilities(prob)
+
+    def population_value(self, population: VectorPopulation) -> float:
+        return population.mean(self.binary)
+
+    def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
+        return float(self.binary.vector_loss(prob, label).mean())
+
+    def detail(self, prob: np.ndarray, label: np.ndarray) -> dict[str, Any]:
+        return {"loss": self.binary.vector_loss(prob, label)}
+
+    @property
+    def has_form(self) -> bool:
+        return True
+
+    def linear_form(self, predictions: Predictions) -> Form:
+        return linear_form.of_vector_losses(str(self), self.binary.vector_loss(predictions.prob, predictions.label))
+
+    def row_form(self, predictions: Predictions) -> RowForm | None:
+        loss = self.binary.vector_loss(predictions.prob, predictions.label)
+        return linear_form.rows_of_losses(str(self), loss, predictions.prob)

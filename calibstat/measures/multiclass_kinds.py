@@ -1,0 +1,65 @@
+"""Kinds of measures of K classes: any statistic, and functions of sums in cells of the simplex."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.predictions import Predictions
+from calibstat.measures import cell_form
+from calibstat.measures.base import MulticlassMeasure
+from calibstat.measures.cell_sums import vector_sums
+from calibstat.measures.linear_form import Form
+from calibstat.measures.population_value import VectorPopulation
+
+
+@dataclass(frozen=True)
+class VectorStatistic(MulticlassMeasure):
+    """Any function of predictions of K classes and labels: estimate, exact test, bootstrap intervals."""
+
+
+@dataclass(frozen=True)
+class VectorBinned(MulticlassMeasure):
+    """A function of the sums in cells of the probability simplex: also fast exact tests."""
+
+    @property
+    def l1_scale(self) -> float | None:
+        """The factor by which the measure is the sum over cells and classes of absolute residuals, or None."""
+        return None
+
+    def has_fixed_cells(self, *, finite: bool) -> bool:
+        """Whether the cells are the same for every sample from a population, which may be finite."""
+        return not self.refits_cells
+
+    def population_value(self, population: VectorPopulation) -> float:
+        if not self.has_fixed_cells(finite=population.finite):
+            return super().population_value(population)
+        weight, prob = population.weight, population.prob
+        cell, share = self.cells(prob), weight / weight.sum()
+        cells = int(cell.max()) + 1
+        residual, value = np.zeros((2, cells, prob.shape[1]))
+        np.add.at(residual, cell, share[:, None] * (population.chance - prob))
+        np.add.at(value, cell, share[:, None] * prob)
+        return float(self.reduce(np.bincount(cell, weight, cells), residual, value))
+
+    @abstractmethod
+    def cells(self, prob: np.ndarray) -> np.ndarray:
+        """Return the cell, from 0, of each row."""
+
+    @abstractmethod
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
+        """Return the measure from rows, (..., C), and residuals / n and predictions / n, (..., C, K), in C cells."""
+
+    def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
+        return float(self.reduce(*vector_sums(self.cells(prob), prob, label)))
+
+    @property
+    def has_form(self) -> bool:
+        return self.l1_scale is not None
+
+    def linear_form(self, predictions: Predictions) -> Form:
+        assert self.l1_scale is not None
+        return cell_form.of_vector_cells(self.l1_scale, self.cells(predictions.prob), predictions)

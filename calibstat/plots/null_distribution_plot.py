@@ -1,0 +1,36 @@
+"""The null distribution of a test, with the data in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibstat.inference.calibration_test import CalibrationTestResult
+from calibstat.plots.style import colors, legend, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SPIKE = 1e-12  # relative width below which a null distribution is one number and rounding
+
+
+def plot_null_distribution(found: CalibrationTestResult, ax: Axes | None) -> Axes:
+    """The null distribution, the part of it that is at least as extreme as the data, and the data."""
+    ax, color = new_axes(ax), colors()
+    whole, observed = found.null_distribution, found.statistic
+    null = whole[np.isfinite(whole)]
+    infinite = f", {whole.size - null.size} of them infinite" if null.size < whole.size else ""
+    middle, width = ((null.min() + null.max()) / 2, np.ptp(null)) if null.size else (0.0, 0.0)
+    if width <= SPIKE * max(1.0, abs(middle)):  # only rounding: one bar of some width about it
+        width = max(abs(middle), abs(observed - middle) if np.isfinite(observed) else 0.0, 1e-3) / 20
+        counts, edges = np.array([null.size]), np.array([middle - width / 2, middle + width / 2])
+    else:
+        counts, edges = np.histogram(null, bins=40)
+    label = f"{whole.size} resamples if calibrated{infinite}"
+    ax.stairs(counts, edges, fill=True, color=color["blue"], alpha=0.45, label=label)
+    ax.axvline(observed, color=color["red"], linewidth=2, label=f"observed, {observed:.3g}")
+    ax.set_ylim(0, 1.3 * max(counts.max(), 1))  # room for the legend
+    ax.set(xlabel=found.measure, ylabel="Resamples", title=f"p = {found.pvalue:.2g}, n = {found.n}")
+    legend(ax)
+    return ax

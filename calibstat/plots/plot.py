@@ -1,0 +1,123 @@
+"""Which function draws which result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from calibstat.classical.calibration_belt import CalibrationBelt
+from calibstat.inference.calibration_test import CalibrationTestResult, ClassWiseTestResult
+from calibstat.inference.compare import Comparison
+from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.estimate import MeasureDetail
+from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
+from calibstat.inference.sharpness import CalibrationSharpness
+from calibstat.plots.belt_plot import plot_calibration_belt
+from calibstat.plots.class_wise_plot import plot_class_wise_diagrams, plot_class_wise_test
+from calibstat.plots.comparison_plot import plot_differences
+from calibstat.plots.detail_plot import plot_measure_detail
+from calibstat.plots.interval_plot import plot_intervals
+from calibstat.plots.null_distribution_plot import plot_null_distribution
+from calibstat.plots.reliability_plot import plot_reliability_diagram
+from calibstat.plots.sharpness_plot import plot_sharpness, plot_sharpness_of_models
+from calibstat.plots.simplex_plot import plot_simplex_diagram
+from calibstat.plots.style import STYLE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PLOTS: dict[type, Callable[..., Axes]] = {
+    Reliability: plot_reliability_diagram,
+    CalibrationTestResult: plot_null_distribution,
+    ConfidenceInterval: lambda interval, ax: plot_intervals([interval], [""], ax),
+    MeasureDetail: plot_measure_detail,
+    SimplexReliability: plot_simplex_diagram,
+    ClassWiseReliability: plot_class_wise_diagrams,
+    ClassWiseTestResult: plot_class_wise_test,
+    Comparison: plot_differences,
+    CalibrationBelt: plot_calibration_belt,
+    CalibrationSharpness: plot_sharpness,
+}
+
+
+def plot(result: Any, ax: Axes | None = None, *, deviation: bool = False) -> Axes:
+    """Draw a result.
+
+    Parameters
+    ----------
+    result : Result
+        What `reliability`, `calibration_test`, `confidence_interval`, `compare`, `detail`, `calibration_belt` or
+        `sharpness` returned; or a sequence of intervals or a mapping from name to interval, drawn below each other; or
+        a mapping from name to what `sharpness` returned, drawn beside each other on the same scale.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
+        strip below, in given axes along their lower edge. Four classes need axes with ``projection="3d"``.
+    deviation : bool
+        Of a reliability diagram of one event or of each class: draw frequency minus mean prediction, which shows small
+        differences better.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes drawn in, of several diagrams those of the first; ``.figure`` is their figure.
+
+    Raises
+    ------
+    TypeError
+        If the result is none of these.
+    ValueError
+        If the classes of a reliability diagram on the simplex are neither three nor four, or the given axes are flat
+        for four or not flat for three; if axes are given for a class-wise diagram or a mapping of diagrams, which need
+        several; if `deviation` is asked of another result.
+
+    Notes
+    -----
+    Nothing is computed from data and nothing is drawn at random, so a plot shows exactly the numbers of its result.
+    The colours stay apart for colour-blind readers. Global settings of matplotlib do not change.
+
+    Three classes are the corners of a triangle, four those of a tetrahedron, and each cell of predictions is an arrow
+    from its mean prediction to the frequencies observed in it [1]_; the percentages along each edge of the triangle
+    count the corner that they rise to. The tetrahedron turns with the mouse wherever matplotlib is interactive: in a
+    window, or in a notebook under ``%matplotlib widget``.
+
+    References
+    ----------
+    .. [1] Vaicenavicius et al. (2019), Evaluating model calibration in classification, AISTATS. arXiv:1902.06977
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> sample = cs.Sample.from_counts([0.2, 0.7], [50, 50], [20, 35])
+    >>> ax = cs.plot(cs.reliability(sample, rng=1))
+    >>> ax.get_ylabel()
+    'Observed frequency'
+    >>> cs.plot(cs.reliability(sample, rng=1), deviation=True).get_ylabel()
+    'Observed frequency − prediction'
+    """
+    import seaborn as sns
+
+    draw = _plot_of(result)
+    if deviation and not isinstance(result, Reliability | ClassWiseReliability):
+        raise ValueError(f"expected a reliability diagram with deviation=True, found {type(result).__name__}")
+    options = {"deviation": True} if deviation else {}
+    with sns.axes_style("ticks", STYLE), sns.plotting_context("notebook", font_scale=0.9):
+        return draw(result, ax, **options)
+
+
+def _plot_of(result: Any) -> Callable[..., Axes]:
+    """Return the function that draws this result."""
+    for kind, draw in PLOTS.items():
+        if isinstance(result, kind):
+            return draw
+    many = isinstance(result, Mapping | Sequence) and not isinstance(result, str) and len(result) > 0
+    entries = list(result.values() if isinstance(result, Mapping) else result) if many else []
+    if entries and all(isinstance(entry, ConfidenceInterval) for entry in entries):
+        names = [str(name) for name in result] if isinstance(result, Mapping) else [e.measure for e in entries]
+        return lambda _, ax: plot_intervals(entries, names, ax)
+    if entries and isinstance(result, Mapping) and all(isinstance(entry, CalibrationSharpness) for entry in entries):
+        return lambda _, ax: plot_sharpness_of_models(entries, [str(name) for name in result], ax)
+    *kinds, last = (kind.__name__ for kind in PLOTS)
+    raise TypeError(
+        f"expected a {', '.join(kinds)} or {last}, or a sequence or mapping of ConfidenceInterval, "
+        f"or a mapping of CalibrationSharpness; found {type(result).__name__}"
+    )

@@ -1,0 +1,89 @@
+"""Multinomial logistic regression by maximum likelihood, with a penalty."""
+
+from __future__ import annotations
+
+import numpy as np
+
+MOST_CURVED = 1000  # parameters up to which second derivatives are used
+STILL = 1e-3  # a fit has converged if one more Newton step moves no fitted logit by more
+BLOCK = 2**20  # weighted features of the rows that are handled together
+
+
+def likeliest(
+    features: np.ndarray, label: np.ndarray, start: np.ndarray, penalty: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, bool]:
+    """Minimise the mean log loss of softmax(sum over m of features[i, k, m] theta[k, m]), and say if it converged.
+
+    The features have shape (n, K, M), or (n, 1, M) where all classes share them; theta and start (K, M). The penalty,
+    one number or one for each of theta, multiplies its square. Convex. Predictions that separate classes without an
+    exception show in the last Newton step: the loss falls like exp(-t) along some direction, gradient and curvature
+    vanish together, and the step stays near 1 however small the gradient is.
+    """
+    from scipy.optimize import minimize
+
+    weight = np.broadcast_to(np.asarray(penalty, np.float64), start.shape).ravel()
+    unit = 1 / np.sqrt(np.maximum(weight, 1.0))  # the search is for theta / unit, whose penalty is never steep
+    weight = np.minimum(weight, 1.0)
+
+    def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient, _ = _log_loss(features, label, (x * unit).reshape(start.shape), curved=False)
+        return value + weight @ x**2, gradient * unit + 2 * weight * x
+
+    def curvature(x: np.ndarray) -> np.ndarray:
+        bend = _log_loss(features, label, (x * unit).reshape(start.shape), curved=True)[2]
+        return bend * unit * unit[:, None] + np.diag(2 * weight)
+
+    begin = start.ravel() / unit
+    with np.errstate(over="ignore"):  # a step too far has an infinite loss and is taken back
+        if start.size > MOST_CURVED:
+            fit = minimize(loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": 5000, "maxfun": 10000})
+            return (fit.x * unit).reshape(start.shape), bool(fit.success)
+        fit = minimize(loss, begin, jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-8})
+        step = (_newton_step(loss(fit.x)[1], curvature(fit.x)) * unit).reshape(start.shape)
+    still = bool(np.abs(_logits_of(features, step)).max() <= STILL)
+    return (fit.x * unit).reshape(start.shape) + (step if still else 0), still
+
+
+def _newton_step(gradient: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+    """Return the step to the minimum of the quadratic, none where everything is flat up to rounding."""
+    from scipy.linalg import eigh
+
+    bend, direction = eigh(curvature)
+    flat = bend <= bend.size * np.finfo(np.float64).eps * max(bend[-1], 0.0)
+    along = direction.T @ gradient
+    return -direction @ np.divide(along, bend, out=np.zeros(bend.size), where=~flat)
+
+
+def _logits_of(features: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Return the logits of rows, shape (n, K)."""
+    return np.einsum("ikm,km->ik", features, theta) if features.shape[1] > 1 else features[:, 0] @ theta.T
+
+
+def _log_loss(
+    features: np.ndarray, label: np.ndarray, theta: np.ndarray, *, curved: bool
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return the mean log loss and its first and, if asked for, second derivatives by the flat parameters."""
+    from scipy.special import log_softmax
+
+    n, (classes, each) = len(label), theta.shape
+    size = max(BLOCK // theta.size, 1)
+    value, gradient = 0.0, np.zeros(theta.shape)
+    curvature = np.zeros((theta.size, theta.size) if curved else (0, 0))
+    for first in range(0, n, size):
+        part, happened = features[first : first + size], label[first : first + size]
+        rows = np.arange(happened.size)
+        logs = log_softmax(_logits_of(part, theta), axis=1)
+        value -= logs[rows, happened].sum()
+        chance = np.exp(logs)
+        if curved:
+            weighted = (chance[:, :, None] * part).reshape(rows.size, -1)
+            curvature -= weighted.T @ weighted
+            for k in range(classes):
+                own = slice(k * each, (k + 1) * each)
+                curvature[own, own] += weighted[:, own].T @ part[:, min(k, part.shape[1] - 1)]
+        chance[rows, happened] -= 1
+        if part.shape[1] == 1:
+            gradient += chance.T @ part[:, 0]
+        else:
+            gradient += np.einsum("ik,ikm->km", chance, part)
+    return value / n, gradient.ravel() / n, curvature / n

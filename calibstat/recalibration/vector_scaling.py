@@ -1,0 +1,68 @@
+"""Vector scaling: a weight and an intercept for the logarithm of each class."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, finite_logs
+from calibstat.recalibration.softmax_regression import likeliest
+
+
+class VectorScaling(Recalibrator):
+    """Map the logits, the logarithms of the predictions, to w_k log p_k + b_k for each class k, then softmax.
+
+    Parameters
+    ----------
+    clip : float, optional
+        Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before logarithms are taken. By default none is
+        moved, and one of exactly 0 or 1 raises; the message gives a value.
+
+    Attributes
+    ----------
+    weight_, intercept_ : ndarray, shape (K,)
+        w and b. A number added to all of b changes nothing.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `predict_proba`, if a probability is exactly 0 and there is no `clip`.
+
+    Notes
+    -----
+    Not converged: there is no finite optimum. Maximum likelihood. Logits from before a softmax lose a number of each
+    row in it, and vector scaling of them is not quite the same. With two classes it is beta calibration (Kull, Silva
+    Filho, Flach 2017, doi:10.1214/17-EJS1338SI). The most likely class can change. Cost: some ten passes over the rows,
+    each O(n K²) for up to 500 classes; for more, where second derivatives are not used, some hundreds of O(n K).
+
+    References
+    ----------
+    Guo, Pleiss, Sun, Weinberger 2017, arXiv:1706.04599.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> from calibstat.recalibration import VectorScaling
+    >>> y, p = cs.generators.dirichlet((1, 1, 1), scale=(2, 2, 2), shift=(0, 1, 0)).sample(20000, rng=1)
+    >>> fitted = VectorScaling().fit(p, y)
+    >>> fitted.weight_.round(1)
+    array([0.5, 0.5, 0.5])
+    """
+
+    weight_: np.ndarray
+    intercept_: np.ndarray
+
+    def __init__(self, *, clip: float | None = None) -> None:
+        self.clip = clip
+
+    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
+        logs = finite_logs(prob, self.clip, self)
+        features = np.stack((logs, np.ones(logs.shape)), axis=2)
+        start = np.column_stack((np.ones(prob.shape[1]), np.zeros(prob.shape[1])))
+        found, still = likeliest(features, label, start)
+        self.weight_, self.intercept_ = found.T.copy()
+        return None if still else NO_OPTIMUM
+
+    def _map(self, prob: np.ndarray) -> np.ndarray:
+        from scipy.special import softmax
+
+        return softmax(finite_logs(prob, self.clip, self) * self.weight_ + self.intercept_, axis=1)

@@ -1,0 +1,227 @@
+"""Sums over the cells of a binary sample, drawn by whichever kernel is cheapest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.measures.cell_sums import cell_sums
+from calibstat.resampling.binary_labels import cost_of_labels, labels_of_sample, threshold
+from calibstat.resampling.binary_pairs import BLOCK, few_ties, pairs_of_sample
+from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_positives
+from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pairs
+from calibstat.resampling.sources import CellSums
+from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, stream, word
+from calibstat.resampling.threads import chunks, in_threads
+
+OUTCOME_BIT = np.uint64(62)  # where a packed row keeps its outcome, above the prediction in multiples of 2**-50
+VALUE_BITS = np.uint64(2**62 - 1)
+GUIDE_BITS = 9  # leading bits of a word that look up where in a cumulative distribution to begin
+WORTH_A_THREAD = 1e7  # multiplications; fewer are done before a thread has started
+LARGEST_TABLE = 2**24  # sums in all cells of all resamples; of more each resample is reduced before the next
+LARGEST_PMF = 5.0  # multiplications in the time of one unit of drawing, which is about a nanosecond
+
+Sums = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def sums_of_cells(
+    source: CellSums, scheme: OfRows, statistic: Callable[..., Any], draws: Draws, stage: int
+) -> np.ndarray:
+    """Return ``statistic(count, residual, value)`` of all resamples, of which what they share has one row only."""
+    if source.size * draws.n <= LARGEST_TABLE:
+        return np.asarray(statistic(*_table(source, scheme, draws, stage)))
+
+    def of_arrays(*arrays: np.ndarray) -> Any:
+        return statistic(*cell_sums(source.cell, *arrays))
+
+    return _one_at_a_time(source, scheme, of_arrays, draws, stage)
+
+
+def _table(source: CellSums, scheme: OfRows, draws: Draws, stage: int) -> Sums:
+    """Return the sums of all resamples, by the cheapest way."""
+    sample = source.sample
+    cost = pmf_cost(source.cell, sample.value, sample.count) if isinstance(scheme, Labels) else np.inf
+    if cost <= LARGEST_PMF * draws.n * cost_of_labels(sample.count):
+        return _from_distributions(source, draws, stage, draws.n_jobs if cost > WORTH_A_THREAD else 1)
+    if not isinstance(scheme, Labels) and few_ties(sample):
+        return _by_row(source, scheme, draws, stage)
+    sums = _one_at_a_time(source, scheme, partial(cell_sums, source.cell), draws, stage)
+    return sums[:, 0], sums[:, 1], sums[:, 2]
+
+
+def _one_at_a_time(
+    source: CellSums, scheme: OfRows, statistic: Callable[..., Any], draws: Draws, stage: int
+) -> np.ndarray:
+    """Return ``statistic(value, count, positives)`` of every resample of the sample."""
+    if isinstance(scheme, Labels):
+        return labels_of_sample(source.sample, scheme, statistic, draws, stage)
+    return pairs_of_sample(source.sample, scheme, statistic, draws, stage)
+
+
+def _from_distributions(source: CellSums, draws: Draws, stage: int, n_jobs: int) -> Sums:
+    """Labels only: one draw from the exact distribution of each cell's positives."""
+    sample, cell = source.sample, source.cell
+    count_b, _, value_b = cell_sums(cell, *sample.arrays)
+    residual_b = np.empty((count_b.size, draws.n))  # cell by cell, as it is drawn
+
+    def cells(low: int, high: int) -> None:
+        _cells_from_distributions(
+            draws.key, stage, low, high, cell, sample.value, sample.count, float(sample.n), value_b, residual_b
+        )
+
+    in_threads(cells, chunks(count_b.size, n_jobs), n_jobs)
+    return count_b[None], residual_b.T, value_b[None]
+
+
+def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stage: int) -> Sums:
+    """Every row is drawn, with a new label if consistency is asked, and only the sums of the cells are kept."""
+    sample, redraw = source.sample, isinstance(scheme, Consistency)
+    row, repeats = threshold(sample.value), sample.count
+    if not redraw:
+        row = np.stack([row >> np.uint64(13) | np.uint64(1) << OUTCOME_BIT, row >> np.uint64(13)], axis=1).ravel()
+        repeats = np.stack([sample.positives, sample.count - sample.positives], axis=1).ravel()
+    row = np.repeat(row, repeats.astype(np.int64))
+    rows_b = cell_sums(source.cell, *sample.arrays)[0]
+    count_b, positives_b, value_b = (np.empty((draws.n, rows_b.size)) for _ in range(3))
+
+    def replicates(first: int, last: int) -> None:
+        _rows_in_cells(draws.key, stage, first, last, rows_b, row, redraw, count_b, positives_b, value_b)
+
+    in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs)
+    return count_b, (positives_b - value_b) / sample.n, value_b / sample.n
+
+
+# --- kernels: labels -------------------------------------------------------------------------------------------------
+
+
+@jit
+def _cells_from_distributions(
+    key: np.uint64,
+    stage: int,
+    low: int,
+    high: int,
+    cell: np.ndarray,
+    value: np.ndarray,
+    count: np.ndarray,
+    n: float,
+    value_b: np.ndarray,
+    residual_b: np.ndarray,
+) -> None:
+    """Draw the residuals of cells low..high by inversion, from the word that belongs to (replicate, cell).
+
+    A table tells from the leading bits of the word where to start in the cumulative distribution (Chen, Asau 1974): a
+    search by halves would cost a misprediction of the processor at every step.
+    """
+    start = np.empty(residual_b.shape[1], np.uint64)
+    for replicate in range(start.size):
+        start[replicate] = stream(key, stage, replicate)
+    guide = np.empty(2**GUIDE_BITS, np.int64)
+    last = 0
+    for b in range(low, high):
+        while last < cell.size and cell[last] < b:
+            last += 1
+        first = last
+        while last < cell.size and cell[last] == b:
+            last += 1
+        least, cdf = pmf_of_positives(value[first:last], count[first:last])
+        for k in range(1, cdf.size):
+            cdf[k] += cdf[k - 1]
+        total = cdf[cdf.size - 1]
+        k = 0
+        for i in range(guide.size):
+            while cdf[k] < i / guide.size * total:
+                k += 1
+            guide[i] = k
+        for replicate in range(start.size):
+            w = word(start[replicate], b)
+            u = (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53 * total
+            k = guide[w >> np.uint64(64 - GUIDE_BITS)]
+            while cdf[k] < u:
+                k += 1
+            residual_b[b, replicate] = (least + k) / n - value_b[b]
+
+
+# --- kernels: rows ---------------------------------------------------------------------------------------------------
+
+
+@jit
+def _rows_in_cells(
+    key: np.uint64,
+    stage: int,
+    first: int,
+    last: int,
+    total: np.ndarray,
+    row: np.ndarray,
+    redraw: bool,
+    count_b: np.ndarray,
+    positives_b: np.ndarray,
+    value_b: np.ndarray,
+) -> None:
+    """Draw rows for replicates first..last, and outcomes if `redraw`, and keep only the sums in each cell."""
+    n = row.size
+    state = np.empty(1, np.uint64)
+    for replicate in range(first, last):
+        state[0] = stream(key, stage, replicate)
+        left = n
+        begin = 0
+        for b in range(total.size):
+            rows = int(total[b])
+            draws = left if begin + rows == n else int(binomial(state, float(left), rows / (n - begin)))
+            left -= draws
+            hits = np.int64(0)
+            value = 0.0
+            for done in range(0, draws, BLOCK):
+                block = min(BLOCK, draws - done)
+                if redraw:
+                    hits_block, value_block = _sum_redrawn(state[0], block, row[begin : begin + rows])
+                else:
+                    hits_block, value_block = _sum_rows(state[0], block, row[begin : begin + rows])
+                state[0] += np.uint64(block) * GOLDEN
+                hits += np.int64(hits_block)
+                value += np.float64(value_block) * 2.0**-50
+            count_b[replicate, b] = draws
+            positives_b[replicate, b] = hits
+            value_b[replicate, b] = value
+            begin += rows
+
+
+# The two sums add whole multiples of 2**-50, so that vector code adds them to the same number on any machine. They are
+# two functions because the compiler makes vector code of such a loop only if nothing in it branches.
+
+
+@jit
+def _sum_redrawn(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
+    """Draw rows and an outcome for each; `row` holds thresholds. Return the positives and the sum of predictions."""
+    size = np.uint64(row.size) & LOW_HALF
+    hits = np.uint64(0)
+    value = np.uint64(0)
+    for _ in range(draws):
+        z += GOLDEN
+        w = mix(z)
+        low = (w & LOW_HALF) * size
+        high = (w >> np.uint64(32)) * size + (low >> np.uint64(32))
+        rest = (high << np.uint64(32)) | (low & LOW_HALF)
+        threshold = row[high >> np.uint64(32)]
+        hits += np.uint64((rest >> np.uint64(1)) < threshold)
+        value += threshold >> np.uint64(13)
+    return hits, value
+
+
+@jit
+def _sum_rows(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
+    """Draw rows; `row` holds predictions and, above them, outcomes. Return the positives and the sum of predictions."""
+    size = np.uint64(row.size) & LOW_HALF
+    hits = np.uint64(0)
+    value = np.uint64(0)
+    for _ in range(draws):
+        z += GOLDEN
+        w = mix(z)
+        high = (w >> np.uint64(32)) * size + (((w & LOW_HALF) * size) >> np.uint64(32))
+        code = row[high >> np.uint64(32)]
+        hits += code >> OUTCOME_BIT
+        value += code & VALUE_BITS
+    return hits, value

@@ -1,0 +1,118 @@
+"""Rows of binary predictions drawn with replacement, with their outcomes or with new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.data.sample import Sample
+from calibstat.resampling.binary_labels import threshold
+from calibstat.resampling.schemes import Consistency, Draws, Pairs
+from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, stream
+from calibstat.resampling.threads import chunks, in_threads
+
+BLOCK = 4096  # rows drawn together: their thresholds stay in the first-level cache, their fixed-point sum in 63 bits
+
+
+def pairs_of_sample(
+    sample: Sample, scheme: Pairs | Consistency, statistic: Callable[..., Any], draws: Draws, stage: int
+) -> np.ndarray:
+    """Return ``statistic(value, count, positives)`` of every resample."""
+    value, count, positives = sample.arrays
+    probability = positives / count if isinstance(scheme, Pairs) else value
+    by_row = few_ties(sample)
+    if by_row:
+        cell_of_row = np.repeat(np.arange(value.size), count.astype(np.int64))
+        limit = threshold(probability)[cell_of_row]
+
+    def replicates(first: int, last: int) -> list[Any]:
+        count_r, positives_r = np.empty_like(count), np.empty_like(count)
+        found = []
+        for replicate in range(first, last):
+            start = np.uint64(stream(draws.key, stage, replicate))
+            if by_row:
+                _rows(start, cell_of_row, limit, count_r, positives_r)
+            else:
+                _cells(start, count, probability, count_r, positives_r)
+            found.append(statistic(value, count_r, positives_r))
+        return found
+
+    parts = in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs)
+    return np.array([entry for part in parts for entry in part])
+
+
+def few_ties(sample: Sample) -> bool:
+    """Whether drawing the rows one by one is cheaper than drawing how many fall on each distinct prediction."""
+    return sample.n <= 32 * sample.value.size
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _rows(
+    start: np.uint64,
+    cell_of_row: np.ndarray,
+    threshold: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+) -> None:
+    """Draw rows with replacement and an outcome for each, in blocks of rows that the first-level cache holds."""
+    count[:] = 0.0
+    positives[:] = 0.0
+    n = cell_of_row.size
+    state = np.array([start])
+    outcome = np.empty(BLOCK, np.uint32)
+    drawn = np.empty(2 * BLOCK, np.int32)  # how often each row of the block was drawn with outcome 0 and with outcome 1
+    left = n
+    for first in range(0, n, BLOCK):
+        rows = min(BLOCK, n - first)
+        draws = left if first + rows == n else int(binomial(state, float(left), rows / (n - first)))
+        left -= draws
+        drawn[:] = 0
+        for done in range(0, draws, BLOCK):
+            block = min(BLOCK, draws - done)
+            _redraw(state[0], threshold[first : first + rows], outcome[:block])
+            state[0] += np.uint64(block) * GOLDEN
+            for i in range(block):
+                drawn[outcome[i]] += np.int32(1)
+        for i in range(rows):
+            j = cell_of_row[first + i]
+            count[j] += np.float64(drawn[2 * i] + drawn[2 * i + 1])
+            positives[j] += np.float64(drawn[2 * i + 1])
+
+
+@jit
+def _redraw(z: np.uint64, threshold: np.ndarray, outcome: np.ndarray) -> None:
+    """Draw rows and an outcome for each; write twice the row plus the outcome."""
+    size = np.uint64(threshold.size) & LOW_HALF
+    for i in range(outcome.size):
+        z += GOLDEN
+        w = mix(z)
+        low = (w & LOW_HALF) * size
+        high = (w >> np.uint64(32)) * size + (low >> np.uint64(32))
+        rest = (high << np.uint64(32)) | (low & LOW_HALF)
+        row = high >> np.uint64(32)
+        outcome[i] = np.uint32(row << np.uint64(1)) | np.uint32((rest >> np.uint64(1)) < threshold[row])
+
+
+@jit
+def _cells(
+    start: np.uint64,
+    count: np.ndarray,
+    probability: np.ndarray,
+    count_r: np.ndarray,
+    positives_r: np.ndarray,
+) -> None:
+    """Draw how many rows fall on each distinct prediction and how many of them are positive, cell by cell."""
+    state = np.array([start])
+    left = count.sum()
+    unseen = left
+    for j in range(count.size):
+        count_r[j] = left if j == count.size - 1 else binomial(state, left, count[j] / unseen)
+        left -= count_r[j]
+        unseen -= count[j]
+        positives_r[j] = binomial(state, count_r[j], probability[j])

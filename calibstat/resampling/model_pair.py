@@ -1,0 +1,62 @@
+"""Two models exchanged at random, in rows or in whole clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.resampling.schemes import Draws, Swap
+from calibstat.resampling.sources import ModelPair
+from calibstat.resampling.streams import stream, word
+from calibstat.resampling.threads import chunks, in_threads
+
+
+def swapped_models(
+    source: ModelPair,
+    scheme: Swap,
+    statistic: Callable[[np.ndarray, np.ndarray], float],
+    draws: Draws,
+    stage: int,
+) -> np.ndarray:
+    """Return ``statistic(count, positives)`` of the first model minus that of the second, in every resample."""
+    unit = np.arange(source.cell.shape[0]) if scheme.unit is None else scheme.unit
+    units = int(unit.max()) + 1
+
+    def replicates(first: int, last: int) -> np.ndarray:
+        count, positives = np.empty((2, source.size)), np.empty((2, source.size))
+        found, swap = np.empty(last - first), np.empty(units, np.int64)
+        for i, replicate in enumerate(range(first, last)):
+            state = np.uint64(stream(draws.key, stage, replicate))
+            _swap(state, unit, source.cell, source.label, swap, count, positives)
+            found[i] = statistic(count[0], positives[0]) - statistic(count[1], positives[1])
+        return found
+
+    return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs))
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _swap(
+    state: np.uint64,
+    unit: np.ndarray,
+    cell: np.ndarray,
+    label: np.ndarray,
+    swap: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+) -> None:
+    """Fill in the summaries of two models after exchanging them in random units."""
+    for u in range(swap.size):
+        swap[u] = np.int64(word(state, u) >> np.uint64(63))
+    count[:] = 0.0
+    positives[:] = 0.0
+    for i in range(unit.size):
+        s = swap[unit[i]]
+        for m in range(2):
+            j = cell[i, m]
+            count[m ^ s, j] += 1.0
+            positives[m ^ s, j] += label[i, m]

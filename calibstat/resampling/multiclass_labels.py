@@ -1,0 +1,89 @@
+"""Classes drawn from multiclass predictions.
+
+A class is drawn by comparing one word with the cumulative sums of its row at 63 bits. A row whose sum is not quite 1
+shares out what there is in proportion, and a class of probability 0 is never drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.data.predictions import Predictions
+from calibstat.resampling.schemes import Draws, Labels
+from calibstat.resampling.streams import stream, word
+from calibstat.resampling.threads import in_threads, small_chunks
+
+GUIDE_BITS = 8  # leading bits of a word that look up where among the classes to begin
+
+
+def labels_of_predictions(
+    predictions: Predictions, scheme: Labels, statistic: Callable[[np.ndarray], Any], draws: Draws, stage: int
+) -> np.ndarray:
+    """Return ``statistic(labels)``, labels of shape (B, n), of all resamples, some B at a time."""
+
+    def replicates(first: int, last: int) -> Any:
+        return statistic(labels_of_rows(predictions.prob, draws.key, stage, first, last))
+
+    pieces = small_chunks(draws.n, draws.n_jobs, 8 * predictions.n)
+    return np.concatenate(in_threads(replicates, pieces, draws.n_jobs))
+
+
+def labels_of_rows(prob: np.ndarray, key: np.uint64, stage: int, first: int, last: int) -> np.ndarray:
+    """Return the classes of replicates first..last, of shape (last - first, n)."""
+    labels = np.empty((last - first, prob.shape[0]), np.int64)
+    _labels(key, stage, first, prob, labels)
+    return labels
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+
+@jit
+def thresholds(row: np.ndarray, threshold: np.ndarray) -> None:
+    """Fill in cumulative sums times 2**63: the last class that is possible takes what rounding leaves."""
+    total = 0.0
+    last = 0
+    for k in range(row.size):
+        total += row[k]
+        if row[k] > 0.0:
+            last = k
+    below = 0.0
+    for k in range(last):
+        below += row[k]
+        threshold[k] = np.uint64(below / total * 2.0**63)
+    for k in range(last, row.size):
+        threshold[k] = np.uint64(2**63)
+
+
+@jit
+def guide_words(threshold: np.ndarray, guide: np.ndarray) -> None:
+    """Fill in for each beginning of a word the first class that it may be, so that a draw takes few comparisons."""
+    k = 0
+    for i in range(guide.size):
+        while threshold[k] <= np.uint64(i) << np.uint64(63 - GUIDE_BITS):
+            k += 1
+        guide[i] = k
+
+
+@jit
+def _labels(key: np.uint64, stage: int, first: int, prob: np.ndarray, labels: np.ndarray) -> None:
+    """Draw the classes of all replicates row by row."""
+    n, classes = prob.shape
+    start = np.empty(labels.shape[0], np.uint64)
+    for r in range(start.size):
+        start[r] = stream(key, stage, first + r)
+    threshold = np.empty(classes, np.uint64)
+    guide = np.empty(2**GUIDE_BITS, np.int64)
+    for i in range(n):
+        thresholds(prob[i], threshold)
+        guide_words(threshold, guide)
+        for r in range(start.size):
+            u = word(start[r], i) >> np.uint64(1)
+            k = guide[u >> np.uint64(63 - GUIDE_BITS)]
+            while threshold[k] <= u:
+                k += 1
+            labels[r, i] = k

@@ -1,0 +1,128 @@
+"""Sums of what rows add, with rows or whole clusters drawn, or with the signs of clusters drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.resampling.schemes import Clusters, Draws, Pairs, Signs
+from calibstat.resampling.sources import RowSums
+from calibstat.resampling.streams import GOLDEN, LOW_HALF, mix, stream, word
+from calibstat.resampling.threads import in_threads, one_by_one, small_chunks
+
+
+def sums_of_units(
+    source: RowSums,
+    scheme: Pairs | Clusters,
+    statistic: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    draws: Draws,
+    stage: int,
+) -> np.ndarray:
+    """Return ``statistic(sums, rows)`` of all resamples, some at a time.
+
+    As many rows, or clusters, are drawn with replacement as there are; `rows` counts the rows drawn, and `sums` adds up
+    residual[i, m] at cell[i, m], for all models m alike.
+    """
+    unit = scheme.unit if isinstance(scheme, Clusters) else np.arange(source.n_rows)
+    units, size = int(unit.max()) + 1, source.n_cells
+    cell, residual = (part.reshape(source.n_rows, -1) for part in (source.cell, source.residual))
+    order = np.lexsort(cell.T)  # rows that share the cells of every model are added up together
+    cell, residual = cell[order].T, np.ascontiguousarray(residual[order].T)
+    first_of_run = np.append(True, np.any(cell[:, 1:] != cell[:, :-1], axis=0))
+    start = np.append(np.flatnonzero(first_of_run), cell.shape[1])
+    cell = np.ascontiguousarray(cell[:, first_of_run])
+
+    def replicates(first: int, last: int) -> np.ndarray:
+        sums, rows = np.zeros((last - first, size)), np.zeros(last - first)
+        times = np.empty(units, np.int32)
+        _shared_sums(draws.key, stage, first, unit[order], start, cell, residual, times, sums, rows)
+        return statistic(sums, rows)
+
+    pieces = small_chunks(draws.n, draws.n_jobs, 8 * size)
+    return np.concatenate(in_threads(replicates, pieces, draws.n_jobs))
+
+
+def sums_of_signs(
+    source: RowSums, scheme: Signs, statistic: Callable[[np.ndarray], Any], draws: Draws, stage: int
+) -> np.ndarray:
+    """Return ``statistic(theta)`` of every resample, theta the signed residuals / n summed in cells."""
+    cell, size, units = source.cell.ravel(), source.n_cells, int(scheme.unit.max()) + 1
+    residual = source.residual.T  # of any number of models, times the sign of each row
+
+    def replicate(r: int) -> Any:
+        sign = 2.0 * signs(draws.key, stage, r, units) - 1
+        return statistic(np.bincount(cell, (residual * sign[scheme.unit]).T.ravel(), size) / source.n_rows)
+
+    return one_by_one(replicate, draws.n, draws.n_jobs)
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _draw_units(state: np.uint64, times: np.ndarray) -> None:
+    """Count how often each unit is drawn, two by each word: the upper half of 32 bits times their number.
+
+    The chance of a unit is right to 2**-32; 64 bits for each would take twice as long.
+    """
+    units = np.uint64(times.size) & LOW_HALF
+    times[:] = 0
+    for _ in range(times.size // 2):
+        state += GOLDEN
+        w = mix(state)
+        times[((w & LOW_HALF) * units) >> np.uint64(32)] += 1
+        times[((w >> np.uint64(32)) * units) >> np.uint64(32)] += 1
+    if times.size % 2 == 1:
+        times[((mix(state + GOLDEN) & LOW_HALF) * units) >> np.uint64(32)] += 1
+
+
+@jit
+def _shared_sums(
+    key: np.uint64,
+    stage: int,
+    first: int,
+    unit: np.ndarray,
+    start: np.ndarray,
+    cell: np.ndarray,
+    residual: np.ndarray,
+    times: np.ndarray,
+    sums: np.ndarray,
+    rows: np.ndarray,
+) -> None:
+    """Draw units with replacement and add up what their rows hold, run by run of rows that share their cells."""
+    n = unit.size
+    often = np.empty(n)
+    for r in range(rows.size):
+        _draw_units(np.uint64(stream(key, stage, first + r)), times)
+        drawn = 0
+        for i in range(n):
+            t = times[unit[i]]
+            drawn += t
+            often[i] = t
+        rows[r] = drawn
+        for m in range(cell.shape[0]):
+            for b in range(start.size - 1):
+                one = 0.0  # two sums: a single one would wait for itself
+                two = 0.0
+                low = start[b]
+                high = start[b + 1]
+                even = high - (high - low) % 2
+                for i in range(low, even, 2):
+                    one += often[i] * residual[m, i]
+                    two += often[i + 1] * residual[m, i + 1]
+                if even < high:
+                    one += often[even] * residual[m, even]
+                sums[r, cell[m, b]] += one + two
+
+
+@jit
+def signs(key: np.uint64, stage: int, replicate: int, n: int) -> np.ndarray:
+    """Draw n random signs: 0 for minus, 1 for plus."""
+    start = np.uint64(stream(key, stage, replicate))
+    found = np.empty(n, np.uint8)
+    for i in range(n):
+        found[i] = np.uint64(word(start, i)) >> np.uint64(63)
+    return found

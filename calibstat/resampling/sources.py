@@ -1,0 +1,75 @@
+"""Data to draw from, beyond `Sample` and `Predictions`, of which only sums are needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
+
+
+@dataclass(frozen=True)
+class CellSums:
+    """Sums over the cells of a binary sample: `cell`, ascending, of each distinct prediction."""
+
+    sample: Sample
+    cell: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return int(self.cell[-1]) + 1
+
+
+@dataclass(frozen=True)
+class VectorSums:
+    """Sums over cells and classes of multiclass predictions.
+
+    Class k of row i adds at ``place[i, k] + k * along``, or at ``place[i, 0] + k * along`` if the classes share their
+    cells; there are `size` places.
+    """
+
+    predictions: Predictions
+    place: np.ndarray
+    along: int
+    size: int
+
+
+@dataclass(frozen=True)
+class ClassSamples:
+    """The binary samples of all classes, which share their rows and the draw of a class in each."""
+
+    predictions: Predictions
+
+
+@dataclass(frozen=True)
+class RowSums:
+    """Sums over cells of what each row adds, `residual`, at `cell`: arrays of shape (n, M) for M models, or (n,)."""
+
+    cell: np.ndarray
+    residual: np.ndarray
+    size: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.cell)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells: `size`, or as few as hold all rows."""
+        return int(self.cell.max()) + 1 if self.size is None else self.size
+
+
+@dataclass(frozen=True)
+class ModelPair:
+    """Cells and outcomes of two models on the same rows, each of shape (n, 2), over `size` cells."""
+
+    cell: np.ndarray
+    label: np.ndarray
+    size: int
+
+
+Source = Sample | CellSums | Predictions | VectorSums | ClassSamples | RowSums | ModelPair

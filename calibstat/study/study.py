@@ -1,0 +1,142 @@
+"""What a study is: grids, a table and pictures of one question, and how it is run."""
+
+from __future__ import annotations
+
+import datetime
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calibstat.data.checks import check_whole, short
+from calibstat.output.whole_folder import whole_folder
+from calibstat.study.pictures import plot
+from calibstat.study.runner import run
+from calibstat.study.tables import write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """A claim, or an open question, as grids, a table and pictures.
+
+    Attributes
+    ----------
+    question : str
+        The question it answers, in one sentence.
+    seed : int
+        Other than that of any other study, test or tuning.
+    grids : callable
+        ``grids(quick)``, arguments of `calibstat.study.run`, for one table or several that are put below each other.
+        If `quick`, a small grid with few replicates, for a few seconds.
+    table : callable or None
+        ``table(quick=, n_jobs=)``, what is put below the tables of the grids: for a study that is not made of samples
+        one by one, or not of them alone. It is made anew each time, also if the study is resumed.
+    takes_data : bool
+        Whether ``table`` can also be given ``data=``, the path of a file of predictions and outcomes.
+    figures : callable
+        ``figures(table)``, pictures by the ending of their file's name ("" for the only one). Default: that of `plot`.
+    violations : callable or None
+        ``violations(table)``, the rows in which a promise does not hold, for a study of a promise.
+    runtime_hours : float or None
+        How long it takes on two cores.
+    file : Path
+        The file that it was loaded from, whose name without ``.py`` is its name.
+
+    Raises
+    ------
+    ValueError
+        If a field is of another type.
+    """
+
+    question: str
+    seed: int
+    grids: Callable[[bool], Sequence[Mapping[str, Any]]] = field(default=lambda quick: [])
+    table: Callable[..., pd.DataFrame] | None = None
+    takes_data: bool = False
+    figures: Callable[[pd.DataFrame], Mapping[str, Figure]] = field(default=lambda table: {"": plot(table)})
+    violations: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    runtime_hours: float | None = None
+    file: Path = Path("study.py")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.question, str):
+            raise ValueError(f"expected a question in words, found {short(self.question)}")
+        check_whole("seed", self.seed, 0)
+        for name in ("grids", "figures", "table", "violations"):
+            value, optional = getattr(self, name), name in ("table", "violations")
+            if not callable(value) and not (optional and value is None):
+                raise ValueError(f"expected {name} to be a function, found {short(value)}")
+
+    @property
+    def name(self) -> str:
+        """The name of its file, and of what it writes."""
+        return self.file.stem
+
+    def run(
+        self,
+        out: str | Path,
+        *,
+        quick: bool = False,
+        resume: bool = False,
+        n_jobs: int | None = None,
+        data: Path | None = None,
+    ) -> tuple[pd.DataFrame, list[Path]]:
+        """Run every grid, and write the table to ``results`` and the pictures to ``figures`` in the folder `out`.
+
+        Finished data sets are kept in ``stores`` meanwhile, and a study that was stopped goes on with `resume`.
+        Return the table and what was written.
+        """
+        import matplotlib.pyplot as plt
+        import pandas as pd
+
+        if data is not None and not self.takes_data:
+            raise ValueError(f"expected no data for study {self.name!r}, which makes its own; found {data}")
+        out, name = Path(out), self.name + "-quick" * quick  # never over the results that count
+        store = out / "stores" / name
+        if store.exists() and not resume:
+            raise ValueError(f"expected no earlier run in {store}: resume it with --resume, or delete it")
+        grids = self.grids(quick)
+        if not isinstance(grids, Sequence) or not all(isinstance(grid, Mapping) for grid in grids):
+            raise ValueError(f"expected a list of grids from grids(quick={quick}), found {short(grids)}")
+        if not grids and self.table is None:
+            raise ValueError(f"expected a grid or a table of study {self.name!r}, found neither")
+        for i, grid in enumerate(grids):
+            try:
+                signature(run).bind(**grid, seed=self.seed, store=store, n_jobs=n_jobs)
+            except TypeError as error:
+                found = str(error).rpartition("got ")[2]
+                raise ValueError(f"expected arguments of calibstat.study.run in grid {i}, found {found}") from error
+        tables = [run(**grid, seed=self.seed, store=store / str(i), n_jobs=n_jobs) for i, grid in enumerate(grids)]
+        if self.table is not None:
+            tables.append(self.table(quick=quick, n_jobs=n_jobs, **({"data": data} if self.takes_data else {})))
+        table = pd.concat(tables, ignore_index=True)
+        command = f"calibstat study {shlex.quote(f'{self.file.resolve().parent.name}/{self.file.name}')}"
+        command += " --quick" * quick + (f" --data {shlex.quote(data.name)}" if data else "")
+        facts = {"seed": self.seed, "version": version("calibstat"), "date": datetime.date.today().isoformat()}
+        written = [Path("results") / f"{name}.csv"]
+        with whole_folder(out) as draft:
+            write_table(table, draft / written[0], command=command, **facts)
+            for ending, figure in self.figures(table).items():
+                written.append(Path("figures") / f"{name}{'_' * bool(ending)}{ending}.png")
+                _save(figure, draft / written[-1])
+                plt.close(figure)
+        return table, [out / path for path in written]
+
+
+def _save(figure: Figure, path: Path) -> None:
+    """Save a picture in 256 colours, in which a large one takes a third of the bytes.
+
+    They are chosen to cover all that occur: by default they follow the most frequent, and rare marks change colour.
+    """
+    from PIL import Image  # matplotlib's own requirement
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)

@@ -1,0 +1,20 @@
+"""The study files of the folder simulations/, for tests of them."""
+
+from importlib import import_module
+from pathlib import Path
+
+from calibstat.study import load_study
+from calibstat.study.study_file import load_module
+
+FOLDER = Path(__file__).parent.parent / "simulations"
+STUDIES = {path.stem: load_study(path) for path in sorted(FOLDER.glob("*.py"))}
+
+
+def study_file(name):
+    """A study file as a module."""
+    return load_module(FOLDER / f"{name}.py")
+
+
+def study_part(name):
+    """A module that study files share."""
+    return import_module(f"{study_file('size').__package__}.parts.{name}")

@@ -1,0 +1,236 @@
+"""The commands: what they print is what the functions find, and one line says what is wrong."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import COLUMNS, FAST, PATTERN, fails_with, plain_text, run
+from typer.testing import CliRunner
+
+import calibstat as cs
+from calibstat.cli import wording
+from calibstat.cli.app import app
+
+
+def test_version():
+    assert run("--version").stdout == f"calibstat {cs.__version__}\n"
+
+
+def test_help_names_every_command():
+    text = run("--help").stdout
+    assert all(name in text for name in ("demo", "measures", "test", "interval", "report"))
+
+
+def test_help_loads_nothing_slow():
+    code = "import sys, calibstat.cli.app; print([m for m in ('pandas', 'statsmodels', 'seaborn') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_measures_lists_the_registry():
+    text = run("measures").stdout
+    assert all(name in text for name in cs.MEASURES)
+
+
+def test_test_says_what_the_function_says(rows, csv):
+    result = run("test", csv, *COLUMNS, "--measure", "ks", "--n-resamples", 199, "--rng", 5)
+    assert result.exit_code == 0
+    p = cs.calibration_test(rows["y"], rows["p"], measure="ks", n_resamples=199, rng=5).pvalue
+    text = plain_text(result.stdout)
+    assert f"p = {wording.p_text(p)}" in text
+    assert "400 rows" in text
+    assert "A large p-value is not evidence that the model is calibrated" in text
+    assert "held-out" in text
+
+
+def test_same_seed_same_words_by_default(csv):
+    assert run("test", csv, *COLUMNS).stdout == run("test", csv, *COLUMNS).stdout
+
+
+def test_several_measures_are_taken_together(csv):
+    text = plain_text(run("test", csv, *COLUMNS, "--measure", "ks", "--measure", "ece").stdout)
+    assert "2 measures were asked the same question" in text
+    assert "Multiplied by 2" in text
+
+
+def test_interval_says_what_the_function_says(rows, csv):
+    text = plain_text(run("interval", csv, *COLUMNS, "--level", 0.9, "--rng", 5).stdout)
+    found = cs.confidence_interval(rows["y"], rows["p"], confidence_level=0.9, rng=5)
+    assert f"{wording.number(found.low)} to {wording.number(found.high)}" in text
+    assert "90 %" in text
+    assert "honest method" in text
+
+
+def test_interval_by_another_method(csv):
+    assert "percentile method" in plain_text(run("interval", csv, *COLUMNS, "--method", "percentile").stdout)
+
+
+def test_parquet_and_csv_agree(rows, csv, tmp_path):
+    rows.to_parquet(tmp_path / "rows.parquet")
+    assert run("test", csv, *COLUMNS).stdout == run("test", tmp_path / "rows.parquet", *COLUMNS).stdout
+
+
+def test_unknown_measure(csv):
+    fails_with(run("test", csv, *COLUMNS, "--measure", "ecce"), "'ecce'", "ece, ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("test", "--n-resamples", 0),
+        ("test", "--rng", -1),
+        ("interval", "--level", 1.5),
+        ("interval", "--method", "exact"),
+        ("interval", "--measure", "mcb"),
+    ],
+)
+def test_bad_arguments(csv, arguments):
+    command, *options = arguments
+    fails_with(run(command, csv, *COLUMNS, *options), "calibstat")
+
+
+def test_folder_that_is_a_file(csv):
+    fails_with(run("report", csv, *COLUMNS, "--out", csv), csv.name)
+
+
+def test_missing_option_is_a_usage_error(csv):
+    assert run("test", csv, "--label", "y").exit_code == 2
+
+
+def test_several_columns_say_what_the_function_says(zoo, predictions):
+    result = run("test", zoo, *PATTERN, *FAST)
+    assert result.exit_code == 0, result.output
+    text = plain_text(result.stdout)
+    p = cs.calibration_test(predictions, n_resamples=99, rng=0).pvalue
+    assert f"p = {wording.p_text(p)}" in text
+    assert "120 rows, 3 classes (cat, dog, hen), 1 of which never happens." in text
+    assert f"in {wording.percent((predictions.top == predictions.label).mean())} of the rows (accuracy)" in text
+    assert f"averages {predictions.largest.mean():.3f}" in text
+    assert "Null hypothesis (lens top_label): given the probability of the most likely class" in text
+
+
+def test_two_columns_are_outcome_one_of_two(rows, tmp_path):
+    pair = pd.DataFrame({"y": rows["y"], "p_0": 1 - rows["p"], "p_1": rows["p"]})
+    pair.to_csv(tmp_path / "pair.csv", index=False)
+    text = plain_text(run("test", tmp_path / "pair.csv", *PATTERN, "--rng", 5).stdout)
+    assert f"p = {wording.p_text(cs.calibration_test(rows['y'], rows['p'], rng=5).pvalue)}" in text
+    assert "class 1 happens with this probability" in text
+
+
+def test_class_wise_prints_every_class_and_all_together(zoo, predictions):
+    text = plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", "class_wise", "--measure", "ks").stdout)
+    found = cs.calibration_test(predictions, measure="ks", lens="class_wise", n_resamples=99, rng=0)
+    for k, (name, happened) in enumerate(zip(found.names, np.bincount(predictions.label, minlength=3), strict=True)):
+        p, holm = wording.p_text(found.pvalue[k]), wording.p_text(found.pvalue_holm[k])
+        assert f"{name} {happened} {wording.number(found.statistic[k])} {p} {holm}" in text
+    assert f"Null hypothesis for each class: {found.null_hypothesis}" in text
+    assert f"mean over 3 classes): {found.overall.null_hypothesis}" in text
+    assert f"p = {wording.p_text(found.overall.pvalue)}" in text
+
+
+def test_class_wise_as_one_number(zoo, predictions):
+    text = plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", "class_wise", "--reduce", "max").stdout)
+    found = cs.calibration_test(predictions, lens="class_wise", reduce="max", n_resamples=99, rng=0)
+    assert f"Expected calibration error {wording.number(found.statistic)}" in text
+    assert f"p = {wording.p_text(found.pvalue)}" in text
+    assert "max over 3 classes" in text
+    assert "p (Holm)" not in text
+
+
+def test_interval_of_classes_is_of_their_mean(zoo, predictions):
+    text = plain_text(run("interval", zoo, *PATTERN, *FAST, "--lens", "class_wise").stdout)
+    found = cs.confidence_interval(predictions, lens="class_wise", reduce="mean", n_resamples=99, rng=0)
+    assert f"{wording.number(found.low)} to {wording.number(found.high)}" in text
+    assert "mean over 3 classes" in text
+    largest = run("interval", zoo, *PATTERN, *FAST, "--lens", "class_wise", "--reduce", "max").stdout
+    assert "max over 3 classes" in plain_text(largest)
+
+
+@pytest.mark.parametrize("lens", ["canonical", "groups:cat+hen,dog", "top_k:2", None])
+def test_measures_of_whole_vectors(zoo, lens):
+    options = ["--lens", lens] if lens else []
+    result = run("test", zoo, *PATTERN, *FAST, *options, "--measure", "canonical_ce", "--measure", "gce")
+    assert result.exit_code == 0, result.output
+    assert f"(lens {lens or 'canonical'})" in plain_text(result.stdout)
+
+
+def test_different_hypotheses_are_told_apart(zoo):
+    text = plain_text(run("test", zoo, *PATTERN, *FAST, "--measure", "ece", "--measure", "gce").stdout)
+    assert "Null hypothesis of Expected calibration error (lens top_label)" in text
+    assert "Null hypothesis of General calibration error (lens canonical)" in text
+    assert "2 measures were asked, so" in text
+
+
+@pytest.fixture
+def two_models(tmp_path):
+    """Two models for two outcomes, and clusters of two rows."""
+    import pandas as pd
+
+    y, p = cs.generators.calibrated().sample(400, rng=1)
+    odds = (p / (1 - p)) ** 2
+    path = tmp_path / "models.csv"
+    pd.DataFrame({"y": y, "A": p, "B": odds / (1 + odds), "who": np.arange(400) // 2}).to_csv(path, index=False)
+    return path
+
+
+def compared(*arguments):
+    return CliRunner().invoke(app, ["compare", *map(str, arguments), "--n-resamples", "99"], env={"COLUMNS": "100"})
+
+
+def test_compare_prints_what_compare_finds(two_models):
+    import pandas as pd
+
+    frame = pd.read_csv(two_models)
+    result = compared(two_models, "--label", "y", "--prob", "A", "--prob", "B", "--rng", 3)
+    assert result.exit_code == 0
+    found = cs.compare(frame["y"], {"A": frame["A"], "B": frame["B"]}, n_resamples=99, rng=3)
+    text = " ".join(result.output.split())
+    assert f"A − B {found.difference[0]:.4f} {found.low[0]:.4f} to {found.high[0]:.4f} {found.pvalue[0]:.3f}" in text
+    assert "the measure is the same for both models in the population" in text
+    clustered = compared(
+        two_models, "--label", "y", "--prob", "A", "--prob", "B", "--cluster", "who", "--measure", "ks"
+    )
+    assert clustered.exit_code == 0
+    swapped = compared(two_models, "--label", "y", "--prob", "A", "--prob", "B", "--method", "swap", "--measure", "mcb")
+    assert "can be exchanged" in swapped.output
+
+
+def test_compare_of_several_classes_matches_them_by_name(tmp_path):
+    import pandas as pd
+
+    y, p = cs.generators.dirichlet((1, 1, 1)).sample(300, rng=1)
+    names = np.array(["cat", "dog", "hen"])
+    columns = {f"A_{name}": p[:, k] for k, name in enumerate(names)}
+    columns |= {f"B_{name}": p[:, k] for k, name in reversed(list(enumerate(names)))}  # the same, in another order
+    path = tmp_path / "classes.csv"
+    pd.DataFrame({"y": names[y], **columns}).to_csv(path, index=False)
+    arguments = ["--label", "y", "--prob", "A_*", "--prob", "B_*", "--measure", "brier", "--lens", "canonical"]
+    result = compared(path, *arguments)
+    assert result.exit_code == 0
+    text = " ".join(result.output.split())
+    assert "A − B 0.0000 0.0000 to 0.0000 1.000" in text
+    assert "Outcomes are names of classes." in text
+    pd.DataFrame({"y": names[y], **columns}).rename(columns={"B_cat": "B_cow"}).to_csv(path, index=False)
+    assert "expected the same classes for all models" in compared(path, *arguments).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--prob", "A"], "for two models or more, found one"),
+        (["--prob", "A", "--prob", "Z"], "no column 'Z'; the file has y, A, B, who"),
+        (["--prob", "A", "--prob", "A"], "found 'A' twice"),
+        (["--prob", "A", "--prob", "B", "--measure", "mcb"], "no honest comparison is known for mcb"),
+        (["--prob", "A", "--prob", "B", "--measure", "x"], "expected a measure, one of ece"),
+        (["--prob", "A", "--prob", "B", "--cluster", "z"], "no column 'z'"),
+        (["--prob", "A", "--prob", "B", "--reference", "C"], "expected a reference, one of A, B"),
+        (["--prob", "A", "--prob", "B", "--lens", "top_label"], "expected several columns of probabilities"),
+        (["--prob", "A", "--prob", "who"], "found 2.0 in 'who' at row 4"),
+    ],
+)
+def test_compare_says_what_is_wrong_in_one_line(two_models, arguments, said):
+    result = compared(two_models, "--label", "y", *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,29 @@
+"""What a measure says of each class."""
+
+import numpy as np
+
+import calibstat as cs
+from calibstat.cli import class_report
+
+
+def test_of_many_classes_the_smallest_p_are_shown():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(23), 60)
+    label = np.array([rng.choice(23, p=row) for row in prob])
+    label[:30] = 5  # far too often
+    names = [f"c{k}" for k in range(23)]
+    predictions = cs.Predictions.from_rows([names[k] for k in label], prob, labels=names)
+    found = class_report.assess_classes(predictions, "ece", n_resamples=999)
+    shown = found.shown()
+    assert shown.size == 20
+    assert found.test.pvalue[shown].max() <= np.delete(found.test.pvalue, shown).min()
+    assert (np.diff(found.test.pvalue[shown]) >= 0).all()
+    text = class_report.say_classes(found)
+    assert "3 more have p of at least" in text
+    assert "1 of them: c5." in text or "of them: c5, " in text
+
+
+def test_value_of_a_class_is_its_estimate(predictions):
+    found = class_report.assess_classes(predictions, "ece_debiased", n_resamples=19)
+    assert np.allclose(found.estimate, cs.estimate(predictions, measure="ece_debiased", lens="class_wise"))
+    assert found.overall.test is found.test.overall

@@ -1,0 +1,33 @@
+"""Tables as CSV text in which nothing is a formula."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import run
+
+import calibstat as cs
+from calibstat.output import csv_text
+
+FORMULAS = ["=1+1", '=HYPERLINK("http://x","a")', "@c", "+1", "-1", "\tx", "\rx"]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_no_text_is_a_formula(formula, tmp_path):
+    frame = pd.DataFrame({"name": [formula, "plain"], formula: [-1.5, 2.0], "mixed": [formula, -3]})
+    text = csv_text.as_csv(frame)
+    (tmp_path / "a.csv").write_text(text, newline="")
+    read = pd.read_csv(tmp_path / "a.csv")
+    assert read.columns.tolist() == ["name", f"'{formula}", "mixed"]
+    assert read["name"].tolist() == [f"'{formula}", "plain"]
+    assert read[f"'{formula}"].tolist() == [-1.5, 2.0]
+    cs.study.write_table(frame, tmp_path / "b.csv", command="x")
+    assert pd.read_csv(tmp_path / "b.csv", comment="#")["name"].tolist()[0] == f"'{formula}"
+
+
+def test_class_names_that_are_formulas(tmp_path):
+    p = np.random.default_rng(1).dirichlet((1, 1, 1), 60)
+    frame = pd.DataFrame(p, columns=["p_=1+1", "p_@c", "p_x"]).assign(y=[0, 1, 2] * 20)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    found = run("report", tmp_path / "a.csv", "--label", "y", "--prob", "p_*", "--out", tmp_path / "out")
+    assert found.exit_code == 0, found.output
+    assert pd.read_csv(tmp_path / "out" / "classes.csv")["class"].tolist() == ["'=1+1", "'@c", "x"]

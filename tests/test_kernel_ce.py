@@ -1,0 +1,90 @@
+import math
+
+import numpy as np
+import pytest
+from conftest import rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calibstat as cs
+
+
+def all_pairs(y, p, kernel, bandwidth):
+    """Mean over pairs of rows with, and over pairs of different rows without, the diagonal."""
+    distance = np.abs(p[:, None] - p[None, :]) / bandwidth
+    terms = np.outer(y - p, y - p) * np.exp(-distance if kernel == "laplace" else -(distance**2) / 2)
+    n = y.size
+    return terms.mean(), (terms.sum() - np.trace(terms)) / (n * (n - 1)) if n > 1 else 0.0
+
+
+@given(rows(), st.sampled_from(["laplace", "gaussian"]), st.sampled_from([0.01, 0.3, 1, 5]))
+def test_against_all_pairs(data, kernel, bandwidth):
+    y, p = data
+    squared, unbiased = all_pairs(y, p, kernel, bandwidth)
+    options = {"kernel": kernel, "bandwidth": bandwidth}
+    assert cs.estimate(y, p, measure="kernel_ce", **options) ** 2 == pytest.approx(squared, abs=1e-12)
+    assert cs.estimate(y, p, measure="kernel_ce_squared", **options) == pytest.approx(unbiased, abs=1e-12)
+
+
+def test_many_rows_against_all_pairs():
+    rng = np.random.default_rng(0)
+    p = rng.random(1500).round(3)
+    y = rng.random(1500) < p**2
+    for kernel in ("laplace", "gaussian"):
+        squared, unbiased = all_pairs(y, p, kernel, 0.2)
+        options = {"kernel": kernel, "bandwidth": 0.2}
+        assert cs.estimate(y, p, measure="kernel_ce", **options) == pytest.approx(math.sqrt(squared), abs=1e-12)
+        assert cs.estimate(y, p, measure="kernel_ce_squared", **options) == pytest.approx(unbiased, abs=1e-12)
+
+
+def test_by_hand():
+    # residuals -.5 and 1 half a unit apart: squares .25 + 1 - 2 * .5 * exp(-.5), over 2**2 rows
+    y, p = [0, 1], [0.5, 0.0]
+    assert cs.estimate(y, p, measure="kernel_ce") == pytest.approx(math.sqrt(1.25 - math.exp(-0.5)) / 2, abs=1e-15)
+    assert cs.estimate(y, p, measure="kernel_ce_squared") == pytest.approx(-0.5 * math.exp(-0.5), abs=1e-15)
+    assert cs.estimate(y, p, measure="kernel_ce", kernel="gaussian") == pytest.approx(
+        math.sqrt(1.25 - math.exp(-0.125)) / 2, abs=1e-15
+    )
+
+
+def test_unbiased_statistic_is_unbiased():
+    # all outcomes of four rows with known probabilities: E U = sum over pairs of mean residuals times K, over 4 * 3
+    p, truth = np.array([0.1, 0.3, 0.3, 0.8]), np.array([0.2, 0.5, 0.3, 0.7])
+    gap = truth - p
+    terms = np.outer(gap, gap) * np.exp(-np.abs(p[:, None] - p[None, :]))
+    expected = (terms.sum() - np.trace(terms)) / 12
+    mean = 0.0
+    for code in range(16):
+        y = np.array([code >> i & 1 for i in range(4)])
+        mean += np.prod(np.where(y, truth, 1 - truth)) * cs.estimate(y, p, measure="kernel_ce_squared")
+    assert mean == pytest.approx(expected, abs=1e-15)
+
+
+@given(rows(), st.sampled_from(["laplace", "gaussian"]))
+def test_witness_is_the_smoothed_residual(data, kernel):
+    sample = cs.Sample.from_rows(*data)
+    detail = cs.detail(sample, measure="kernel_ce", kernel=kernel, bandwidth=0.3)
+    distance = np.abs(sample.value[:, None] - sample.value[None, :]) / 0.3
+    smoothed = np.exp(-distance if kernel == "laplace" else -(distance**2) / 2) @ sample.residual
+    assert detail["witness"] * detail.estimate == pytest.approx(smoothed, abs=1e-12)
+
+
+def test_a_calibrated_sample_has_no_witness():
+    assert cs.detail(cs.Sample.from_counts([0.5, 1], [2, 3], [1, 3]), measure="kernel_ce")["witness"].tolist() == [0, 0]
+
+
+def test_one_row_has_no_pair():
+    assert cs.estimate([1], [0.25], measure="kernel_ce") == 0.75
+    assert cs.estimate([1], [0.25], measure="kernel_ce_squared") == 0
+
+
+def test_interval_only_where_it_is_a_seminorm():
+    assert cs.measures.KernelCE().has_form
+    assert not cs.measures.KernelCESquared().has_form
+
+
+@pytest.mark.parametrize("measure", ["kernel_ce", "kernel_ce_squared"])
+@pytest.mark.parametrize("options", [{"kernel": "box"}, {"bandwidth": 0}, {"bandwidth": math.nan}, {"statistic": "U"}])
+def test_unknown_options(measure, options):
+    with pytest.raises(ValueError, match="expected"):
+        cs.estimate([1], [0.5], measure=measure, **options)

@@ -1,0 +1,50 @@
+"""The display in the manner of scikit-learn."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from plotted_results import lines, rows
+from sklearn.linear_model import LogisticRegression
+
+import calibstat as cs
+
+pytestmark = pytest.mark.usefixtures("closed_figures")
+
+
+def test_display_from_predictions():
+    y, p = rows(200)
+    display = cs.ReliabilityDisplay.from_predictions(y, p, n_bins=5, band="confidence", name="forest")
+    assert display.ax_.figure is display.figure_
+    assert display.ax_.get_legend().get_title().get_text() == "forest"
+    np.testing.assert_array_equal(display.reliability.low, cs.reliability(y, p, n_bins=5, band="confidence").low)
+    ax = plt.subplots()[1]
+    assert display.plot(ax, name="again") is display
+    assert display.ax_ is ax
+    assert ax.get_legend().get_title().get_text() == "again"
+
+
+def test_a_display_of_deviations():
+    display = cs.ReliabilityDisplay.from_predictions(*rows(200), n_bins=5, band=None, deviation=True)
+    expected = display.reliability.frequency - display.reliability.mean_prediction
+    np.testing.assert_array_equal(lines(display.ax_)["observed"][:, 1], expected)
+    np.testing.assert_array_equal(lines(display.plot().ax_)["observed"][:, 1], display.reliability.frequency)
+
+
+def test_display_from_estimator():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = np.where(rng.random(200) < 1 / (1 + np.exp(-X[:, 0])), "yes", "no")
+    model = LogisticRegression().fit(X, y)
+    display = cs.ReliabilityDisplay.from_estimator(model, X, y, rng=1)
+    assert display.name == "LogisticRegression"
+    expected = cs.reliability((y == "yes") * 1, model.predict_proba(X)[:, 1], rng=1)
+    np.testing.assert_array_equal(display.reliability.frequency, expected.frequency)
+    other = cs.ReliabilityDisplay.from_estimator(model, X, y, rng=1, pos_label="no", ax=plt.subplots()[1])
+    expected = cs.reliability((y == "no") * 1, model.predict_proba(X)[:, 0], rng=1)
+    np.testing.assert_array_equal(other.reliability.frequency, expected.frequency)
+    with pytest.raises(ValueError, match="pos_label"):
+        cs.ReliabilityDisplay.from_estimator(model, X, y, pos_label="maybe")
+    with pytest.raises(ValueError, match="two classes, found 3"):
+        cs.ReliabilityDisplay.from_estimator(LogisticRegression().fit(X, np.arange(200) % 3), X, y)
+    with pytest.raises(TypeError, match="predict_proba"):
+        cs.ReliabilityDisplay.from_estimator(object(), X, y)

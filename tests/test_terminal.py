@@ -1,0 +1,52 @@
+"""What is printed: progress, and nothing that commands a terminal."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import run
+
+import calibstat as cs
+from calibstat.cli import terminal
+from calibstat.cli.terminal import with_progress
+
+
+def test_progress_answers_in_order():
+    assert with_progress(["a", "b"], str.upper) == ["A", "B"]
+
+
+Y, P = cs.generators.temperature(1.5).sample(60, rng=1)
+EVIL = "\x1b[31mEVIL\x1b[0m\x07\x9b1m\u202e"
+
+
+def test_control_characters_are_printed_as_in_code(tmp_path):
+    pd.DataFrame({"y": Y, EVIL: P, "q": P**2}).to_csv(tmp_path / "a.csv", index=False)
+    found = run("compare", tmp_path / "a.csv", "--label", "y", "--prob", EVIL, "--prob", "q", "--n-resamples", "9")
+    assert found.exit_code == 0, found.output
+    wrong = run("test", tmp_path / f"{EVIL[:4]}.csv", "--label", "y", "--prob", "q")
+    assert wrong.exit_code == 2
+    for text in (found.output, wrong.stderr):
+        assert not terminal.CONTROL.search(text)
+        assert "\\x1b[31" in text
+    three = pd.DataFrame(np.random.default_rng(1).dirichlet((1, 1, 1), 60), columns=[f"p_{EVIL}", "p_b", "p_c"])
+    three.assign(y=[0, 1, 2] * 20).to_csv(tmp_path / "b.csv", index=False)
+    for lens in ("class_wise", "one_class:b", f"one_class:{EVIL}"):
+        found = run("test", tmp_path / "b.csv", "--label", "y", "--prob", "p_*", "--lens", lens, "--n-resamples", "9")
+        assert found.exit_code == 0, found.output
+        assert not terminal.CONTROL.search(found.output)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are text elsewhere")
+def test_file_names_that_are_no_text(tmp_path):
+    """They come as lone surrogates, which no terminal takes."""
+    pd.DataFrame({"y": Y, "p": P}).to_csv(tmp_path / "bad\udcff.csv", index=False)
+    out = tmp_path / "out\udcff"
+    found = run("report", tmp_path / "bad\udcff.csv", "--label", "y", "--prob", "p", "--out", out)
+    assert found.exit_code == 0, found.output
+    assert "\\udcff" in found.output.replace("\n", "")
+
+
+def test_markup_and_other_scripts_stay_as_they_are():
+    for text in ("[red]x[/red]", "[/]", "жük 猫", "a\nb"):
+        assert terminal.visible(text) == text

@@ -1,0 +1,23 @@
+"""Numbers, shares and verdicts in wording."""
+
+import pytest
+
+from calibstat.cli import wording
+
+
+def test_verdicts_do_not_claim_calibration():
+    assert "compatible" in wording.verdict(0.5)
+    assert "strong" in wording.verdict(0.01)
+    assert "hint" in wording.verdict(0.1)
+
+
+@pytest.mark.parametrize(
+    ("x", "text"), [(0.12345, "0.1235"), (0.0, "0.0000"), (0.00012, "1.2e-04"), (float("inf"), "inf")]
+)
+def test_numbers_stay_visible(x, text):
+    assert wording.number(x) == text
+
+
+@pytest.mark.parametrize(("share", "text"), [(0.5, "50 %"), (1.0, "100 %"), (0.999, "99.9 %"), (0.0004, "0.04 %")])
+def test_shares_are_not_rounded_away(share, text):
+    assert wording.percent(share) == text
