@@ -53,7 +53,7 @@ def of_vectors(entry: type[cs.Measure]) -> bool:
 
 
 def measure_page(name: str) -> str:
-    """Write the page of one measure from its entry in the registry."""
+    """Write the page of one measure from its entry in the registry; a user-defined one may leave out what it knows."""
     entry = cs.MEASURES[name]
     info, (low, high) = entry.info, entry.info.bounds
     options = [[f"`{option}`", f"`{default!r}`"] for option, default in entry.defaults().items()]
@@ -64,10 +64,10 @@ def measure_page(name: str) -> str:
     )
     upper = "∞" if high == float("inf") else f"{high:g}"
     parts = [
-        f"# {info.title}",
+        f"# {info.title or name}",
         f"`measure={name!r}`, of " + ("whole predicted vectors" if of_vectors(entry) else "one event"),
-        mathml(info.formula),
-        inspect.getdoc(entry),
+        *([mathml(info.formula)] if info.formula else []),
+        inspect.getdoc(entry) or "It has no description.",
         "## Options and defaults",
         rows_of(["option", "default"], options) if options else "It has none.",
         "## Range",
@@ -79,8 +79,7 @@ def measure_page(name: str) -> str:
         rows_of(["claim", "holds", "meaning"], claims),
         "## Confidence intervals",
         ("`honest` with the default options. " if entry().has_form else "No honest interval is known. ") + f"{others}.",
-        "## Reference",
-        linked(info.reference),
+        *(["## Reference", linked(info.reference)] if info.reference else []),
     ]
     return "\n\n".join(map(str, parts)) + "\n"
 

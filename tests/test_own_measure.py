@@ -1,12 +1,17 @@
 """A user's own measures, each in a few lines and in this file alone, and what every kind gives for them."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy import stats
 
 import calibstat as cs
 from calibstat import measures
 from calibstat.measures import registry
 
+PAGES = Path(__file__).parents[1] / "docs" / "measure_pages.py"
 RNG = np.random.default_rng(0)
 P = RNG.random(150).round(2)
 Y = (RNG.random(150) < P**1.6).astype(int)  # too high
@@ -196,3 +201,117 @@ def test_a_population_value_may_be_unknown():
     for name in ("own_summary", "own_classes"):
         with pytest.raises(NotImplementedError, match=f"population value of measure '{name}' is not known"):
             cs.generators.six_points().truth(name)
+
+
+# --- honest intervals, clusters, comparison --------------------------------------------------------------------------
+
+
+def test_honest_interval_of_a_seminorm_with_its_witness():
+    """Far from zero it is that of a mean: the estimate -+ 1.96 standard errors, up to the noise of 999 resamples."""
+    found = cs.confidence_interval(Y, P, measure="own_mean", n_resamples=999, rng=1)
+    residual = Y - P
+    reach = 1.96 * residual.std() / np.sqrt(Y.size)
+    assert abs(residual.mean()) > 2 * np.sqrt((residual**2).mean() / Y.size)  # the spread of the witness is trusted
+    assert found.high == pytest.approx(abs(residual.mean()) + reach, abs=0.1 * reach)
+    assert found.low == pytest.approx(abs(residual.mean()) - reach, abs=0.2 * reach)
+
+
+def test_a_norm_alone_takes_the_largest_spread():
+    """sqrt(mean of squared residuals / n) is the largest standard error that any weights in [-1, 1] can have."""
+    found = cs.confidence_interval(Y, P, measure="own_function", **FEW)
+    largest = np.sqrt(((Y - P) ** 2).mean() / Y.size)
+    assert found.high == pytest.approx(abs((Y - P).mean()) + stats.norm.ppf(0.975) * largest, abs=1e-12)
+    assert found.high >= cs.confidence_interval(Y, P, measure="own_mean", **FEW).high
+
+
+@pytest.mark.parametrize("cluster", [None, np.arange(150) // 5])
+def test_a_binned_measure_is_treated_as_ours(cluster):
+    """Cells up to .5 and above it are those of `ece` with one cut, so every end is the same."""
+    ours = {"measure": "ece", "strategy": (0.5,)}
+    settings = {"cluster": cluster, **FEW}
+    own, found = (cs.confidence_interval(Y, P, **each, **settings) for each in ({"measure": "own_halves"}, ours))
+    assert (own.low, own.high) == (found.low, found.high)
+    models = {"a": P, "b": P**1.4}
+    own, found = (cs.compare(Y, models, **each, **settings) for each in ({"measure": "own_halves"}, ours))
+    assert (own.low, own.high, own.pvalue) == (found.low, found.high, found.pvalue)
+    if cluster is None:
+        lens = {"lens": "class_wise", "reduce": "mean", **FEW}
+        own, found = (cs.confidence_interval(LABEL, PROB, **e, **lens) for e in ({"measure": "own_halves"}, ours))
+        assert (own.low, own.high) == (found.low, found.high)
+
+
+def test_a_mean_loss_has_the_t_interval():
+    loss = np.abs(Y - P)
+    expected = stats.t.interval(0.95, 149, loss.mean(), stats.sem(loss))
+    found = cs.confidence_interval(Y, P, measure="own_loss", rng=1)
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
+    loss = 1 - PROB[np.arange(120), LABEL]
+    expected = stats.t.interval(0.95, 119, loss.mean(), stats.sem(loss))
+    found = cs.confidence_interval(LABEL, PROB, measure="own_loss", lens="canonical", rng=1)
+    assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
+
+
+def test_whole_vectors_have_the_honest_interval():
+    found = cs.confidence_interval(LABEL, PROB, measure="own_cells", **FEW)
+    assert found.method == "honest"
+    assert found.low <= cs.estimate(LABEL, PROB, measure="own_cells") < found.high
+    with pytest.raises(ValueError, match="no honest interval is known for own_classes"):
+        cs.confidence_interval(LABEL, PROB, measure="own_classes", **FEW)
+
+
+@pytest.mark.parametrize("name", ["own_mean", "own_function", "own_halves", "own_loss"])
+def test_clusters_widen_intervals(name):
+    """Every row five times is five times as sure, unless the five are said to be one."""
+    y, p = np.repeat(Y, 5), np.repeat(P, 5)
+    alone = cs.confidence_interval(y, p, measure=name, **FEW)
+    found = cs.confidence_interval(y, p, measure=name, cluster=np.repeat(np.arange(150), 5), **FEW)
+    assert found.estimate == pytest.approx(alone.estimate, abs=1e-12)
+    assert 1.7 < (found.high - found.estimate) / (alone.high - alone.estimate) < 2.8  # about the root of 5
+
+
+@pytest.mark.parametrize("name", ["own_mean", "own_function", "own_halves", "own_loss"])
+def test_comparisons(name):
+    models = {"wrong": P, "right": P**1.6}
+    found = cs.compare(Y, models, measure=name, n_resamples=199, rng=1)
+    right = cs.estimate(Y, P**1.6, measure=name)
+    assert found.difference.item() == pytest.approx(cs.estimate(Y, P, measure=name) - right, abs=1e-12)
+    assert found.low.item() <= found.difference.item() <= found.high.item()
+    same = cs.compare(Y, {"a": P, "b": P.copy()}, measure=name, n_resamples=199, rng=1)
+    assert (same.difference.item(), same.pvalue.item()) == (0, 1)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_comparisons_by_permutation(name):
+    found = cs.compare(Y, {"wrong": P, "right": P**1.6}, measure=name, method="swap", n_resamples=199, rng=1)
+    assert 0 < found.pvalue.item() <= 1
+
+
+# --- studies and pages -----------------------------------------------------------------------------------------------
+
+
+def test_studies_take_them():
+    known = ["own_mean", "own_function", "own_halves", "own_loss"]
+    models = {"hidden": cs.generators.hidden()}
+    table = cs.study.run("bias", models, 200, known, replicates=5, seed=1)
+    assert table["truth"].to_numpy() == pytest.approx([cs.generators.hidden().truth(name) for name in known])
+    table = cs.study.run("coverage", models, 200, known, replicates=3, seed=1, n_resamples=19)
+    assert set(table["measure"]) == set(known)
+    table = cs.study.run("size", {"uniform": cs.generators.calibrated()}, 50, BINARY, replicates=3, seed=1)
+    assert len(table) == len(BINARY)
+
+
+@pytest.mark.parametrize("name", sorted({*BINARY, *MULTICLASS}))
+def test_each_has_a_page(name):
+    page = measure_pages().measure_page(name)
+    assert page.startswith("# ")
+    assert f"`measure={name!r}`" in page
+    defaults = cs.MEASURES[name].defaults()
+    assert all(f"`{option}`" in page for option in defaults)
+
+
+def measure_pages():
+    """Load the module that writes the pages of the documentation."""
+    spec = importlib.util.spec_from_file_location("measure_pages", PAGES)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
