@@ -15,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 
 import calibstat as cs
 from calibstat import resampling
-from calibstat.inference import compare as comparison
+from calibstat.inference.compare_by_permutation import _swapped_by_none
 from calibstat.inference.problem import pose
 from calibstat.measures import cell_form
 from calibstat.measures.registry import everyday_measures
@@ -391,7 +391,7 @@ def test_every_measure_can_swap(measure):
     cell = cell.reshape(2, -1).T
     bound = cs.MEASURES[measure]()
     label = np.column_stack((y, y))
-    observed = comparison._swapped_by_none(cell, label, value.size, lambda *s: bound.evaluate(value, *s))
+    observed = _swapped_by_none(cell, label, value.size, lambda *s: bound.evaluate(value, *s))
     parts = [bound.evaluate(*cs.Sample.from_rows(y, v).arrays) for v in (p, q)]
     assert observed == pytest.approx(parts[0] - parts[1], abs=1e-9)
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat import resampling
 from calibstat.data.checks import check_level, cut, short
-from calibstat.data.clipping import advice
-from calibstat.data.clusters import as_clusters
-from calibstat.inference.p_values import holm, p_value
+from calibstat.inference.compare_by_bootstrap import by_bootstrap
+from calibstat.inference.compare_by_permutation import by_permutation
+from calibstat.inference.p_values import holm
 from calibstat.inference.problem import Problem, pose
 from calibstat.measures.base import Measure
-from calibstat.measures.linear_form import RowForm, upper_quantile
-from calibstat.resampling import Clusters, Draws, ModelPair, Pairs, RowSums, Swap
+from calibstat.resampling import Draws
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
@@ -103,7 +100,6 @@ class Comparison(Result):
 
 METHODS = ("bootstrap", "swap")
 ADJUSTMENTS = ("holm", "bh")
-TIE = 1e-12  # differences up to this, or this share of the measures, are those of rounding
 
 
 def compare(
@@ -231,19 +227,18 @@ def compare(
     if reference is not None:
         pairs = [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]
     if method == "swap":
-        found = _by_swaps(names, problems, pairs, cluster, draws)
+        found = by_permutation(names, problems, pairs, cluster, draws)
     else:
-        found = _by_bootstrap(names, problems, pairs, cluster, paired, 1 - confidence_level, draws)
-    estimates, difference, low, high, pvalue, sizes = found
+        found = by_bootstrap(names, problems, pairs, cluster, paired, 1 - confidence_level, draws)
     return Comparison(
         names=names,
-        estimates=read_only(estimates),
+        estimates=read_only(found.estimates),
         pairs=tuple((names[i], names[j]) for i, j in pairs),
-        difference=read_only(difference),
-        low=read_only(low),
-        high=read_only(high),
-        pvalue=read_only(pvalue),
-        pvalue_adjusted=read_only(_adjusted(pvalue, adjust)),
+        difference=read_only(found.difference),
+        low=read_only(found.low),
+        high=read_only(found.high),
+        pvalue=read_only(found.pvalue),
+        pvalue_adjusted=read_only(_adjusted(found.pvalue, adjust)),
         method=method,
         paired=paired,
         adjust=adjust,
@@ -251,7 +246,7 @@ def compare(
         null_hypothesis=_null(method, cluster is not None, paired, problems[0].holds_cells(False)),
         measure=str(problems[0].measure),
         lens=problems[0].lens,
-        n=sizes,
+        n=found.n,
         n_resamples=draws.n,
     )
 
@@ -298,144 +293,3 @@ def _adjusted(pvalue: np.ndarray, adjust: str) -> np.ndarray:
     from statsmodels.stats.multitest import multipletests
 
     return multipletests(pvalue, method="fdr_bh")[1]
-
-
-Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, tuple[int, ...]]
-
-
-def _by_bootstrap(
-    names: tuple[str, ...],
-    problems: list[Problem],
-    pairs: list[tuple[int, int]],
-    cluster: Any,
-    paired: bool,
-    alpha: float,
-    draws: Draws,
-) -> Found:
-    """Compare by drawing rows, the same for all models unless they are samples of their own."""
-    unit = None if cluster is None else as_clusters(cluster, _by_rows(problems[0])[1].n)
-    forms: dict[int, RowForm] = {}
-    drawn = np.empty((draws.n, len(problems), 3))
-    for g, group in enumerate([_by_name(names, range(len(names)))] if paired else [[m] for m in range(len(names))]):
-        contents, unordered = zip(*(_by_rows(problems[m]) for m in group), strict=True)
-        order, unit = resampling.canonical_order(_columns(contents), unit)
-        part = [form.in_order(order).for_comparison(unit) for form in unordered]
-        del order, contents, unordered  # copies of all rows
-        forms.update(zip(group, part, strict=True))
-        drawn[:, group] = _draw_moves(part, unit, draws, resampling.Stage.COMPARE + g)
-    for m, form in forms.items():
-        drawn[:, m, 0] += form.missing_bias(drawn[:, m, 0])
-    estimates = np.array([forms[m].estimate for m in range(len(names))])
-    low, high, pvalue = (np.empty(len(pairs)) for _ in range(3))
-    for k, (a, b) in enumerate(pairs):
-        low[k], high[k], pvalue[k] = _difference(forms[a], forms[b], drawn[:, a], drawn[:, b], alpha)
-    difference = np.array([settled(estimates[a] - estimates[b], np.abs(estimates[[a, b]]).max()) for a, b in pairs])
-    return estimates, difference, low, high, pvalue, tuple(forms[m].n for m in range(len(names)))
-
-
-def _by_rows(problem: Problem) -> tuple[tuple[np.ndarray, ...], RowForm]:
-    """Return all that draws see of a row, and the linear form by rows."""
-    found = problem.by_rows()
-    if found is None:
-        raise ValueError(
-            f"no honest comparison is known for {problem.measure}, {problem.lens}; use kernel_ce, ece (L1), ks, "
-            "kuiper, smooth_ce, brier or log_loss of one event, or method 'swap'"
-        )
-    return found
-
-
-def _draw_moves(forms: list[RowForm], unit: np.ndarray | None, draws: Draws, stage: int) -> np.ndarray:
-    """Return the directional bootstrap, the linear one and the measure of every resample and model, (B, M, 3)."""
-    begin = np.cumsum([0, *(form.theta.size for form in forms)])
-    cell = np.column_stack([form.cell + b for form, b in zip(forms, begin[:-1], strict=True)]).astype(np.int64)
-    sums = RowSums(np.ascontiguousarray(cell), np.ascontiguousarray(np.column_stack([f.residual for f in forms])))
-
-    def moves(total: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        found = np.empty((rows.size, len(forms), 3))
-        for m, form in enumerate(forms):
-            theta = total[:, begin[m] : begin[m + 1]] / rows[:, None]
-            found[:, m, 0] = form.directional(theta)
-            found[:, m, 1] = form.linear(theta)
-            found[:, m, 2] = form.norm(theta)
-        return found
-
-    return resampling.draw(sums, Pairs() if unit is None else Clusters(unit), moves, draws, stage)
-
-
-def _by_name(names: tuple[str, ...], models: Iterable[int]) -> list[int]:
-    """Return the models in the order of their names, so that the order in which they are given cannot show."""
-    return sorted(models, key=names.__getitem__)
-
-
-def _columns(contents: Sequence[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
-    """Return what rows are put in order by: their outcomes and then their predictions, of each model."""
-    return [column for part in zip(*contents, strict=True) for column in part]
-
-
-def settled(value: Any, scale: float) -> Any:
-    """Return differences of numbers of this size with those that rounding can make set to 0: equal is a tie."""
-    return np.where(np.abs(value) <= TIE * max(1.0, abs(scale)), 0.0, value)
-
-
-def _difference(
-    a: RowForm, b: RowForm, drawn_a: np.ndarray, drawn_b: np.ndarray, alpha: float
-) -> tuple[float, float, float]:
-    """Return the ends of the interval for the measure of a minus that of b, and the p-value of no difference."""
-    scale = max(abs(a.estimate), abs(b.estimate))
-    difference = settled(a.estimate - b.estimate, scale)
-    above = settled(drawn_a[:, 0] - drawn_b[:, 1], scale)
-    below = settled(drawn_b[:, 0] - drawn_a[:, 1], scale)
-    if (
-        a.is_mean
-    ):  # nothing is biased, and percentiles get the skewness of losses right, which their reflection does not
-        above, below = below, above
-    low = difference - upper_quantile(above, alpha / 2)
-    high = difference + upper_quantile(below, alpha / 2)
-    if a.hilbert:
-        squares = settled(drawn_a[:, 2] ** 2 - drawn_b[:, 2] ** 2, scale)
-        centred = squares - squares.mean()
-        # the square is biased by E||G*||^2, which the bootstrap adds once more: its mean less the value
-        d = settled(2 * (a.estimate**2 - b.estimate**2), scale) - squares.mean()
-        return low, high, _two_sided(d, centred, -d, -centred)
-    return low, high, _two_sided(difference, above, -difference, below)
-
-
-def _two_sided(value: float, drawn: np.ndarray, other: float, other_drawn: np.ndarray) -> float:
-    """Return twice the smaller of two one-sided p-values, in which ties count as extreme."""
-    return min(1.0, 2 * min(p_value(value, drawn, "greater"), p_value(other, other_drawn, "greater")))
-
-
-def _by_swaps(
-    names: tuple[str, ...], problems: list[Problem], pairs: list[tuple[int, int]], cluster: Any, draws: Draws
-) -> Found:
-    """Compare by exchanging the predictions of two models in random rows."""
-    rows = [problem.float_rows() for problem in problems]
-    clusters = None if cluster is None else as_clusters(cluster, rows[0][0].size)
-    estimates = np.array([problem.statistic() for problem in problems])
-    if not np.isfinite(estimates).all():
-        where = problems[int(np.argmin(np.isfinite(estimates)))].data.impossible()
-        because = f": {where}; {advice(np.concatenate([p for _, p in rows]))}" if where else ""
-        raise ValueError(f"expected a finite {problems[0].measure}, found {estimates.tolist()}{because}")
-    pvalue, difference = np.empty(len(pairs)), np.empty(len(pairs))
-    for k, (a, b) in enumerate(pairs):
-        order, unit = resampling.canonical_order(_columns([rows[m] for m in _by_name(names, (a, b))]), clusters)
-        value, cell = np.unique([rows[a][1][order], rows[b][1][order]], return_inverse=True)
-        cell = np.ascontiguousarray(cell.reshape(2, -1).T.astype(np.int64))
-        label = np.column_stack((rows[a][0][order], rows[b][0][order]))
-
-        statistic = partial(problems[0].statistic_of, value)
-        both = ModelPair(cell, label, value.size)
-        drawn = resampling.draw(both, Swap(unit), statistic, draws, resampling.Stage.COMPARE)
-        observed = _swapped_by_none(cell, label, value.size, statistic)
-        scale = float(np.abs(estimates[[a, b]]).max())
-        pvalue[k] = p_value(abs(settled(observed, scale)), np.abs(settled(drawn, scale)), "greater")
-        difference[k] = settled(estimates[a] - estimates[b], scale)
-    none = np.full(len(pairs), np.nan)
-    return estimates, difference, none, none.copy(), pvalue, tuple(y.size for y, _ in rows)
-
-
-def _swapped_by_none(cell: np.ndarray, label: np.ndarray, size: int, statistic: Any) -> float:
-    """Return the difference of the data themselves, over the same cells as those of the swaps."""
-    count = [np.bincount(cell[:, m], minlength=size).astype(float) for m in range(2)]
-    positives = [np.bincount(cell[:, m], label[:, m], size) for m in range(2)]
-    return statistic(count[0], positives[0]) - statistic(count[1], positives[1])

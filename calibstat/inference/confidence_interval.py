@@ -10,8 +10,9 @@ import numpy as np
 from calibstat.data.checks import check_level
 from calibstat.data.clusters import as_clusters
 from calibstat.data.observations import EVENT
+from calibstat.inference.drawable import Drawable
 from calibstat.inference.p_values import p_value
-from calibstat.inference.problem import Drawable, Problem, pose
+from calibstat.inference.problem import Problem, pose
 from calibstat.measures.base import Measure
 from calibstat.resampling import Draws
 from calibstat.resampling.quantiles import quantiles

@@ -5,7 +5,7 @@ A verb poses a problem and asks it; what differs between kinds of data is here a
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -16,47 +16,16 @@ from calibstat import resampling
 from calibstat.data.observations import EVENT, BinaryData, ClassWiseData, MulticlassData, Observations, observe
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.inference.clustered_problem import ClusteredProblem
+from calibstat.inference.drawable import Drawable
 from calibstat.measures.base import Measure, MulticlassMeasure
 from calibstat.measures.binary_kinds import Statistic
 from calibstat.measures.linear_form import Form, RowForm
 from calibstat.measures.registry import find_measure
-from calibstat.resampling import CellSums, Clusters, Draws, Labels, Pairs, RowSums, Signs, Stage, VectorSums
+from calibstat.resampling import CellSums, Draws, Labels, Pairs, Stage, VectorSums
 from calibstat.resampling.schemes import OfRows
 
 REDUCTIONS = ("mean", "max")
-
-
-class Drawable(ABC):
-    """What tests and intervals draw from."""
-
-    @property
-    @abstractmethod
-    def n(self) -> int | float:
-        """Number of rows."""
-
-    @abstractmethod
-    def statistic(self) -> Any:
-        """Return the measure: one number, or one for each class."""
-
-    @abstractmethod
-    def draw_null(self, draws: Draws) -> np.ndarray:
-        """Return the statistic of every resample under calibration."""
-
-    @abstractmethod
-    def draw_pairs(self, draws: Draws) -> np.ndarray:
-        """Return the statistic of every resample of the observations."""
-
-    def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
-        """Leave out one row of every distinct kind; return how many rows are of that kind, and the statistics."""
-        raise NotImplementedError
-
-    @abstractmethod
-    def linear_form(self) -> Form:
-        """Return what the honest interval is made of."""
-
-    @abstractmethod
-    def draw_form(self, form: Any, draws: Draws) -> np.ndarray:
-        """Return the moves of the form in every resample of the observations."""
 
 
 @dataclass(frozen=True)
@@ -364,45 +333,6 @@ class ClassWiseProblem(Problem):
 
     def draw_form(self, form: Any, draws: Draws) -> np.ndarray:
         return _draw_vectors(self.predictions, form, draws)
-
-
-@dataclass(frozen=True)
-class ClusteredProblem(Drawable):
-    """A measure by rows that come in clusters: whole clusters are drawn."""
-
-    form: RowForm
-    unit: np.ndarray
-
-    @property
-    def n(self) -> int | float:
-        return self.form.n
-
-    def statistic(self) -> float:
-        return self.form.estimate
-
-    def draw_null(self, draws: Draws) -> np.ndarray:
-        """Let the residuals of a cluster keep or change their signs together.
-
-        If calibrated, the residuals of every cluster have mean zero given the predictions. Where few clusters share a
-        cell this says more of their spread than drawing clusters does.
-        """
-        sums = RowSums(self.form.cell, self.form.residual, self.form.theta.size)
-        return resampling.draw(sums, Signs(self.unit), self.form.norm, draws, Stage.SIGNS)
-
-    def draw_pairs(self, draws: Draws) -> np.ndarray:
-        return self._draw_clusters(self.form.norm, draws)
-
-    def linear_form(self) -> RowForm:
-        return self.form
-
-    def draw_form(self, form: RowForm, draws: Draws) -> np.ndarray:
-        return self._draw_clusters(form.moves, draws)
-
-    def _draw_clusters(self, statistic: Any, draws: Draws) -> np.ndarray:
-        sums = RowSums(self.form.cell, self.form.residual, self.form.theta.size)
-        return resampling.draw(
-            sums, Clusters(self.unit), lambda total, rows: statistic(total / rows[:, None]), draws, Stage.ROWS
-        )
 
 
 def _draw_vectors(predictions: Predictions, form: Any, draws: Draws) -> np.ndarray:

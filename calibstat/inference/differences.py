@@ -1,0 +1,36 @@
+"""What comparisons of models by bootstrap and by permutation share: differences, ties, the order of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+TIE = 1e-12  # differences up to this, or this share of the measures, are those of rounding
+
+
+class Differences(NamedTuple):
+    """A measure of each model, and for each pair the difference, its interval and p-value; `n` counts rows."""
+
+    estimates: np.ndarray
+    difference: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    pvalue: np.ndarray
+    n: tuple[int, ...]
+
+
+def by_name(names: tuple[str, ...], models: Iterable[int]) -> list[int]:
+    """Return the models in the order of their names, so that the order in which they are given cannot show."""
+    return sorted(models, key=names.__getitem__)
+
+
+def columns(contents: Sequence[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
+    """Return what rows are put in order by: their outcomes and then their predictions, of each model."""
+    return [column for part in zip(*contents, strict=True) for column in part]
+
+
+def settled(value: Any, scale: float) -> Any:
+    """Return differences of numbers of this size with those that rounding can make set to 0: equal is a tie."""
+    return np.where(np.abs(value) <= TIE * max(1.0, abs(scale)), 0.0, value)
