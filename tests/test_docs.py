@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from simulation_files import STUDIES, study_file
+from test_architecture import LAYERS
 from typer.testing import CliRunner
 
 import calibstat as cs
 from calibstat.cli.app import app
+from calibstat.measures import registry
 from calibstat.measures.registry import everyday_measures
 
 ROOT = Path(__file__).parent.parent
@@ -73,6 +75,77 @@ def test_every_row_of_the_names_has_one_call():
     rows = [row for row in ROWS if not row.startswith(("| name |", "| package |"))]
     assert len(rows) >= 30
     assert all(len(re.findall(r"`cs\.", row)) == 1 for row in rows)
+
+
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TREE = ARCHITECTURE.partition("```\n")[2].partition("```")[0]
+
+
+def named_paths(text):
+    """The files and folders that a page names in code, from the root of the repository."""
+    found = re.findall(r"`((?:\.?\w[\w.-]*/)+[\w.-]*|[A-Z]+\.md|\.pre-commit-config\.yaml)`", text)
+    return [path for path in found if not path.startswith("site/")]
+
+
+def in_tree(tree):
+    """The paths of a drawn tree: a name's depth is how far it is indented."""
+    above = []
+    for line in tree.splitlines():
+        indent, name = re.match(r"([\s│├└─]*)(\S+)", line).groups()
+        depth = len(indent) // 4
+        above[depth:] = [name]
+        yield "".join(above)
+
+
+def missing_folders(tree):
+    """The folders of the package that a drawn tree leaves out."""
+    folders = {str(path.parent.relative_to(ROOT)) + "/" for path in (ROOT / "calibstat").rglob("*.py")}
+    return sorted(folders - set(in_tree(tree)))
+
+
+def test_every_path_on_the_page_of_the_architecture_exists():
+    paths = [*named_paths(ARCHITECTURE), *named_paths(CONTRIBUTING), *in_tree(TREE)]
+    assert len(paths) >= 50
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_every_folder_is_on_the_page_of_the_architecture():
+    assert missing_folders(TREE) == []
+    assert missing_folders(TREE.replace("│   └── pictures/", "")) == ["calibstat/study/pictures/"]
+
+
+def test_the_page_of_the_architecture_has_every_layer_in_order():
+    named = re.findall(r"^\| `(\w+)`[^|]*\|", ARCHITECTURE.partition("## Layers")[2], flags=re.MULTILINE)
+    assert ["__init__" if name == "calibstat" else name for name in named] == LAYERS[::-1]
+
+
+def test_a_path_that_is_not_there_is_found():
+    assert named_paths("see `calibstat/no/such.py`, `docs/` and `a / b`, `README.md`") == [
+        "calibstat/no/such.py",
+        "docs/",
+        "README.md",
+    ]
+
+
+def test_the_measures_of_the_page_for_contributors_work():
+    """They are run as they stand there, from the first import to the last line."""
+    blocks = re.findall(r"```python\n(.*?)```", CONTRIBUTING, flags=re.DOTALL)
+    code = "\n".join(block for block in blocks if "@cs.measure" in block)
+    try:
+        exec(code, {"__name__": "contributing"})
+        y, p = cs.generators.temperature(2).sample(400, rng=1)
+        found = cs.confidence_interval(y, p, measure="tail_error", start=0.8, rng=1)
+        assert found.method == "honest"
+        assert found.low <= cs.generators.temperature(2).truth("tail_error", start=0.8) <= found.high
+        assert cs.calibration_test(y, p, measure="tail_error", start=0.8, rng=1).pvalue < 0.05
+        assert cs.estimate([1, 0], [0.5, 0.9], measure="tail_error") == pytest.approx(0.45)  # |0 - .9| / 2
+        assert cs.estimate([1, 0], [0.5, 0.9], measure="mean_error") == pytest.approx(0.2)  # |.5 - .9| / 2
+        with pytest.raises(ValueError, match="expected a start between 0 and 1, found 2"):
+            cs.estimate(y, p, measure="tail_error", start=2)
+    finally:
+        for name in ("tail_error", "mean_error"):
+            registry._REGISTRY.pop(name, None)
 
 
 def test_every_marker_is_known(pages):
