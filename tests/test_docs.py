@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 
 import calibstat as cs
 from calibstat.cli.app import app
-from calibstat.measures import registry
 from calibstat.measures.registry import everyday_measures
 
 ROOT = Path(__file__).parent.parent
@@ -34,7 +33,7 @@ def pages():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_examples_run(page):
+def test_examples_run(page, registry):
     found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert found.failed == 0
 
@@ -128,24 +127,20 @@ def test_a_path_that_is_not_there_is_found():
     ]
 
 
-def test_the_measures_of_the_page_for_contributors_work():
+def test_the_measures_of_the_page_for_contributors_work(registry):
     """They are run as they stand there, from the first import to the last line."""
     blocks = re.findall(r"```python\n(.*?)```", CONTRIBUTING, flags=re.DOTALL)
     code = "\n".join(block for block in blocks if "@cs.measure" in block)
-    try:
-        exec(code, {"__name__": "contributing"})
-        y, p = cs.generators.temperature(2).sample(400, rng=1)
-        found = cs.confidence_interval(y, p, measure="tail_error", start=0.8, rng=1)
-        assert found.method == "honest"
-        assert found.low <= cs.generators.temperature(2).truth("tail_error", start=0.8) <= found.high
-        assert cs.calibration_test(y, p, measure="tail_error", start=0.8, rng=1).pvalue < 0.05
-        assert cs.estimate([1, 0], [0.5, 0.9], measure="tail_error") == pytest.approx(0.45)  # |0 - .9| / 2
-        assert cs.estimate([1, 0], [0.5, 0.9], measure="mean_error") == pytest.approx(0.2)  # |.5 - .9| / 2
-        with pytest.raises(ValueError, match="expected a start between 0 and 1, found 2"):
-            cs.estimate(y, p, measure="tail_error", start=2)
-    finally:
-        for name in ("tail_error", "mean_error"):
-            registry._REGISTRY.pop(name, None)
+    exec(code, {"__name__": "contributing"})
+    y, p = cs.generators.temperature(2).sample(400, rng=1)
+    found = cs.confidence_interval(y, p, measure="tail_error", start=0.8, rng=1)
+    assert found.method == "honest"
+    assert found.low <= cs.generators.temperature(2).truth("tail_error", start=0.8) <= found.high
+    assert cs.calibration_test(y, p, measure="tail_error", start=0.8, rng=1).pvalue < 0.05
+    assert cs.estimate([1, 0], [0.5, 0.9], measure="tail_error") == pytest.approx(0.45)  # |0 - .9| / 2
+    assert cs.estimate([1, 0], [0.5, 0.9], measure="mean_error") == pytest.approx(0.2)  # |.5 - .9| / 2
+    with pytest.raises(ValueError, match="expected a start between 0 and 1, found 2"):
+        cs.estimate(y, p, measure="tail_error", start=2)
 
 
 def test_every_marker_is_known(pages):
