@@ -22,7 +22,7 @@ CLAIMS = {
     "continuous": "a small change of the predictions changes it little",
     "symmetric": "unchanged when outcomes and predictions are both reversed",
 }
-OF_VECTORS = {"symmetric": "unchanged when the classes are put in another order, but for ties"}
+MULTICLASS = {"symmetric": "unchanged when the classes are put in another order, but for ties"}
 PENDING = "*No results are stored yet: run `calibstat study simulations/{name}.py` to make them.*"
 
 
@@ -47,8 +47,8 @@ def linked(reference: str) -> str:
     return re.sub(r"arXiv:([\d.]+\d)", r"[arXiv:\1](https://arxiv.org/abs/\1)", reference)
 
 
-def of_vectors(entry: type[cs.Measure]) -> bool:
-    """Whether a measure is of whole predicted vectors."""
+def is_multiclass(entry: type[cs.Measure]) -> bool:
+    """Whether a measure is for multiclass data."""
     return issubclass(entry, cs.measures.MulticlassMeasure)
 
 
@@ -57,7 +57,7 @@ def measure_page(name: str) -> str:
     entry = cs.MEASURES[name]
     info, (low, high) = entry.info, entry.info.bounds
     options = [[f"`{option}`", f"`{default!r}`"] for option, default in entry.defaults().items()]
-    meanings = CLAIMS | (OF_VECTORS if of_vectors(entry) else {})
+    meanings = CLAIMS | (MULTICLASS if is_multiclass(entry) else {})
     claims = [[claim, "yes" if getattr(info, claim) else "no", meaning] for claim, meaning in meanings.items()]
     others = (
         "`percentile`, `basic` and `bca` run too, for comparison; see [intervals](../intervals.md) for what they miss"
@@ -65,7 +65,7 @@ def measure_page(name: str) -> str:
     upper = "∞" if high == float("inf") else f"{high:g}"
     parts = [
         f"# {info.title or name}",
-        f"`measure={name!r}`, of " + ("whole predicted vectors" if of_vectors(entry) else "one event"),
+        f"`measure={name!r}`, or `cs.measures.{entry.__name__}()`, for {'multiclass' if is_multiclass(entry) else 'binary'} data",
         *([mathml(info.formula)] if info.formula else []),
         inspect.getdoc(entry) or "It has no description.",
         "## Options and defaults",
@@ -90,14 +90,14 @@ def measures_table() -> str:
         [
             f"[{entry.info.title}]({name}.md)",
             f"`{name}`",
-            "whole vectors" if of_vectors(entry) else "one event",
+            "multiclass" if is_multiclass(entry) else "binary",
             "yes" if entry.info.sound and entry.info.complete else "no",
             "yes" if entry.info.continuous else "no",
             "yes" if entry().has_form else "no",
         ]
         for name, entry in cs.MEASURES.items()
     ]
-    return rows_of(["measure", "name", "of", "zero exactly if calibrated", "continuous", "honest interval"], rows)
+    return rows_of(["measure", "name", "for", "zero exactly if calibrated", "continuous", "honest interval"], rows)
 
 
 def sizes_table() -> str:
