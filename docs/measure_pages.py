@@ -62,10 +62,12 @@ def measure_page(name: str) -> str:
     others = (
         "`percentile`, `basic` and `bca` run too, for comparison; see [intervals](../intervals.md) for what they miss"
     )
+    kind = "multiclass" if is_multiclass(entry) else "binary"
+    made = f", or `cs.measures.{entry.__name__}()`" if vars(cs.measures).get(entry.__name__) is entry else ""
     upper = "∞" if high == float("inf") else f"{high:g}"
     parts = [
         f"# {info.title or name}",
-        f"`measure={name!r}`, or `cs.measures.{entry.__name__}()`, for {'multiclass' if is_multiclass(entry) else 'binary'} data",
+        f"`measure={name!r}`{made}, for {kind} data",
         *([mathml(info.formula)] if info.formula else []),
         inspect.getdoc(entry) or "It has no description.",
         "## Options and defaults",
