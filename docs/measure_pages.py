@@ -210,6 +210,12 @@ def api_list() -> str:
     return "\n\n".join(f"::: calibstat.{name}" for name in names)
 
 
+def kinds_list() -> str:
+    """Name the kinds of measures, for mkdocstrings to fill in."""
+    names = ["Statistic", "Seminorm", "Binned", "MeanLoss", "VectorStatistic", "VectorBinned", "Info"]
+    return "\n\n".join(f"::: calibstat.measures.{name}" for name in names)
+
+
 def study_list() -> str:
     """Name every public name of studies, for mkdocstrings to fill in."""
     return "\n\n".join(f"::: calibstat.study.{name}" for name in cs.study.__all__)
@@ -229,6 +235,7 @@ MARKERS = {
     "distances": distances_table,
     "decisions": decisions_list,
     "api": api_list,
+    "kinds": kinds_list,
     "study": study_list,
     "generators": generators_list,
 }
