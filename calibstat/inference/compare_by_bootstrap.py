@@ -66,8 +66,9 @@ def _draw_moves(forms: list[RowForm], unit: np.ndarray | None, draws: Draws, sta
         found = np.empty((rows.size, len(forms), 3))
         for m, form in enumerate(forms):
             theta = total[:, begin[m] : begin[m + 1]] / rows[:, None]
-            found[:, m, 0] = form.directional(theta)
-            found[:, m, 1] = form.linear(theta)
+            step = theta - form.theta
+            found[:, m, 0] = form.directional(step)
+            found[:, m, 1] = form.linear(step)
             found[:, m, 2] = form.norm(theta)
         return found
 

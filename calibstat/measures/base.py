@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -79,8 +79,8 @@ class Measure:
     takes_logarithms: ClassVar[bool] = False  # of probabilities, for its value on a population
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            object.__setattr__(self, field.name, _plain(getattr(self, field.name)))
+        for name, value in vars(self).items():
+            object.__setattr__(self, name, _plain(value))
         self.check()
 
     def check(self) -> None:
@@ -106,6 +106,10 @@ class Measure:
     def options(self) -> dict[str, Any]:
         """The options by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def with_options(self, options: dict[str, Any]) -> Self:
+        """Return the measure with these options changed."""
+        return replace(self, **options) if options else self
 
     def __str__(self) -> str:
         default = self.defaults()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -421,7 +421,7 @@ class ECE(Binned):
         return uniform_column_sums(predictions, n_bins=self.n_bins) if _is_uniform(self.strategy) else None
 
     def held(self, value: np.ndarray, count: np.ndarray) -> Self:
-        return replace(self, **held_bins(value, count, self.n_bins, self.strategy))
+        return self.with_options(held_bins(value, count, self.n_bins, self.strategy))
 
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
         power = _power(self.norm)
@@ -453,7 +453,7 @@ class ECEWidth(UniformBins):
     """
 
     def held(self, value: np.ndarray, count: np.ndarray) -> Self:
-        return replace(self, **held_bins(value, count, self.n_bins))
+        return self.with_options(held_bins(value, count, self.n_bins))
 
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
         n = count.reshape(-1, count.shape[-1])[0].sum()
@@ -531,7 +531,7 @@ class ECEDebiased(Statistic):
         return ECE(n_bins=self.n_bins, strategy=self.strategy, norm="l2").population_value(population)
 
     def held(self, value: np.ndarray, count: np.ndarray) -> Self:
-        return replace(self, **held_bins(value, count, self.n_bins, self.strategy))
+        return self.with_options(held_bins(value, count, self.n_bins, self.strategy))
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         cell = bin_cells(value, count, n_bins=self.n_bins, strategy=self.strategy)

@@ -39,7 +39,7 @@ class CellForm(LinearForm):
     title: str
 
     def moves(self, theta: np.ndarray) -> np.ndarray:
-        return self.directional(theta)[..., None]
+        return self.directional(theta - self.theta)[..., None]
 
     def missing_bias(self, directional: np.ndarray) -> float:
         return largest_bias(self.gap, self.gap_spread) - float(directional.mean())
@@ -194,7 +194,7 @@ class VectorForm(LinearForm):
     along: int
 
     def moves(self, theta: np.ndarray) -> np.ndarray:
-        return self.directional(theta)[..., None]
+        return self.directional(theta - self.theta)[..., None]
 
     def spread(self, drawn: np.ndarray) -> float:
         """Return the standard error of the sum of w * residuals over the rows, w the witness of the data."""

@@ -12,14 +12,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from calibstat.data.clipping import advice
 from calibstat.data.sample import Sample
 
-Norm = Callable[[np.ndarray], np.ndarray]
+Norm = Callable[[np.ndarray], Any]  # of sums over the last axis
 WIDE_STEP = 3.0  # without an exact test a smaller step takes the bias of a calibrated model for an error
 
 
@@ -29,8 +29,8 @@ class Form(ABC):
     estimate: float
     is_mean: ClassVar[bool] = False  # a mean of losses: no value speaks for calibration
 
-    def moves(self, theta: np.ndarray) -> np.ndarray:
-        """Return what the interval needs of resampled sums, over the last axis."""
+    def moves(self, theta: np.ndarray) -> Any:
+        """Return what the interval needs of resampled sums, over the last axis: one number or several for each."""
         raise NotImplementedError
 
     @abstractmethod
@@ -68,17 +68,18 @@ class LinearForm(Form):
     worst_spread: float
     cell: np.ndarray | None = None
 
-    def directional(self, theta: np.ndarray) -> np.ndarray:
-        """Return the directional bootstrap of the measure."""
-        return (self.norm(self.theta + self.step * (theta - self.theta)) - self.estimate) / self.step
+    def directional(self, step: np.ndarray) -> np.ndarray:
+        """Return the directional bootstrap of the measure, from G* over the last axis."""
+        return (self.norm(self.theta + self.step * step) - self.estimate) / self.step
 
-    def linear(self, theta: np.ndarray) -> np.ndarray:
+    def linear(self, step: np.ndarray) -> np.ndarray:
         """Return the sum of w * G*, or the least that it can be where no witness is known."""
-        step = theta - self.theta
         return -self.norm(step) if self.witness is None else (step * self.witness).sum(axis=-1)
 
-    def moves(self, theta: np.ndarray) -> np.ndarray:
-        return np.stack((self.directional(theta), self.linear(theta)), axis=-1)
+    def moves(self, theta: np.ndarray) -> Any:
+        step = theta - self.theta
+        moved = self.directional(step), self.linear(step)
+        return moved if theta.ndim == 1 else np.stack(moved, axis=-1)  # stacking two numbers takes as long as a norm
 
     def missing_bias(self, directional: np.ndarray) -> float:
         """Return by how much the directional bootstrap understates the bias of the measure."""
@@ -231,9 +232,9 @@ def rows_of_seminorm(form: LinearForm, hilbert: bool, y: np.ndarray, p: np.ndarr
 
 
 def _over_last_axis(norm: Callable[[np.ndarray], float]) -> Norm:
-    def over_last_axis(theta: np.ndarray) -> np.ndarray:
+    def over_last_axis(theta: np.ndarray) -> Any:
         if theta.ndim == 1:
-            return np.asarray(norm(theta))
+            return norm(theta)
         return np.apply_along_axis(lambda part: norm(part.copy()), -1, theta)
 
     return over_last_axis

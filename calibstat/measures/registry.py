@@ -15,6 +15,7 @@ from calibstat.measures.mean_loss import MeanLoss
 from calibstat.measures.multiclass_kinds import VectorBinned, VectorStatistic
 
 _REGISTRY: dict[str, type[Measure]] = {}
+_DEFAULTS: dict[type[Measure], Measure] = {}
 MEASURES: Mapping[str, type[Measure]] = MappingProxyType(_REGISTRY)
 KINDS = (Measure, Statistic, Seminorm, Binned, MeanLoss, MulticlassMeasure, VectorStatistic, VectorBinned)
 KIND_OF_FUNCTION: Mapping[tuple[str, ...], tuple[type[Measure], str]] = MappingProxyType(
@@ -159,11 +160,20 @@ def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, A
         measure = MEASURES[measure]
     if not (inspect.isclass(measure) and issubclass(measure, Measure)):
         raise ValueError(f"expected a measure, one of {', '.join(MEASURES)}; found {short(measure)}")
+    if not options:
+        return _with_defaults(measure)
     known = measure.defaults()
     for option in options:
         if option not in known:
             raise unknown_option(f"measure {measure.name!r}", option, known)
     return measure(**options)
+
+
+def _with_defaults(measure: type[Measure]) -> Measure:
+    """Return the one measure of a class with its defaults: making it takes as long as estimating from a few rows."""
+    if measure not in _DEFAULTS:
+        _DEFAULTS[measure] = measure()
+    return _DEFAULTS[measure]
 
 
 def everyday_measures(rows: float = 1) -> list[str]:
