@@ -1,6 +1,9 @@
 """Statistics for calibrated probabilities: measures, exact tests, honest intervals, reliability diagrams."""
 
-from calibstat import generators, measures, recalibration, study
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from calibstat import generators, measures
 from calibstat.classical.calibration_belt import calibration_belt
 from calibstat.classical.cox import cox
 from calibstat.classical.cumulative_tests import kolmogorov_smirnov, kuiper
@@ -25,8 +28,11 @@ from calibstat.inference.sharpness import sharpness
 from calibstat.inference.summarize import summarize
 from calibstat.measures import MEASURES, Measure, measure
 from calibstat.measures.bregman import Bregman
-from calibstat.plots import plot
-from calibstat.plots.sklearn_display import ReliabilityDisplay
+
+if TYPE_CHECKING:
+    from calibstat import recalibration, study
+    from calibstat.plots.plot import plot
+    from calibstat.plots.sklearn_display import ReliabilityDisplay
 
 __all__ = [
     "GENERATORS",
@@ -66,7 +72,17 @@ __all__ = [
     "summarize",
     "t_cal",
 ]
+LATE = {"ReliabilityDisplay": "calibstat.plots.sklearn_display", "plot": "calibstat.plots.plot"}
 __version__ = "0.1.0"  # the one place: pyproject.toml reads it here
+
+
+def __getattr__(name: str) -> Any:
+    """Load pictures, studies and calibration maps when they are first asked for, which keeps the import short."""
+    if name in ("recalibration", "study"):
+        return import_module(f"calibstat.{name}")
+    if name in LATE:
+        return getattr(import_module(LATE[name]), name)
+    raise AttributeError(f"module 'calibstat' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -101,6 +101,12 @@ def test_spread_inversion_without_noise():
     assert cell_form.spread_inversion(0.2, np.array([0.05, 0.15]), np.zeros(2), 1.96) == pytest.approx(0.2)
 
 
+def test_bisect():
+    assert cell_form.bisect(lambda x: x * x, 2.0, 0.0, 4.0) == pytest.approx(np.sqrt(2))
+    assert cell_form.bisect(lambda x: x, 9.0, 0.0, 4.0) == 4.0
+    assert cell_form.bisect(lambda x: x + 1, 0.0, 0.0, 4.0) == 0.0
+
+
 def test_mean_interval_is_the_t_interval():
     y, p = example(80)
     p = np.round(p, 2)  # ties

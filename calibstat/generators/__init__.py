@@ -2,11 +2,11 @@
 
 They are called like the distributions of `scipy.stats`: ``calibstat.generators.temperature(2).sample(1000, rng=1)``.
 """
-# ruff: noqa: F403, F405
+# ruff: noqa: F403
 
 from collections.abc import Mapping
 from importlib import import_module
-from pkgutil import iter_modules
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calibstat.generators import generator_table
@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # names for editors and type checkers; at run time every file
     from calibstat.generators.multiclass import *
     from calibstat.generators.scaled_dirichlet import *
 
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+for _file in sorted(Path(__file__).parent.glob("[!_]*.py")):
+    import_module(f"{__name__}.{_file.stem}")
 GENERATORS: Mapping[str, type[Generator] | type[MulticlassGenerator]] = generator_table.GENERATORS
 globals().update(GENERATORS)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.distributions import Random, Seed, describe
@@ -16,6 +15,9 @@ from calibstat.generators.population import Part, Population, unknown_value_of
 from calibstat.measures.base import Measure
 from calibstat.measures.binary_kinds import Statistic
 from calibstat.measures.registry import find_measure
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 

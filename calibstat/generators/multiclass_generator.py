@@ -5,10 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import fields
 from functools import cached_property
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibstat.data.lenses import ClassWise, Lens, find_lens, one_class
 from calibstat.generators import multiclass_truth
@@ -18,6 +17,9 @@ from calibstat.generators.multiclass_truth import MulticlassPopulation
 from calibstat.generators.population import SAME
 from calibstat.measures.base import Measure, MulticlassMeasure
 from calibstat.measures.registry import find_measure
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 ONE_SUM = 1e-6  # how far the sum of a predicted vector may be from 1
 

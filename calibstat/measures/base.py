@@ -55,7 +55,7 @@ class Info:
     resamples: int = 999
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Measure:
     """A measure of calibration: a frozen class whose fields are its options.
 
@@ -107,6 +107,15 @@ class Measure:
         """The options by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).items()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
     def with_options(self, options: dict[str, Any]) -> Self:
         """Return the measure with these options changed."""
         return replace(self, **options) if options else self
@@ -138,7 +147,6 @@ class Measure:
         return None
 
 
-@dataclass(frozen=True)
 class MulticlassMeasure(Measure, ABC):
     """A measure of predictions of K classes, shape (n, K), and labels, shape (n,), int64 from 0 to K - 1."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -18,7 +17,6 @@ from calibstat.measures.linear_form import Form, LinearForm, RowForm
 from calibstat.measures.population_value import FINE, NO_EDGES, BinaryPopulation
 
 
-@dataclass(frozen=True)
 class Statistic(Measure, ABC):
     """Any function of a summary of one event: estimate, exact test, bootstrap intervals, comparison by permutation.
 
@@ -116,7 +114,6 @@ class Statistic(Measure, ABC):
         raise NotImplementedError(f"no form over classes is known for {self}")
 
 
-@dataclass(frozen=True)
 class Seminorm(Statistic):
     """A seminorm of the residual measure: also an honest interval, clusters, comparison, value of a population.
 
@@ -164,7 +161,6 @@ class Seminorm(Statistic):
         return linear_form.rows_of_seminorm(self.linear_form(sample), self.hilbert, y, p, sample.value)
 
 
-@dataclass(frozen=True)
 class Binned(Statistic):
     """A function of the sums in cells of the predictions: also fast exact tests, and the value of a population.
 

@@ -156,8 +156,6 @@ def spread_inversion(estimate: float, gap: np.ndarray, spread: np.ndarray, z: fl
     The mean of a folded normal is convex in its centre, so for a given sum of true gaps the smallest estimate comes
     from equal standardised ones, each capped by what its bin allows (two spreads beyond the gap observed).
     """
-    from scipy.optimize import brentq
-
     certain, noisy = gap[spread == 0].sum(), spread > 0
     gap, spread = gap[noisy], spread[noisy]
     if gap.size == 0:
@@ -169,14 +167,21 @@ def spread_inversion(estimate: float, gap: np.ndarray, spread: np.ndarray, z: fl
         mean = folded_bias(t) + t
         return float(certain + spread @ mean - z * np.sqrt((spread**2 * (1 + t * t - mean * mean)).sum()))
 
-    most = float(cap.max())
-    if smallest_likely(most) <= estimate:
-        tau = most
-    elif smallest_likely(0.0) >= estimate:
-        tau = 0.0
-    else:
-        tau = float(brentq(lambda t: smallest_likely(t) - estimate, 0.0, most, xtol=1e-14, rtol=1e-15))
+    tau = bisect(smallest_likely, estimate, 0.0, float(cap.max()))
     return float(certain + spread @ np.minimum(cap, tau))
+
+
+def bisect(function: Callable[[float], float], target: float, low: float, high: float) -> float:
+    """Return the largest argument in [low, high] at which a non-decreasing function is not above the target.
+
+    Loading the root finders of SciPy would take longer than the first interval does.
+    """
+    if function(high) <= target:
+        return high
+    while high - low > 1e-12 * max(1.0, high):
+        middle = (low + high) / 2
+        low, high = (middle, high) if function(middle) <= target else (low, middle)
+    return low
 
 
 # --- every class, and whole vectors ----------------------------------------------------------------------------------

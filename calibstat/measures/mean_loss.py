@@ -17,7 +17,6 @@ from calibstat.measures.linear_form import Form, RowForm
 from calibstat.measures.population_value import BinaryPopulation, VectorPopulation
 
 
-@dataclass(frozen=True)
 class MeanLoss(Statistic):
     """The mean of a loss: its interval is the t interval of a mean.
 

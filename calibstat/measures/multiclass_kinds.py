@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,10 @@ from calibstat.measures.linear_form import Form
 from calibstat.measures.population_value import VectorPopulation
 
 
-@dataclass(frozen=True)
 class VectorStatistic(MulticlassMeasure):
     """Any function of predictions of K classes and labels: estimate, exact test, bootstrap intervals."""
 
 
-@dataclass(frozen=True)
 class VectorBinned(MulticlassMeasure):
     """A function of the sums in cells of the probability simplex: also fast exact tests."""
 

@@ -107,7 +107,7 @@ def class_of(name: str, entry: Any) -> type[Measure]:
     if not issubclass(cls, Measure):
         raise ValueError(f"expected a class of one of the kinds in calibstat.measures for {name!r}, found {short(cls)}")
     if "__dataclass_params__" not in vars(cls):
-        cls = dataclass(frozen=True, kw_only=True)(cls)
+        cls = dataclass(frozen=True, kw_only=True, eq=False, repr=False)(cls)  # `Measure` has both
     for option in fields(cls):
         if option.default is MISSING:
             raise ValueError(f"expected a default for option {option.name!r} of measure {name!r}")
@@ -145,7 +145,9 @@ def _of_function(name: str, function: Any) -> type[Measure]:
         if p.kind is p.KEYWORD_ONLY
     ]
     namespace = {method: call, "__doc__": function.__doc__}
-    cls = make_dataclass(name, options, bases=(kind,), namespace=namespace, frozen=True, kw_only=True)
+    cls = make_dataclass(
+        name, options, bases=(kind,), namespace=namespace, frozen=True, kw_only=True, eq=False, repr=False
+    )
     cls.__module__ = function.__module__
     return cls
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -93,6 +92,8 @@ class Study:
         Finished data sets are kept in ``stores`` meanwhile, and a study that was stopped goes on with `resume`.
         Return the table and what was written.
         """
+        import shlex
+
         import matplotlib.pyplot as plt
         import pandas as pd
 
