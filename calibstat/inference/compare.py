@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.data.checks import check_level, cut, short
+from calibstat.data.models import models_of_rows
 from calibstat.inference.compare_by_bootstrap import by_bootstrap
 from calibstat.inference.compare_by_permutation import by_permutation
 from calibstat.inference.p_values import holm
@@ -214,7 +215,7 @@ def compare(
         raise ValueError(f"expected adjust 'holm' or 'bh', found {adjust!r}")
     check_level("confidence_level", confidence_level)
     paired = y_prob is not None
-    data = _data(y_true, y_prob)
+    data = models_of_rows(y_true, y_prob)
     names = tuple(data)
     if reference is not None and reference not in names:
         raise ValueError(f"expected a reference, one of {cut(', '.join(names))}; found {short(reference)}")
@@ -249,22 +250,6 @@ def compare(
         n=found.n,
         n_resamples=draws.n,
     )
-
-
-def _data(y_true: Any, y_prob: Any) -> dict[str, tuple[Any, Any]]:
-    """Return outcomes and predictions of each model or sample."""
-    models = y_true if y_prob is None else y_prob
-    if not isinstance(models, Mapping):
-        kind = "y_true, a mapping from name to (y_true, y_prob)" if y_prob is None else "y_prob, a mapping from name"
-        raise ValueError(f"expected {kind}, found {type(models).__name__}")
-    if len({str(name) for name in models}) < max(len(models), 2):
-        raise ValueError(f"expected two or more different names, found {short(list(models))}")
-    if y_prob is not None:
-        return {str(name): (y_true, p) for name, p in models.items()}
-    for name, pair in models.items():
-        if not isinstance(pair, Sequence) or len(pair) != 2:
-            raise ValueError(f"expected (y_true, y_prob) of sample {short(name)}, found {type(pair).__name__}")
-    return {str(name): (pair[0], pair[1]) for name, pair in models.items()}
 
 
 def _pose(name: str, y: Any, p: Any, *question: Any, **settings: Any) -> Problem:

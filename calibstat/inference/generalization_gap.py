@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.data.models import predictions_of_set
 from calibstat.data.observations import subject
-from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
 from calibstat.inference.reliability import reliability
@@ -173,7 +173,9 @@ def generalization_gap(
     """
     from statsmodels.stats.proportion import confint_proportions_2indep
 
-    seen, unseen = _predictions(train, labels, "train"), _predictions(test, labels, "test")
+    seen, unseen = (
+        resampling.in_order(predictions_of_set(rows, labels, name)) for rows, name in ((train, "train"), (test, "test"))
+    )
     key = int(resampling.key_of(rng))
     settings: dict[str, Any] = {"measure": measure, "confidence_level": confidence_level}
     settings |= {"n_resamples": n_resamples, "n_jobs": n_jobs, **options}
@@ -212,12 +214,3 @@ def generalization_gap(
         n_train=seen.n,
         n_test=unseen.n,
     )
-
-
-def _predictions(data: Any, labels: Any, name: str) -> Predictions:
-    """Return the rows of one set."""
-    if isinstance(data, Predictions):
-        return resampling.in_order(as_predictions(data, labels=labels))
-    if not isinstance(data, tuple | list) or len(data) != 2:
-        raise ValueError(f"expected {name}, a pair (y_true, y_prob) or Predictions, found {type(data).__name__}")
-    return resampling.in_order(as_predictions(data[0], data[1], labels))

@@ -10,11 +10,13 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.data.checks import check_level, cut, short
+from calibstat.data.models import predictions_of_models
 from calibstat.data.observations import SUBJECTS, subject
-from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.predictions import Predictions
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.problem import Problem, pose
+from calibstat.measures import registry
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
@@ -116,9 +118,10 @@ MEASURES = ("accuracy", *CALIBRATION, *SCORES)
 def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, Any]:
     """Return what the verbs are asked for a row: of two classes outcome 1, of more also whole vectors by the scores."""
     asked = CALIBRATION.get(name, {"measure": name})
-    if name == "log_loss":
+    measure = registry.MEASURES[asked["measure"]]
+    if "clip" in measure.defaults():
         asked = {**asked, "clip": clip}
-    return {**asked, "lens": "canonical"} if name in SCORES and n_classes > 2 else asked
+    return {**asked, "lens": "canonical"} if measure.is_mean and n_classes > 2 else asked
 
 
 def summarize(
@@ -196,19 +199,14 @@ def summarize(
     'always the same: ece falls from 0.1008 to 0.0177, but log_loss rises by 0.4743'
     """
     check_level("confidence_level", confidence_level)
-    if not isinstance(y_prob, Mapping) or not y_prob:
-        raise ValueError(f"expected y_prob, a mapping from name to predictions, found {type(y_prob).__name__}")
-    models = {str(name): as_predictions(y_true, p, labels) for name, p in y_prob.items()}
+    models = predictions_of_models(y_true, y_prob, labels)
     names = tuple(models)
-    classes = sorted({predictions.n_classes for predictions in models.values()})
-    if len(classes) > 1:
-        raise ValueError(f"expected predictions of the same classes from all models, found {classes} classes")
     reference = names[0] if reference is None else reference
     if reference not in models:
         raise ValueError(f"expected a reference, one of {cut(', '.join(names))}; found {short(reference)}")
     settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
     settings["rng"] = int(resampling.key_of(rng))
-    questions = {name: question(name, classes[0], clip) for name in MEASURES[1:]}
+    questions = {name: question(name, models[names[0]].n_classes, clip) for name in MEASURES[1:]}
     found = {name: _row(predictions, questions, settings) for name, predictions in models.items()}
     table = np.array([[cell[:3] for cell in row] for row in found.values()])
     infinite = [f"{name}: log_loss is infinite: {cell[3]}." for name, row in found.items() for cell in row if cell[3]]
