@@ -9,7 +9,7 @@ import resource
 import numpy as np
 from timing import in_turn, seconds
 
-from calibstat.classical.skce_test import kernel_calibration_test
+from calibstat.classical.skce_tests import kernel_calibration_test
 from calibstat.data.predictions import Predictions
 from calibstat.measures import SKCE
 

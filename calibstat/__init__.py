@@ -8,7 +8,7 @@ from calibstat.classical.calibration_belt import calibration_belt
 from calibstat.classical.cox import cox
 from calibstat.classical.cumulative_tests import kolmogorov_smirnov, kuiper
 from calibstat.classical.hosmer_lemeshow import hosmer_lemeshow
-from calibstat.classical.skce_test import kernel_calibration_test
+from calibstat.classical.skce_tests import kernel_calibration_test
 from calibstat.classical.spiegelhalter import spiegelhalter
 from calibstat.classical.t_cal import t_cal
 from calibstat.data import lenses
@@ -16,7 +16,7 @@ from calibstat.data.lenses import LENSES, Lens
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.generators import GENERATORS
-from calibstat.inference.calibration_test import calibration_test
+from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.decompose import decompose

@@ -1,4 +1,4 @@
-"""The base of all results: as a dictionary, as a data frame."""
+"""Base class of all results, with conversion to a dictionary and to a data frame."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def plain_values(value: Any) -> Any:
-    """Turn results, arrays, tuples and numpy scalars into what JSON knows, however deep they lie."""
+    """Convert results, arrays, tuples and NumPy scalars, also nested ones, to types that JSON has."""
     if isinstance(value, Result):
         return value.to_dict()
     if isinstance(value, np.ndarray):
@@ -27,17 +27,17 @@ def plain_values(value: Any) -> Any:
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """Return the array, which can no longer be written to."""
+    """Make an array read-only and return it."""
     array.flags.writeable = False
     return array
 
 
 @dataclass(frozen=True)
 class Result:
-    """What all results can do."""
+    """A frozen result of a function of calibstat."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain Python values, ready for JSON; results within as dictionaries."""
+        """Return the fields as plain Python values, ready for JSON; nested results become dictionaries."""
         return {field.name: plain_values(getattr(self, field.name)) for field in fields(self)}
 
     def to_frame(self) -> pd.DataFrame:

@@ -192,7 +192,7 @@ def sizes(quick: bool) -> list[Grid]:
 def coverages(quick: bool) -> list[Grid]:
     """Return the grids of intervals. Of 10 classes a grid of fewer bins has enough cells.
 
-    The bootstrap intervals take most time and promise nothing: they are asked of few rows and few models.
+    The bootstrap intervals take most time and promise nothing: they are computed for few rows and few models.
     """
     found: list[Grid] = []
     for classes, few, more in ((3, 4, 7),) if quick else ((3, 4, 7), (10, 2, 3)):

@@ -1,7 +1,7 @@
 """Is a difference between two models noise? Levels, coverage and power of comparisons on the same rows.
 
 What is checked here, cell by cell: at 5%, `compare` finds a difference in at most 5% of data sets in which there is
-none, and its interval misses the true difference in at most 5%, for every measure that it offers. With few events it
+none, and its interval misses the true difference in at most 5%, for every measure that it offers. With rare outcomes it
 does not hold, see the study `approximate_tests`. "swap" promises the former where the models are exchangeable. The
 default finds a temperature of 1.5 beside a calibrated model in two thirds of data sets of 1000 rows.
 """
@@ -68,7 +68,7 @@ class TwoModels:
         return y, {name: predictions(model)[point] for name, model in (("A", self.A), ("B", self.B))}
 
     def truth(self, measure: str, held: Mapping[str, Mapping[str, Any]] | None = None, **options: Any) -> float:
-        """Return the measure of A less that of B, each over the cells of its own that are held if there are any."""
+        """Return the measure of A less that of B, each over its held cells if there are any."""
         of = held or {"A": options, "B": options}
         return value(self.A, measure, **of["A"]) - value(self.B, measure, **of["B"])
 
@@ -163,7 +163,7 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
-    """Draw how often nothing is found to be something, and how often something is found."""
+    """Draw the rates of false findings, and the power."""
     null = without_difference(table)
     names = null["generator"].str.replace(", ", ",\n").str.replace(" against ", "\nagainst ")
     return {"": plot(null.assign(generator=names)), "power": plot(table[table["generator"] == DIFFERENT])}

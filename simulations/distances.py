@@ -12,7 +12,7 @@ construction that breaks what can be broken:
   needs to fall?
 - estimable: how far from its population value is the mean estimate from 10,000 rows of a calibrated model?
 
-The paper's completeness is also asked to be robust: near calibration a measure must be small. Where it is continuous at
+The paper's completeness should also be robust: near calibration a measure must be small. Where it is continuous at
 calibrated models it is, so the first column answers that too.
 """
 
@@ -158,7 +158,7 @@ def _curves(rows: pd.DataFrame, column: str) -> dict[str, tuple[np.ndarray, np.n
 
 
 def _looks() -> dict[str, dict[str, Any]]:
-    """Give every measure of the two curves a colour and a marker of its own."""
+    """Give every measure of the two curves its colour and marker."""
     import seaborn as sns
 
     names, palette = [*DRAWN, "upper distance"], sns.color_palette("colorblind")

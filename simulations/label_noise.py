@@ -142,7 +142,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 
 
 def with_levels(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with the level of noise in a column of its own, and whether held-out labels are clean."""
+    """Return the table with the level of noise in a separate column, and whether held-out labels are clean."""
     noise = table["generator"].str.removesuffix(CLEAN).astype(float)
     return table.assign(noise=noise, clean=table["generator"].str.endswith(CLEAN)).sort_values("noise")
 

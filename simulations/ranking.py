@@ -1,7 +1,7 @@
 """Do measures put models in the same order, and in the right one?
 
-Models of one family differ by one fault of growing size. Every measure ranks them from data sets of their own; the
-rank correlations of two measures, and of each measure with the order of its own population values, are averaged over
+Models of one family differ by one fault of growing size. Every measure ranks them from separate data sets; the
+rank correlations of two measures, and of each measure with the order of its population values, are averaged over
 the replicates.
 """
 

@@ -177,8 +177,8 @@ def difference_rows(y: np.ndarray, models: Mapping[str, np.ndarray], n_resamples
         shared: Row = {"question": "difference", "measure": measure, "against": REPLACED}
         finite = {name: p for name, p in models.items() if measure != "log_loss" or chance[name].all()}
         if REPLACED in finite and len(finite) > 1:
-            asked = question(measure, models[REPLACED].shape[1])
-            found = compare(y, finite, reference=REPLACED, n_resamples=n_resamples, rng=key, **asked)
+            arguments = question(measure, models[REPLACED].shape[1])
+            found = compare(y, finite, reference=REPLACED, n_resamples=n_resamples, rng=key, **arguments)
             for (_, name), d, low, high in zip(found.pairs, found.difference, found.low, found.high, strict=True):
                 yield {**shared, "model": name, "value": -d, "low": -high, "high": -low}
         for name in models:

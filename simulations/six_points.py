@@ -1,7 +1,7 @@
 """Which measures see errors that no single class shows? Table 1 and figure 2 of Vaicenavicius et al. (2019).
 
 Example 1 of arXiv:1902.06977 has six equally likely predictions for three classes. The most likely class is observed as
-often as it is said to, and so does every single class, but each prediction is off by 0.1 in total variation. The
+often as predicted, and so is every single class, but each prediction is off by 0.1 in total variation. The
 promise is that of the study of coverage: honest intervals at 95% cover in at least 94% of samples. The second picture
 shows rows in exact proportion to the population through three lenses.
 """

@@ -3,8 +3,8 @@
 from functools import cache
 
 import numpy as np
-from conftest import rows
 from hypothesis import strategies as st
+from row_strategies import rows
 from scipy import stats
 from scipy.optimize import linprog, nnls
 from scipy.sparse import coo_array

@@ -11,7 +11,7 @@ import numpy as np
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 import calibstat as cs
-from calibstat.inference.calibration_test import ClassWiseTestResult
+from calibstat.inference.calibration_tests import ClassWiseTestResult
 from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, SimplexReliability
 

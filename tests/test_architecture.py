@@ -1,22 +1,19 @@
-"""The shape of the package: which way imports point, what is loaded when, who may draw, what has a docstring.
+"""The shape of the package: which way imports point, what is loaded when, who may draw, what has a test.
 
 Every rule is a checker that returns what it objects to, and has a twin test that feeds it a planted fault.
 """
 
 import ast
-import inspect
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from package_sources import LAYERS, ROOT, sources
 
 import calibstat
 
-ROOT = Path(calibstat.__file__).parent
-LAYERS = ["compiled", "data", "measures", "result", "resampling", "generators", "inference", "classical"]
-LAYERS += ["recalibration", "plots", "output", "study", "__init__", "cli"]
 LATE = ["statsmodels", "seaborn", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich"]
 RANDOM = {
     "resampling/streams.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
@@ -29,10 +26,30 @@ RANDOM = {
     "simulations/comparison.py": {None: {"SeedSequence"}, "sample": {"default_rng"}},
     "cli/demo.py": {None: {"default_rng"}},  # the split into rows to fit and rows held out
 }
-
-
-def sources():
-    return {str(path.relative_to(ROOT)): path.read_text() for path in sorted(ROOT.rglob("*.py"))}
+TESTS = Path(__file__).parent
+ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
+    "classical/binary_input.py": "test_asymptotic_result.py",
+    "cli/options.py": "test_app.py",
+    "inference/clustered_problem.py": "test_confidence_interval_clusters.py",
+    "inference/compare_by_bootstrap.py": "test_compare.py",
+    "inference/drawable.py": "test_problem.py",
+    "resampling/binary_pairs.py": "test_binary_labels_and_pairs.py",
+    "resampling/sources.py": "test_draw.py",
+}
+ACROSS = {  # test files about a claim that no single source file makes
+    "test_architecture.py",
+    "test_docs.py",
+    "test_frozen.py",
+    "test_inequalities_between_measures.py",
+    "test_infinite_draws_give_no_nan.py",
+    "test_level_and_coverage_of_every_measure.py",
+    "test_one_name_one_number.py",
+    "test_public_names.py",
+    "test_simulations.py",
+    "test_user_defined_measure_of_classes.py",
+    "test_user_defined_measures.py",
+}
+LONGEST_TEST, LONG_TESTS = 400, {"test_frozen.py"}
 
 
 def layer_of(parts):
@@ -139,34 +156,42 @@ def drawing(file, source):
     return found
 
 
-def test_named(source):
-    """Public functions and classes of a module, and names it exports, that pytest would take for tests."""
-    tree = ast.parse(source)
-    names = [n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
-    names += [e for n in tree.body if isinstance(n, ast.Assign) and "__all__" in map(ast.unparse, n.targets)
-              for e in ast.literal_eval(n.value)]  # fmt: skip
-    return [name for name in names if name.lower().startswith("test")]
+def source_of(test, names):
+    """Which of these names of source files a test file is of: test_X.py or test_X_<about>.py, the longest X if many."""
+    stem = test.removesuffix(".py")
+    return max((x for x in names if stem == f"test_{x}" or stem.startswith(f"test_{x}_")), key=len, default=None)
 
 
-test_named.__test__ = False
+def without_test(files, tests):
+    """Source files that have no test file of their name, and entries of ELSEWHERE that are not needed."""
+    names = {Path(file).stem for file in files if Path(file).name != "__init__.py"}
+    have = {source_of(test, names) for test in tests}
+    lacking = {file for file in files if Path(file).stem in names - have}
+    return sorted(lacking ^ {file for file, test in ELSEWHERE.items() if file in files and test in tests})
 
 
-def missing_sections(name, entry):
-    """What the docstring of a public callable lacks of the numpydoc sections that every one must have."""
-    text = inspect.getdoc(entry) or ""
-    if inspect.isclass(entry):
-        return [] if "Attributes\n---" in text or "Parameters\n---" in text else [f"{name}: Attributes"]
-    needed = ["Returns", "Examples"] + (["Parameters"] if inspect.signature(entry).parameters else [])
-    return [f"{name}: {section}" for section in needed if f"{section}\n---" not in text]
+def without_source(files, studies, tests):
+    """Test files that are named neither after a source file or a study, test_simulations_X.py, nor in ACROSS."""
+    names = {Path(file).stem for file in files} | {f"simulations_{study}" for study in studies}
+    return [test for test in tests if test not in ACROSS and source_of(test, names) is None]
 
 
-def public_callables():
-    found = {name: getattr(calibstat, name) for name in calibstat.__all__}
-    for cls in [entry for entry in found.values() if inspect.isclass(entry)]:
-        for name, entry in vars(cls).items():
-            if isinstance(entry, classmethod) and not name.startswith("_"):
-                found[f"{cls.__name__}.{name}"] = getattr(cls, name)
-    return {name: entry for name, entry in found.items() if callable(entry)}
+def between_tests(tests):
+    """Test modules that import another one, by the name and source of each."""
+    others = {test.removesuffix(".py") for test in tests}
+    found = []
+    for test, source in tests.items():
+        names = {name for node in ast.walk(ast.parse(source)) for name in imported(node)}
+        found += [test] * bool(others & {part for name in names for part in name.split(".")})
+    return found
+
+
+def too_long(tests):
+    return [test for test, source in tests.items() if source.count("\n") > LONGEST_TEST and test not in LONG_TESTS]
+
+
+def named_tests():
+    return {path.name: path.read_text() for path in sorted(TESTS.glob("test_*.py"))}
 
 
 def test_imports_point_downwards():
@@ -212,7 +237,7 @@ def test_every_file_has_a_layer():
         ("data/sample.py", "from calibstat.measures import ece"),
         ("measures/binned.py", "def f():\n    import calibstat.resampling"),
         ("resampling/streams.py", "from calibstat import plots"),
-        ("inference/calibration_test.py", "from ..cli import report"),
+        ("inference/calibration_tests.py", "from ..cli import report"),
         ("result.py", "import calibstat as cs"),
         ("plots/style.py", "from calibstat import estimate"),
     ],
@@ -223,7 +248,7 @@ def test_an_upward_import_is_found(file, source):
 
 def test_a_downward_import_is_not_objected_to():
     assert (
-        upward_imports("inference/calibration_test.py", "from calibstat import resampling\nfrom . import estimate")
+        upward_imports("inference/calibration_tests.py", "from calibstat import resampling\nfrom . import estimate")
         == []
     )
 
@@ -252,8 +277,8 @@ def test_only_the_named_places_draw():
     ("file", "source"),
     [
         ("data/sample.py", "import numpy as np\nnp.random.default_rng(0)"),
-        ("inference/calibration_test.py", "from numpy.random import default_rng"),
-        ("inference/calibration_test.py", "from numpy import random"),
+        ("inference/calibration_tests.py", "from numpy.random import default_rng"),
+        ("inference/calibration_tests.py", "from numpy import random"),
         ("measures/binned.py", "import random"),
         ("resampling/streams.py", "def other(rng):\n    return np.random.SeedSequence(rng)"),
         ("study/engine.py", "rng = np.random.default_rng(0)"),
@@ -264,11 +289,6 @@ def test_a_draw_elsewhere_is_found(file, source):
     assert len(drawing(file, source)) == 1
 
 
-def test_dir_is_what_is_public():
-    assert dir(calibstat) == sorted(calibstat.__all__)
-    assert {"estimate", "reliability"} <= set(dir(calibstat))
-
-
 def test_the_version_is_in_one_place():
     project = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())
     assert "version" not in project["project"]
@@ -276,47 +296,38 @@ def test_the_version_is_in_one_place():
     assert f'__version__ = "{calibstat.__version__}"' in (ROOT.parent / place).read_text()
 
 
-def test_no_public_name_looks_like_a_test():
-    assert [name for source in sources().values() for name in test_named(source)] == []
+def test_every_source_file_has_a_test_of_its_name():
+    assert without_test(sources(), named_tests()) == []
 
 
-def test_a_public_name_like_a_test_is_found():
-    assert test_named("def test_it(): ...\nclass Testing: ...\n__all__ = ['tested', 'fine']") == [
-        "test_it",
-        "Testing",
-        "tested",
-    ]
+def test_every_test_file_says_what_it_tests():
+    studies = [path.stem for path in (ROOT.parent / "simulations").glob("*.py")]
+    assert without_source(sources(), studies, named_tests()) == []
 
 
-def test_public_callables_are_documented():
-    assert [fault for name, entry in public_callables().items() for fault in missing_sections(name, entry)] == []
+def test_a_source_file_without_test_is_found():
+    files = ["data/__init__.py", "data/sample.py", "measures/binned.py", "cli/options.py"]
+    assert without_test(files, ["test_sample_of_rows.py", "test_app.py"]) == ["measures/binned.py"]
+    assert without_test(["study/study.py", "study/study_file.py"], ["test_study_file_run.py"]) == ["study/study.py"]
+    assert without_test(["cli/options.py"], ["test_options.py", "test_app.py"]) == ["cli/options.py"]  # not needed
+    tests = ["test_docs.py", "test_sample.py", "test_samples.py", "test_simulations_size.py", "test_simulations_of.py"]
+    assert without_source(files, ["size"], tests) == ["test_samples.py", "test_simulations_of.py"]
 
 
-def test_a_poor_docstring_is_found():
-    def poor(x):
-        """Return x.
-
-        Returns
-        -------
-        float
-        """
-
-    class Bare:
-        """Say nothing of its attributes."""
-
-    assert missing_sections("poor", poor) == ["poor: Examples", "poor: Parameters"]
-    assert missing_sections("Bare", Bare) == ["Bare: Attributes"]
+def test_no_test_imports_another():
+    assert between_tests(named_tests()) == []
 
 
-def test_every_generator_registers_itself():
-    from calibstat.generators import generator_table
+@pytest.mark.parametrize(
+    "statement", ["from test_b import x", "from tests.test_b import x", "def f():\n    import test_b as b"]
+)
+def test_a_test_that_imports_another_is_found(statement):
+    assert between_tests({"test_a.py": statement, "test_b.py": "import oracles"}) == ["test_a.py"]
 
-    names = {node.name for file, source in sources().items() if file.startswith("generators/")
-             for node in ast.parse(source).body if isinstance(node, ast.ClassDef)
-             if "register" in map(ast.unparse, node.decorator_list)}  # fmt: skip
-    assert names == set(calibstat.GENERATORS)
-    assert all(getattr(calibstat.generators, name) is entry for name, entry in calibstat.GENERATORS.items())
-    # a file that has the name of a generator would hide it
-    assert names.isdisjoint(Path(file).stem for file in sources() if file.startswith("generators/"))
-    with pytest.raises(ValueError, match="expected a generator of a new name, found 'shift' again"):
-        generator_table.register(calibstat.generators.shift)
+
+def test_no_test_file_is_long():
+    assert too_long(named_tests()) == []
+
+
+def test_a_long_test_file_is_found():
+    assert too_long({"test_a.py": "\n" * 401, "test_b.py": "\n" * 400, "test_frozen.py": "\n" * 900}) == ["test_a.py"]

@@ -44,7 +44,7 @@ def test_lenses(name):
     assert "top_label" in top.lens
     assert top.to_dict().get("statistic") == same.to_dict().get("statistic")
     assert EVERY[name](label, prob, lens=cs.lenses.one_class(2)).n == 300
-    with pytest.raises(ValueError, match="a lens that shows one event"):
+    with pytest.raises(ValueError, match="a lens that shows a binary outcome"):
         EVERY[name](label, prob, lens="class_wise")
 
 

@@ -3,14 +3,14 @@ from functools import partial
 
 import numpy as np
 import pytest
-from conftest import rows, weighted_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import bin_number
+from row_strategies import rows, weighted_rows
 
 import calibstat as cs
 from calibstat.inference.gce_family import NAMED
-from calibstat.measures.binned import MANY_BINS, bin_cells, number_of_bins
+from calibstat.measures.bins import MANY_BINS, bin_cells, number_of_bins
 from calibstat.recalibration import HistogramBinning
 
 
@@ -352,7 +352,7 @@ def test_cuts_of_a_population():
 
 @pytest.mark.parametrize("strategy", [[0.2, 0.1], [0.1, 0.1], [-0.1], [1.5], [np.nan], ["a"], None, 3, [[0.1]]])
 def test_bad_cuts(strategy):
-    with pytest.raises(ValueError, match="no ascending sequence of cuts"):
+    with pytest.raises(ValueError, match="not an ascending sequence of cuts"):
         cs.estimate([0, 1], [0.2, 0.7], strategy=strategy)
 
 

@@ -1,4 +1,4 @@
-"""The calibration belt against statsmodels, constrained optimisation, the law's closed forms, and its size."""
+"""The calibration belt against statsmodels, constrained optimisation and closed forms, and the size of its test."""
 
 import json
 import math
@@ -43,17 +43,17 @@ def bisector(y, p):
     return np.sum(np.log(np.where(y == 1, p, 1 - p)))
 
 
-# --- the law of the test ---------------------------------------------------------------------------------------------
+# --- the distribution of the test ------------------------------------------------------------------------------------
 
 
-def test_without_selection_the_law_is_chi_square():
+def test_without_selection_the_distribution_is_chi_square():
     t = np.array([0.0, 1, 5, 30])
     assert selected_survival(t, 2, 0) == pytest.approx(stats.chi2.sf(t, 2))
     assert selected_survival(t, 1, 0) == pytest.approx(stats.chi2.sf(t, 1))
 
 
 @pytest.mark.parametrize("t", [3.9, 4.5, 8.0, 20.0, 60.0])
-def test_law_after_one_step_in_closed_form(t):
+def test_distribution_after_one_step_in_closed_form(t):
     # external: chi-square with 2 is exponential, so that P(U² + E <= t, U² > k) is an integral of x^-1/2; Nattino 2014
     below = stats.chi2.cdf(t, 1) - 0.95 - math.sqrt(2 / math.pi) * math.exp(-t / 2) * (math.sqrt(t) - math.sqrt(GATE))
     assert selected_survival(np.array(t), 2, 1) == pytest.approx(1 - below / 0.05, abs=1e-12)
@@ -64,7 +64,7 @@ def test_law_after_one_step_in_closed_form(t):
 
 
 @pytest.mark.parametrize(("free", "kept"), [(2, 1), (2, 2), (2, 3), (1, 1), (1, 2)])
-def test_law_against_draws(free, kept):
+def test_distribution_against_draws(free, kept):
     rng = np.random.default_rng(kept)
     runs = 100_000
     drawn = rng.chisquare(free, runs) + stats.chi2.isf(rng.uniform(0, 0.05, (runs, kept)), 1).sum(axis=1)
@@ -76,7 +76,7 @@ def test_law_against_draws(free, kept):
     assert not low <= runs * naive <= high
 
 
-def test_quantiles_invert_the_law():
+def test_quantiles_invert_the_distribution():
     for free, kept in ((2, 0), (2, 2), (1, 2)):
         for level in (0.8, 0.999):
             t = np.array(_quantile(level, free, kept))
@@ -261,7 +261,7 @@ def test_internal_validation_needs_the_rows_of_the_fit():
 @pytest.mark.parametrize(
     ("y", "p", "options", "message"),
     [
-        ([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8], {}, "held_out=True .* the law of its test depends on it"),
+        ([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8], {}, "held_out=True .* the null distribution of its test depends on it"),
         ([0, 1, 0, 1], [0.0, 0.4, 0.6, 0.8], {"held_out": True}, "above 0 and below 1"),
         ([0, 1, 0, 1], [0.4, 0.4, 0.4, 0.4], {"held_out": True}, "two distinct predictions"),
         ([0, 0, 1, 1], [0.2, 0.4, 0.6, 0.8], {"held_out": True}, "separates"),
@@ -302,18 +302,6 @@ def test_result():
     assert "Null hypothesis: given the predictions" in str(found)
 
 
-def test_picture_shows_the_numbers_of_the_result():
-    found = calibration_belt(*wavy(2000, 1), held_out=True)
-    ax = cs.plot(found)
-    labels = ax.get_legend_handles_labels()[1]
-    assert labels[:4] == ["95% band", "80% band", "calibrated", "curve of degree 3"]
-    assert np.array_equal(ax.lines[1].get_ydata(), found.curve)
-    assert len(ax.lines) == 2 + len(found.departures())
-    outline = ax.collections[0].get_paths()[0].vertices
-    assert {found.low[1].min(), found.high[1].max()} <= set(outline[:, 1])
-    mpl.pyplot.close(ax.figure)
-
-
 # --- size ------------------------------------------------------------------------------------------------------------
 
 
@@ -334,7 +322,7 @@ def test_size_in_external_validation():
         found.append(selected((rng.random(500) < v).astype(int), v, 1))
     statistic, degree, pvalue = map(np.array, zip(*found, strict=True))
     assert compatible(np.count_nonzero(pvalue <= 0.05), 2000, 0.045, 0.06)
-    chosen = degree > 1  # where the data chose a curve the law differs most from chi-square
+    chosen = degree > 1  # where the data chose a curve the distribution differs most from chi-square
     assert compatible(np.count_nonzero(pvalue[chosen] <= 0.05), chosen.sum(), 0.03, 0.12)
     planted = stats.chi2.sf(statistic, degree + 1)  # as if the degree had been known
     assert not compatible(np.count_nonzero(planted[chosen] <= 0.05), chosen.sum(), 0.03, 0.12)
@@ -346,7 +334,7 @@ def test_size_in_internal_validation():
     found = [selected(*fitted(rng, 500), 2) for _ in range(1500)]
     statistic, degree, pvalue = map(np.array, zip(*found, strict=True))
     assert compatible(np.count_nonzero(pvalue <= 0.05), 1500, 0.045, 0.065)
-    planted = stats.chi2.sf(statistic, degree + 1)  # the law of external validation
+    planted = stats.chi2.sf(statistic, degree + 1)  # the distribution of external validation
     assert not compatible(np.count_nonzero(planted <= 0.05), 1500, 0.045, 0.065)
 
 

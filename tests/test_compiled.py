@@ -56,10 +56,10 @@ INPUTS = {
         *(np.zeros(6, np.int64), np.zeros(6, np.int64)),
     ),
     "measures.cell_sums.vector_sums": lambda: (CELL_OF_TENTHS, TENTHS, CLASSES),
-    "measures.binned._column_sums": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 4))),
+    "measures.bins._column_sums": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 4))),
     "resampling.multiclass_labels.thresholds": lambda: (TENTHS[2] * (1 - 1e-7), np.zeros(3, np.uint64)),
     "resampling.multiclass_labels.guide_words": lambda: (CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
-    "resampling.vector_sums._hits": lambda: (START, 1, 3, TENTHS, OWN, 3, np.zeros((4, 9), np.int32)),
+    "resampling.vector_sums._labels_in_cells": lambda: (START, 1, 3, TENTHS, OWN, 3, np.zeros((4, 9), np.int32)),
     "resampling.multiclass_labels._labels": lambda: (START, 1, 3, TENTHS, np.zeros((4, 6), np.int64)),
     "resampling.multiclass_pairs.draw_rows": lambda: (START, np.zeros(50, np.int64)),
     "resampling.vector_sums._residuals_of_rows": lambda: (
@@ -123,10 +123,10 @@ INPUTS = {
     "data.sample._encode": lambda: (OUTCOMES, PREDICTIONS, np.empty(30, np.uint64)),
     "data.sample._collapse": lambda: (KEY, np.zeros(30), np.zeros(30), np.zeros(30)),
     "measures.cell_sums.cell_sums": lambda: (CELL, VALUE, COUNT, POSITIVES),
-    "measures.binned.bin_of": lambda: (0.28, 25),
-    "measures.binned.bin_numbers": lambda: (VALUE, 7),
-    "measures.binned._quantile_cells": lambda: (COUNT, 7),
-    "measures.binned._row_sums": lambda: (OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
+    "measures.bins.bin_of": lambda: (0.28, 25),
+    "measures.bins.bin_numbers": lambda: (VALUE, 7),
+    "measures.bins._quantile_cells": lambda: (COUNT, 7),
+    "measures.bins._row_sums": lambda: (OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
     "measures.binned._squared_error": lambda: (CELL, VALUE, COUNT, POSITIVES, True),
     "measures.cumulative._extremes": lambda: (RESIDUAL,),
     "measures.distances._least_cut": lambda: (
@@ -240,9 +240,9 @@ def test_a_wrong_compiled_function_is_found():
     function = compiled_functions()["measures.kernel_ce._laplace"]
     with pytest.raises(AssertionError):
         check_compiled(function, lambda *a: function.py_func(*a) * (1 + 1e-9), INPUTS["measures.kernel_ce._laplace"])
-    function = compiled_functions()["measures.binned._row_sums"]
+    function = compiled_functions()["measures.bins._row_sums"]
     with pytest.raises(AssertionError):  # the result alone would not show it: what was filled in is compared too
-        check_compiled(function, lambda *a: False, INPUTS["measures.binned._row_sums"])
+        check_compiled(function, lambda *a: False, INPUTS["measures.bins._row_sums"])
 
 
 def slow_to_compile(source):

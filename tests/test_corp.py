@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from conftest import rows, weighted_rows
 from hypothesis import given
+from row_strategies import rows, weighted_rows
 
 import calibstat as cs
 

@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from row_strategies import weighted_rows
 from scipy import integrate, special, stats
 from sizes import compatible, rejected, statistics
 
 import calibstat as cs
 from calibstat.classical.cumulative_tests import brownian_maximum, brownian_range, kolmogorov_smirnov, kuiper
-from tests.conftest import weighted_rows
 
 
 def test_laws_of_brownian_motion_have_their_moments():

@@ -22,7 +22,7 @@ def test_demo_finds_the_over_confident_model(tmp_path):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"reliability.png", "null.png", "intervals.png"}
     text = plain_text(result.stdout)
     assert "10,190" in text
-    assert "lies wholly above" in text
+    assert "lies entirely above" in text
 
 
 def test_the_readme_picture_is_small():

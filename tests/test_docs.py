@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from package_sources import LAYERS
 from simulation_files import STUDIES, study_file
-from test_architecture import LAYERS
 from typer.testing import CliRunner
 
 import calibstat as cs

@@ -1,43 +1,20 @@
-"""General calibration errors against their definition, pair by pair; the family and its named members."""
+"""General calibration errors against their definition, pair by pair."""
 
 import math
 from fractions import Fraction
-from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
+from gce_examples import SWITCHES, gce, gce_batch, many, named
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import bin_number
 
 import calibstat as cs
-from calibstat.data.predictions import Predictions
-from calibstat.inference.gce_family import NAMED, PLAIN, gce_family
+from calibstat.inference.gce_family import gce_family
 from calibstat.measures import gce as general
 from calibstat.measures.gce import GCE
-
-
-def gce(prob, label, **options):
-    return GCE(**options).evaluate(prob, label)
-
-
-def gce_batch(prob, labels, **options):
-    return GCE(**options).batch(prob, labels)
-
-
-# Appendix C of Nixon et al. 2019, in their order
-SWITCHES = [
-    {"binning": binning, "max_prob": max_prob, "class_conditional": apart, "threshold": threshold, "norm": norm}
-    for binning, max_prob, apart, threshold, norm in product(
-        ("even", "adaptive"), (True, False), (True, False), (0.0, 0.01), ("l1", "l2")
-    )
-]
-
-
-def named(name, *data, **options):
-    """A member of the family by its name."""
-    return cs.estimate(*data, measure="gce", **(NAMED[name] | options))
 
 
 def even_bin(v, bins):
@@ -98,18 +75,6 @@ def vectors(draw):
     label = draw(st.lists(st.integers(0, classes - 1), min_size=n, max_size=n))
     prob = np.array(rows, float)
     return prob / prob.sum(axis=1, keepdims=True), np.array(label)
-
-
-def many(n, classes, seed=0, dtype=np.float64):
-    """Rows with ties, exact 0 and 1, probabilities about the threshold; the last class never happens."""
-    rng = np.random.default_rng(seed)
-    weight = np.floor(rng.gamma(0.3, 4, (n, classes)) * rng.integers(1, 4, (n, 1)))
-    weight[rng.random((n, classes)) < 0.3] /= 64
-    weight[np.arange(n), rng.integers(0, classes, n)] += 1
-    weight[: n // 8] = np.eye(classes)[rng.integers(0, classes, n // 8)]
-    prob = weight / weight.sum(axis=1, keepdims=True)
-    label = np.where(rng.random(n) < 0.5, prob.argmax(axis=1), rng.integers(0, classes, n)) % (classes - 1)
-    return prob.astype(dtype), label
 
 
 @settings(max_examples=40)
@@ -234,7 +199,7 @@ def test_the_threshold_is_not_inert_from_100_classes_on():
 
 
 def test_the_threshold_is_compared_in_double_precision():
-    # .1 rounded to float32 is 1.5e-9 above .1 and so is kept; all of it is a gap where class 1 or 2 never happens
+    # .1 rounded to float32 is 1.5e-9 above .1 and so is kept; all of it is a gap where class 1 or 2 is never observed
     prob, label = np.array([[0.8, 0.1, 0.1]], np.float32), np.array([0])
     for binning, apart in product(("even", "adaptive"), (True, False)):
         options = {"binning": binning, "class_conditional": apart, "n_bins": 1}
@@ -293,84 +258,6 @@ def test_within_bounds(data):
     assert np.all((values >= low) & (values <= high + 1e-12))
 
 
-@pytest.mark.parametrize("threshold", [0.01, 0.2])
-def test_family_in_order_of_its_index(threshold):
-    prob, label = many(50, 5)
-    family = gce_family(label, prob, n_bins=6, threshold=threshold)
-    for i, switch in enumerate(SWITCHES):
-        switch = {**switch, "threshold": threshold if switch["threshold"] else 0.0}
-        assert {name: getattr(family, name)[i] for name in switch} == switch
-        index = (
-            16 * (switch["binning"] == "adaptive")
-            + 8 * (not switch["max_prob"])
-            + 4 * (not switch["class_conditional"])
-            + 2 * (switch["threshold"] > 0)
-            + (switch["norm"] == "l2")
-        )
-        assert family.index[i] == i == index
-        assert family.value[i] == gce(prob, label, n_bins=6, **switch)
-
-
-def test_plain_members_have_the_defaults_of_the_measure():
-    assert {name: value for name, value in cs.MEASURES["gce"].defaults().items() if name != "n_bins"} == PLAIN
-
-
-def test_named_members():
-    prob, label = many(50, 5)
-    family = gce_family(label, prob, n_bins=6)
-    assert {name: i for i, name in enumerate(family.name.tolist()) if name} == {
-        "class-conditional ECE": 0,
-        "ECE": 4,
-        "SCE": 8,
-        "RMSCE": 21,
-        "ACE": 24,
-        "TACE": 26,
-    }
-    assert len({family[name] for name in family.name if name}) == 6
-    assert set(NAMED) == set(filter(None, family.name))
-    for name in NAMED:
-        assert named(name, label, prob, n_bins=6) == family[name]
-    least = gce(prob, label, binning="adaptive", threshold=0.2)
-    assert named("TACE", label, prob, threshold=0.2) == least == gce_family(label, prob, threshold=0.2)["TACE"]
-    for name in ("NLL", ""):
-        with pytest.raises(KeyError, match="expected one of class-conditional ECE, ECE, SCE, RMSCE, ACE, TACE; found"):
-            family[name]
-
-
-def test_named_classes_and_checked_predictions():
-    prob, label = many(30, 3)
-    names = ["hen", "cat", "dog"]
-    words = [names[k] for k in label]
-    family = gce_family(label, prob)
-    assert gce_family(words, prob, labels=names).value.tolist() == family.value.tolist()
-    assert named("SCE", words, prob, labels=names) == family["SCE"]
-    checked = Predictions.from_rows(label, prob)
-    assert gce_family(checked).value.tolist() == family.value.tolist()
-    assert named("SCE", checked) == family["SCE"]
-    for refused in (gce_family, partial(named, "SCE")):
-        with pytest.raises(ValueError, match="row 1"):
-            refused([0, 3], [[0.5, 0.5], [0.5, 0.5]])
-
-
-def test_family_as_a_result():
-    prob, label = many(50, 5)
-    family = gce_family(label, prob)
-    frame = family.to_frame()
-    assert frame.shape == (32, 8)
-    assert frame.set_index("name").loc["SCE", "value"] == family["SCE"]
-    assert family.to_dict()["value"] == family.value.tolist()
-    text = str(family).splitlines()
-    assert text[0] == "General calibration error of whole vectors, 5 classes, n_bins = 15, n = 50"
-    assert len(text) == 11
-    assert text[4].split() == ["even", "all", "apart", *(f"{v:.4g}" for v in family.value[[8, 9, 10, 11]])]
-    assert text[1].split()[3:] == ["L1", "L2", "L1", "above", "0.01", "L2", "above", "0.01"]
-    assert f"SCE = {family['SCE']:.4g}" in text[-1]
-    with pytest.raises(ValueError, match="read-only"):
-        family.value[0] = 1
-    with pytest.raises(AttributeError):
-        family.value = family.value
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -389,9 +276,3 @@ def test_family_as_a_result():
 def test_unknown_options(options):
     with pytest.raises(ValueError, match=r"expected .* found"):
         gce(np.array([[0.5, 0.5]]), np.array([0]), **options)
-
-
-@pytest.mark.parametrize("threshold", [0, 1, -0.5, math.nan])
-def test_the_family_needs_a_threshold(threshold):
-    with pytest.raises(ValueError, match="expected a threshold above 0 and below 1"):
-        gce_family([0], [[0.5, 0.5]], threshold=threshold)

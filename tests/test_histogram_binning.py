@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from conftest import rows
 from hypothesis import given
+from row_strategies import rows
 from scipy import stats
 
 import calibstat as cs
@@ -73,7 +73,7 @@ def test_the_calibration_rows_have_no_error_left_in_their_bins(strategy, data):
 @pytest.mark.parametrize("conditional", [False, True])
 def test_histogram_against_the_bins_of_ece(strategy, conditional):
     # the plain slow way: the bin of each prediction from the measure's own table of bins
-    from calibstat.measures.binned import bin_cells
+    from calibstat.measures.bins import bin_cells
 
     fitted = HistogramBinning(n_bins=6, strategy=strategy, class_conditional=conditional).fit(TIED, Y)
     scores = np.empty(TIED.shape)

@@ -68,7 +68,7 @@ def test_degrees_of_freedom_on_fitted_rows(fitted, df):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "expected held_out=True .* or held_out=False for the Hosmer.* it must be said"),
+        ({}, "expected held_out=True .* or held_out=False for the Hosmer.* state it"),
         ({"held_out": "yes"}, "found 'yes'"),
         ({"held_out": False}, "expected fitted_params.*found None"),
         ({"held_out": False, "fitted_params": 0}, "expected fitted_params.*found 0"),

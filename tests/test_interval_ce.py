@@ -1,20 +1,16 @@
-"""The three interval errors against their definitions, each other, and populations whose value is known."""
+"""The three interval errors against their definitions and each other."""
 
 import itertools
 import math
-from functools import cache
 
 import matplotlib as mpl
 import numpy as np
-import oracles
 import pytest
-from conftest import rows, weighted_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize
+from row_strategies import rows, weighted_rows
 
 import calibstat as cs
-from calibstat.generators import calibrated, distorted, domain, groups, temperature
 from calibstat.measures.interval_ce import BLOCK
 
 mpl.use("Agg")
@@ -326,102 +322,3 @@ def test_a_jump_where_predictions_meet():
     apart = cs.Sample.from_counts([0.36, 0.5 - 1e-9, 0.5 + 1e-9, 0.64], mass, outcome)
     assert interval_ce(apart) == pytest.approx(0.14, abs=2e-9)  # each pair is 1e-9 narrower
     assert interval_ce(cs.Sample.from_counts([0.36, 0.5, 0.5, 0.64], mass, outcome)) == pytest.approx(0.28, abs=1e-12)
-
-
-# --- populations -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("alpha", [0.1, 0.2, 0.3])
-def test_quadratic_gap(alpha):
-    # residuals alpha and -alpha of half the rows each, 2 alpha apart: alpha apart, 2 alpha together
-    edge = alpha / (1 + 2 * alpha)
-    f = (0.5 - alpha, 0.5 - alpha, 0.5 + alpha, 0.5 + alpha)
-    weight = (0.5 - edge, edge, edge, 0.5 - edge)
-    for chance in ((0.5 - alpha, 1, 0, 0.5 + alpha), (0.5, 0.5, 0.5, 0.5)):
-        law = domain(weight, chance, f)
-        assert law.truth("interval_ce") == pytest.approx(alpha, abs=1e-9)
-        assert law.truth("surrogate_interval_ce") == pytest.approx(alpha, abs=1e-9)
-        # together in a window of width 1 for 1 - 2 alpha of the shifts
-        assert law.truth("random_interval_ce", width=1) == pytest.approx(2 * alpha**2, abs=1e-9)
-
-
-@pytest.mark.parametrize("epsilon", [-0.25, -0.1, -1e-3, -1e-9, 1e-9, 0.1])
-def test_two_points(epsilon):
-    # outcomes 1 and 0 predicted 1/2 + epsilon and 1/2 - epsilon: together they cost their distance, apart 1/2 - epsilon
-    law = domain((0.5, 0.5), (1, 0), (0.5 + epsilon, 0.5 - epsilon))
-    assert law.truth("interval_ce") == pytest.approx(2 * abs(epsilon), abs=1e-9)
-    assert law.truth("interval_ce") == pytest.approx(2 * abs(epsilon), rel=1e-6)
-
-
-@cache
-def residual_curve(family, cells=2**20):
-    """Edges of cells, and the probability, residual and absolute residual below each, of a uniform score."""
-    t = (np.arange(cells) + 0.5) / cells
-    part = family._parts(())[0]
-    f, chance = part.predict(t), part.chance(t)
-    edge = np.concatenate((f[:1], (f[1:] + f[:-1]) / 2, f[-1:]))
-    return edge, *(np.append(0, np.cumsum(x) / cells) for x in (np.ones(cells), chance - f, np.abs(chance - f)))
-
-
-def saved_by_one_interval(family, centre):
-    """The most that a single interval around a crossing takes off the unbinned error."""
-    edge, *curves = residual_curve(family)
-
-    def cost(ends):
-        low, high = sorted(ends)
-        probability, residual, unbinned = (np.diff(np.interp([low, high], edge, c))[0] for c in curves)
-        return probability * (high - low) + abs(residual) - unbinned
-
-    starts = [[centre - h, centre + h] for h in (0.003, 0.01, 0.03, 0.1)]
-    options = {"xatol": 1e-9, "fatol": 1e-12}
-    return min(optimize.minimize(cost, start, method="Nelder-Mead", options=options).fun for start in starts)
-
-
-S_SHAPED = distorted(calibrated(), s_shape=0.9)
-STEEP = {  # where the curve crosses the diagonal with a slope above 5 or below -3
-    "nearly all one half": (temperature(0.01), [0.5]),
-    "temperature 0.05": (temperature(0.05), [0.5]),
-    "temperature 0.15": (temperature(0.15), [0.5]),
-    "S-shaped": (S_SHAPED, [0.25, 0.75]),
-}
-
-
-@pytest.mark.parametrize("name", STEEP)
-def test_continuous_laws_with_steep_curves(name):
-    family, crossings = STEEP[name]
-    unbinned = residual_curve(family)[-1][-1]
-    expected = unbinned + sum(saved_by_one_interval(family, centre) for centre in crossings)
-    assert family.truth("interval_ce") == pytest.approx(expected, abs=1e-4)
-    assert expected < unbinned - 1e-3  # the intervals matter
-
-
-@pytest.mark.parametrize("beta", [0.5, 1, 1.5, 3])
-def test_continuous_laws_with_flat_curves_need_no_intervals(beta):
-    # the slope at 1/2 is 1/beta: a narrow interval around the crossing saves less than its width costs
-    family = temperature(beta)
-    assert family.truth("interval_ce") == pytest.approx(residual_curve(family)[-1][-1], abs=1e-8)
-
-
-@pytest.mark.parametrize("width", [1, 0.3, 0.01])
-@pytest.mark.parametrize("beta", [0.5, 1.5, 3])
-def test_random_intervals_of_continuous_laws(beta, width):
-    edge, _, residual, _ = residual_curve(temperature(beta))
-    t = -width + (1 + width) * (np.arange(2**20) + 0.5) / 2**20
-    inside = np.interp(t + width, edge, residual) - np.interp(t, edge, residual)
-    expected = np.abs(inside).mean() * (1 + width) / width
-    assert temperature(beta).truth("random_interval_ce", width=width) == pytest.approx(expected, abs=1e-7)
-
-
-def test_a_mixture_of_equals_is_one_of_them():
-    family = temperature(0.05)
-    mixed = groups({"a": (0.5, family), "b": (0.5, family)})
-    for name in ("interval_ce", "random_interval_ce", "surrogate_interval_ce"):
-        assert mixed.truth(name) == pytest.approx(family.truth(name), abs=1e-4)
-
-
-def test_exact_where_no_block_is_passed_over():
-    """Large counts, all or none positive in turn: the input on which the cost is quadratic."""
-    m = 150
-    count = np.r_[m, 2 * m - np.arange(1, m)].astype(float)
-    sample = cs.Sample.from_counts(np.linspace(0.4, 0.6, m), count, np.where(np.arange(m) % 2 == 0, count, 0))
-    assert cs.estimate(sample, measure="interval_ce") == pytest.approx(oracles.cheapest_intervals(sample), abs=1e-14)

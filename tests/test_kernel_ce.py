@@ -2,9 +2,9 @@ import math
 
 import numpy as np
 import pytest
-from conftest import rows
 from hypothesis import given
 from hypothesis import strategies as st
+from row_strategies import rows
 
 import calibstat as cs
 

@@ -23,8 +23,8 @@ from calibstat.measures.registry import multiclass_measures
         (["--lens", "groups:cat+dog"], ("class hen in none",)),
         (["--lens", "groups:cat+dog,dog+hen"], ("class dog in 2",)),
         (["--lens", "groups:cat+dog+hen"], ("two or more groups",)),
-        (["--lens", "canonical"], ("'ece', which is of one event", "canonical", "canonical_ce")),
-        (["--lens", "class_wise", "--measure", "gce"], ("'gce', which is of whole vectors", "class_wise")),
+        (["--lens", "canonical"], ("'ece', which is a binary measure", "canonical", "canonical_ce")),
+        (["--lens", "class_wise", "--measure", "gce"], ("'gce', which is a multiclass measure", "class_wise")),
         (["--lens", "class_wise", "--reduce", "sum"], ("'mean' or 'max'", "'sum'")),
         (["--reduce", "mean"], ("--lens class_wise", "no lens")),
     ],
@@ -64,13 +64,13 @@ def test_names_win_over_numbers_in_a_lens():
 
 
 def test_a_lens_speaks_of_classes_by_name():
-    assert "class hen happens" in read_lens("one_class:hen", ["cat", "dog", "hen"]).null
+    assert "class hen is observed" in read_lens("one_class:hen", ["cat", "dog", "hen"]).null
     assert str(read_lens("groups:0+2,dog", ["cat", "dog", "hen"])) == "groups:cat+hen,dog"
 
 
 def test_measures_of_whole_vectors_are_told_apart():
     text = plain_text(run("measures").stdout)
-    before, after = text.split("Of whole vectors")
+    before, after = text.split("Multiclass measures", 1)
     names = {name for name, entry in cs.MEASURES.items() if issubclass(entry, cs.measures.MulticlassMeasure)}
     assert all(f" {name} " in after and f" {name} " not in before for name in names)
     assert {"brier", "log_loss", "gce", "canonical_ce", "skce"} <= set(multiclass_measures())

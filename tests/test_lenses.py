@@ -1,15 +1,14 @@
-"""Lenses against their definitions, row by row in plain Python; what they lead to without being asked for."""
+"""Lenses against their definitions, row by row in plain Python."""
 
 import numpy as np
 import pytest
+from class_examples import LABEL, PROB, vectors
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
-from test_predictions import LABEL, PROB, vectors
 
 import calibstat as cs
 from calibstat.data import lenses
-from calibstat.data.observations import observe
 
 from_rows = cs.Predictions.from_rows
 
@@ -151,8 +150,8 @@ def test_names():
 
 EVERY = {
     "top_label": ("ece", "most likely class"),
-    "canonical": ("brier", "every class happens"),
-    "one_class(2)": ("ece", "class 2 happens"),
+    "canonical": ("brier", "every class is observed"),
+    "one_class(2)": ("ece", "class 2 is observed"),
     "groups([[0], [1, 2]])": ("brier", "every group of classes"),
     "top_k(2)": ("log_loss", "each of the 2 most likely classes, or another,"),
 }
@@ -180,7 +179,7 @@ def test_what_is_given_is_what_the_lens_shows(name):
 
 
 def rejections(measure, right, runs=400, n=50):
-    """Tests at 5 % of predictions (.6, .4, 0) and (.6, 0, .4) whose first class happens in these shares of the rows."""
+    """Tests at 5 % of predictions (.6, .4, 0) and (.6, 0, .4); the first class is observed in these shares of them."""
     count = 0
     for seed in range(runs):
         random = np.random.default_rng(seed)
@@ -193,10 +192,11 @@ def rejections(measure, right, runs=400, n=50):
 
 
 def test_a_lens_is_exact_given_what_it_shows():
-    """Given the .6 alone the first class happens in .6 of the rows, given the whole vectors in .8 and in .4.
+    """Given the .6 alone the first class is observed in .6 of the rows, given all probabilities in .8 and in .4.
 
-    The test through the lens keeps its level; that of whole vectors finds what is wrong. The twins: where .7 happen the
-    lens finds it, and where .6 happen in both kinds of rows so that the vectors are right, their test keeps its level.
+    The test through the lens keeps its level; the canonical one finds what is wrong. The twins: where .7 are observed
+    the lens finds it, and where .6 are observed in both kinds of rows, so that all probabilities are right, the
+    canonical test keeps its level.
     """
     limit = binom.isf(1e-5, 400, 0.05)
     vectors = "canonical_ce"
@@ -207,30 +207,6 @@ def test_a_lens_is_exact_given_what_it_shows():
 
 
 # --- what is looked at without being asked ---------------------------------------------------------------------------
-
-TWO = [[0.75, 0.25], [0.25, 0.75]]
-
-
-def test_without_a_lens():
-    binary = observe([0, 1], TWO)
-    assert binary.lens == "event: outcome 1"
-    for other in (
-        observe(from_rows([0, 1], TWO), None),
-        observe([0, 1], [0.25, 0.75]),
-        observe([0, 1], [[0.25], [0.75]]),
-    ):
-        assert (other.lens, other.null) == (binary.lens, binary.null)
-        assert np.array_equal(other.sample.value, [0.25, 0.75])
-        assert np.array_equal(other.sample.positives, [0, 1])
-    for data in ((LABEL, PROB), (from_rows(LABEL, PROB), None)):
-        assert observe(*data).lens == "lens top_label"
-    assert observe(LABEL, PROB).null == lenses.top_label.null
-    assert observe(LABEL, PROB, canonical=True).lens == "lens canonical"
-    assert observe([0, 1], TWO, canonical=True).lens == "lens canonical"
-    assert observe([0, 1], [0.25, 0.75], canonical=True).predictions.n_classes == 2
-    assert cs.estimate(LABEL, PROB) == cs.estimate(LABEL, PROB, lens="top_label")
-    assert cs.estimate(from_rows(["n", "y"], TWO, labels=["n", "y"])) == cs.estimate([0, 1], [0.25, 0.75])
-    assert cs.estimate(["n", "y"], TWO, labels=["n", "y"]) == cs.estimate([0, 1], [0.25, 0.75])
 
 
 def test_two_classes_through_a_lens():
@@ -248,14 +224,14 @@ def test_weights_through_lenses():
             np.testing.assert_allclose(ours, cs.estimate(*repeated, lens=lens, measure=measure), rtol=0, atol=1e-15)
 
 
-# --- one's own -------------------------------------------------------------------------------------------------------
+# --- user-defined ----------------------------------------------------------------------------------------------------
 
 
 def own(scores, outcomes, **more):
     return cs.Lens("own", scores, outcomes, "what one wants.", **more)
 
 
-def test_a_lens_of_ones_own():
+def test_a_user_defined_lens():
     swapped = own(lambda prob: prob[:, ::-1], lambda prob, label: prob.shape[1] - 1 - label, names=lambda n: n[::-1])
     seen = swapped(from_rows(LABEL, PROB))
     assert (seen.names, seen.label.tolist()) == ((2, 1, 0), [0, 2, 1, 1])

@@ -31,16 +31,6 @@ def test_every_result_is_drawn_and_labelled(name, given_ax):
         assert drawn.get_ylabel()
 
 
-def test_roles_have_colours_that_stay_apart():
-    """Blue against red and green against red differ in lightness or blue, which colour-blind readers keep."""
-    from calibstat.plots.style import colors
-
-    colors = colors()
-    for one, other in (("blue", "red"), ("green", "red"), ("blue", "orange")):
-        (r1, g1, b1), (r2, g2, b2) = colors[one], colors[other]
-        assert abs((r1 + g1) - (r2 + g2)) / 2 + abs(b1 - b2) > 0.3
-
-
 @pytest.mark.parametrize("thing", [None, 0.3, "ece", [], {}, [1, 2], {"A": 1}, MeasureDetail("mine", 0.1, 3, {})])
 def test_other_things_are_refused_by_name(thing):
     with pytest.raises(TypeError, match=r"expected a (Reliability, CalibrationTestResult|MeasureDetail)"):

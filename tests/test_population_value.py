@@ -235,7 +235,7 @@ def test_a_measure_of_unknown_truth_says_so(registry):
 
     with pytest.raises(NotImplementedError, match="'n_rows' is not known: it does not say"):
         calibrated().truth("n_rows")
-    with pytest.raises(NotImplementedError, match="'skce' is not known: it is of predictions of several classes"):
+    with pytest.raises(NotImplementedError, match="'skce' is not known: it is a multiclass measure"):
         calibrated().truth("skce")
 
 

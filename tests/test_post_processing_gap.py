@@ -6,9 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import oracles
 import pytest
-from conftest import rows, weighted_rows
 from hypothesis import given
 from hypothesis import strategies as st
+from row_strategies import rows, weighted_rows
 from scipy.integrate import quad
 from scipy.optimize import minimize
 

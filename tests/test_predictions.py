@@ -3,28 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from class_examples import LABEL, PROB, vectors
 from hypothesis import given
 from hypothesis import strategies as st
 
 import calibstat as cs
-from calibstat.data.predictions import as_predictions, n_columns
+from calibstat.data.predictions import as_predictions
+from calibstat.data.validation import n_columns
 
 from_rows = cs.Predictions.from_rows
-PROB = np.array([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.0, 1.0, 0.0], [0.25, 0.5, 0.25]])
-LABEL = np.array([2, 0, 1, 1])
-
-
-@st.composite
-def vectors(draw, max_rows=12, max_classes=9):
-    """Labels and predicted vectors of quarters, eighths and anything else, with ties, 0, 1 and one row."""
-    n, classes = draw(st.integers(1, max_rows)), draw(st.integers(2, max_classes))
-    part = st.sampled_from([0, 0, 1, 1, 2, 4]) | st.floats(0, 1)
-    prob = np.array([[draw(part) for _ in range(classes)] for _ in range(n)], np.float64)
-    empty = prob.sum(axis=1) < 1e-3
-    prob[empty] = np.eye(classes)[draw(st.integers(0, classes - 1))]
-    prob /= prob.sum(axis=1, keepdims=True)
-    label = np.array([draw(st.integers(0, classes - 1)) for _ in range(n)])
-    return label, prob
 
 
 def same(found, label, prob):
@@ -148,7 +135,7 @@ def test_names_in_an_array_become_plain():
 def test_absent_classes():
     found = from_rows([1], PROB[:1])
     assert (found.n, found.n_classes) == (1, 3)
-    assert repr(found) == "Predictions(1 row, 3 classes, 2 of them never happened)"
+    assert repr(found) == "Predictions(1 row, 3 classes, 2 of them never observed)"
     assert repr(from_rows(LABEL, PROB)) == "Predictions(4 rows, 3 classes)"
 
 

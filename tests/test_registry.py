@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
-from test_base import CLAIMS, rows
+from measure_claims import CLAIMS, rows
 
 import calibstat as cs
 from calibstat.measures import ECE, MEASURES, Binned, Info, MeanLoss, Seminorm, Statistic, VectorStatistic, registry
@@ -145,7 +145,7 @@ class NoKind:
     [
         (needy, "expected a default for option 'width' of measure 'mine'"),
         (strange, r"to take one of \(value, count, positives\), \(value, residual\), \(prob, label\); found \(first"),
-        (Lacking, "expected measure 'mine' to define reduce, as its kind demands; found none"),
+        (Lacking, "expected measure 'mine' to define reduce, as its kind requires; found none"),
         (Shadowing, "expected another name for option 'norm' of measure 'mine', which its kind has"),
         (Needy, "expected a default for option 'width' of measure 'mine'"),
         (Wrong, "expected n_bins to be a whole number"),
@@ -226,7 +226,7 @@ def test_str_shows_what_was_chosen():
     assert str(find_measure("brier", {}).multiclass()) == "brier"
 
 
-def test_every_measure_is_of_one_event_or_of_whole_vectors():
+def test_every_measure_is_binary_or_multiclass():
     assert set(binary_measures()) | set(multiclass_measures()) == set(MEASURES)
     assert set(binary_measures()) & set(multiclass_measures()) == {"brier", "log_loss"}
     assert set(everyday_measures()) < set(binary_measures())

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from conftest import rows, weighted_rows
 from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles import clusters
+from row_strategies import rows, weighted_rows
 from scipy.integrate import quad
 from scipy.special import ndtr, xlogy
 

@@ -152,5 +152,5 @@ def test_axes_of_the_wrong_kind_are_refused():
         cs.plot(cells(3), deep)
     with pytest.raises(ValueError, match=r"expected three-dimensional axes \(projection='3d'\), found Axes"):
         cs.plot(cells(4), flat)
-    with pytest.raises(ValueError, match="expected no axes, as each class has its own"):
+    with pytest.raises(ValueError, match="expected no axes for a class-wise diagram"):
         cs.plot(per_class(3), flat)

@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from conftest import rows
 from hypothesis import given
 from hypothesis import strategies as st
+from row_strategies import rows
 
 import calibstat as cs
 from calibstat.measures.skce import COLUMNS, SKCE

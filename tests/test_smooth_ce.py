@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import rows, weighted_rows
 from hypothesis import given
+from row_strategies import rows, weighted_rows
 from scipy.optimize import linprog
 from scipy.sparse import diags_array, vstack
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from conftest import rows
 from hypothesis import given, settings
+from row_strategies import rows
 
 import calibstat as cs
 from calibstat.measures.smooth_ece import CLOSE, NARROWEST, cosines, integral

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from row_strategies import weighted_rows
 from scipy import stats
 from sizes import compatible, rejected, statistics
 
 import calibstat as cs
 from calibstat.classical.cox import cox
 from calibstat.classical.spiegelhalter import spiegelhalter
-from tests.conftest import weighted_rows
 
 SAMPLE = cs.Sample.from_counts([0.2, 0.7], [100, 100], [28, 70])
 

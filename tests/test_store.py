@@ -8,7 +8,7 @@ import textwrap
 
 import pandas as pd
 import pytest
-from test_arguments import RUN
+from verb_arguments import RUN
 
 import calibstat as cs
 from calibstat.study.store import DESCRIPTION, Store

@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from tiny_study import TINY
 from typer.testing import CliRunner
 
 import calibstat as cs
@@ -18,14 +19,6 @@ from calibstat.cli import app as cli
 from calibstat.study import Study, load_study
 from calibstat.study.study_file import load_module
 
-GRID = {"question": "power", "generators": {"hidden": cs.generators.hidden()}, "n": 20, "measures": ["ks"]}
-TINY = Study(
-    question="Is it small?",
-    seed=1,
-    grids=lambda quick: [{**GRID, "replicates": 5 if quick else 10}, {**GRID, "n": 30, "replicates": 3}],
-    figures=lambda table: {"": plt.figure(), "more": plt.figure()},
-    file=Path("tiny.py"),
-)
 FILE = """
 import matplotlib.pyplot as plt
 import calibstat as cs
@@ -135,38 +128,6 @@ def test_a_file_that_is_none_is_refused(tmp_path):
         with pytest.raises(ValueError, match=rf"expected a study file,? .*{message} .*{re.escape(name)}"):
             load_study(tmp_path / name)
         assert run("study", tmp_path / name).exit_code == 2
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"question": None}, "expected a question in words, found None"),
-        ({"seed": 1.0}, "expected seed to be a whole number of at least 0, found 1.0"),
-        ({"grids": [GRID]}, "expected grids to be a function, found"),
-        ({"figures": None}, "expected figures to be a function, found None"),
-        ({"table": 1}, "expected table to be a function, found 1"),
-        ({"violations": 1}, "expected violations to be a function, found 1"),
-    ],
-)
-def test_a_wrong_field_of_a_study_is_refused(fields, message):
-    with pytest.raises(ValueError, match=message):
-        dataclasses.replace(TINY, **fields)
-
-
-@pytest.mark.parametrize(
-    ("grids", "message"),
-    [
-        (lambda quick: GRID, r"expected a list of grids from grids\(quick=True\), found {"),
-        (lambda quick: [], "expected a grid or a table of study 'tiny', found neither"),
-        (lambda quick: [GRID], "arguments of calibstat.study.run in grid 0, found missing .* argument: 'replicates'"),
-        (lambda quick: [{**GRID, "replicates": 1, "measure": 1}], "found an unexpected keyword argument 'measure'"),
-        (lambda quick: [{**GRID, "replicates": 1, "seed": 1}], "found multiple values for keyword argument 'seed'"),
-    ],
-)
-def test_wrong_grids_are_refused(grids, message, tmp_path):
-    with pytest.raises(ValueError, match=message):
-        dataclasses.replace(TINY, grids=grids).run(tmp_path, quick=True)
-    assert not list(tmp_path.iterdir())
 
 
 # --- a run -----------------------------------------------------------------------------------------------------------

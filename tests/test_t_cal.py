@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import bin_number
+from row_strategies import weighted_rows
 from scipy import stats
 
 import calibstat as cs
 from calibstat.classical.t_cal import ranks, t_cal
 from calibstat.resampling import Draws, Labels, Stage, draw, key_of
-from tests.conftest import weighted_rows
 
 
 def over_pairs(y, p, bins):

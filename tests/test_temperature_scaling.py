@@ -74,7 +74,7 @@ def test_certain_rows_that_were_right_do_not_count():
 
 
 def test_an_impossible_class_that_happened_raises():
-    with pytest.raises(ValueError, match="class that happened, found 0 for class 1 at row 2; the log loss is infinite"):
+    with pytest.raises(ValueError, match="observed class, found 0 for class 1 at row 2; the log loss is infinite"):
         TemperatureScaling().fit([0.3, 0.4, 0.0], [0, 1, 1])
     p, y = share(0.7, 6, 10)
     fitted = TemperatureScaling(objective="ece").fit([*p, 0.0], [*y, 1])  # another objective need not mind

@@ -1,4 +1,4 @@
-"""The result of an asymptotic test, whose p-value is right as the number of rows grows."""
+"""The result of an asymptotic test."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ LIMIT = "the p-value is that of the limit for many rows"
 
 @dataclass(frozen=True)
 class AsymptoticTestResult(Result):
-    """What a test found whose p-value is that of a limit for many rows.
+    """Result of an asymptotic test: its p-value is correct in the limit of many rows.
 
     Attributes
     ----------
     statistic : float
         The statistic named by `measure`.
     pvalue : float
-        Probability, if the null hypothesis holds, of a statistic at least as extreme, as the limit has it.
+        Probability of a statistic at least as extreme under the null hypothesis, by the asymptotic distribution.
     method : str
-        Which test. Of `kernel_calibration_test`: "asymptotic", "block" or "linear".
+        The name of the test. Of `kernel_calibration_test`: "asymptotic", "block" or "linear".
     null_hypothesis : str
-        What was tested, in one sentence.
+        The null hypothesis, in one sentence.
     measure, lens : str
-        What the statistic is, and what was predicted.
+        The statistic, and the outcome whose probability was predicted.
     n, n_resamples : int
         Rows, and sets of random signs; 0 where the limit has a closed form.
     limit : str
-        The law that the p-value is taken from.
+        The asymptotic distribution of the p-value.
     df : int or None
-        Its degrees of freedom, of a chi-square law.
+        The degrees of freedom of a chi-square limit, else None.
     """
 
     statistic: float
@@ -56,5 +56,5 @@ class AsymptoticTestResult(Result):
 
 
 def approximate(null: str) -> str:
-    """Say that the test of this null hypothesis is approximate."""
+    """Return the null hypothesis, marked as tested approximately."""
     return f"{null.removesuffix('.')} (approximate: {LIMIT})."

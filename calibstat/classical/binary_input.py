@@ -11,8 +11,8 @@ from calibstat.data.observations import BinaryData, observe
 from calibstat.data.sample import Sample
 
 
-def one_event(y_true: Any, y_prob: Any, lens: Any, labels: Any, what: str) -> tuple[BinaryData, Sample]:
-    """Return the event that is seen and its summary; raise if several are, or if the weights are not counts."""
+def binary_input(y_true: Any, y_prob: Any, lens: Any, labels: Any, what: str) -> tuple[BinaryData, Sample]:
+    """Return the binary data and their summary; raise if the outcome is not binary or the weights are not counts."""
     seen = observe(y_true, y_prob, lens=lens, labels=labels).one_event(what)
     return seen, seen.counted(what)
 
@@ -24,9 +24,9 @@ def between(seen: BinaryData, sample: Sample, clip: float | None, what: str) -> 
 
 
 def need_held_out(held_out: Any, what: str, why: str) -> None:
-    """Raise unless `held_out` says whether the model was fitted on other rows, on which the law depends."""
+    """Raise unless `held_out` is given: the null distribution depends on it."""
     if not isinstance(held_out, bool | np.bool_):
         raise ValueError(
             f"expected held_out=True (the model was fitted on other rows) or held_out=False for {what}, found "
-            f"{held_out!r}; it must be said, because {why}"
+            f"{held_out!r}; state it, because {why}"
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.classical.asymptotic_result import approximate
-from calibstat.classical.binary_input import between, need_held_out, one_event
+from calibstat.classical.binary_input import between, binary_input, need_held_out
 from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
 from calibstat.data.checks import check_level, short
 from calibstat.result import Result, read_only
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CalibrationBelt(Result):
-    """What `calibration_belt` found.
+    """Result of `calibration_belt`.
 
     Attributes
     ----------
@@ -42,9 +42,9 @@ class CalibrationBelt(Result):
     held_out : bool
         Whether the rows were kept from the fit (external validation) or are those of the fit (internal).
     null_hypothesis : str
-        What was tested, in one sentence.
+        The null hypothesis, in one sentence.
     lens : str
-        What was predicted.
+        The outcome whose probability was predicted.
     n : int
         Rows.
     """
@@ -118,22 +118,18 @@ def calibration_belt(
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample, or Predictions
-        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, in [0, 1].
+    y_true, y_prob, labels
+        As for `estimate`.
     held_out : bool
         Whether the model was fitted on other rows than these (external validation), or was a logistic regression fitted
-        to these rows by maximum likelihood (internal validation). There is no default: the law of the test differs.
+        to these rows by maximum likelihood (internal validation). There is no default: the null distribution differs.
     confidence_levels : sequence of float
         Levels of the bands, ascending, each between 0 and 1.
     clip : float, optional
         Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before their logits are taken. By default none is
         moved, and one of exactly 0 or 1 raises; the message gives a value.
     lens : str or Lens, optional
-        The event that is looked at, of K classes. Default: outcome 1 of two, "top_label" of more.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+        A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
 
     Returns
     -------
@@ -142,16 +138,16 @@ def calibration_belt(
     Raises
     ------
     ValueError
-        If `held_out` is not said; it is False and the predictions are not those of a logistic regression fitted to
+        If `held_out` is not given; it is False and the predictions are not those of a logistic regression fitted to
         these rows, or fewer than three are distinct; a prediction is 0 or 1 and there is no `clip`, or fewer than two
         are distinct; a polynomial separates the outcomes, so that there is no maximum likelihood estimate; the
         confidence levels are not ascending numbers between 0 and 1; the data are not as described (the first offending
-        row is named), have real-valued weights, or the lens shows several events.
+        row is named), have real-valued weights, or the lens has no binary outcome.
 
     Notes
     -----
     The curve: the logit of the outcome's probability as a polynomial in the logit of the prediction. The degree starts
-    at 1 (2 in internal validation, where a logistic regression leaves nothing to see at degree 1) and grows while a
+    at 1 (2 in internal validation, where the fit at degree 1 is exact) and grows while a
     likelihood-ratio test of one more passes at level .95, up to 4. The null hypothesis is that the polynomial is the
     logit of the prediction itself; the statistic is twice the log-likelihood that the polynomial of the selected
     degree m gains. Because the data chose m, its limit for many rows is not chi-square but, given m, that of a
@@ -159,7 +155,7 @@ def calibration_belt(
     first one, each of them conditioned on being above the .95 quantile (Nattino et al. 2014).
 
     Each band is the range, prediction by prediction, of all polynomials of degree m whose likelihood-ratio statistic is
-    below the quantile of that law. It therefore holds the whole curve at once, not point by point: a calibrated model
+    below the quantile of that limit. So the band is simultaneous, not pointwise: a calibrated model
     leaves the band of 95 % anywhere at all in at most 5 % of the data sets, in the limit. Away from calibration its
     level is not exactly known. The curve cannot bend more than a polynomial of degree 4 does.
     Cost: one sort, then some thousand passes over the distinct predictions.
@@ -181,7 +177,7 @@ def calibration_belt(
     >>> [side for side, _, _ in found.departures()]
     ['above', 'below']
     """
-    need_held_out(held_out, "the calibration belt", "the law of its test depends on it")
+    need_held_out(held_out, "the calibration belt", "the null distribution of its test depends on it")
     if np.ndim(confidence_levels) != 1:
         raise ValueError(f"expected ascending confidence_levels, such as (0.95,), found {short(confidence_levels)}")
     for level in confidence_levels:
@@ -189,7 +185,7 @@ def calibration_belt(
     levels = tuple(float(level) for level in confidence_levels)
     if not levels or not all(0 < a < b <= 1 for a, b in zip(levels, (*levels[1:], 1.0), strict=True)):
         raise ValueError(f"expected ascending confidence_levels between 0 and 1, found {list(confidence_levels)!r}")
-    seen, sample = one_event(y_true, y_prob, lens, labels, "the calibration belt")
+    seen, sample = binary_input(y_true, y_prob, lens, labels, "the calibration belt")
     model = LogitPolynomial.of(between(seen, sample, clip, "the calibration belt"), MOST_DEGREE, "the calibration belt")
     start = 1 if held_out else 2
     if not held_out:
@@ -266,7 +262,7 @@ def selected_survival(t: np.ndarray, free: int, kept: int) -> np.ndarray:
 
 
 def _quantile(level: float, free: int, kept: int) -> float:
-    """Return the quantile of that law."""
+    """Return the quantile of the distribution of `selected_survival`."""
     from scipy.optimize import brentq
 
     def excess(t: float) -> float:

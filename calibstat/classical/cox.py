@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
-from calibstat.classical.binary_input import between, need_held_out, one_event
+from calibstat.classical.binary_input import between, binary_input, need_held_out
 from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
 from calibstat.data.checks import check_level
 from calibstat.result import Result
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CoxResult(Result):
-    """What `cox` found: logit of the outcome's probability = intercept + slope * logit of the prediction.
+    """Result of `cox`: logit of the outcome's probability = intercept + slope * logit of the prediction.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class CoxResult(Result):
     joint_test : AsymptoticTestResult
         Likelihood-ratio test that the intercept is 0 and the slope is 1; its statistic is the sum of the other two.
     lens : str
-        What was predicted.
+        The outcome whose probability was predicted.
     n : int
         Rows.
     """
@@ -113,21 +113,17 @@ def cox(
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample, or Predictions
-        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, in [0, 1].
+    y_true, y_prob, labels
+        As for `estimate`.
     held_out : bool
-        Whether the model was fitted on other rows than these; it must be True, and must be said.
+        Whether the model was fitted on other rows than these; it must be given, and be True.
     confidence_level : float
         Of the intervals, between 0 and 1.
     clip : float, optional
         Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before their logits are taken. By default none is
         moved, and one of exactly 0 or 1 raises; the message gives a value.
     lens : str or Lens, optional
-        The event that is looked at, of K classes. Default: outcome 1 of two, "top_label" of more.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+        A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
 
     Returns
     -------
@@ -136,10 +132,10 @@ def cox(
     Raises
     ------
     ValueError
-        If `held_out` is not said or is False, a prediction is 0 or 1 and there is no `clip`, fewer than two are
+        If `held_out` is not given or is False, a prediction is 0 or 1 and there is no `clip`, fewer than two are
         distinct, the logit of the prediction separates the outcomes (there is no maximum likelihood estimate then), the
         confidence level is not between 0 and 1, the data are not as described (the first offending row is named), have
-        real-valued weights, or the lens shows several events.
+        real-valued weights, or the lens has no binary outcome.
 
     Notes
     -----
@@ -150,9 +146,9 @@ def cox(
     first two (profile likelihood), so that one at 95 % leaves its null value out just where its test rejects at 5 %;
     that of the intercept is the profile over all slopes.
 
-    A logistic regression has intercept 0 and slope 1 on the very rows that it was fitted to, whatever its merits, so
-    these tests do not exist there; other models look better there than they are. A curve that bends can still have
-    intercept 0 and slope 1: `calibration_belt`.
+    A logistic regression has intercept 0 and slope 1 on the rows that it was fitted to, however
+    good it is, so these tests make no sense there; other models look better there than they are. A curve that bends can
+    still have intercept 0 and slope 1: `calibration_belt`.
     Cost: one sort, and a few dozen passes over the distinct predictions.
 
     References
@@ -180,7 +176,7 @@ def cox(
             "slope 1 on the rows that it was fitted to, whatever its merits"
         )
     check_level("confidence_level", confidence_level)
-    seen, sample = one_event(y_true, y_prob, lens, labels, "Cox's test")
+    seen, sample = binary_input(y_true, y_prob, lens, labels, "Cox's test")
     model = LogitPolynomial.of(between(seen, sample, clip, "Cox's test"), 1, "Cox's test")
     large, both = model.fit(0), model.fit(1)
     calibrated = model.derivatives(np.zeros(2))[0]

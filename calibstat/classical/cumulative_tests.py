@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
-from calibstat.classical.binary_input import one_event
+from calibstat.classical.binary_input import binary_input
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
 from calibstat.measures.cumulative import KS, Kuiper
@@ -19,18 +19,14 @@ SURE = 0.05  # a Brownian motion exceeds this in absolute value with a probabili
 def kolmogorov_smirnov(
     y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = None
 ) -> AsymptoticTestResult:
-    """Test calibration by the largest cumulative residual and the limit law of Brownian motion.
+    """Test calibration by the largest cumulative residual and the limit distribution of Brownian motion.
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample, or Predictions
-        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, in [0, 1].
+    y_true, y_prob, labels
+        As for `estimate`.
     lens : str or Lens, optional
-        The event that is looked at, of K classes. Default: outcome 1 of two, "top_label" of more.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+        A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
 
     Returns
     -------
@@ -40,8 +36,8 @@ def kolmogorov_smirnov(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), have real-valued weights, the lens shows
-        several events, or every prediction is 0 or 1, where sigma is 0.
+        If the data are not as described (the first offending row is named), have real-valued weights, the lens has
+        no binary outcome, or every prediction is 0 or 1, where sigma is 0.
 
     Notes
     -----
@@ -49,7 +45,7 @@ def kolmogorov_smirnov(
     cumulative residuals, divided by n sigma = sqrt(Σ v (1 - v)), tend to a Brownian motion on [0, 1], and the statistic
     to the largest absolute value of that. The mean of the limit is sqrt(π / 2).
 
-    Sums are taken where predictions differ, so the test is mostly conservative where few do, and where n is small; but
+    Sums are taken at distinct predictions, so the test is mostly conservative if there are few, and for small n; but
     with 10 rows at a prevalence of .01 it rejects calibrated predictions 9 % of the time at 5 % (study
     `approximate_tests`). ``calibration_test(..., measure="ks")`` is exact. Held-out rows only.
     Cost: one sort of the rows, then one pass.
@@ -66,23 +62,19 @@ def kolmogorov_smirnov(
     >>> cs.kolmogorov_smirnov(y, p).pvalue < 0.001
     True
     """
-    seen, sample = one_event(y_true, y_prob, lens, labels, "the Kolmogorov–Smirnov test")
+    seen, sample = binary_input(y_true, y_prob, lens, labels, "the Kolmogorov–Smirnov test")
     return _cumulative(seen, sample, KS().norm(sample.value, sample.residual), "Kolmogorov–Smirnov", "ks / sigma")
 
 
 def kuiper(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = None) -> AsymptoticTestResult:
-    """Test calibration by the range of the cumulative residuals and the limit law of Brownian motion.
+    """Test calibration by the range of the cumulative residuals and the limit distribution of Brownian motion.
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample, or Predictions
-        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, in [0, 1].
+    y_true, y_prob, labels
+        As for `estimate`.
     lens : str or Lens, optional
-        The event that is looked at, of K classes. Default: outcome 1 of two, "top_label" of more.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+        A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
 
     Returns
     -------
@@ -92,8 +84,8 @@ def kuiper(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = N
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), have real-valued weights, the lens shows
-        several events, or every prediction is 0 or 1, where sigma is 0.
+        If the data are not as described (the first offending row is named), have real-valued weights, the lens has
+        no binary outcome, or every prediction is 0 or 1, where sigma is 0.
 
     Notes
     -----
@@ -101,7 +93,7 @@ def kuiper(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = N
     cumulative residuals, divided by n sigma = sqrt(Σ v (1 - v)), tend to a Brownian motion on [0, 1], and the statistic
     to the range of that, its largest value minus its smallest. The mean of the limit is sqrt(8 / π).
 
-    Sums are taken where predictions differ, so the test is mostly conservative where few do, and where n is small; but
+    Sums are taken at distinct predictions, so the test is mostly conservative if there are few, and for small n; but
     with 10 rows at a prevalence of .01 it rejects calibrated predictions 9 % of the time at 5 % (study
     `approximate_tests`). ``calibration_test(..., measure="kuiper")`` is exact. Held-out rows only.
     Cost: one sort of the rows, then one pass.
@@ -118,7 +110,7 @@ def kuiper(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = N
     >>> cs.kuiper(y, p).pvalue < 0.001
     True
     """
-    seen, sample = one_event(y_true, y_prob, lens, labels, "the Kuiper test")
+    seen, sample = binary_input(y_true, y_prob, lens, labels, "the Kuiper test")
     return _cumulative(seen, sample, Kuiper().norm(sample.value, sample.residual), "Kuiper", "kuiper / sigma")
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
-from calibstat.classical.binary_input import need_held_out, one_event
+from calibstat.classical.binary_input import binary_input, need_held_out
 from calibstat.data.checks import is_whole
-from calibstat.measures.binned import bin_cells
+from calibstat.measures.bins import bin_cells
 from calibstat.result import read_only
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class HosmerLemeshowResult(AsymptoticTestResult):
-    """What `hosmer_lemeshow` found: an `AsymptoticTestResult` with the table of groups behind it.
+    """Result of `hosmer_lemeshow`: an `AsymptoticTestResult` with the table of groups.
 
     Attributes
     ----------
@@ -62,10 +62,8 @@ def hosmer_lemeshow(
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample, or Predictions
-        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, in [0, 1].
+    y_true, y_prob, labels
+        As for `estimate`.
     held_out : bool
         Whether the model was fitted on other rows than these. There is no default: the degrees of freedom depend on it.
     fitted_params : int
@@ -74,11 +72,9 @@ def hosmer_lemeshow(
     n_groups : int
         Number of groups, at least 1.
     strategy : {"quantile", "uniform"}
-        Groups of equal numbers of rows, as far as equal predictions, which never part, allow; or of equal width.
+        Groups of as near equal numbers of rows as ties allow, or of equal width.
     lens : str or Lens, optional
-        The event that is looked at, of K classes. Default: outcome 1 of two, "top_label" of more.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+        A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
 
     Returns
     -------
@@ -88,9 +84,9 @@ def hosmer_lemeshow(
     Raises
     ------
     ValueError
-        If `held_out` is not said, `fitted_params` does not belong to it, there are too few groups for that many
+        If `held_out` is not given, `fitted_params` does not fit it, there are too few groups for that many
         parameters, a group has predictions of 0 and 1 alone, the data are not as described (the first offending row is
-        named), have real-valued weights, or the lens shows several events.
+        named), have real-valued weights, or the lens has no binary outcome.
 
     Notes
     -----
@@ -104,9 +100,9 @@ def hosmer_lemeshow(
     well if g > q (Hosmer, Lemeshow 1980); with q = 1, an intercept alone, g - 1.
 
     The limit needs an expected number of about five of either outcome in each group: of 300 rows whose predictions
-    crowd at 0 and 1 (Beta(1/2, 1/2)) tests at 5 % with ten groups were measured to reject 7.6 % of the time, of 100 and
-    1000 rows at a prevalence of .01 15 and 11 % (study `approximate_tests`). The result depends on the groups; opposite
-    errors inside a group cancel. ``calibration_test(..., measure="ece", norm="l2")`` is exact.
+    are mostly near 0 and 1 (Beta(1/2, 1/2)) tests at 5 % with ten groups were measured to reject 7.6 % of the time, of
+    100 and 1000 rows at a prevalence of .01 15 and 11 % (study `approximate_tests`). The result depends on the groups;
+    opposite errors inside a group cancel. ``calibration_test(..., measure="ece", norm="l2")`` is exact.
     Cost: one sort of the rows, then one pass.
 
     References
@@ -135,7 +131,7 @@ def hosmer_lemeshow(
         )
     if not is_whole(n_groups, 1):
         raise ValueError(f"expected n_groups to be a whole number of at least 1, found {n_groups!r}")
-    seen, sample = one_event(y_true, y_prob, lens, labels, "the Hosmer–Lemeshow test")
+    seen, sample = binary_input(y_true, y_prob, lens, labels, "the Hosmer–Lemeshow test")
     value, count, positives = sample.arrays
     first = np.flatnonzero(np.diff(bin_cells(value, count, n_bins=int(n_groups), strategy=strategy), prepend=-1))
     count_g, observed = np.add.reduceat(count, first), np.add.reduceat(positives, first)

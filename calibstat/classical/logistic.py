@@ -106,7 +106,7 @@ class LogitPolynomial:
             return fit
         raise ValueError(
             f"expected outcomes that overlap for {self.what}; found that a polynomial of degree {degree} in the logit "
-            "of the prediction separates those that happened from those that did not, so that there is no maximum "
+            "of the prediction separates the two outcomes, so that there is no maximum "
             "likelihood estimate"
         )
 

@@ -6,33 +6,29 @@ import math
 from typing import Any
 
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
-from calibstat.classical.binary_input import one_event
+from calibstat.classical.binary_input import binary_input
 
 
 def spiegelhalter(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = None) -> AsymptoticTestResult:
-    """Test calibration by Spiegelhalter's z: whether the Brier score is what the predictions say it should be.
+    """Test calibration by Spiegelhalter's z: whether the Brier score is the one expected from the predictions.
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample, or Predictions
-        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, in [0, 1].
+    y_true, y_prob, labels
+        As for `estimate`.
     lens : str or Lens, optional
-        The event that is looked at, of K classes. Default: outcome 1 of two, "top_label" of more.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+        A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
 
     Returns
     -------
     AsymptoticTestResult
-        Its statistic is z, above 0 where the Brier score is larger than the predictions say.
+        Its statistic is z, above 0 if the Brier score is larger than expected.
 
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), have real-valued weights, the lens shows
-        several events, or every prediction is 0, 1/2 or 1, where z is not defined.
+        If the data are not as described (the first offending row is named), have real-valued weights, the lens has
+        no binary outcome, or every prediction is 0, 1/2 or 1, where z is not defined.
 
     Notes
     -----
@@ -40,10 +36,10 @@ def spiegelhalter(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: 
     z = Σ (y - v) (1 - 2v) / sqrt(Σ (1 - 2v)² v (1 - v)) is standard normal in the limit of many rows; the p-value is
     two-sided. Held-out rows only.
 
-    It sees one direction alone: the weight 1 - 2v changes sign at 1/2, so that predictions that are all too high or all
-    too low by the same amount leave z near 0 if they lie evenly about 1/2. A large p-value says next to nothing about
-    such a shift; `cox` does. A prediction of 1/2 does not count at all, nor does the variance of one of 0 or 1. For the
-    exact p-value of the same weights, or of a statistic that sees more, draw labels: `calibration_test`.
+    It has power in one direction only: the weight 1 - 2v changes sign at 1/2, so that predictions that are all too high
+    or all too low by the same amount leave z near 0 if they lie evenly about 1/2. A large p-value says next to nothing
+    about such a shift; `cox` does. A prediction of 1/2 does not count at all, nor does the variance of one of 0 or 1.
+    For the exact p-value of the same weights, or of a statistic that sees more, draw labels: `calibration_test`.
     Cost: one sort of the rows, then one pass.
 
     References
@@ -60,7 +56,7 @@ def spiegelhalter(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: 
     """
     from scipy.special import ndtr
 
-    seen, sample = one_event(y_true, y_prob, lens, labels, "Spiegelhalter's test")
+    seen, sample = binary_input(y_true, y_prob, lens, labels, "Spiegelhalter's test")
     value, count, positives = sample.arrays
     variance = float(count @ ((1 - 2 * value) ** 2 * value * (1 - value)))
     if variance == 0:

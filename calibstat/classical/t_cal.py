@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.classical.binary_input import one_event
+from calibstat.classical.binary_input import binary_input
 from calibstat.compiled import jit
-from calibstat.measures.binned import uniform_cells
+from calibstat.measures.bins import uniform_cells
 from calibstat.result import Result, read_only
 
 
 @dataclass(frozen=True)
 class TCalResult(Result):
-    """What `t_cal` found.
+    """Result of `t_cal`.
 
     Attributes
     ----------
@@ -34,13 +34,13 @@ class TCalResult(Result):
     squared_error : ndarray, shape (scales,)
         The debiased squared calibration error at each scale, which may be negative.
     scale_pvalue : ndarray, shape (scales,)
-        The p-value of each scale by itself, which does not allow for there being several.
+        The p-value of each scale by itself, not adjusted for the number of scales.
     null_distribution : ndarray, shape (n_resamples,)
         The smallest p-value of every resample, read-only.
     null_hypothesis : str
-        What was tested, in one sentence.
+        The null hypothesis, in one sentence.
     lens : str
-        What was predicted.
+        The outcome whose probability was predicted.
     n, n_resamples : int
         Rows and resamples.
     """
@@ -61,8 +61,8 @@ class TCalResult(Result):
         best = int(np.argmin(self.scale_pvalue))
         return (
             f"T-Cal over {self.n_bins.size} scales of {self.n_bins[0]} to {self.n_bins[-1]} bins, {self.lens}, "
-            f"n = {self.n}: p = {self.pvalue:.3g}, {self.n_resamples} resamples; the scale that speaks loudest has "
-            f"{self.n_bins[best]} bins, squared error {self.squared_error[best]:.4g}.\n"
+            f"n = {self.n}: p = {self.pvalue:.3g}, {self.n_resamples} resamples; the scale with the smallest "
+            f"p-value has {self.n_bins[best]} bins, squared error {self.squared_error[best]:.4g}.\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )
 
@@ -82,10 +82,8 @@ def t_cal(
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample, or Predictions
-        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, in [0, 1].
+    y_true, y_prob, labels
+        As for `estimate`.
     n_bins : sequence of int, optional
         Equal-width bins of each scale, each at least 1. Default: 2, 4, 8 and so on up to 2**B, where B is the whole
         part of 2 log2(n / sqrt(log n)), as in the paper; but no further than the first scale that separates all
@@ -93,13 +91,11 @@ def t_cal(
     n_resamples : int
         Number of resamples, at least 1.
     rng : None, int, SeedSequence or Generator
-        Where randomness comes from; the same int gives the same numbers on any number of threads.
+        Seed or generator; the same int gives the same numbers for any number of threads.
     n_jobs : int
-        Threads; -1 for one a core.
+        Number of threads; -1 for one per core.
     lens : str or Lens, optional
-        The event that is looked at, of K classes. Default: outcome 1 of two, "top_label" of more.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+        A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
 
     Returns
     -------
@@ -109,7 +105,7 @@ def t_cal(
     ------
     ValueError
         If there are fewer than two rows, `n_bins` is not a sequence of whole numbers of at least 1, the data are not as
-        described (the first offending row is named), have real-valued weights, the lens shows several events, or an
+        described (the first offending row is named), have real-valued weights, the lens has no binary outcome, or an
         argument is unknown.
 
     Notes
@@ -119,7 +115,7 @@ def t_cal(
     At each scale the statistic is (1 / n) Σ_b [(Σ r)² - Σ r²] / n_b, the sums over the residuals r in bin b: an
     estimate of the squared calibration error between bins, without bias if calibrated, and so perhaps negative. Few
     bins see slow deviations best, many bins quick ones; over all these scales the test needs, up to a small factor, no
-    larger a deviation than the best test that knows how smooth the deviation is (Lee et al. 2023).
+    larger a deviation than the best test that is given how smooth the deviation is (Lee et al. 2023).
 
     Where the paper rejects if any scale does at a / B (Bonferroni), by simulated thresholds, here the smallest p-value
     over the scales is compared with the smallest p-values of the resamples themselves, each of them ranked among all
@@ -147,7 +143,7 @@ def t_cal(
     (True, [2, 4, 8, 16])
     """
     draws = resampling.Draws.of(rng, n_resamples, n_jobs)
-    seen, sample = one_event(y_true, y_prob, lens, labels, "T-Cal")
+    seen, sample = binary_input(y_true, y_prob, lens, labels, "T-Cal")
     if sample.n < 2:
         raise ValueError("expected at least two rows for T-Cal, whose statistic is of pairs; found 1")
     value, count, positives = sample.arrays

@@ -66,7 +66,7 @@ def calibstat(
 
 @app.command("demo")
 def show(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> None:
-    """Show it all on a real model: who sees a doctor in a year?"""
+    """Show measures, tests and pictures of a real model: who sees a doctor in a year?"""
     from calibstat.cli import demo
     from calibstat.cli.wording import CAUTIONS, MEANING
 
@@ -85,17 +85,17 @@ def show(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> None:
 
 @app.command("measures")
 def list_measures() -> None:
-    """List the measures there are."""
+    """List all measures."""
     from calibstat.measures.registry import binary_measures, multiclass_measures
 
     both = [name for name in binary_measures() if name in multiclass_measures()]
     say(
         table_of_measures(),
-        "Honest intervals are studied, and cover near calibration too if there are ten events of either kind. "
-        "For the others see --method.",
-        "Measures of one event look at one predicted probability a row. Those of whole vectors look at the predicted "
-        "probabilities of all classes together, without --lens or through canonical, groups or top_k; so do "
-        f"{' and '.join(both)} through these lenses.",
+        "Honest intervals cover near calibration too, if either outcome is observed at least ten times. For other "
+        "intervals see --method.",
+        "Binary measures use one predicted probability per row. Multiclass measures use the predicted probabilities of "
+        "all classes together, without --lens or with canonical, groups or top_k; so do "
+        f"{' and '.join(both)} with these lenses.",
     )
 
 
@@ -137,7 +137,7 @@ def check(
 def check_classes(
     seen: View, names: list[str], n_resamples: int | None, rng: int
 ) -> tuple[list[Finding], list[str | Table]]:
-    """Test each class; return what the mean over all says, and what to print of the classes."""
+    """Test each class; return the findings for the mean over all, and what to print for each class."""
     from calibstat.cli.class_report import assess_classes, say_classes, say_null
     from calibstat.data.predictions import Predictions
 
@@ -164,7 +164,7 @@ def interval(
     n_resamples: Resamples = None,
     rng: Seed = 0,
 ) -> None:
-    """Say how large a calibration error is, with a confidence interval."""
+    """Estimate a calibration error, with a confidence interval."""
     with one_line_errors():
         from calibstat import MEASURES, confidence_interval
         from calibstat.cli import report
@@ -217,20 +217,20 @@ def compare_models(
         str, typer.Option("--measure", metavar="NAME", help="kernel_ce, ece, ks, kuiper, smooth_ce, brier or log_loss.")
     ] = "kernel_ce",
     lens: LensText = None,
-    method: Annotated[str, typer.Option("--method", help="bootstrap or swap.")] = "bootstrap",
+    method: Annotated[str, typer.Option("--method", help="bootstrap, or swap for a permutation test.")] = "bootstrap",
     reference: Annotated[
         str | None, typer.Option("--reference", metavar="MODEL", help="Compare all others with it. Default: all pairs.")
     ] = None,
-    adjust: Annotated[str, typer.Option("--adjust", help="How p is adjusted for several pairs: holm or bh.")] = "holm",
+    adjust: Annotated[str, typer.Option("--adjust", help="Adjustment of p for several pairs: holm or bh.")] = "holm",
     cluster: Annotated[
         str | None,
-        typer.Option("--cluster", metavar="COLUMN", help="Column of whom each row belongs to (a patient, a day)."),
+        typer.Option("--cluster", metavar="COLUMN", help="Column of the cluster of each row (a patient, a day)."),
     ] = None,
     level: Level = 0.95,
     n_resamples: Resamples = None,
     rng: Seed = 0,
 ) -> None:
-    """Say whether one model is better calibrated than another, on the same rows."""
+    """Compare the calibration of models on the same rows."""
     with one_line_errors():
         from calibstat import MEASURES, compare
         from calibstat.cli import wording as words
@@ -278,7 +278,7 @@ def write_report(
     level: Level = 0.95,
     rng: Seed = 0,
 ) -> None:
-    """Put all measures that so many rows allow to the data; write tables, pictures and all as JSON to a folder."""
+    """Compute all measures that are affordable for the number of rows; write tables, pictures and JSON to a folder."""
     with one_line_errors():
         from calibstat.cli import report
         from calibstat.cli import saved_results as saving
@@ -309,7 +309,7 @@ def write_report(
 
 
 def about(data: Sample | Predictions, how: str) -> list[str]:
-    """Say what the data are, and how outcomes were understood where that is a choice."""
+    """Describe the data, and how outcomes were read where there is a choice."""
     from calibstat.cli.wording import describe_data
 
     return [f"{describe_data(data)} {how}".strip()]
@@ -322,13 +322,13 @@ def one_number(lens: str | None) -> str | None:
 
 @app.command("study")
 def run_study(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Python file that says study = Study(...).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Python file with study = Study(...).")],
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Folder to write to. Default: the folder of the file."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small grid with few data sets.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a stopped run.")] = False,
     n_jobs: Annotated[int, typer.Option("--n-jobs", help="Processes; the numbers do not depend on it.")] = 1,
     data: Annotated[
         Path | None,

@@ -1,4 +1,4 @@
-"""What a measure says of each of several classes: in words, as a data frame and in a picture."""
+"""Findings for each class: in words, as a data frame and in a picture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from calibstat.cli.input_files import listed
 from calibstat.cli.report import Finding
 from calibstat.data import lenses
 from calibstat.data.predictions import Predictions
-from calibstat.inference.calibration_test import ClassWiseTestResult, calibration_test
+from calibstat.inference.calibration_tests import ClassWiseTestResult, calibration_test
 from calibstat.measures import Measure
 from calibstat.measures.registry import find_measure
 from calibstat.plots import plot
@@ -26,14 +26,14 @@ LOW = 0.05  # adjusted p-values that are pointed out
 
 @dataclass(frozen=True)
 class ClassFindings:
-    """What one measure says of each class, and of all together.
+    """The estimate and the test of one measure for each class, and for all together.
 
     Attributes
     ----------
     bound : Measure
         The measure, its options fixed.
     happened : ndarray, shape (K,)
-        In how many rows each class happened.
+        Number of rows of each class.
     test : ClassWiseTestResult
         The test of each class, and of the mean over all.
     """
@@ -54,7 +54,7 @@ class ClassFindings:
 
     @property
     def overall(self) -> Finding:
-        """What the mean over all classes says."""
+        """The finding for the mean over all classes."""
         test = self.test.overall
         return Finding(self.bound, test.statistic, test, None)
 
@@ -64,8 +64,8 @@ class ClassFindings:
         return np.arange(k) if k <= MOST else np.argsort(self.test.pvalue, kind="stable")[:MOST]
 
 
-def assess_classes(data: Predictions, measure: str, *, n_resamples: int | None = None, rng: Any = 0) -> ClassFindings:
-    """Put a measure to each class and to the mean over all."""
+def assess_classes(data: Predictions, measure: str, *, n_resamples: int | None = None, rng: int = 0) -> ClassFindings:
+    """Estimate and test a measure for each class and for the mean over all."""
     test = calibration_test(data, measure=measure, lens=lenses.class_wise, n_resamples=n_resamples, rng=rng, n_jobs=-1)
     return ClassFindings(find_measure(measure, {}), np.bincount(data.label, minlength=data.n_classes), test)
 
@@ -89,7 +89,7 @@ def say_classes(found: ClassFindings) -> str:
 
 
 def say_null(found: ClassFindings) -> str:
-    """Say what was tested of each class."""
+    """State the null hypothesis for each class."""
     return f"Null hypothesis for each class: {found.test.null_hypothesis}"
 
 
@@ -108,8 +108,8 @@ def classes_frame(found: ClassFindings) -> pd.DataFrame:
     )
 
 
-def save_alone(path: Path, result: Any) -> Path:
-    """Draw a result in a figure of its own size into a PNG and return its path."""
+def save_alone(path: Path, result: object) -> Path:
+    """Draw a result, in its usual size, into a PNG and return its path."""
     import matplotlib.pyplot as plt
 
     figure: Any = plot(result).figure

@@ -1,4 +1,4 @@
-"""What `calibstat demo` shows: a real model, and the same model made over-confident."""
+"""The demonstration: a real model, and an over-confident version of it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def over_confident(p: np.ndarray) -> np.ndarray:
 
 
 def judge(rng: int = 0) -> list[Model]:
-    """Put the measures to the model and to its over-confident version."""
+    """Assess the model and its over-confident version."""
     y, p = held_out()
     models = []
     for name, predictions in {"Logistic regression": p, "Over-confident version": over_confident(p)}.items():
@@ -80,17 +80,17 @@ def judge(rng: int = 0) -> list[Model]:
 
 
 def introduction(model: Model) -> str:
-    """Say what was done."""
+    """Introduce the data and the models."""
     return (
         "Who sees a doctor in a year? A logistic regression was fitted to "
-        f"{N_FIT:,} rows of the RAND health insurance experiment and judged on the {model.sample.n:,} others. Beside "
-        f"it stands an over-confident version of itself: the same log-odds divided by {SHARPENING}. People appear "
+        f"{N_FIT:,} rows of the RAND health insurance experiment and assessed on the other {model.sample.n:,}. The "
+        f"over-confident version has the same log-odds divided by {SHARPENING}. People appear "
         "once for each year they took part, so the rows are less independent than they should be."
     )
 
 
 def say_model(model: Model) -> str:
-    """Say what was found about one model."""
+    """Report on one model."""
     ece, findings = model.findings["ece"], list(model.findings.values())
     assert ece.interval is not None
     said = f"{model.name}. {say_interval(ece.title, ece.interval)} {say_together(findings)}"
@@ -106,9 +106,9 @@ def say_difference(first: Model, second: Model) -> str:
     assert b is not None
     if b.low > a.high:
         return (
-            "The second interval lies wholly above the first: the sharpening did harm, and chance does not explain it."
+            "The second interval lies entirely above the first: the sharpened model is worse calibrated, beyond chance."
         )
-    return "The two intervals overlap, so these rows do not say which of the two is better calibrated."
+    return "The two intervals overlap, so these rows do not show which model is better calibrated."
 
 
 def save_pictures(models: Sequence[Model], folder: Path) -> list[Path]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.data.predictions import Predictions
-from calibstat.data.sample import Sample, check_rows
+from calibstat.data.sample import Sample
+from calibstat.data.validation import check_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +143,7 @@ def matching(there: Sequence[str], label: str, pattern: str) -> list[str]:
     return columns
 
 
-def listed(names: Sequence[Any], most: int = SHOWN) -> str:
+def listed(names: Sequence[object], most: int = SHOWN) -> str:
     """Write names with commas between, the first ones if there are many."""
     rest = len(names) - most
     return ", ".join(map(str, names[:most])) + (f" and {rest} more" if rest > 0 else "")
@@ -181,7 +182,7 @@ def as_classes(column: pd.Series, name: str, names: Sequence[str]) -> tuple[np.n
     )
 
 
-def plain_spelling(value: Any) -> str:
+def plain_spelling(value: object) -> str:
     """Write an outcome as text, whole numbers without leading zeros or decimals, true and false as 1 and 0."""
     text = str(value)
     if text.lower() in ("true", "false"):

@@ -1,4 +1,4 @@
-"""What --lens means, and which measures can be put to what a lens shows."""
+"""The syntax of --lens, and the measures that each lens allows."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from calibstat.measures.registry import everyday_measures, find_measure, is_affo
 
 @dataclass(frozen=True)
 class View:
-    """Data and how they are looked at.
+    """Data and the lens they are seen through.
 
     Attributes
     ----------
     data : Sample or Predictions
-        Outcomes and predictions of one event, or of several classes.
+        Binary or multiclass outcomes and predictions.
     lens : Lens, ClassWise or None
-        What is looked at; None is left to the measure.
+        The lens; None for the default of the measure.
     reduce : {None, "mean", "max"}
-        How the classes become one number, if each is looked at by itself.
+        With lens class_wise, how the classes become one number.
     """
 
     data: Sample | Predictions
@@ -36,61 +36,62 @@ class View:
 
     @property
     def each_class(self) -> bool:
-        """Whether each class is looked at by itself."""
+        """Whether each class is assessed by itself."""
         return isinstance(self.lens, ClassWise)
 
     @cached_property
-    def whole_vectors(self) -> Predictions | None:
-        """The predictions of all classes that the lens shows, or None if it shows one event or each by itself."""
+    def canonical(self) -> Predictions | None:
+        """The predictions of all classes of the lens, or None if the lens is binary or class-wise."""
         if not isinstance(self.data, Predictions) or not isinstance(self.lens, Lens):
             return None
         seen = self.lens(self.data)
         return seen if isinstance(seen, Predictions) else None
 
     def settings(self, measure: str) -> dict[str, Any]:
-        """Return what the verbs of the package are given for a measure."""
+        """Return the arguments of the verbs for a measure."""
         lens = self.lens
-        of_vectors = issubclass(MEASURES[measure], MulticlassMeasure)
-        if not of_vectors and lens is None and isinstance(self.data, Predictions):
+        multiclass = issubclass(MEASURES[measure], MulticlassMeasure)
+        if not multiclass and lens is None and isinstance(self.data, Predictions):
             lens = lenses.name_class(1, self.data.names) if self.data.n_classes == 2 else lenses.top_label
         return {"measure": measure, "lens": lens, "reduce": self.reduce}
 
     def everyday_measures(self) -> list[str]:
-        """Name the measures that can be put to what is seen, but for those that are costly on so many rows."""
+        """Name the measures for this lens, except those that are costly for so many rows."""
         return [name for name in self.all_measures() if is_affordable(name, self.data.n)]
 
     def left_out(self) -> list[str]:
-        """Name the measures that would be put to fewer rows of what is seen."""
+        """Name the measures for this lens that are costly for so many rows."""
         return [name for name in self.all_measures() if not is_affordable(name, self.data.n)]
 
     def all_measures(self) -> list[str]:
-        """Name the measures that can be put to a few rows of what is seen."""
-        if self.whole_vectors is None:
+        """Name the measures for this lens that are affordable for a few rows."""
+        if self.canonical is None:
             return everyday_measures()
         return [name for name in multiclass_measures() if is_affordable(name, 1)]
 
     def check(self, measures: Sequence[str]) -> None:
-        """Raise a ValueError if a measure cannot be put to what is seen."""
-        shows_vectors = self.whole_vectors is not None
+        """Raise a ValueError if a measure does not fit the lens."""
+        is_canonical = self.canonical is not None
         for name in measures:
             found = find_measure(name, {})
-            of_vectors = isinstance(found, MulticlassMeasure)
-            if of_vectors and isinstance(self.data, Sample):
+            multiclass = isinstance(found, MulticlassMeasure)
+            if multiclass and isinstance(self.data, Sample):
                 raise ValueError(f"expected several columns for --prob with measure {name!r}, found one")
-            if of_vectors and self.lens is not None and not shows_vectors:
+            if multiclass and self.lens is not None and not is_canonical:
                 raise ValueError(
                     f"expected --lens {either(lenses.spellings(shows_classes=True))}, or none, with measure {name!r}, "
-                    f"which is of whole vectors; found {self.lens}"
+                    f"which is a multiclass measure; found {self.lens}"
                 )
-            if found.multiclass() is None and shows_vectors:
+            if found.multiclass() is None and is_canonical:
                 raise ValueError(
                     f"expected --lens {either(lenses.spellings(shows_classes=False))}, or none, with measure {name!r}, "
-                    f"which is of one event; found {self.lens}, with which go {', '.join(multiclass_measures())}"
+                    f"which is a binary measure; found {self.lens}, for which there are "
+                    f"{', '.join(multiclass_measures())}"
                 )
 
 
 def view(data: Sample | Predictions, lens: str | None, measures: Sequence[str] = (), reduce: str | None = None) -> View:
-    """Understand what the options say, and check that the measures can be put to it."""
+    """Read the lens, and check that the measures fit it."""
     if lens is not None and not isinstance(data, Predictions):
         raise ValueError(f"expected several columns for --prob with --lens {lens}, found one")
     seen = read_lens(lens, data.names) if isinstance(data, Predictions) and lens is not None else None

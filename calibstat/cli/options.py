@@ -33,8 +33,8 @@ LensText = Annotated[
     typer.Option(
         "--lens",
         metavar="LENS",
-        help=f"What to look at of several classes: {either(spellings())}, NAME being that of a class. Default of more "
-        "than two: top_label.",
+        help=f"How to reduce several classes: {either(spellings())}, with the NAME of a class. Default for more than "
+        "two: top_label.",
     ),
 ]
 Names = Annotated[

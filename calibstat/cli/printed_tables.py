@@ -59,7 +59,7 @@ def table_of_findings(models: Mapping[str, Sequence[Finding]], level: float = 0.
 
 
 def table_of_tests(found: Sequence[Finding]) -> Table:
-    """Make the table of tests: each value and what it would be of a calibrated model."""
+    """Make the table of tests: each value, and that to expect of a calibrated model."""
     from calibstat.cli.report import usual
     from calibstat.cli.wording import number, p_text
 
@@ -70,10 +70,10 @@ def table_of_tests(found: Sequence[Finding]) -> Table:
 
 
 def table_of_classes(found: ClassFindings) -> Table:
-    """Make the table of classes: how often each happened, the value of the measure and the p-values."""
+    """Make the table of classes: the rows of each, the value of the measure and the p-values."""
     from calibstat.cli.wording import number, p_text
 
-    grid = table("Class", ">Happened", f">{found.title}", ">p", ">p (Holm)")
+    grid = table("Class", ">Rows", f">{found.title}", ">p", ">p (Holm)")
     estimate, test = found.estimate, found.test
     for k in found.shown():
         p, holm = p_text(test.pvalue[k]), p_text(test.pvalue_holm[k])
@@ -82,15 +82,15 @@ def table_of_classes(found: ClassFindings) -> Table:
 
 
 def table_of_measures() -> Table:
-    """Make the table of all measures, those of one event first."""
+    """Make the table of all measures, binary ones first."""
     from calibstat.measures import MEASURES, MulticlassMeasure
 
     grid = table("Name", "Measure, options with their defaults", "Range", "Interval")
-    for of_vectors, title in ((False, "Of one event"), (True, "Of whole vectors")):
+    for multiclass, title in ((False, "Binary measures"), (True, "Multiclass measures")):
         grid.add_section()
         grid.add_row(Text(title, style="bold"))
         for name, entry in MEASURES.items():
-            if issubclass(entry, MulticlassMeasure) == of_vectors:
+            if issubclass(entry, MulticlassMeasure) == multiclass:
                 low, high = entry.info.bounds
                 defaults = entry.defaults().items()
                 options = Text("\n".join(f"{option}={default!r}" for option, default in defaults), "dim")
@@ -102,7 +102,7 @@ def table_of_measures() -> Table:
 
 
 def table_of_models(found: Comparison) -> Table:
-    """Make the table of what each model has."""
+    """Make the table of estimates, model by model."""
     from calibstat.cli.wording import number
 
     grid = table("Model", f">{found.measure}")

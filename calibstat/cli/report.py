@@ -1,4 +1,4 @@
-"""Findings: what each measure says of one set of data, in words, as a data frame and in pictures."""
+"""Findings: estimate, test and interval of each measure, in words, as a data frame and in pictures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from calibstat.cli.wording import number, p_text, percent, verdict
 from calibstat.data.observations import EVENT
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.inference.calibration_test import CalibrationTestResult, calibration_test
+from calibstat.inference.calibration_tests import CalibrationTestResult, calibration_test
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
 from calibstat.inference.problem import pose
 from calibstat.inference.reliability_diagrams import Reliability
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one measure says of a sample.
+    """Estimate, test and interval of one measure.
 
     Attributes
     ----------
@@ -63,10 +63,10 @@ def assess(
     reduce: str | None = None,
     level: float = 0.95,
     n_resamples: int | None = None,
-    rng: Any = 0,
+    rng: int = 0,
     interval: bool = True,
 ) -> Finding:
-    """Estimate a measure, test calibration by it and, if asked, give its honest interval where one is known."""
+    """Estimate a measure, test calibration by it and, if wanted, compute its honest interval where there is one."""
     problem = pose(data, None, measure, {}, lens=lens, reduce=reduce)
     settings: dict[str, Any] = {"measure": measure, "lens": lens, "reduce": reduce}
     settings |= {"n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
@@ -89,7 +89,7 @@ def usual(finding: Finding) -> tuple[str, str]:
 
 
 def say_test(finding: Finding) -> str:
-    """Say what the test found."""
+    """Report a test."""
     typical, where = usual(finding)
     p = finding.test.pvalue
     why = f", because {finding.test.why_infinite}" if finding.test.why_infinite else ""
@@ -100,7 +100,7 @@ def say_test(finding: Finding) -> str:
 
 
 def say_nulls(findings: Sequence[Finding]) -> list[str]:
-    """Say what was tested, once if it is the same for all, and through which lens."""
+    """State the null hypotheses and lenses, once if they are the same for all."""
     nulls: dict[str, list[str]] = {}
     for finding in findings:
         lens = f" ({finding.test.lens})" if finding.test.lens != EVENT else ""
@@ -116,13 +116,13 @@ def together(findings: Sequence[Finding]) -> float:
 
 
 def say_together(findings: Sequence[Finding]) -> str:
-    """Say what the smallest of several p-values is worth."""
+    """Report the smallest of several p-values, adjusted for their number."""
     k, p = len(findings), together(findings)
     best = min(findings, key=lambda finding: finding.test.pvalue)
-    same = " the same question" if len({finding.test.null_hypothesis for finding in findings}) == 1 else ""
+    same = " of the same null hypothesis" if len({finding.test.null_hypothesis for finding in findings}) == 1 else ""
     return (
-        f"{k} measures were asked{same}, so the smallest p-value flatters. Multiplied by {k} it is "
-        f"{p_text(p)} ({best.title}). {verdict(p).replace('this measure', 'these measures')}"
+        f"{k} tests{same}: the smallest p-value times {k} (Bonferroni) is {p_text(p)} ({best.title}). "
+        f"{verdict(p).replace('this measure', 'these measures')}"
     )
 
 
@@ -131,13 +131,13 @@ def say_left_out(measures: Sequence[str], rows: float) -> list[str]:
     if not measures:
         return []
     return [
-        f"Left out, because they are costly on {rows:,.0f} rows: {', '.join(measures)}. Ask for one by itself with "
-        f"calibstat test --measure {measures[0]}, or put all to a random part of the rows."
+        f"Left out, because they are costly on {rows:,.0f} rows: {', '.join(measures)}. Run one by itself with "
+        f"calibstat test --measure {measures[0]}, or use a random part of the rows."
     ]
 
 
 def say_interval(title: str, interval: ConfidenceInterval) -> str:
-    """Say what the interval found."""
+    """Report an interval."""
     if interval.why_infinite:
         return f"{title}: infinite on these rows and in the population they come from, because {interval.why_infinite}."
     where = f"between {number(interval.low)} and {number(interval.high)}"
@@ -180,7 +180,7 @@ def error_intervals(findings: Iterable[Finding]) -> dict[str, ConfidenceInterval
     return {finding.title: finding.interval for finding in kept if finding.interval is not None}
 
 
-def save_side_by_side(path: Path, results: Sequence[Any], titles: Sequence[str] = (), columns: int = 3) -> Path:
+def save_side_by_side(path: Path, results: Sequence[object], titles: Sequence[str] = (), columns: int = 3) -> Path:
     """Draw results side by side into one PNG and return its path."""
     from matplotlib.figure import Figure  # not pyplot: no window, nothing to close
 

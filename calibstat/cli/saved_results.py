@@ -1,13 +1,12 @@
-"""What `calibstat report` writes to a folder: JSON, tables and pictures."""
+"""The files of `calibstat report`: JSON, tables and pictures."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from calibstat.cli.report import Finding, error_intervals, findings_frame, save_
 from calibstat.cli.wording import CAUTIONS
 from calibstat.data import lenses
 from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
 from calibstat.inference.reliability import Reliability, reliability
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, SimplexReliability
 from calibstat.output.csv_text import as_csv
@@ -26,7 +26,7 @@ PANELS = 25  # classes that one picture shows; of more, bars are those that need
 
 @dataclass(frozen=True)
 class Classes:
-    """What a report says of the classes of predictions.
+    """The part of a report on the classes.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Classes:
     diagrams : ClassWiseReliability
         The reliability diagram of each class.
     simplex : SimplexReliability or None
-        Reliability of whole vectors, of three or four classes.
+        Canonical reliability, for three or four classes.
     """
 
     findings: ClassFindings
@@ -43,11 +43,11 @@ class Classes:
     simplex: SimplexReliability | None
 
 
-def judge_classes(view: View, rng: Any = 0) -> Classes | None:
-    """Look at each class that the lens shows, or at each class there is; None for predictions of one event."""
+def judge_classes(view: View, rng: int = 0) -> Classes | None:
+    """Assess each class of the lens, or each class; None for binary data."""
     if not isinstance(view.data, Predictions):
         return None
-    data = view.whole_vectors or view.data
+    data = view.canonical or view.data
     band = "consistency" if data.n_classes <= PANELS else "confidence"
     diagrams = reliability(data, lens=lenses.class_wise, band=band, rng=rng, n_jobs=-1)
     few = data.n_classes in (3, 4)
@@ -61,18 +61,18 @@ def save(
     classes: Classes | None,
     folder: Path,
     *,
-    about: dict[str, Any],
-    rng: Any = 0,
+    about: Mapping[str, object],
+    rng: int = 0,
 ) -> list[Path]:
     """Write JSON, tables and pictures to a folder and return their paths."""
-    one_event = view.whole_vectors is None and not view.each_class
-    diagram = reliability(view.data, lens=view.settings("ece")["lens"], rng=rng) if one_event else None
+    binary = view.canonical is None and not view.each_class
+    diagram = reliability(view.data, lens=view.settings("ece")["lens"], rng=rng) if binary else None
     text, sheet = folder / "report.json", folder / "table.csv"
     text.write_text(as_json(view, findings, classes, diagram, about) + "\n", encoding="utf-8")
     sheet.write_text(as_csv(findings_frame(findings)), encoding="utf-8", newline="")
     saved = [text, sheet]
     if diagram:
-        title = [diagram.lens] if classes else []  # which event it is, of several classes
+        title = [diagram.lens] if classes else []  # which outcome it is, of several classes
         saved.append(save_side_by_side(folder / "reliability.png", [diagram], title))
     titles = [finding.title for finding in findings]
     saved.append(save_side_by_side(folder / "null.png", [finding.test for finding in findings], titles))
@@ -94,7 +94,7 @@ def as_json(
     findings: Sequence[Finding],
     classes: Classes | None,
     diagram: Reliability | None,
-    about: dict[str, Any],
+    about: Mapping[str, object],
 ) -> str:
     """Return everything that was found as strict JSON."""
     found = [
@@ -108,35 +108,35 @@ def as_json(
         }
         for finding in findings
     ]
-    whole = {**about, "data": summary(view.data), "findings": found}
+    everything = {**about, "data": summary(view.data), "findings": found}
     if diagram:
-        whole["reliability"] = diagram.to_dict()
+        everything["reliability"] = diagram.to_dict()
     if classes:
         of_each = classes.findings.test.to_dict()
         del of_each["null_distribution"]  # as many numbers as resamples times classes
-        whole["classes"] = {
+        everything["classes"] = {
             "test": of_each,
             "reliability": classes.diagrams.to_dict(),
             "simplex": classes.simplex.to_dict() if classes.simplex else None,
         }
-    return json.dumps(strict({**whole, "cautions": list(CAUTIONS)}), indent=1, allow_nan=False)
+    return json.dumps(strict({**everything, "cautions": list(CAUTIONS)}), indent=1, allow_nan=False)
 
 
-def summary(data: Any) -> dict[str, Any]:
-    """Return what the data are, in numbers."""
+def summary(data: Sample | Predictions) -> dict[str, object]:
+    """Describe the data in numbers."""
     if not isinstance(data, Predictions):
         return {"n": data.n, "positives": float(data.positives.sum()), "distinct_predictions": data.value.size}
-    happened = np.bincount(data.label, minlength=data.n_classes).tolist()
+    observed = np.bincount(data.label, minlength=data.n_classes).tolist()
     return {
         "n": data.n,
         "classes": list(data.names),
-        "happened": happened,
+        "happened": observed,
         "accuracy": float((data.top == data.label).mean()),
         "mean_largest_probability": float(data.largest.mean()),
     }
 
 
-def strict(value: Any) -> Any:
+def strict(value: object) -> object:
     """Replace what JSON has no literal for, infinite and missing numbers, by null."""
     if isinstance(value, dict):
         return {key: strict(entry) for key, entry in value.items()}

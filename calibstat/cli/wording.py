@@ -10,7 +10,7 @@ from calibstat.cli.input_files import listed
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 
-MEANING = "p is the probability of a value at least as extreme, were every prediction the true probability."
+MEANING = "p is the probability of a value at least as extreme, if every prediction were the true probability."
 ROUNDING = 1e-12
 COMPARING = (
     "A smaller calibration error alone does not make a better model: predicting the same rate for every row has hardly "
@@ -42,12 +42,12 @@ def percent(share: float) -> str:
 
 
 def describe_data(data: Sample | Predictions) -> str:
-    """Say what the data are."""
+    """Describe the data."""
     return describe_multiclass(data) if isinstance(data, Predictions) else describe_binary(data)
 
 
 def describe_binary(sample: Sample) -> str:
-    """Say what the data on one event are."""
+    """Describe binary data."""
     m, positive = sample.value.size, float(sample.positives.sum())
     values = f"{m:,} distinct values, from {sample.value[0]:.3g} to {sample.value[-1]:.3g}" if m > 1 else "one value"
     return (
@@ -57,18 +57,19 @@ def describe_binary(sample: Sample) -> str:
 
 
 def describe_multiclass(data: Predictions) -> str:
-    """Say what the data on several classes are."""
+    """Describe multiclass data."""
     never = data.n_classes - np.unique(data.label).size
-    happen = f"{never} of which never happen{'s' * (never == 1)}" if never else "all of which happen"
+    observed = f"{never} of which {'is' if never == 1 else 'are'} never observed" if never else "all observed"
     accuracy = float((data.top == data.label).mean())
     return (
-        f"{data.n:,} rows, {data.n_classes:,} classes ({listed(data.names)}), {happen}. The most likely class happens "
-        f"in {percent(accuracy)} of the rows (accuracy); its predicted probability averages {data.largest.mean():.3f}."
+        f"{data.n:,} rows, {data.n_classes:,} classes ({listed(data.names)}), {observed}. The most likely class is "
+        f"observed in {percent(accuracy)} of the rows (accuracy); "
+        f"its predicted probability averages {data.largest.mean():.3f}."
     )
 
 
 def verdict(p: float) -> str:
-    """Say what a p-value amounts to."""
+    """Interpret a p-value."""
     if p <= 0.01:
         return "That is strong evidence that the model is not calibrated."
     if p <= 0.05:

@@ -1,1 +1,1 @@
-"""Input data: checks, samples of one event, predictions of K classes, and lenses that look at them."""
+"""Input data: validation, binary samples, multiclass predictions, and lenses."""

@@ -1,4 +1,4 @@
-"""What numbers among the arguments have to be."""
+"""Checks of scalar arguments: whole numbers, levels, numbers of jobs, unknown options."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 
 def is_whole(value: Any, least: int = 1) -> bool:
-    """Whether this is a whole number, of an integer type, of at least `least`; True and 2.0 are none."""
+    """Whether a value is of an integer type and at least `least`; True and 2.0 are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
 
 
 def short(value: Any, most: int = 80) -> str:
-    """Write a value as in code, cut short if it is long."""
+    """Return the repr of a value, cut if it is long."""
     return cut(repr(value), most)
 
 
 def cut(text: str, most: int = 1000) -> str:
-    """Cut a text short if it is long."""
+    """Cut a long text."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
 
 
@@ -30,21 +30,21 @@ def check_whole(name: str, value: Any, least: int = 1) -> None:
 
 
 def check_level(name: str, value: Any) -> None:
-    """Raise unless an argument is a number between 0 and 1, as far from 1 as a two-sided quantile needs."""
+    """Raise unless an argument is a number between 0 and 1; not one so near to 1 that (1 + value) / 2 is 1."""
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not number or not 0 < value < 1 or 1 - (1 - value) / 2 == 1:
         raise ValueError(f"expected {name} between 0 and 1, found {short(value)}")
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """Raise unless this is how many threads or processes to use: a whole number of at least 1, or -1."""
+    """Raise unless the number of threads or processes is a whole number of at least 1, or -1."""
     if not is_whole(n_jobs) and not (is_whole(n_jobs, -1) and n_jobs == -1):
         raise ValueError(
             f"expected n_jobs to be a whole number of at least 1, or -1 for all cores; found {short(n_jobs)}"
         )
 
 
-ELSEWHERE = {  # what other packages call it, and what to do here
+ELSEWHERE = {  # names of options in other packages, and what to use here
     **dict.fromkeys(("random_state", "seed", "random_seed"), "use rng="),
     **dict.fromkeys(("bins", "num_bins", "n_bin"), "use n_bins="),
     **dict.fromkeys(("n_boot", "n_bootstrap", "n_bootstraps", "n_permutations", "B"), "use n_resamples="),
@@ -60,6 +60,6 @@ ELSEWHERE = {  # what other packages call it, and what to do here
 
 
 def unknown_option(what: str, name: str, known: Iterable[str]) -> ValueError:
-    """Return the error that says which options there are, and what to use for one that other packages have."""
+    """Return the error that lists the known options; for an option of other packages it says what to use instead."""
     advice = f"; {ELSEWHERE[name]}" if name in ELSEWHERE else ""
     return ValueError(f"expected options of {what} ({', '.join(known) or 'none'}), found {short(name)}{advice}")

@@ -1,4 +1,4 @@
-"""Certain predictions, exactly 0 or 1, which have no finite logit or logarithm: refused, or moved as `clip` says."""
+"""Certain predictions, exactly 0 or 1, which have no finite logit: an error, or clipping."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SMALLEST = 2.0**-53  # below it 1 - clip is 1
 
 
 def check_clip(clip: Any) -> float | None:
-    """Return how far from 0 and 1 predictions are to be kept, or None; a ValueError says what it may be."""
+    """Return the option `clip` as a float, or None; raise a ValueError if it is out of range."""
     if clip is None:
         return None
     number = isinstance(clip, int | float | np.integer | np.floating) and not isinstance(clip, bool)
@@ -20,18 +20,20 @@ def check_clip(clip: Any) -> float | None:
     return float(clip)
 
 
-def clipped(prob: np.ndarray, clip: Any) -> np.ndarray:
-    """Return the predictions, each moved into [clip, 1 - clip]; as they are if clip is None."""
+def clipped(prob: np.ndarray, clip: float | None) -> np.ndarray:
+    """Return the predictions moved into [clip, 1 - clip], or unchanged if clip is None."""
     clip = check_clip(clip)
     return prob if clip is None else np.clip(prob.astype(np.float64), clip, 1 - clip)
 
 
-def uncertain(prob: np.ndarray, clip: Any, what: str, *, one: bool = True, rows: np.ndarray | None = None) -> Any:
-    """Return predictions above 0 and below 1, moved by `clip`; if that is None, raise if one is certain.
+def uncertain(
+    prob: np.ndarray, clip: float | None, what: str, *, one: bool = True, rows: np.ndarray | None = None
+) -> np.ndarray:
+    """Return predictions strictly between 0 and 1: clipped, or if clip is None, raise if one is certain.
 
-    The message says what takes logarithms, names the first row with a certain prediction and gives a value for `clip`.
-    `prob` has a row for each row of the data, shape (n,) or (n, K), or `rows` has and `prob` is made of them. Unless
-    `one`, only a probability of 0 has no logarithm.
+    The message names `what` takes logarithms and the first row with a certain prediction, and suggests a `clip`. `prob`
+    has shape (n,) or (n, K), a row for each row of the data; if it has not, `rows` are the predictions row by row. With
+    `one` false a probability of 1 is allowed.
     """
     out = clipped(prob, clip)
     certain = (out == 0) | (out == 1) if one else out == 0
@@ -48,15 +50,15 @@ def uncertain(prob: np.ndarray, clip: Any, what: str, *, one: bool = True, rows:
 
 
 def advice(prob: np.ndarray) -> str:
-    """Say by which value of `clip` these predictions could be moved."""
+    """Return the advice of an error message: a value of `clip` for these predictions."""
     return f"clip={suggested(prob):.2g} moves predictions that far from 0 and 1"
 
 
 def suggested(prob: np.ndarray) -> float:
-    """Return half the distance from 0 and 1 of the nearest prediction between, at least 2**-24.
+    """Return half the least distance from 0 or 1 of the predictions strictly between them, at least 2**-24.
 
-    Moved by that, a certain prediction stays the most certain of all, but is no more so than the others suggest. If all
-    are certain, n rows that never failed say no more than that a failure is rarer than 1 in n.
+    Clipped by that, a certain prediction remains the most certain of all. If all are certain it is 1 / (2 n + 2),
+    as n rows without a failure show only that failures are rarer than about 1 in n.
     """
     prob = np.asarray(prob, np.float64)
     inside = prob[(prob > 0) & (prob < 1)]
@@ -66,5 +68,5 @@ def suggested(prob: np.ndarray) -> float:
 
 
 def needed(prob: np.ndarray) -> float | None:
-    """Return the suggested value if some prediction is certain, and None else."""
+    """Return the suggested `clip` if some prediction is certain, else None."""
     return suggested(prob) if bool(((prob == 0) | (prob == 1)).any()) else None

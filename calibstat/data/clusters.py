@@ -1,4 +1,4 @@
-"""Clusters of rows: patients, days, sites."""
+"""Cluster labels of rows, such as patients, days or sites, as numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FEWEST_CLUSTERS = 30  # below it the bootstrap of clusters is not to be trusted
 
 
 def as_clusters(cluster: Any, n: int) -> np.ndarray:
-    """Return the number of each row's cluster, from 0 in the order of their first rows; warn if there are few."""
+    """Number the clusters from 0 in the order of their first rows and return the number of each row; warn if few."""
     import warnings
 
     import pandas as pd

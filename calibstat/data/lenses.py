@@ -1,9 +1,9 @@
-"""Lenses: what a K-class problem becomes a smaller problem by, and what then is tested.
+"""Lenses: reductions of a K-class problem to a binary one, or to one of other classes.
 
-A lens is two pure functions, scores(prob) and outcomes(prob, label), and the null hypothesis it leads to: that outcomes
-are calibrated given the scores, the induced predictions, which is less than given the whole vectors. Labels are always
-drawn from the full predicted vector and then looked at through the lens; what is seen then has the law of that null
-hypothesis, so that a test is exact for it wherever rows are independent.
+A lens is two pure functions, scores(prob) and outcomes(prob, label), and a null hypothesis: that the outcomes are
+calibrated given the scores, which is weaker than calibration given the full predicted vectors. Labels are always drawn
+from the full predicted vector and then mapped by the lens. The outcomes then have their distribution under that null
+hypothesis, so that a test of it is exact if rows are independent.
 """
 
 from __future__ import annotations
@@ -18,32 +18,33 @@ import numpy as np
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 
-TRIED = 200  # rows in which a lens of one's own is checked against every class
-ROWS = 2048  # rows whose classes are put in order together, so that little memory is needed
+TRIED = 200  # rows on which a user-defined lens is checked with every class
+ROWS = 2048  # rows sorted together, to save memory
 
 
 @dataclass(frozen=True, repr=False)
 class Lens:
-    """A view of a K-class problem as one event, or as a problem of other classes.
+    """A reduction of a K-class problem to a binary problem, or to a problem of other classes.
 
     Attributes
     ----------
     name : str
         Its name, printed with every result.
     scores : callable
-        ``scores(prob)`` on an array of shape (n, K): the predicted probability of the event, shape (n,), or of each
-        of the classes seen through the lens, shape (n, L).
+        ``scores(prob)`` of an array of shape (n, K): the predicted probability of the binary outcome, shape (n,), or
+        of each of the L new classes, shape (n, L).
     outcomes : callable
-        ``outcomes(prob, label)`` with label of shape (n,): whether the event happened, or which of the L classes did,
-        from 0 to L - 1.
+        ``outcomes(prob, label)`` with label of shape (n,): the binary outcome, 0 or 1, or the new class, from 0 to
+        L - 1; shape (n,).
     null : str
-        What a test through it tests, in one sentence: that, given the scores alone, outcomes happen with them.
+        The null hypothesis of a test through this lens, in one sentence: given the scores alone, they are the
+        probabilities of the outcomes.
     names : callable or None
-        ``names(names)``, what the L classes are called, given the names of the K classes.
+        ``names(names)``: the names of the L classes, given those of the K classes; if None, numbers from 0.
 
     Examples
     --------
-    A lens of one's own, the odd classes against the even ones:
+    A user-defined lens, the odd classes against the even ones:
 
     >>> import calibstat as cs
     >>> odd = cs.Lens(
@@ -67,23 +68,23 @@ class Lens:
         return f"Lens({self.name})"
 
     def __call__(self, predictions: Predictions) -> Sample | Predictions:
-        """Return what is seen: a `Sample` of the event, or the `Predictions` of the new classes."""
+        """Return the reduced data: a `Sample` of the binary outcome, or `Predictions` of the new classes."""
         outcomes, scores = self.rows(predictions)
         if scores.ndim == 1:
             return Sample.from_rows(outcomes, scores)
         return self.vectors(predictions, outcomes, scores)
 
     def rows(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
-        """Return the outcomes and the scores that are seen.
+        """Return outcomes and scores, row by row.
 
         Raises
         ------
         ValueError
-            If scores or outcomes are not of the right shape, or scores are not the predicted probabilities of outcomes,
-            in the first rows, where every class is tried.
+            If scores or outcomes do not have the right shape, or scores are not the predicted probabilities of the
+            outcomes. The latter is checked on the first 200 rows, with every class as the label.
         """
         prob, label = predictions.prob, predictions.label
-        if self.scores is _largest and self.outcomes is _hit:  # known since the predictions were checked
+        if self.scores is _largest and self.outcomes is _is_top:  # known since the predictions were checked
             return (predictions.top == label).astype(np.float64), predictions.largest
         scores, outcomes = np.asarray(self.scores(prob)), np.asarray(self.outcomes(prob, label))
         if not self.scores.__module__ == self.outcomes.__module__ == __name__:
@@ -96,8 +97,8 @@ class Lens:
         return outcomes, scores
 
     def vectors(self, predictions: Predictions, outcomes: np.ndarray, scores: np.ndarray) -> Predictions:
-        """Return the predictions of the new classes from the outcomes and the scores that are seen."""
-        if self.scores is _classes and self.outcomes is _happened:
+        """Return the predictions of the new classes, given outcomes and scores as from `rows`."""
+        if self.scores is _classes and self.outcomes is _label:
             return predictions
         return predictions.regrouped(outcomes, scores, self.names(predictions.names) if self.names else None)
 
@@ -109,7 +110,7 @@ class Lens:
             if outcome.min() < 0 or outcome.max() >= seen:
                 raise ValueError(
                     f"expected outcomes of lens {self.name!r} from 0 to {seen - 1}, found some from {outcome.min()} to "
-                    f"{outcome.max()} where class {k} happened"
+                    f"{outcome.max()} where class {k} is observed"
                 )
             if scores.ndim == 1:
                 expected += prob[:, k] * outcome
@@ -129,7 +130,7 @@ def _classes(prob: np.ndarray) -> np.ndarray:
     return prob
 
 
-def _happened(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+def _label(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
     return label
 
 
@@ -141,37 +142,36 @@ def _largest(prob: np.ndarray) -> np.ndarray:
     return prob.max(axis=1).astype(np.float64)
 
 
-def _hit(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+def _is_top(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
     return (prob.argmax(axis=1) == label).astype(np.int64)
 
 
 top_label = Lens(
     "top_label",
     _largest,
-    _hit,
+    _is_top,
     "given the probability of the most likely class (of equally likely ones the first) alone, in every row "
-    "independently, that class happens with this probability.",
+    "independently, that class is observed with this probability.",
 )
 canonical = Lens(
     "canonical",
     _classes,
-    _happened,
-    "given the whole predicted vectors, in every row independently, every class happens with its predicted "
-    "probability.",
+    _label,
+    "given the predicted vectors, in every row independently, every class is observed with its predicted probability.",
     _same,
 )
 
 
 @dataclass(frozen=True)
 class ClassWise:
-    """Not one problem but K that share their rows: for each class whether it happens.
+    """K binary problems that share their rows: each class against the rest.
 
     Attributes
     ----------
     name : str
         Its name, printed with every result.
     null : str
-        What a single statistic over all classes tests: it depends on all classes of a row together.
+        The null hypothesis of a single statistic over all classes, which is that of canonical calibration.
     """
 
     name: str = "class_wise"
@@ -185,13 +185,13 @@ class_wise = ClassWise()
 
 
 def null_of_class(name: Any) -> str:
-    """Say what is tested of one class."""
+    """Return the null hypothesis for one class."""
     of = f"class {name}"
-    return f"given the probability of {of} alone, in every row independently, {of} happens with this probability."
+    return f"given the probability of {of} alone, in every row independently, {of} is observed with this probability."
 
 
 def one_class(k: int) -> Lens:
-    """Return the lens that looks at whether one class happens.
+    """Return the lens of one class against the rest.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def one_class(k: int) -> Lens:
     --------
     >>> import calibstat as cs
     >>> cs.lenses.one_class(2).null
-    'given the probability of class 2 alone, in every row independently, class 2 happens with this probability.'
+    'given the probability of class 2 alone, in every row independently, class 2 is observed with this probability.'
     """
     k = _whole(k, 0, "the number of a class")
 
@@ -232,7 +232,7 @@ def one_class(k: int) -> Lens:
 
 
 def groups(partition: Sequence[Sequence[int]]) -> Lens:
-    """Return the lens that adds up the probabilities of classes that belong together.
+    """Return the lens that merges classes into groups and adds up their probabilities.
 
     Parameters
     ----------
@@ -283,21 +283,21 @@ def groups(partition: Sequence[Sequence[int]]) -> Lens:
         scores,
         outcomes,
         "given the summed probabilities of the groups alone, in every row independently, every group of classes "
-        "happens with its summed probability.",
+        "is observed with its summed probability.",
         names,
     )
 
 
 def top_k(k: int) -> Lens:
-    """Return the lens that asks which of the k most likely classes happens, if any.
+    """Return the lens of the rank of the observed class: most likely, second, ..., k-th, or another.
 
-    The new classes are the most likely one, the second most likely and so on to the k-th, and none of them. Of equally
-    likely classes the one with the smaller number comes first.
+    The new classes are the k most likely classes of each row, in order, and all others together. Of equally likely
+    classes the one with the smaller number comes first.
 
     Parameters
     ----------
     k : int
-        At least 1. With k = 1 it sees what `top_label` sees, as a problem of two classes.
+        At least 1. With k = 1 it is `top_label` as a problem of two classes.
 
     Returns
     -------
@@ -330,8 +330,8 @@ def top_k(k: int) -> Lens:
         return np.column_stack((likely, np.clip(1 - likely.sum(axis=1), 0, 1)))
 
     def outcomes(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
-        hit = order(prob) == label[:, None]
-        return np.where(hit.any(axis=1), hit.argmax(axis=1), k)
+        found = order(prob) == label[:, None]
+        return np.where(found.any(axis=1), found.argmax(axis=1), k)
 
     def names(of_classes: tuple[Any, ...]) -> tuple[Any, ...]:
         return (*(_ordinal(i + 1) for i in range(k)), "another")
@@ -342,7 +342,7 @@ def top_k(k: int) -> Lens:
         f"top_k({k})",
         scores,
         outcomes,
-        f"given the {largest} alone, in every row independently, {likely}, or another, happens with its predicted "
+        f"given the {largest} alone, in every row independently, {likely}, or another, is observed with its predicted "
         "probability.",
         names,
     )
@@ -350,17 +350,17 @@ def top_k(k: int) -> Lens:
 
 @dataclass(frozen=True)
 class LensFamily:
-    """Lenses that need an argument, and how the command line spells one: ``family:argument``.
+    """A kind of lens that takes an argument, written ``family:argument`` on the command line.
 
     Attributes
     ----------
     example : str
-        What stands behind the colon, such as NAME for the name of a class.
+        An example of the argument, such as NAME for the name of a class.
     read : callable
-        ``read(argument, names, number)``: the lens of a text, whose classes are called by `names`; `number` returns
-        the number of a class from its name, and raises if there is none.
+        ``read(argument, names, number)``: the lens, given the argument as text and the names of the classes;
+        ``number(name)`` returns the number of a class and raises if there is none.
     shows_classes : bool
-        Whether it shows several classes, and not one event.
+        Whether the lens shows several classes, and not a binary outcome.
     """
 
     example: str
@@ -369,7 +369,7 @@ class LensFamily:
 
 
 def name_class(k: int, names: Sequence[str]) -> Lens:
-    """Return the lens that looks at whether a class happens, and calls it by its name."""
+    """Return the lens of one class against the rest, which names the class."""
     return replace(one_class(k), name=f"one_class:{names[k]}", null=null_of_class(names[k]))
 
 
@@ -395,7 +395,7 @@ def _read_groups(argument: str, names: Sequence[str], number: Callable[[str], in
     return replace(groups(partition), name="groups:" + ",".join("+".join(names[k] for k in each) for each in partition))
 
 
-# To add a lens: a line here, or in FAMILIES if it needs an argument. One that shows several classes names them.
+# To add a lens, add a line here, or in FAMILIES if it takes an argument. A lens of several classes needs `names`.
 LENSES: Mapping[str, Lens | ClassWise] = MappingProxyType(
     {"top_label": top_label, "class_wise": class_wise, "canonical": canonical}
 )
@@ -409,7 +409,7 @@ FAMILIES: Mapping[str, LensFamily] = MappingProxyType(
 
 
 def spellings(*, shows_classes: bool | None = None) -> list[str]:
-    """Name all lenses as the command line spells them, or those that show several classes or do not."""
+    """List the lenses as written on the command line: all, or only those that show several classes, or do not."""
     plain = {name: isinstance(lens, Lens) and lens.names is not None for name, lens in LENSES.items()}
     of_families = {f"{name}:{family.example}": family.shows_classes for name, family in FAMILIES.items()}
     return [text for text, several in (plain | of_families).items() if shows_classes in (None, several)]

@@ -1,4 +1,4 @@
-"""The three kinds of data that a question can be about: checked once, and seen through a lens."""
+"""Binary, multiclass and class-wise data: the arguments of a verb, checked once and seen through a lens."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ import numpy as np
 
 from calibstat.data import lenses
 from calibstat.data.lenses import ClassWise, Lens, find_lens
-from calibstat.data.predictions import Predictions, as_predictions, n_columns
-from calibstat.data.sample import Sample, as_rows, as_sample, check_rows, need_counts
+from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.sample import Sample, as_sample, need_counts
+from calibstat.data.validation import as_rows, check_rows, n_columns
 
 EVENT = "event: outcome 1"
 EVENT_NULL = "given the predictions, every outcome is 1 independently with its predicted probability."
-SUBJECTS = {EVENT: "outcome 1", "lens top_label": "the most likely class", "lens canonical": "whole vectors"}
+SUBJECTS = {EVENT: "outcome 1", "lens top_label": "the most likely class", "lens canonical": "all classes jointly"}
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
 
 
 def subject(lens: str) -> str:
-    """Say in words what a result whose lens this is speaks of."""
+    """Return in words which outcome a result is about, given its lens."""
     return SUBJECTS.get(lens, lens)
 
 
 @dataclass(frozen=True)
 class Observations(ABC):
-    """Outcomes and predictions as a lens shows them, and the null hypothesis of calibration in words."""
+    """Outcomes and predictions seen through a lens, with the null hypothesis of calibration in words."""
 
     lens: str
     null: str
@@ -41,35 +42,35 @@ class Observations(ABC):
         multiclass: Callable[[MulticlassData], B],
         class_wise: Callable[[ClassWiseData], C],
     ) -> A | B | C:
-        """Return what the function for this kind of data returns."""
+        """Call the function for this kind of data and return its result."""
 
     @abstractmethod
     def impossible(self) -> str:
-        """Say in which row first something of probability 0 was observed, which makes a mean of logarithms infinite."""
+        """Name the first row whose observed outcome had probability 0, which makes log losses infinite; "" if none."""
 
     @property
     def class_names(self) -> tuple[Any, ...]:
-        """The names of the classes."""
+        """The names of the classes; none of binary data."""
         return ()
 
     def one_event(self, what: str = "") -> BinaryData:
-        """Return the data if they are of one event, or raise."""
+        """Return the data if they are binary, else raise."""
         wanted = f" for {what}" if what else ""
         raise ValueError(
-            f"expected a lens that shows one event{wanted}, such as top_label or one_class(k); found {self.lens}"
+            f"expected a lens that shows a binary outcome{wanted}, such as top_label or one_class(k); found {self.lens}"
         )
 
 
 @dataclass(frozen=True)
 class BinaryData(Observations):
-    """Predictions of one event, either as rows that have not been sorted or as a summary."""
+    """Binary outcomes and predictions, either as unsorted rows or as a summary."""
 
     rows: tuple[np.ndarray, np.ndarray] | None
     summary: Sample | None
 
     @property
     def sample(self) -> Sample:
-        """The sorted summary."""
+        """The sorted summary of the rows."""
         if self.summary is not None:
             return self.summary
         assert self.rows is not None
@@ -77,12 +78,12 @@ class BinaryData(Observations):
 
     @property
     def prob(self) -> np.ndarray:
-        """All predictions, or the distinct ones of a summary."""
+        """The predictions of all rows, or the distinct ones of a summary."""
         return self.rows[1] if self.rows is not None else self.sample.value
 
     @property
     def row_predictions(self) -> np.ndarray | None:
-        """The predictions row by row, by which messages name a row; none of a summary."""
+        """The predictions row by row, for messages that name a row; None for a summary."""
         return None if self.rows is None else self.rows[1]
 
     def choose(
@@ -97,19 +98,19 @@ class BinaryData(Observations):
         return self
 
     def counted(self, what: str) -> Sample:
-        """Return the summary if `what` can draw its rows."""
+        """Return the summary; raise if its weights are real-valued, so that `what` cannot draw rows."""
         sample = self.sample
         need_counts(sample, what)
         return sample
 
     def check_rows(self) -> None:
-        """Raise unless there are rows, which a summary has not, of outcomes and probabilities."""
+        """Raise unless there are rows (not a summary) of valid outcomes and probabilities."""
         if self.rows is None:
             raise ValueError("expected rows, y_true and y_prob, found a Sample, in which rows cannot be told apart")
         check_rows(*self.rows)
 
     def float_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return outcomes and predictions as they are drawn from, checked."""
+        """Return checked outcomes and predictions as float64."""
         self.check_rows()
         assert self.rows is not None
         y, p = self.rows
@@ -121,14 +122,12 @@ class BinaryData(Observations):
             return _of_row((p == 0) & (y == 1) | (p == 1) & (y == 0))
         value, count, positives = self.sample.arrays
         bad = (value == 0) & (positives > 0) | (value == 1) & (positives < count)
-        return f"what happened, which was predicted to be {value[np.argmax(bad)]:g}, had probability 0" * bool(
-            bad.any()
-        )
+        return f"an observed outcome had probability 0, at prediction {value[np.argmax(bad)]:g}" * bool(bad.any())
 
 
 @dataclass(frozen=True)
 class _OfClasses(Observations):
-    """Predictions of K classes."""
+    """Labels and predictions of K classes."""
 
     predictions: Predictions
 
@@ -144,7 +143,7 @@ class _OfClasses(Observations):
 
 @dataclass(frozen=True)
 class MulticlassData(_OfClasses):
-    """Whole predicted vectors."""
+    """Labels and predictions of K classes, considered jointly."""
 
     def choose(
         self,
@@ -157,7 +156,7 @@ class MulticlassData(_OfClasses):
 
 @dataclass(frozen=True)
 class ClassWiseData(_OfClasses):
-    """The events of all classes, which share their rows."""
+    """One binary problem for each class (one against the rest); all share their rows."""
 
     weight: np.ndarray | None
 
@@ -170,7 +169,7 @@ class ClassWiseData(_OfClasses):
         return class_wise(self)
 
     def samples(self) -> Iterator[Sample]:
-        """Summarise the event of each class."""
+        """Return the binary sample of each class, one against the rest."""
         prob, label = self.predictions.prob, self.predictions.label
         for k in range(prob.shape[1]):
             yield Sample.from_rows(label == k, prob[:, k], self.weight)
@@ -187,12 +186,13 @@ def observe(
 ) -> Observations:
     """Check the data and return what the lens shows of them.
 
-    Without a lens that is outcome 1 of two, or the most likely of more classes; whole vectors if `canonical`.
+    Without a lens these are outcome 1 of two classes, or the most likely one of more; if `canonical`, all classes
+    jointly.
     """
     if isinstance(y_true, Sample):
         if lens is not None or canonical:
-            wanted = "a measure of whole vectors" if canonical else "a lens"
-            raise ValueError(f"expected rows or Predictions for {wanted}, found a Sample, which has one event only")
+            wanted = "a multiclass measure" if canonical else "a lens"
+            raise ValueError(f"expected rows or Predictions for {wanted}, found a Sample, which is binary")
         return BinaryData(EVENT, EVENT_NULL, None, as_sample(y_true, y_prob, sample_weight, labels))
     several = isinstance(y_true, Predictions) or (y_prob is not None and n_columns(y_prob) > 2)
     if not several and lens is None and not canonical:
@@ -202,9 +202,9 @@ def observe(
     predictions = as_predictions(y_true, y_prob, labels)
     if lens is None:
         seen: Lens | ClassWise = lenses.canonical if canonical else lenses.top_label
-        event = predictions.n_classes == 2 and not canonical
-        title, null = (EVENT, EVENT_NULL) if event else (f"lens {seen}", seen.null)
-        seen = lenses.one_class(1) if event else seen
+        binary = predictions.n_classes == 2 and not canonical
+        title, null = (EVENT, EVENT_NULL) if binary else (f"lens {seen}", seen.null)
+        seen = lenses.one_class(1) if binary else seen
     else:
         seen = find_lens(lens)
         title, null = f"lens {seen}", seen.null
@@ -218,9 +218,9 @@ def observe(
             return BinaryData(title, null, rows, None)
         return BinaryData(title, null, None, Sample.from_rows(*rows, sample_weight))
     if sample_weight is not None:
-        raise ValueError(f"expected no sample_weight for whole vectors, found one with lens {seen}")
+        raise ValueError(f"expected no sample_weight for multiclass data, found one with lens {seen}")
     return MulticlassData(title, null, seen.vectors(predictions, outcomes, scores))
 
 
 def _of_row(bad: np.ndarray) -> str:
-    return f"what happened at row {int(np.argmax(bad))} had probability 0" if bad.any() else ""
+    return f"the observed outcome at row {int(np.argmax(bad))} had probability 0" if bad.any() else ""

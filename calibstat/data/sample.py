@@ -1,15 +1,14 @@
-"""The sample: outcomes and predicted probabilities, checked once and kept as a sorted summary."""
+"""Binary outcomes and predictions, summarised as distinct predictions with counts."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.validation import as_rows, as_vector, check_all, check_rows, row_error
 
 LARGEST_COUNT = 2.0**53  # above it a float64 no longer counts every row
 ORDINARY = 2.0**500  # real-valued weights up to it, and down to its inverse, can be added up and multiplied
@@ -17,11 +16,11 @@ ORDINARY = 2.0**500  # real-valued weights up to it, and down to its inverse, ca
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sample:
-    """Outcomes and predictions as a sorted summary: the distinct predictions and how many rows and positives each has.
+    """Binary outcomes and predictions, summarised: the distinct predictions with their numbers of rows and positives.
 
-    Of one event of one model nothing but clusters needs more, so ties are exact, whole-number weights are free, two
-    samples merge with ``+``, and a ``GROUP BY`` on any database is valid input. Make one with `Sample.from_rows` or
-    `Sample.from_counts`; its arrays must not be written to.
+    The summary holds all that binary calibration of one model needs, except clusters. Ties are exact, whole-number
+    weights cost nothing, two samples merge with ``+``, and the result of a ``GROUP BY`` in a database is valid input.
+    Make one with `Sample.from_rows` or `Sample.from_counts`; do not write to its arrays.
 
     Attributes
     ----------
@@ -34,7 +33,7 @@ class Sample:
     kind : {"counts", "weights"}
         "counts" if every weight is a whole number. Tests and bootstraps need counts.
     n_zero_weight : int
-        Rows of weight zero, which were left out.
+        Number of rows of weight zero, which are left out.
     unit : float
         The weight that 1 in `count` and `positives` stands for: 1, or, where the largest weight is above 3e150 or
         below 3e-151 and the total might not be a number, the largest.
@@ -58,7 +57,7 @@ class Sample:
 
     @classmethod
     def from_rows(cls, y_true: Any, y_prob: Any, sample_weight: Any = None, *, labels: Any = None) -> Sample:
-        """Check rows of outcomes and predictions and summarise them.
+        """Make a sample from rows of outcomes and predictions.
 
         Parameters
         ----------
@@ -110,12 +109,12 @@ class Sample:
         if weight.size != p.size:
             raise ValueError(f"expected one weight a row, found {weight.size} weights for {p.size} rows")
         check_rows(y, p)
-        _check(np.isfinite(weight) & (weight >= 0), "a finite weight of at least 0", weight, "sample_weight")
+        check_all(np.isfinite(weight) & (weight >= 0), "a finite weight of at least 0", weight, "sample_weight")
         return _summarise(p, weight, weight * y)
 
     @classmethod
     def from_counts(cls, value: Any, count: Any, positives: Any) -> Sample:
-        """Check a summary: a prediction, its number of rows and how many of them were positive.
+        """Make a sample from predictions with their numbers of rows and of positive rows.
 
         Parameters
         ----------
@@ -146,9 +145,9 @@ class Sample:
             raise ValueError(
                 f"expected three arrays of one length, found {v.size} values, {c.size} counts, {a.size} positives"
             )
-        _check((v >= 0) & (v <= 1), "a probability from 0 to 1", v, "value")
-        _check(np.isfinite(c) & (c >= 0), "a finite count of at least 0", c, "count")
-        _check((a >= 0) & (a <= c), "positives from 0 to count", a, "positives")
+        check_all((v >= 0) & (v <= 1), "a probability from 0 to 1", v, "value")
+        check_all(np.isfinite(c) & (c >= 0), "a finite count of at least 0", c, "count")
+        check_all((a >= 0) & (a <= c), "positives from 0 to count", a, "positives")
         return _summarise(v, c, a)
 
     def __add__(self, other: Sample) -> Sample:
@@ -162,7 +161,7 @@ class Sample:
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """`value`, `count` and `positives`, as every measure takes them."""
+        """`value`, `count` and `positives`, the arguments of every binary measure."""
         return self.value, self.count, self.positives
 
     @property
@@ -173,7 +172,7 @@ class Sample:
 
     @property
     def residual(self) -> np.ndarray:
-        """The residual measure: (positives - count * value) / n at each distinct prediction."""
+        """The residuals (positives - count * value) / n at the distinct predictions, shape (m,)."""
         return (self.positives - self.count * self.value) / self.count.sum()
 
     def __repr__(self) -> str:
@@ -186,7 +185,7 @@ class Sample:
 
 
 def as_sample(y_true: Any, y_prob: Any = None, sample_weight: Any = None, labels: Any = None) -> Sample:
-    """Return the sample that a public function was given: a `Sample` itself, or rows."""
+    """Return the sample given to a public function, as a `Sample` or as rows."""
     if isinstance(y_true, Sample):
         if y_prob is not None or sample_weight is not None or labels is not None:
             raise ValueError("expected a Sample alone, found a Sample and further data beside it")
@@ -197,143 +196,15 @@ def as_sample(y_true: Any, y_prob: Any = None, sample_weight: Any = None, labels
 
 
 def need_counts(sample: Sample, what: str) -> None:
-    """Raise unless the sample's weights are whole numbers, because `what` draws rows."""
+    """Raise unless all weights are whole numbers, because `what` draws rows."""
     if sample.kind != "counts":
         raise ValueError(f"{what} needs whole-number counts of independent rows; this sample has real-valued weights")
-
-
-def as_rows(y_true: Any, y_prob: Any, labels: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return outcomes (float64 or int64) and predictions as vectors of one length; their values are not yet checked."""
-    p = as_array(y_prob, "y_prob")
-    if p.ndim == 2 and p.shape[1] > 2:
-        raise ValueError(
-            f"expected predictions of one event, found {p.shape[1]} columns; give several classes as "
-            "Predictions.from_rows(y_true, y_prob), or look at one event of theirs with lens='top_label' or "
-            "lens=lenses.one_class(k)"
-        )
-    if p.ndim == 2 and p.shape[1] == 2:
-        p = _second_column(p)
-    p = as_vector(p, "y_prob")
-    y = _as_outcomes(y_true, labels)
-    if y.size != p.size:
-        raise ValueError(f"expected one prediction for each outcome, found {y.size} outcomes and {p.size} predictions")
-    return y, p
-
-
-def check_rows(y: np.ndarray, p: np.ndarray) -> None:
-    """Raise if an outcome is not 0 or 1 or a prediction not a probability."""
-    if not (np.all((y == 0) | (y == 1)) and np.all((p >= 0) & (p <= 1))):
-        raise row_error(y, p)
-
-
-def row_error(y: np.ndarray, p: np.ndarray) -> ValueError:
-    """Say which row is the first bad one: the slow pass after a fast one has failed."""
-    outcome = (y == 0) | (y == 1)
-    if not outcome.all() and np.all((p == 0) | (p == 1)):
-        return ValueError(
-            "expected (y_true, y_prob); they look swapped: every y_prob is 0 or 1 and some y_true are not"
-        )
-    try:
-        _check(outcome, "0 or 1", y, "y_true")
-        _check((p >= 0) & (p <= 1), "a probability from 0 to 1", p, "y_prob")
-    except ValueError as error:
-        return error
-    raise AssertionError("row_error was called on good rows")
-
-
-def as_vector(data: Any, name: str) -> np.ndarray:
-    """Return `data` as a non-empty contiguous and writable float64 vector; nothing writes to it."""
-    array = as_array(data, name)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise ValueError(f"expected {name} of shape (n,) or (n, 1), found shape {array.shape}")
-    if array.size == 0:
-        raise ValueError(f"expected at least one row, found an empty {name}")
-    if array.dtype.kind not in "buif":
-        raise not_a_number(array, name)
-    return ready(array, np.float64)
-
-
-def ready(array: np.ndarray, dtype: type) -> np.ndarray:
-    """Return the array as compiled functions take it; for a read-only one they would be compiled a second time."""
-    array = np.ascontiguousarray(array, dtype)
-    return array if array.flags.writeable else array.copy()
-
-
-def as_array(data: Any, name: str) -> np.ndarray:
-    """Return whatever holds data as an array; what is missing in it raises."""
-    if not hasattr(data, "__array__") and hasattr(data, "__dataframe__"):
-        from pandas.api.interchange import from_dataframe
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # pandas 3 deprecates the protocol, others still use it
-            data = from_dataframe(data)
-    array = np.asarray(data)
-    if np.ma.isMaskedArray(data) and np.ma.is_masked(data):
-        row = np.nonzero(np.ma.getmaskarray(data))[0][0]
-        raise ValueError(f"expected no missing values, found a masked entry in {name} at row {row}")
-    if array.dtype == object and name != "y_true":
-        try:
-            return array.astype(np.float64)
-        except (TypeError, ValueError):
-            raise not_a_number(array, name) from None
-    return array
-
-
-def not_a_number(array: np.ndarray, name: str) -> ValueError:
-    """Name the first entry that is no number."""
-    for row, entry in enumerate(array.ravel().tolist()):
-        try:
-            float(entry)
-        except (TypeError, ValueError):
-            return ValueError(f"expected numbers in {name}, found {entry!r} at row {row}")
-    return ValueError(f"expected numbers in {name}, found dtype {array.dtype}")
-
-
-def _as_outcomes(y_true: Any, labels: Sequence[Any] | None) -> np.ndarray:
-    y = as_array(y_true, "y_true")
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if labels is None:
-        if y.dtype.kind in "OUST":
-            for row, entry in enumerate(y.ravel().tolist()):
-                if not isinstance(entry, int | float | np.number | np.bool_):
-                    raise ValueError(
-                        f"expected outcomes 0 and 1, found {entry!r} at row {row} in y_true; name the two with labels="
-                    )
-            y = y.astype(np.float64)
-        return ready(y, np.int64) if y.dtype == np.int64 and y.ndim == 1 and y.size else as_vector(y, "y_true")
-    if len(labels) != 2 or labels[0] == labels[1]:
-        raise ValueError(f"expected two different labels, [negative, positive], found {list(labels)!r}")
-    if y.ndim != 1 or y.size == 0:
-        raise ValueError(f"expected y_true of shape (n,) with n of at least 1, found shape {y.shape}")
-    positive = y == labels[1]
-    _check(positive | (y == labels[0]), f"one of the labels {list(labels)!r}", y, "y_true")
-    return positive.astype(np.float64)
-
-
-def _second_column(p: np.ndarray) -> np.ndarray:
-    """Return the probability of outcome 1 from two columns that must sum to 1."""
-    if p.dtype.kind not in "buif":
-        raise not_a_number(p, "y_prob")
-    eps = np.finfo(p.dtype).eps if p.dtype.kind == "f" else 0.0
-    total = p.sum(axis=1, dtype=np.float64)
-    _check(np.all((p >= 0) & (p <= 1), axis=1), "probabilities from 0 to 1", p, "y_prob")
-    _check(np.abs(total - 1) <= max(1e-6, 8 * eps), "columns that sum to 1", total, "sums of y_prob")
-    return p[:, 1]
-
-
-def _check(good: np.ndarray, expected: str, found: np.ndarray, name: str) -> None:
-    if not good.all():
-        row = int(np.argmin(good))
-        raise ValueError(f"expected {expected}, found {found[row]} in {name} at row {row}")
 
 
 def _summarise(
     value: np.ndarray, count: np.ndarray, positives: np.ndarray, n_zero_weight: int = 0, unit: float = 1.0
 ) -> Sample:
-    """Sort by prediction and add up equal ones. Equal rows are sorted too, so that their order cannot show in a sum."""
+    """Sort by prediction and add up ties. Tied rows are sorted too, so that sums do not depend on the order of rows."""
     kept = count > 0
     if not kept.any():
         raise ValueError("expected at least one row of positive weight, found none")
@@ -360,7 +231,7 @@ def _summarise(
 
 
 def _in_units(count: np.ndarray, unit: float) -> np.ndarray:
-    """Return positive weights divided by a unit; one that would vanish raises."""
+    """Return positive weights divided by a unit; raise if one would become 0."""
     found = count / unit
     if not np.all(found > 0):
         raise ValueError(f"expected weights within a factor of 1e308 of each other, found {count.min():g} and {unit:g}")
@@ -368,8 +239,8 @@ def _in_units(count: np.ndarray, unit: float) -> np.ndarray:
 
 
 @jit
-def _encode(y, p, key):  # type: ignore[no-untyped-def]
-    """Pack each row into one sortable integer, prediction first, outcome in the last bit; return whether a row is bad.
+def _encode(y: np.ndarray, p: np.ndarray, key: np.ndarray) -> bool:
+    """Pack each row into a sortable integer, prediction first, outcome in the last bit; return whether a row is bad.
 
     The bits of non-negative floats sort like the floats; the shift drops the sign, so that -0.0 becomes 0.0.
     """
@@ -382,14 +253,14 @@ def _encode(y, p, key):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _collapse(key, value, count, positives):  # type: ignore[no-untyped-def]
-    """Fill the summary of sorted keys and return how many distinct predictions there are."""
+def _collapse(key: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> int:
+    """Summarise sorted keys and return the number of distinct predictions."""
     bits = value.view(np.uint64)
     m = 0
     previous = key[0] >> np.uint64(1)
     bits[0] = previous
     c = 0
-    a = 0
+    a = np.int64(0)
     for i in range(key.size):
         current = key[i] >> np.uint64(1)
         if current != previous:
@@ -399,7 +270,7 @@ def _collapse(key, value, count, positives):  # type: ignore[no-untyped-def]
             bits[m] = current
             previous = current
             c = 0
-            a = 0
+            a = np.int64(0)
         c += 1
         a += np.int64(key[i] & np.uint64(1))
     count[m] = c

@@ -1,4 +1,4 @@
-"""Binary generators with one distribution of scores: calibrated ones and those with a known distortion."""
+"""Binary generators with a single distribution of scores, calibrated or with a known distortion."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["calibrated", "gaussian_mixture", "high_frequency", "shift", "tempera
 
 
 class ScoreGenerator(Generator):
-    """A generator with one distribution of a score t, from which it reports a prediction; a score is its own covariate.
+    """A generator with a single distribution of a score t, the covariate, which determines the prediction.
 
-    As it stands, the score is the true probability of outcome 1 and is reported as it is.
+    By default the score is the true probability of outcome 1, and the prediction.
     """
 
     def _rows(self, n: int, random: Random, distortions: Sequence[Distortion]) -> Rows:
@@ -47,7 +47,7 @@ class ScoreGenerator(Generator):
         return t
 
     def _report(self, t: np.ndarray) -> np.ndarray:
-        """Return the prediction before distortion, without a detour over log-odds."""
+        """Return the prediction before distortion, without the rounding of log-odds."""
         return t
 
     def _score_of_report(self, f: np.ndarray) -> np.ndarray:
@@ -73,7 +73,7 @@ class ScoreGenerator(Generator):
 
 
 class _Named(ScoreGenerator):
-    """A generator whose distribution of scores the user names."""
+    """A generator whose distribution of scores is an argument."""
 
     distribution: Scores
 
@@ -171,7 +171,7 @@ class shift(_Named):
     Parameters
     ----------
     delta : float
-        What is added to the log-odds of the true probability.
+        The number added to the log-odds of the true probability.
     distribution : "uniform", frozen scipy.stats distribution, sequence or mapping
         The distribution of v, not of the predictions; as for `calibrated`.
 
@@ -205,7 +205,7 @@ class _TwoNormals(Density):
 
     @property
     def grid(self) -> np.ndarray:
-        """Equal panels, so narrow that a model with a slope of 3 still changes its prediction slowly on them."""
+        """Ends of equal panels, so narrow that predictions with a slope of 3 are smooth on each."""
         return np.linspace(-10, 10, 2049)
 
     def density(self, s: np.ndarray) -> np.ndarray:
@@ -294,7 +294,7 @@ class high_frequency(ScoreGenerator):
     k : int
         Number of waves from 0 to 1, at least 1, at most 1000.
     amplitude : float
-        The largest error, above 0, at most 0.49: beyond, chances would leave [0, 1].
+        The largest error, above 0, at most 0.49: beyond, true probabilities would leave [0, 1].
 
     Raises
     ------

@@ -16,7 +16,7 @@ from calibstat.generators.population import Part
 
 __all__ = ["distorted", "groups", "prevalence"]
 
-BATCH = 2**20  # rows drawn at once in search of a rare outcome
+BATCH = 2**20  # the most rows drawn at once to find rows of a rare outcome
 
 
 @register
@@ -27,17 +27,17 @@ class distorted(Generator):
     Parameters
     ----------
     generator : Generator
-        What draws covariates and outcomes.
+        The generator of covariates and outcomes.
     temperature : float
-        What multiplies the log-odds of the prediction, positive: more than 1 is more confident.
+        The factor of the log-odds of the prediction, positive: more than 1 is more confident.
     shift : float
-        What is then added to the log-odds.
+        The number then added to the log-odds.
     s_shape : float
-        Between -1 and 1; what is then reported for v is v + s_shape sin(4 pi v) / (4 pi). It leaves 0, 1/4, 1/2,
+        Between -1 and 1; a prediction v then becomes v + s_shape sin(4 pi v) / (4 pi). It leaves 0, 1/4, 1/2,
         3/4 and 1 where they are; positive, it pushes predictions away from 0, 1/2 and 1, towards 1/4 and 3/4.
     subgroup : float
-        Share of the observations to which this happens, in (0, 1], independent of all else; the others stay as they
-        are. Below 1 it is a generator of two `groups`, named "rest" and "subgroup".
+        The share of observations with distorted predictions, in (0, 1], independent of all else. Below 1 it is a
+        generator of two `groups`, named "rest" and "subgroup".
 
     Raises
     ------
@@ -100,14 +100,14 @@ class prevalence(Generator):
     Parameters
     ----------
     generator : Generator
-        What draws from the population of the old prevalence.
+        The generator with the old prevalence.
     rate : float
         Probability of outcome 1 in the new population, between 0 and 1.
 
     Raises
     ------
     ValueError
-        If the rate is not between 0 and 1, or only one outcome happens in `generator`.
+        If the rate is not between 0 and 1, or `generator` has only one outcome.
 
     Examples
     --------
@@ -127,14 +127,14 @@ class prevalence(Generator):
         if not 0 < self.rate < 1:
             raise ValueError(f"expected rate between 0 and 1, found {self.rate!r}")
         if not 0 < self._before < 1:
-            raise ValueError(f"expected a family with both outcomes, found one with outcome {self._before:.0f} only")
+            raise ValueError(f"expected a generator with both outcomes, found one with outcome {self._before:.0f} only")
 
     @cached_property
     def _before(self) -> float:
         return sum(part.share * part.rate() for part in self.generator._parts(()))
 
     def _rows(self, n: int, random: Random, distortions: Sequence[Distortion]) -> Rows:
-        """Draw outcomes first, then for each a row of the family that has this outcome."""
+        """Draw outcomes first, then for each a row of the generator with this outcome."""
         y = random.random(n) < self.rate
         left = [n - np.count_nonzero(y), np.count_nonzero(y)]
         found: tuple[list[tuple[np.ndarray, np.ndarray]], list[tuple[np.ndarray, np.ndarray]]] = [], []
@@ -147,7 +147,7 @@ class prevalence(Generator):
                 rows = rows[: left[k]]
                 found[k].append((x[rows], p[rows]))
                 left[k] -= rows.size
-        # every batch is independent rows, of which the first that fit are taken
+        # rows are independent, so the first ones with each outcome can be taken
         (x0, p0), (x1, p1) = (tuple(map(np.concatenate, zip(*part, strict=True))) for part in found)
         x, p = np.empty(n, x0.dtype), np.empty(n)
         x[~y], x[y], p[~y], p[y] = x0, x1, p0, p1
@@ -161,14 +161,14 @@ class prevalence(Generator):
 @register
 @dataclass(frozen=True, repr=False)
 class groups(Generator):
-    """Rows that belong to named groups, each with a generator of its own; the predictions do not tell the group.
+    """Rows of named groups, each from another generator.
 
-    Measures see the pooled rows, in which the errors of groups may cancel. `sample_covariates` tells the groups.
+    Measures use the pooled rows, in which errors of groups may cancel. `sample_covariates` returns the groups.
 
     Parameters
     ----------
     members : mapping from name to (float, Generator)
-        The probability of each group, which sum to 1, and its family.
+        The probability of each group, which sum to 1, and its generator.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a generator may do to its log-odds before it reports them."""
+"""Distortions of predictions: temperature, shift and S-shape."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from calibstat.generators.distributions import solve
 
 @dataclass(frozen=True)
 class Distortion:
-    """An increasing map of predictions, on the scale of log-odds x, where 0 and 1 do not round.
+    """An increasing map of predictions on the scale of log-odds x, which avoids rounding near 0 and 1.
 
     First x becomes temperature x + shift. Then the prediction v becomes S(v) = v + a sin(4 pi v) / (4 pi), a = s_shape.
     With sinc(z) = sin(pi z) / (pi z) it is S(v) = v (1 + a sinc(4 v)), and 1 - S(v) = S(1 - v).
@@ -31,7 +31,7 @@ class Distortion:
 
     @property
     def trivial(self) -> bool:
-        """Whether nothing changes."""
+        """Whether the map is the identity."""
         return self.temperature == 1 and self.shift == 0 and self.s_shape == 0
 
     def apply(self, x: np.ndarray) -> np.ndarray:
@@ -39,7 +39,7 @@ class Distortion:
         return self._bend(self.temperature * x + self.shift)
 
     def undo(self, x: np.ndarray) -> np.ndarray:
-        """Return the log-odds that are distorted to x."""
+        """Return the log-odds that `apply` maps to x."""
         if self.s_shape:
             reach = np.log1p(abs(self.s_shape)) - np.log1p(-abs(self.s_shape))  # _bend moves nothing further
             x = solve(self._bend, x, x - reach, x + reach)

@@ -1,4 +1,4 @@
-"""Distributions of the hidden score, and the points and weights that stand for them in integrals."""
+"""Distributions of scores, with nodes and weights for integrals."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from functools import cache
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 Function = Callable[[np.ndarray], np.ndarray]
 Random = np.random.Generator
 
 
 class _FrozenDistribution(Protocol):
-    """What is asked of a frozen `scipy.stats` distribution."""
+    """The methods used of a frozen `scipy.stats` distribution."""
 
-    def ppf(self, q: Any) -> Any: ...
-    def cdf(self, x: Any) -> Any: ...
-    def pdf(self, x: Any) -> Any: ...
-    def rvs(self, *, size: int, random_state: Random) -> Any: ...
-    def support(self) -> Any: ...
+    def ppf(self, q: ArrayLike) -> np.ndarray: ...
+    def cdf(self, x: ArrayLike) -> np.ndarray: ...
+    def pdf(self, x: ArrayLike) -> np.ndarray: ...
+    def rvs(self, *, size: int, random_state: Random) -> np.ndarray: ...
+    def support(self) -> tuple[float, float]: ...
 
 
 Scores = str | Sequence[float] | np.ndarray | Mapping[float, float] | _FrozenDistribution
@@ -33,7 +34,7 @@ SMALLEST_PANEL = 1e-13
 
 @dataclass(frozen=True)
 class Points:
-    """A distribution on finitely many points; equally likely ones have whole weights, so that quantiles tie exactly."""
+    """A distribution on finitely many points; equally likely ones have integer weights, for exact quantiles."""
 
     point: np.ndarray
     weight: np.ndarray
@@ -71,11 +72,11 @@ class Density:
         return _graded()
 
     def score(self, s: np.ndarray) -> np.ndarray:
-        """Return t."""
+        """Return the score t at s."""
         return s
 
     def where(self, t: np.ndarray) -> np.ndarray:
-        """Return s, the inverse of `score`."""
+        """Return s at the score t, the inverse of `score`."""
         return t
 
     def density(self, s: np.ndarray) -> np.ndarray:
@@ -101,7 +102,7 @@ class Density:
         return float((weight * self.density(s)).sum())
 
     def cdf(self) -> Function:
-        """Return the share below s as a function: sums over whole panels and a rule on what is left."""
+        """Return the distribution function of s: sums over whole panels and quadrature on the last one."""
         s, weight = gauss(self.grid[:-1], self.grid[1:])
         ends = np.concatenate([[0.0], np.cumsum((weight * self.density(s)).sum(axis=-1))])
 
@@ -118,7 +119,7 @@ class Density:
         """Return Gauss-Legendre nodes and weights on panels within which no bin ends and no residual changes sign.
 
         Partial sums of residuals are then monotone within a panel, so that their extremes are at the ends of panels,
-        where they are exact: suprema over intervals (KS, Kuiper) and unbinned norms lose nothing to the nodes.
+        where they are exact: suprema over intervals (KS, Kuiper) and unbinned norms have no discretisation error.
         """
 
         def prediction(s: np.ndarray) -> np.ndarray:
@@ -189,7 +190,7 @@ class Frozen(Density):
 
 @dataclass(frozen=True)
 class _Reweighted(Density):
-    """A distribution whose density is multiplied by a function of the score; rows of it are drawn elsewhere."""
+    """A distribution whose density is multiplied by a function of the score; it draws no rows."""
 
     base: Density
     factor: Function
@@ -219,7 +220,7 @@ def gauss(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def solve(function: Function, target: float | np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Bisect: where does a function, monotone from each `low` to each `high`, take the target?"""
+    """Return where a function, monotone from each `low` to each `high`, equals the target, by bisection."""
     rising = function(high) > function(low)
     for _ in range(64):
         middle = (low + high) / 2
@@ -229,7 +230,7 @@ def solve(function: Function, target: float | np.ndarray, low: np.ndarray, high:
 
 
 def find_distribution(distribution: Scores) -> Points | Density:
-    """Return the distribution on [0, 1] that the argument `distribution` of a generator names, or raise."""
+    """Return the distribution on [0, 1] given by the argument `distribution` of a generator, or raise."""
     if isinstance(distribution, Mapping):
         point, weight = (np.array(list(part), np.float64) for part in (distribution.keys(), distribution.values()))
         if not (np.all((weight > 0) & (weight <= 1)) and abs(weight.sum() - 1) < 1e-9):

@@ -19,7 +19,7 @@ Columns = tuple[Sequence[float], Sequence[float], Sequence[float]]
 
 
 class _Table(ScoreGenerator):
-    """A generator on finitely many numbered points, with arrays of weights, chances and predictions."""
+    """A generator on finitely many numbered points, with arrays of weights, true probabilities and predictions."""
 
     def _columns(self) -> Columns:
         raise NotImplementedError
@@ -42,7 +42,7 @@ class _Table(ScoreGenerator):
 @register
 @dataclass(frozen=True, repr=False)
 class hidden(_Table):
-    """Large errors that hide in one bin: of 1000 rows, 450 predict .52 and are all wrong, 550 predict .58, all right.
+    """Large errors that cancel in a bin: 450 of 1000 rows predict .52 with outcome 0, 550 predict .58 with outcome 1.
 
     In the population the two predictions have probability .45 and .55 and outcome 0 and 1. With 10 equal bins the
     errors cancel and `ece` is .003, although no prediction is closer than .42 to its outcome (Nixon et al. 2019,
@@ -66,12 +66,12 @@ class hidden(_Table):
 class domain(_Table):
     """A finite domain of covariates, on which the true distance from calibration is known: see `Generator.distance`.
 
-    The points are numbered from 0. Two of them may have the same prediction, which then stands for both.
+    The points are numbered from 0. Several points may have the same prediction.
 
     Parameters
     ----------
     probability : sequence of floats
-        The probability of each point, positive and of sum 1.
+        The probability of each point, positive, with sum 1.
     chance : sequence of floats
         The probability of outcome 1 at each point, in [0, 1].
     prediction : sequence of floats
@@ -82,10 +82,8 @@ class domain(_Table):
     ValueError
         If the three are not of one length of at least 1, or out of range.
 
-    Examples
-    --------
-    Two populations that look the same in predictions and outcomes, at different distances from calibration (Błasiok et
-    al. 2023, lemma 4.5, arXiv:2211.16886):
+    Examples -------- Two populations with the same distribution of predictions and outcomes, at different distances
+    from calibration (Błasiok et al. 2023, lemma 4.5, arXiv:2211.16886):
 
     >>> from calibstat import generators
     >>> rare, common, prediction = 0.1 / 1.2, 0.5 - 0.1 / 1.2, (0.4, 0.4, 0.6, 0.6)
@@ -118,20 +116,20 @@ class domain(_Table):
 @register
 @dataclass(frozen=True, repr=False)
 class quadratic_gap(_Table):
-    """Two worlds with one distribution of predictions and outcomes, of which one is much nearer to calibration.
+    """Two domains with the same distribution of predictions and outcomes, one much nearer to calibration.
 
     The points 00, 01, 10, 11 have probabilities 1/2 - q, q, q, 1/2 - q with q = alpha / (1 + 2 alpha); the prediction
-    is 1/2 - alpha at the first two and 1/2 + alpha at the others. In variant 1 the chances of outcome 1 are 1/2 -
+    is 1/2 - alpha at the first two and 1/2 + alpha at the others. In variant 1 the true probabilities are 1/2 -
     alpha, 1, 0 and 1/2 + alpha, so that predicting 1/2 at 01 and 10 would be calibrated: the true distance is 2 alpha²
     / (1 + 2 alpha). In variant 2 they are 1/2 everywhere and the distance is alpha. No measure of predictions and
-    outcomes can tell which it is (Błasiok et al. 2023, lemma 4.5, arXiv:2211.16886).
+    outcomes can distinguish them (Błasiok et al. 2023, lemma 4.5, arXiv:2211.16886).
 
     Parameters
     ----------
     alpha : float
         Above 0, at most 1/2.
     variant : {1, 2}
-        Which of the two worlds.
+        Which of the two domains.
 
     Raises
     ------
@@ -213,7 +211,7 @@ class two_point(_Table):
 
     At epsilon 0 this is calibrated; beside it the unbinned calibration error is 1/2 - epsilon, although predictions
     need to move by abs(epsilon) only (Błasiok et al. 2023, section 1, arXiv:2211.16886). Below 0 the predictions are
-    the wrong way round.
+    reversed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Simulators with known population values."""
+"""Base class of binary generators: simulators with known population values."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def drawing(n: int, rng: Seed) -> tuple[int, Random]:
-    """Check a number of rows and return it with what draws them."""
+    """Check the number of rows and return it with the random generator."""
     if isinstance(n, bool) or n != int(n) or n < 1:
         raise ValueError(f"expected n to be a whole number of at least 1, found {n!r}")
     return int(n), np.random.default_rng(rng)
 
 
 class Generator:
-    """What all binary generators share: covariates, the prediction made from them, and the chance of outcome 1."""
+    """A binary generator: a distribution of covariates, with the prediction and the true probability at each."""
 
     def sample(self, n: int, rng: Seed = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw independent rows.
@@ -40,7 +40,7 @@ class Generator:
         n : int
             Number of rows, at least 1.
         rng : None, int, SeedSequence or Generator
-            Whatever `numpy.random.default_rng` takes.
+            As for `numpy.random.default_rng`.
 
         Returns
         -------
@@ -57,14 +57,14 @@ class Generator:
         return self.sample_covariates(n, rng)[1:]
 
     def sample_covariates(self, n: int, rng: Seed = None) -> Rows:
-        """Draw the rows that `sample` draws, with what the predictions are made from.
+        """Draw the rows of `sample` together with their covariates.
 
         Parameters
         ----------
         n : int
             Number of rows, at least 1.
         rng : None, int, SeedSequence or Generator
-            Whatever `numpy.random.default_rng` takes.
+            As for `numpy.random.default_rng`.
 
         Returns
         -------
@@ -84,17 +84,17 @@ class Generator:
         return x, y.astype(np.int64), p
 
     def truth(self, measure: str | Measure | type[Measure] = "ece", **options: Any) -> float:
-        """Return the measure of the population, which an estimate from n rows tends to as n grows.
+        """Return the measure of the population, the limit of estimates from n rows as n grows.
 
         Parameters
         ----------
         measure : str or Measure
-            A name in `calibstat.MEASURES`, or a measure itself. The value is known of every binary measure that comes
-            with calibstat, and of user-defined seminorms, mean losses, measures over bins (to 1e-4, unless they define
+            A name in `calibstat.MEASURES`, or a measure itself. The value is known for every binary measure of
+            calibstat, and for user-defined seminorms, mean losses, measures over bins (to 1e-4, unless they define
             `population_edges`), and statistics that set `plugs_in` or define `population_value`.
         **options
             Options of the measure. ``strategy="quantile"`` means the quantiles of the population; ascending cuts, as
-            of a sample, the population's error over those cells; ``n_bins=None`` E|E[y | v] - v|.
+            for a sample, mean the cells between them; ``n_bins=None`` E|E[y | v] - v|.
 
         Returns
         -------
@@ -106,8 +106,7 @@ class Generator:
         ValueError
             If the measure or an option is unknown, or an option depends on n, as ``n_bins="cube_root"`` does.
         NotImplementedError
-            If the population value of the measure is not known, or it has none on so many distinct predictions
-            (`upper_distance`).
+            If the population value is not known, or there are too many distinct predictions for it (`upper_distance`).
 
         Notes
         -----
@@ -119,8 +118,8 @@ class Generator:
         `mcb` of curves that rise and fall. `lower_distance` has the error of its grid.
 
         An optimal partition for `interval_ce` has an interval of positive width only where the curve crosses the
-        diagonal steeply, for other intervals lose nothing if they are cut ever finer. The ends of these are rounded to
-        nodes, on 16384 panels and more: off by less than 1e-4. `random_interval_ce` and `surrogate_interval_ce` are
+        diagonal steeply; elsewhere finer cuts cost nothing. The ends of such intervals are rounded to nodes, on 16384
+        panels and more: off by less than 1e-4. `random_interval_ce` and `surrogate_interval_ce` are
         off by less than 1e-5.
 
         Mixtures of continuous distributions (groups, distorted subgroups) are added up in 4096 and more common cells,
@@ -128,14 +127,14 @@ class Generator:
         unbinned norms and `post_processing_gap` are off by less than 1e-6, because a curve may cross the diagonal
         within a cell.
 
-        The log loss, normalized or not, is that of exact arithmetic. Where a confident family makes predictions that
-        round to 1 (at temperature 5, one row in 1e7 does and is wrong) estimates of it can be infinite; other measures
-        see ties.
+        The log loss, normalized or not, is that of exact arithmetic. If predictions of a confident generator round to 1
+        (at temperature 5, one row in 1e7 does and is wrong), estimates of it can be infinite; for other measures they
+        are ties.
         """
         found = find_measure(measure, options)
         with unknown_value_of(found):
             if not isinstance(found, Statistic):
-                raise NotImplementedError("it is of predictions of several classes")
+                raise NotImplementedError("it is a multiclass measure")
             return found.population_value(self._population)
 
     def curve(self, v: ArrayLike) -> np.ndarray:
@@ -149,18 +148,16 @@ class Generator:
         Returns
         -------
         ndarray of float64
-            Of the shape of `v`; nan at predictions that have no curve because the family never makes them.
+            Of the shape of `v`; nan at predictions that the generator never makes.
 
         Raises
         ------
         ValueError
             If a prediction is not in [0, 1].
 
-        Notes
-        -----
-        In a mixture it is the average of the chances that its parts have at this prediction, weighted by the densities
-        of their predictions; predictions of positive probability outweigh any density. A single continuous distribution
-        has a formula, which is returned for predictions outside its support too.
+        Notes ----- In a mixture it is the average of the true probabilities of its parts at this prediction, weighted
+        by the densities of their predictions; predictions of positive probability outweigh any density. A single
+        continuous distribution has a formula, which is returned for predictions outside its support too.
         """
         f = np.asarray(v, np.float64)
         if not np.all((f >= 0) & (f <= 1)):
@@ -173,7 +170,7 @@ class Generator:
         return self._population.is_calibrated
 
     def distance(self) -> float:
-        """Return the true distance from calibration, the least mean |f(x) - g(x)| of a perfectly calibrated g.
+        """Return the true distance from calibration: the least mean |f(x) - g(x)| over perfectly calibrated g.
 
         Returns
         -------
@@ -187,9 +184,9 @@ class Generator:
 
         Notes
         -----
-        Exact: the minimum over all ways to cut the domain into sets S of the sum over S of E|f(x) - E[y | S]| on S
-        (Błasiok, Gopalan, Hu, Nakkiran 2023, section 4, arXiv:2211.16886). The domain of `domain` is what it is given,
-        that of other families the values of the score, and of groups the pairs of group and score.
+        Exact: the minimum over all partitions of the domain into sets S of the sum over S of E|f(x) - E[y | S]| on S
+        (Błasiok, Gopalan, Hu, Nakkiran 2023, section 4, arXiv:2211.16886). The domain of `domain` is given; that
+        of other generators is the values of the score, and that of groups the pairs of group and score.
         """
         return 0.0 if self.is_calibrated else self._population.distance()
 
@@ -202,7 +199,7 @@ class Generator:
         return f"{type(self).__name__}({', '.join(given)})"
 
     def _rows(self, n: int, random: Random, distortions: Sequence[Distortion]) -> Rows:
-        """Draw covariates, boolean outcomes and predictions, to which these distortions happen last."""
+        """Draw covariates, boolean outcomes and predictions, with these distortions applied last."""
         raise NotImplementedError
 
     def _parts(self, distortions: Sequence[Distortion]) -> list[Part]:

@@ -1,4 +1,4 @@
-"""The table of all generators, which enter it themselves."""
+"""The registry of generators and its decorator."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-Family = TypeVar("Family", bound=type[Any])
+Family = TypeVar("Family", bound=type[object])
 
 _REGISTERED: dict[str, Any] = {}
 GENERATORS: Mapping[str, Any] = MappingProxyType(_REGISTERED)
 
 
 def register(family: Family) -> Family:
-    """Enter a generator into the table under its name, and return it.
+    """Add a generator to the registry under its name, and return it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Generators of K classes: finitely many predictions, and labels with noise."""
+"""Multiclass generators with finitely many predictions, or with noisy labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["always_wrong", "label_noise", "six_points"]
 
 
 class _Finite(MulticlassGenerator):
-    """A family of finitely many equally likely vectors."""
+    """A generator of finitely many equally likely predicted vectors."""
 
     def _rows(self, n: int, random: Random) -> tuple[np.ndarray, np.ndarray]:
         point = random.integers(self._population.weight.size, size=n)
@@ -33,7 +33,7 @@ class _Finite(MulticlassGenerator):
 @register
 @dataclass(frozen=True, repr=False)
 class six_points(_Finite):
-    """Errors that neither the most likely class nor any single class shows: six equally likely vectors of 3 classes.
+    """Miscalibration not visible in the most likely class or any single class: six equally likely vectors of 3 classes.
 
     ================  ================
     predicted         true probability
@@ -46,8 +46,8 @@ class six_points(_Finite):
     (0.6, 0.3, 0.1)   (0.5, 0.4, 0.1)
     ================  ================
 
-    The top label and every class by itself are perfectly calibrated; as vectors the predictions are off by 0.1 in total
-    variation, each of them (Vaicenavicius et al. 2019, table 1, arXiv:1902.06977).
+    The top label and every class by itself are perfectly calibrated, but canonical calibration fails: every predicted
+    vector is off by 0.1 in total variation (Vaicenavicius et al. 2019, table 1, arXiv:1902.06977).
 
     Examples
     --------
@@ -74,12 +74,12 @@ class six_points(_Finite):
 @register
 @dataclass(frozen=True, repr=False)
 class always_wrong(_Finite):
-    """A predictor that is never right and looks good by its confidence.
+    """A predictor that is always wrong, with good calibration of its confidence.
 
-    The class is known, equally likely any of the K; a wrong one, the next, is given 1/K + epsilon and every other one
-    1/K - epsilon / (K - 1). So the Brier score of its confidence is (1/K + epsilon)², which falls like 1/K² for an
-    epsilon that falls like 1/K, and its confidence is off by 1/K + epsilon only; but that of the whole vectors stays
-    near 1 (Chidambaram, Ge 2024, proposition 4.5, arXiv:2406.04068).
+    Classes are equally likely. In each row the predictor gives a wrong class, the next one, probability 1/K + epsilon
+    and every other one 1/K - epsilon / (K - 1). So the Brier score of its confidence is (1/K + epsilon)², which falls
+    like 1/K² for an epsilon that falls like 1/K, and its confidence is off by 1/K + epsilon only; but the Brier score
+    of all classes stays near 1 (Chidambaram, Ge 2024, proposition 4.5, arXiv:2406.04068).
 
     Parameters
     ----------
@@ -126,23 +126,23 @@ class always_wrong(_Finite):
 @register
 @dataclass(frozen=True, repr=False)
 class label_noise(MulticlassGenerator):
-    """Another family whose classes are replaced by any of the K, equally likely, for a share of the rows.
+    """Another generator with label noise: in a share of the rows the class is replaced by a uniformly drawn one.
 
-    The true class may be drawn again. Predictions stay, so that calibrated ones become over-confident: the probability
-    of each class given the prediction is (1 - fraction) times what it was plus fraction / K (Nixon et al. 2019,
-    appendix B, arXiv:1904.01685, where models are fitted to such labels).
+    The true class may be drawn again. Predictions are unchanged, so that calibrated ones become over-confident: the
+    probability of each class given the prediction is (1 - fraction) times what it was plus fraction / K (Nixon et al.
+    2019, appendix B, arXiv:1904.01685, where models are fitted to such labels).
 
     Parameters
     ----------
     base : MulticlassGenerator
-        The other family.
+        The other generator.
     fraction : float
         Share of the rows, from 0 to 1.
 
     Raises
     ------
     ValueError
-        If `base` is no family of vectors or the fraction is outside its range.
+        If `base` is not a multiclass generator or the fraction is outside its range.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class label_noise(MulticlassGenerator):
 
     def __post_init__(self) -> None:
         if not isinstance(self.base, MulticlassGenerator):
-            raise ValueError(f"expected base to be a family of vectors, found {self.base!r}")
+            raise ValueError(f"expected base to be a multiclass generator, found {self.base!r}")
         if not 0 <= self.fraction <= 1:
             raise ValueError(f"expected fraction from 0 to 1, found {self.fraction!r}")
         object.__setattr__(self, "n_classes", self.base.n_classes)

@@ -1,4 +1,4 @@
-"""Simulators of K classes with known population values."""
+"""Base class of multiclass generators: simulators with known population values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ONE_SUM = 1e-6  # how far the sum of a predicted vector may be from 1
 
 
 class MulticlassGenerator:
-    """What all generators of K classes share: a distribution of predictions, and one of the class given each.
+    """A multiclass generator: a distribution of predictions, and the true probabilities of classes given each.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class MulticlassGenerator:
         n : int
             Number of rows, at least 1.
         rng : None, int, SeedSequence or Generator
-            Whatever `numpy.random.default_rng` takes.
+            As for `numpy.random.default_rng`.
 
         Returns
         -------
@@ -88,41 +88,41 @@ class MulticlassGenerator:
         reduce: str | None = None,
         **options: Any,
     ) -> float | np.ndarray:
-        """Return the measure of the population, which an estimate from n rows tends to as n grows.
+        """Return the measure of the population, the limit of estimates from n rows as n grows.
 
         Parameters
         ----------
         measure : str or Measure
             A name in `calibstat.MEASURES`, or a measure itself.
         lens : str or Lens, optional
-            A name in `calibstat.LENSES`, or one made by `calibstat.lenses`; by default "top_label" for measures of one
-            event and "canonical" for measures of whole vectors.
+            A name in `calibstat.LENSES`, or one made by `calibstat.lenses`; by default "top_label" for binary
+            measures and "canonical" for multiclass ones.
         reduce : {None, "mean", "max"}
-            What becomes of the K values through the lens "class_wise".
+            How the K values through the lens "class_wise" are summarised; None for all of them.
         **options
             Options of the measure.
 
         Returns
         -------
         float
-            Or an array of K values, one for each class, through "class_wise" without `reduce`. Through a lens that
-            sees classes, `brier` is the mean squared distance of the vector from the class, a unit vector, and
-            `log_loss` the mean of minus the logarithm of the probability that the class was given.
+            Or an array of K values, one for each class, through "class_wise" without `reduce`. Through a lens of
+            several classes, `brier` is the mean squared distance of prediction and one-hot class, and `log_loss` the
+            mean of -log of the predicted probability of the class.
 
         Raises
         ------
         ValueError
-            If the measure, an option or the lens is unknown, the measure is of one event and the lens sees more
-            classes or the other way round, or an option depends on n, as ``n_bins="cube_root"`` does.
+            If the measure, an option or the lens is unknown, a binary measure meets a lens of several classes
+            or the other way round, or an option depends on n, as ``n_bins="cube_root"`` does.
         NotImplementedError
-            If the population value is not known: of most whole-vector measures that are not sums over fixed cells, of
-            those that are named for `Generator.truth`, and over a continuous distribution of a user-defined seminorm
+            If the population value is not known: of most multiclass measures that are not sums over fixed cells, of
+            those named at `Generator.truth`, and over a continuous distribution of a user-defined seminorm
             that does not set `weak`.
 
         Notes
         -----
-        Finite distributions are summed exactly. A calibrated family has error 0 by every measure that is complete,
-        without any computation. A Dirichlet distribution is replaced by the points of a Sobol net; `dirichlet` says
+        Finite distributions are summed exactly. A calibrated generator has error 0 by every complete measure,
+        without computation. A Dirichlet distribution is replaced by the points of a Sobol net; `dirichlet` says
         how far off that is.
 
         The log loss is that of exact arithmetic: where the probability of a class rounds to 0, estimates of it can be
@@ -152,7 +152,7 @@ class MulticlassGenerator:
         Returns
         -------
         ndarray of float64
-            Of the shape of `p`; nan in rows that the family never predicts.
+            Of the shape of `p`; nan in rows that the generator never predicts.
 
         Raises
         ------
@@ -177,7 +177,7 @@ class MulticlassGenerator:
 
     def _truth(self, lens: Lens, measure: Measure) -> float:
         if self.is_calibrated and measure.info.complete:
-            with suppress(NotImplementedError):  # one calibrated point is enough to find bad arguments by
+            with suppress(NotImplementedError):  # finds bad arguments, on a single calibrated point
                 multiclass_truth.truth(points(np.ones((1, self.n_classes)) / self.n_classes), lens, measure)
             return 0.0
         return multiclass_truth.truth(self._population, lens, measure)
@@ -203,6 +203,6 @@ def points(prob: np.ndarray, chance: np.ndarray | None = None) -> MulticlassPopu
 
 
 def draw_classes(chance: np.ndarray, random: Random) -> np.ndarray:
-    """Draw a class from each row; divided by its end, a cumulative sum reaches 1 at the last class that can happen."""
+    """Draw a class from each row; cumulative sums are normalised to reach 1 at the last possible class."""
     below = chance.cumsum(axis=1)
     return (below / below[:, -1:] <= random.random((len(chance), 1))).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Population values of measures of K classes, through every lens."""
+"""Multiclass populations, and population values of measures through lenses."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from calibstat.measures.population_value import NO_EDGES, Loss
 
 @dataclass(frozen=True)
 class MulticlassPopulation:
-    """Weighted points that stand for a population: what is predicted at each, and the probabilities of the classes.
+    """Weighted points that represent a population, each with predicted and true probabilities of the classes.
 
-    `log_prob` is the logarithm of `prob`, also where a probability rounds to 0 or 1, or None where nobody asked for it.
-    `finite`: whether the points are all the predictions that there are.
+    `log_prob` is the logarithm of `prob`, exact also where a probability rounds to 0 or 1, or None if not needed.
+    `finite` says that the points are all possible predictions.
     """
 
     weight: np.ndarray
@@ -29,15 +29,15 @@ class MulticlassPopulation:
     finite: bool
 
     def seen(self, lens: Lens, logarithms: bool) -> MulticlassPopulation:
-        """Return what a lens sees; of an event, its not happening is class 0 and its happening class 1.
+        """Return the population seen through a lens; a binary outcome has classes 0 and 1.
 
-        Logarithms take far longer than all else.
+        `logarithms` computes `log_prob`, which takes far longer than all else.
         """
         if lens is canonical:
             return self
         score = np.asarray(lens.scores(self.prob))
         prob = np.column_stack((1 - score, score)) if score.ndim == 1 else score
-        # the lens itself says which classes it takes for which
+        # the outcome of every class at every point
         label = np.empty(self.weight.size, np.int64)
         outcome = np.empty(self.prob.shape, np.int64)
         for k in range(self.prob.shape[1]):
@@ -61,25 +61,25 @@ class MulticlassPopulation:
         return self.expected(loss.class_losses(self.prob, self.log_prob))
 
     def expected(self, losses: np.ndarray) -> float:
-        """Return the expectation of a loss that is given for each class, in every row."""
-        with np.errstate(invalid="ignore"):  # no chance of an infinite loss is no loss
+        """Return the expected loss, given the loss of every class at every point."""
+        with np.errstate(invalid="ignore"):  # an infinite loss of probability 0 adds 0
             return self.average(np.where(self.chance > 0, self.chance * losses, 0).sum(axis=1))
 
 
 @dataclass(frozen=True)
-class EventPopulation:
-    """The population of one event that a lens sees: class 1 of two."""
+class BinaryView:
+    """The binary population of class 1 of two, as seen through a lens."""
 
     seen: MulticlassPopulation
 
     @property
     def scattered(self) -> bool:
-        """Whether points have chances of their own, of which only means over neighbours are right."""
+        """Whether the true probability varies among points of nearly equal prediction."""
         return not self.seen.finite
 
     @property
     def finite(self) -> bool:
-        """Whether the points are all the predictions that there are."""
+        """Whether the points are all possible predictions."""
         return self.seen.finite
 
     @property
@@ -87,7 +87,7 @@ class EventPopulation:
         return np.minimum(self.seen.prob[:, 1], 1.0)  # sums of probabilities may round above 1
 
     def summary(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> Sample:
-        """Return predictions and weights; the points stay where they are."""
+        """Return predictions and weights; the points are not moved or cut."""
         chance = np.minimum(self.seen.chance[:, 1], 1.0)
         return Sample.from_counts(self._score, self.seen.weight, self.seen.weight * chance)
 
@@ -96,23 +96,23 @@ class EventPopulation:
         return self.seen.expected(np.stack(loss.outcome_losses(self._score, self.seen.log_prob), axis=1))
 
     def rate(self) -> float:
-        """Return the probability of the event."""
+        """Return the probability of outcome 1."""
         return min(self.seen.average(self.seen.chance[:, 1]), 1.0)
 
 
 def truth(population: MulticlassPopulation, lens: Lens, measure: Measure) -> float:
-    """Return a measure of the population that a lens sees."""
+    """Return a measure of the population seen through a lens."""
     seen = population.seen(lens, logarithms=measure.takes_logarithms)
     if np.asarray(lens.scores(population.prob[:1])).ndim == 1:
         if isinstance(measure, MulticlassMeasure):
-            found = f"found {lens}, of one event"
-            raise ValueError(f"expected a lens that sees classes for measure {measure.name!r}, {found}")
+            found = f"found {lens}, which is binary"
+            raise ValueError(f"expected a lens that shows several classes for measure {measure.name!r}, {found}")
         assert isinstance(measure, Statistic)
         with unknown_value_of(measure):
-            return measure.population_value(EventPopulation(seen))
+            return measure.population_value(BinaryView(seen))
     of_classes = measure.multiclass()
     if of_classes is None:
-        found = f"found {lens}, of classes"
-        raise ValueError(f"expected a lens that sees one event for measure {measure.name!r}, {found}")
+        found = f"found {lens}, which shows several classes"
+        raise ValueError(f"expected a lens that shows a binary outcome for measure {measure.name!r}, {found}")
     with unknown_value_of(of_classes):
         return of_classes.population_value(seen)

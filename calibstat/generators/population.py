@@ -1,4 +1,4 @@
-"""Populations of predictions and outcomes: integrals, the calibration curve, the distance from calibration."""
+"""Binary populations: integrals, the calibration curve, the distance from calibration."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from calibstat.measures.base import Measure
 from calibstat.measures.distances import best_merging
 from calibstat.measures.population_value import NO_EDGES, Loss
 
-CELLS = 4096  # in which parts of a mixture are added up, besides those that singular ends and bins need
-SAME = 1e-12  # predictions this close are one point of the curve, and a calibrated one is this close to its chance
-LARGEST_DOMAIN = 12  # 3**12 / 2 splittings take a third of a second
+CELLS = 4096  # common cells of the parts of a mixture, beside those at singular ends and edges of bins
+SAME = 1e-12  # predictions this close are one point of the curve; and the tolerance of calibration
+LARGEST_DOMAIN = 12  # 3**12 / 2 partitions take a third of a second
 STEEPEST = 700.0  # log-odds beyond which exponentials leave the range of floats
 
 
 class Family(Protocol):
-    """What a part asks of the family that it comes from."""
+    """The methods of a generator that a part of a population uses."""
 
     def _chance(self, t: np.ndarray) -> np.ndarray: ...
     def _log_odds(self, t: np.ndarray) -> np.ndarray: ...
@@ -38,7 +38,7 @@ class Family(Protocol):
 class Part:
     """A share of the rows in which one distribution of the score t makes predictions, increasing or decreasing in t.
 
-    `odds` multiplies the odds that the family gives outcome 1.
+    `odds` multiplies the odds of outcome 1 given by the generator.
     """
 
     family: Family
@@ -66,7 +66,7 @@ class Part:
         """Return the prediction."""
         from scipy.special import expit
 
-        # to log-odds and back rounds, and a calibrated family would no longer be so
+        # without distortion no log-odds: their rounding would miscalibrate a calibrated generator
         return expit(self.log_odds(t)) if self.distortions else self.family._report(t)
 
     def score(self, f: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ class Part:
         return float(weight @ self.chance(t) / weight.sum())
 
     def shifted(self, positive: float, negative: float) -> Part:
-        """Return the part after rows of outcome 1 and of outcome 0 became that many times as frequent."""
+        """Return the part with rows of outcome 1 and of outcome 0 made that many times as frequent."""
 
         def factor(t: np.ndarray) -> np.ndarray:
             return negative + (positive - negative) * self.chance(t)
@@ -103,7 +103,7 @@ class Part:
         return replace(self, distribution=reweighted, share=share, odds=self.odds * positive / negative)
 
     def nodes(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> tuple[np.ndarray, np.ndarray]:
-        """Return scores and weights that stand for the distribution in integrals."""
+        """Return scores and weights for integrals over the distribution."""
         return self.distribution.nodes(self.predict, self.chance, edge, strategy)
 
     def summary(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> Sample:
@@ -117,7 +117,7 @@ class Part:
         odds, chance = self.log_odds(t), self.chance(t)
         log_prob = -np.logaddexp(0, np.stack([odds, -odds], axis=1))
         negative, positive = loss.outcome_losses(self.predict(t), log_prob)
-        with np.errstate(invalid="ignore"):  # no chance of an infinite loss is no loss
+        with np.errstate(invalid="ignore"):  # an infinite loss of probability 0 adds 0
             expected = np.where(chance > 0, chance * positive, 0) + np.where(chance < 1, (1 - chance) * negative, 0)
         return float(weight @ expected / weight.sum())
 
@@ -181,13 +181,13 @@ def _cells(smooth: Sequence[Part], edge: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Population:
-    """A population of predictions and outcomes, in parts."""
+    """A population of predictions and binary outcomes, as a mixture of parts."""
 
     parts: Sequence[Part]
 
     @property
     def scattered(self) -> bool:
-        """Whether points have chances of their own, of which only means over neighbours are right."""
+        """Whether the true probability varies among points of nearly equal prediction."""
         return False
 
     @property
@@ -196,7 +196,7 @@ class Population:
         return not any(isinstance(part.distribution, Density) for part in self.parts)
 
     def summary(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> Sample:
-        """Return predictions and weights on which measures take their population values.
+        """Return the predictions and weights that represent the population.
 
         Bins end at `edge`: predictions, or for strategy "quantile" shares of the population.
         """
@@ -220,7 +220,7 @@ class Population:
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether chances are predictions on average over all points, and all parts, that make a prediction."""
+        """Whether at every prediction the mean true probability, over points and parts, is the prediction."""
 
         def exact(pooled: Sample) -> bool:
             return bool(np.all(np.abs(pooled.positives - pooled.count * pooled.value) <= SAME * pooled.count))
@@ -229,30 +229,30 @@ class Population:
         return not wrong or (len(wrong) > 1 and exact(Population(wrong).summary()))
 
     def curve(self, f: np.ndarray) -> np.ndarray:
-        """Return the probability of outcome 1 given the prediction; nan where no prediction is."""
+        """Return the probability of outcome 1 given the prediction; nan where there is no prediction."""
         from scipy.special import logit
 
         value, probability, positives = _points(self.parts)
         near = np.abs(f[..., None] - value) <= SAME
-        mass, hits = near @ probability, near @ positives
+        mass, ones = near @ probability, near @ positives
         smooth = [part for part in self.parts if isinstance(part.distribution, Density)]
         if len(smooth) == 1:
-            mass, hits = np.where(mass > 0, (mass, hits), (np.ones_like(f), smooth[0].chance(smooth[0].score(f))))
+            mass, ones = np.where(mass > 0, (mass, ones), (np.ones_like(f), smooth[0].chance(smooth[0].score(f))))
         elif smooth:
             x = np.clip(logit(f), -STEEPEST, STEEPEST)  # at 0 and 1 all densities vanish; take the limit
             density = np.array([part.share * part.density(x) for part in smooth])
             chance = np.array([part.chance(part.score(f)) for part in smooth])
-            mass, hits = np.where(mass > 0, (mass, hits), (density.sum(axis=0), (density * chance).sum(axis=0)))
-        return np.divide(hits, mass, out=np.full(f.shape, np.nan), where=mass > 0)
+            mass, ones = np.where(mass > 0, (mass, ones), (density.sum(axis=0), (density * chance).sum(axis=0)))
+        return np.divide(ones, mass, out=np.full(f.shape, np.nan), where=mass > 0)
 
     def distance(self) -> float:
-        """Return the least mean |f(x) - g(x)| of a perfectly calibrated g on a finite domain.
+        """Return the least mean |f(x) - g(x)| over perfectly calibrated g on a finite domain.
 
-        If g is calibrated then on every set where it is constant it is the mean outcome of that set; and whichever way
-        the domain is cut into sets, giving each its mean outcome is calibrated, also if two means are equal. So the
-        best g is that of the best partition.
+        A calibrated g equals the mean outcome on every set where it is constant. Conversely, for any partition of the
+        domain the mean outcomes of its sets are calibrated, also if two means are equal. So the best g belongs to the
+        best partition.
         """
-        minimum = "the distance from calibration is a minimum over all ways to cut the domain into sets, "
+        minimum = "the distance from calibration is a minimum over all partitions of the domain, "
         if not self.finite:
             raise NotImplementedError(minimum + "and a continuous score has infinitely many")
         value, probability, positives = _points(self.parts)
@@ -264,7 +264,7 @@ class Population:
 
 @contextmanager
 def unknown_value_of(measure: Measure) -> Iterator[None]:
-    """Name the measure whose value on a population is not known."""
+    """Add the name of the measure to the error that its value on a population is not known."""
     try:
         yield
     except NotImplementedError as why:

@@ -1,4 +1,4 @@
-"""Dirichlet distributed predictions of K classes, distorted by temperature, vector or matrix scaling."""
+"""Multiclass generator of Dirichlet probabilities, distorted by temperature, vector or matrix scaling."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from calibstat.generators.population import SAME
 
 __all__ = ["dirichlet"]
 
-MOST_POINTS = 2**16  # that stand for a continuous distribution
+MOST_POINTS = 2**16  # points that represent a continuous distribution
 FEWEST_POINTS = 2**12
 NUMBERS = 2**21  # fewer points for many classes, so that points times classes stay near this
 NOTHING = 1e-9  # a singular value, or an entry of a direction, this small against the largest is 0
@@ -38,11 +38,11 @@ class dirichlet(MulticlassGenerator):
     temperature : float
         Positive: more than 1 is over-confident, less is under-confident.
     scale : sequence of K floats, optional
-        What multiplies each logarithm.
+        The factors of the logarithms.
     matrix : array_like, shape (K, K), optional
-        What multiplies the vector of logarithms.
+        The matrix that multiplies the vector of logarithms.
     shift : sequence of K floats, optional
-        What is then added; only with `scale` or `matrix`.
+        The numbers then added; only with `scale` or `matrix`.
 
     Raises
     ------
@@ -50,21 +50,19 @@ class dirichlet(MulticlassGenerator):
         If there are fewer than two classes, an argument is not of its shape or range, more than one of the three
         scalings is given, or two q can be reported as the same vector (see notes).
 
-    Notes
-    -----
-    Adding a number to all logits changes no prediction. So there must be one direction only, w, in which log q can move
-    unnoticed: ``matrix @ w`` has equal entries. And w must not have entries of both signs, or the sum of q would be 1 a
-    second time on the way. (A `scale` that is nowhere 0 has w = 1 / `scale`: all of one sign. The matrix diag(2, -1) is
-    not singular, but its odds q1² q2 do not tell whether q1 is below or above 2/3.)
+    Notes ----- Adding a number to all logits changes no prediction. So there must be only one direction w in which log
+    q can move without changing the prediction: ``matrix @ w`` has equal entries. And w must not have entries of both
+    signs, or two vectors q on the way would sum to 1. (A `scale` that is nowhere 0 has w = 1 / `scale`: all of one
+    sign. The matrix diag(2, -1) is not singular, but q1² q2 is the same for two values of q1, below and above 2/3.)
 
-    Truths of the miscalibrated families are sums over a Sobol net of 65536 points, fewer for more than 32 classes so
-    that points times classes stay below 2**21, at least 4096; it goes through the quantiles of beta distributions, by
-    which a stick is broken. Measured against closed forms and larger nets, scores, L1 and L2 errors over up to 100 bins
-    and measures without bins are off by less than 1e-5 for 2 or 3 classes, 2e-4 for up to 30 and 1e-3 for 100; the log
-    loss, with entries of alpha below 1, by up to 3 times as much, and `canonical_ce` by up to 4e-4 for 10 classes.
-    Means of rare bins are less exact, and so is an error by them alone (``norm="max"``): 2e-4 for 3 classes, 6e-3 for
-    10. `skce` is summed over the pairs of 4096 points: off by 5e-6 for 3 or 10 classes. Cost: the quantiles take up to
-    5 seconds, once for a family.
+    Population values of miscalibrated generators are sums over a Sobol net of 65536 points, fewer for more than 32
+    classes so that points times classes stay below 2**21, at least 4096; it is mapped by quantiles of beta
+    distributions (stick breaking). Measured against closed forms and larger nets, scores, L1 and L2 errors over up to
+    100 bins and measures without bins are off by less than 1e-5 for 2 or 3 classes, 2e-4 for up to 30 and 1e-3 for 100;
+    the log loss, with entries of alpha below 1, by up to 3 times as much, and `canonical_ce` by up to 4e-4 for 10
+    classes. Means of rare bins are less exact, and so is an error by them alone (``norm="max"``): 2e-4 for 3 classes,
+    6e-3 for 10. `skce` is summed over the pairs of 4096 points: off by 5e-6 for 3 or 10 classes. Cost: the quantiles
+    take up to 5 seconds, once for a generator.
 
     Examples
     --------
@@ -121,7 +119,7 @@ class dirichlet(MulticlassGenerator):
 
     @cached_property
     def _linear(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """The matrix and the shift that make logits of log q, unless a number does."""
+        """The matrix and the shift that map log q to logits; None for a temperature."""
         if self.scale is None and self.matrix is None:
             return None
         shift = np.zeros(self.n_classes) if self.shift is None else np.array(self.shift)
@@ -129,7 +127,7 @@ class dirichlet(MulticlassGenerator):
 
     @cached_property
     def _unnoticed(self) -> np.ndarray:
-        """The direction in which log q can move and the prediction stays, of largest entry 1."""
+        """The direction in which log q can move without changing the prediction, with largest entry 1."""
         if self._linear is None:
             return np.ones(self.n_classes)
         _, size, direction = np.linalg.svd(_centred(self._linear[0]))
@@ -146,7 +144,7 @@ class dirichlet(MulticlassGenerator):
 
     def _rows(self, n: int, random: Random) -> tuple[np.ndarray, np.ndarray]:
         alpha = np.array(self.alpha)
-        # a gamma variable of shape a is one of shape a + 1 times U**(1/a), which for a small a is 0 only as a number
+        # a gamma variable of shape a is one of shape a + 1 times U**(1/a); logarithms avoid underflow for a small a
         shape = (n, self.n_classes)
         log_q = np.log(random.standard_gamma(alpha + 1, shape)) - random.standard_exponential(shape) / alpha
         log_q -= np.logaddexp.reduce(log_q, axis=1, keepdims=True)
@@ -165,13 +163,13 @@ class dirichlet(MulticlassGenerator):
         return self._net(int(np.clip(2 ** (most.bit_length() - 1), FEWEST_POINTS, MOST_POINTS)))
 
     def _net(self, size: int) -> MulticlassPopulation:
-        """Return that many points, a power of 2, that stand for the distribution."""
+        """Return points, a power of 2 in number, that represent the distribution."""
         from scipy.stats import qmc
 
         alpha = np.array(self.alpha)
         net = qmc.Sobol(self.n_classes - 1, scramble=False).random(size) + 0.5 / size  # each coordinate off 0 and 1
         log_q, rest = np.empty((size, self.n_classes)), np.zeros(size)
-        for k, u in enumerate(net.T):  # class k takes a part of what is left of a stick
+        for k, u in enumerate(net.T):  # stick breaking: class k takes a part of the rest
             below = alpha[k + 1 :].sum()
             log_q[:, k] = rest + _log_beta(u, alpha[k], below)
             rest = rest + _log_beta(1 - u, below, alpha[k])
@@ -207,7 +205,7 @@ def _numbers(name: str, value: object) -> np.ndarray:
 
 
 def _centred(columns: np.ndarray) -> np.ndarray:
-    """Subtract from logits, along the first axis, what softmax does not notice."""
+    """Subtract the mean of logits along the first axis, which does not change softmax."""
     return columns - columns.mean(axis=0)
 
 

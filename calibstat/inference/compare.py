@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """What `compare` found.
+    """Result of `compare`.
 
     Attributes
     ----------
@@ -42,17 +42,17 @@ class Comparison(Result):
         Probability, if the null hypothesis holds, of a difference at least as extreme; and adjusted for the number of
         pairs.
     method : {"bootstrap", "swap"}
-        How it was made.
+        The method of comparison.
     paired : bool
-        Whether all models were asked about the same rows.
+        Whether all models predict the same rows.
     adjust : {"holm", "bh"}
         How p-values were adjusted.
     confidence_level : float
-        The probability with which each interval is meant to cover its difference.
+        The nominal coverage probability of each interval.
     null_hypothesis : str
-        What is tested of each pair, in one sentence.
+        The null hypothesis for each pair, in one sentence.
     measure, lens : str
-        The measure with its options, and what was looked at.
+        The measure with its options, and the lens.
     n : tuple of int, length M
         Rows of each.
     n_resamples : int
@@ -131,31 +131,27 @@ def compare(
         The predictions of each model, two models or more, for the same rows.
     measure : str
         A name in `calibstat.MEASURES`. For "bootstrap": `kernel_ce`, `ece` (L1), `ks`, `kuiper`, `smooth_ce`, `brier`
-        or `log_loss`. For "swap" any measure of one event.
+        or `log_loss`. For "swap" any binary measure.
     lens : str or Lens, optional
-        What is looked at of K classes, as for `calibration_test`: one event, or everything for `brier` and `log_loss`.
+        As for `estimate`: a lens with a binary outcome, or any for `brier` and `log_loss`.
     method : {"bootstrap", "swap"}
-        "bootstrap" asks whether the measures of two models are equal, and gives an interval for their difference.
-        "swap" tests that the two are exchangeable: a stronger hypothesis, exactly, and without an interval.
+        "bootstrap" tests that the measures of two models are equal, and gives an interval for their difference. "swap"
+        is an exact permutation test of the stronger hypothesis that the two are exchangeable, without an interval.
     reference : str, optional
         The model with which all others are compared; by default all pairs are.
     adjust : {"holm", "bh"}
         How p-values are adjusted for the number of pairs: Holm, which bounds the chance of any false finding, or
         Benjamini and Hochberg, which bounds the share of false ones among the findings.
     cluster : array_like, shape (n,), optional
-        To whom each row belongs (a patient, a day): rows of one are drawn, or swapped, together. Not for samples.
+        The cluster of each row (a patient, a day): its rows are drawn, or permuted, together. Not for samples.
     confidence_level : float
         Between 0 and 1; of each interval by itself.
     n_resamples : int, optional
         Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
-    rng : None, int, SeedSequence or Generator
-        Where randomness comes from; the same int gives the same numbers on any number of threads.
-    n_jobs : int
-        Threads; -1 for one a core.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
-    **options
-        Options of the measure.
+    rng, n_jobs
+        As for `calibration_test`.
+    labels, **options
+        As for `estimate`.
 
     Returns
     -------
@@ -178,14 +174,14 @@ def compare(
     errors near zero are not normal, and the usual bootstrap rejects too often there; the interval takes the bias of
     each error as large as it can be (directional bootstrap of the one, linear one of the other) and may be
     conservative. The p-value is its inversion; for `kernel_ce` that of the squared errors, whose bias is known, which
-    finds more: it may be small where the interval holds 0, or the other way round. All of this is approximate: with few
-    events differences are found too often. Of two models that are equally wrong in opposite directions, 100 rows at a
-    prevalence of .02, it finds a difference at 5 % in .15 (`kernel_ce`) to .52 (`ece`) of samples, with 1000 rows in
-    .05 to .08 (study `approximate_tests`).
+    finds more: it may be small where the interval holds 0, or the other way round. All of this is approximate: with
+    rare outcomes differences are found too often. Of two models that are equally wrong in opposite directions, 100 rows
+    at a prevalence of .02, it finds a difference at 5 % in .15 (`kernel_ce`) to .52 (`ece`) of samples, with 1000 rows
+    in .05 to .08 (study `approximate_tests`).
 
-    Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the law of
-    the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need not mean that
-    one is better calibrated.
+    Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the
+    distribution of the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need
+    not mean that one is better calibrated.
 
     Differences up to 1e-12, or to this share of the measures if they are above 1, are what rounding makes: they count
     as 0, and as ties. Rows are put in the order of outcomes and then predictions (of models by their names) before any
@@ -267,7 +263,7 @@ def _null(method: str, clustered: bool, paired: bool, held: bool) -> str:
         over = ", over the cells that these rows make" if held else ""
         return f"the measure is the same for both {'models' if paired else 'samples'} in the population{over}"
     unit = "cluster" if clustered else "row"
-    return f"in every {unit} the two models can be exchanged without changing the law of the data"
+    return f"in every {unit} the two models can be exchanged without changing the distribution of the data"
 
 
 def _adjusted(pvalue: np.ndarray, adjust: str) -> np.ndarray:

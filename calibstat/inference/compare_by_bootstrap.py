@@ -24,7 +24,7 @@ def by_bootstrap(
     alpha: float,
     draws: Draws,
 ) -> Differences:
-    """Compare by drawing rows, the same for all models unless they are samples of their own."""
+    """Compare by a pairs bootstrap, with the same rows for all models unless they are separate samples."""
     unit = None if cluster is None else as_clusters(cluster, _by_rows(problems[0])[1].n)
     forms: dict[int, RowForm] = {}
     drawn = np.empty((draws.n, len(problems), 3))

@@ -46,7 +46,7 @@ def by_permutation(
 
 
 def _swapped_by_none(cell: np.ndarray, label: np.ndarray, size: int, statistic: Any) -> float:
-    """Return the difference of the data themselves, over the same cells as those of the swaps."""
+    """Return the difference on the data, over the same cells as those of the permutations."""
     count = [np.bincount(cell[:, m], minlength=size).astype(float) for m in range(2)]
     positives = [np.bincount(cell[:, m], label[:, m], size) for m in range(2)]
     return statistic(count[0], positives[0]) - statistic(count[1], positives[1])

@@ -21,7 +21,7 @@ from calibstat.result import Result
 
 @dataclass(frozen=True)
 class ConfidenceInterval(Result):
-    """What `confidence_interval` found.
+    """Result of `confidence_interval`.
 
     Attributes
     ----------
@@ -30,17 +30,17 @@ class ConfidenceInterval(Result):
     estimate : float
         The measure on the data.
     confidence_level : float
-        The probability with which the interval is meant to cover the estimand.
+        The nominal coverage probability.
     method : {"honest", "percentile", "basic", "bca"}
-        How it was made.
+        The method of the interval.
     estimand : str
-        What it covers, in one sentence.
+        The quantity that it is meant to cover, in one sentence.
     measure, lens : str
-        The measure with its options, and the event whose probability was predicted.
+        The measure with its options, and the outcome whose probability was predicted.
     n, n_resamples : int
         Rows and resamples.
     why_infinite : str
-        Of an infinite estimate, the row that made it so; else empty.
+        The row that makes the estimate infinite; empty if it is finite.
     """
 
     low: float
@@ -83,43 +83,32 @@ def confidence_interval(
     labels: Any = None,
     **options: Any,
 ) -> ConfidenceInterval:
-    """Return a confidence interval for a measure of the population that the rows are an independent sample of.
+    """Return a confidence interval for the population value of a measure.
 
     Parameters
     ----------
-    y_true : array_like, shape (n,), or Sample, or Predictions
-        Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
-    y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, in [0, 1].
+    y_true, y_prob, lens, labels, **options
+        As for `estimate`.
     measure : str
         A name in `calibstat.MEASURES`.
-    lens : str or Lens, optional
-        What is looked at of K classes, a name in `calibstat.LENSES` or made by `calibstat.lenses`. Default: outcome 1
-        of two; of more classes "top_label", or "canonical" for a measure of whole vectors.
     reduce : {"mean", "max"}
         For lens "class_wise", and then needed: the mean over the classes, or the largest.
     method : {"honest", "percentile", "basic", "bca"}
         "honest" is built to cover also at and near calibration, and exists for `ece` (L1), `ks`, `kuiper`,
-        `kernel_ce`, `smooth_ce`, `smooth_ece`, `brier` and `log_loss` of one event; for `ece` (L1) of all classes;
-        and for `canonical_ce` in total variation or L1, `brier` and `log_loss` of whole vectors. The others are the
-        usual bootstrap intervals, for every measure ("bca" of one event only) and for comparison: near calibration
-        they miss the truth (see Notes).
+        `kernel_ce`, `smooth_ce`, `smooth_ece`, `brier` and `log_loss` of a binary outcome; for class-wise `ece` (L1);
+        and for `canonical_ce` in total variation or L1, and canonical `brier` and `log_loss`. The others are the usual
+        bootstrap intervals, for every measure ("bca" for binary outcomes only): near calibration they miss the true
+        value (see Notes).
     confidence_level : float
         Between 0 and 1.
     n_resamples : int, optional
         Number of bootstrap samples, at least 1; `honest` draws as many again from the null hypothesis. Default: 999, or
         99 for a measure whose resamples take long (its page says so).
     cluster : array_like, shape (n,), optional
-        To whom each row belongs (a patient, a day): rows of one are drawn together. For one event, or for `brier` and
-        `log_loss` of whole vectors; not for a `Sample`, and not with "bca".
-    rng : None, int, SeedSequence or Generator
-        Where randomness comes from; the same int gives the same numbers on any number of threads.
-    n_jobs : int
-        Threads; -1 for one a core.
-    labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
-    **options
-        Options of the measure.
+        The cluster of each row (a patient, a day); clusters are resampled, not rows. For binary outcomes, or for
+        canonical `brier` and `log_loss`; not for a `Sample`, and not with "bca".
+    rng, n_jobs
+        As for `calibration_test`.
 
     Returns
     -------
@@ -135,19 +124,19 @@ def confidence_interval(
     -----
     Assumes independent rows, or with `cluster` independent clusters. `honest`: the low end is 0 unless the
     labels-only test of the same measure rejects at (1 - confidence_level) / 2, so at calibration it is exact for
-    every n. The high end is an approximation that can fail where fewer than about ten events of either kind are seen
-    and, but for `ece`, where two weighted sums of residuals nearly attain the measure. That of `ece` allows for the
+    every n. The high end is an approximation that can fail where either outcome is observed fewer than about ten times
+    and, except for `ece`, where two weighted sums of residuals nearly attain the measure. That of `ece` allows for the
     upward bias of the estimate and may lie below it. `brier` and `log_loss` are means, and `honest` is the t interval
-    of a mean; that of an infinite `log_loss` is [inf, inf], by any method, because the population has the row that made
-    it infinite too. Of all classes and of whole vectors the high end is made in the same way. Cells that follow the
-    data are held where these rows make them, and the interval is for the error of the population over them: quantile
-    bins by every method, trees by "honest". `ece` over more than 100 cells of fewer than 3 rows on average, such as the
+    of a mean; that of an infinite `log_loss` is [inf, inf], by any method, because the row that makes it infinite
+    occurs in the population too. The high end of class-wise and canonical measures is computed in the same way. Cells
+    that depend on the data are kept fixed, and the interval is for the population error over these cells: quantile bins
+    by every method, trees by "honest". `ece` over more than 100 cells of fewer than 3 rows on average, such as the
     level sets of predictions that hardly repeat, has no honest interval. `percentile` and `bca` hardly ever cover a
     calibrated model's error of zero, `basic` does far too seldom. Cost: two passes of `n_resamples` over the data;
     `bca` one evaluation for each distinct row more.
-    With clusters the low end is 0 unless changing the signs of whole clusters' residuals rejects calibration, a test
-    that is exact for symmetric residuals only; everything rests on there being many clusters (30 at least, or a warning
-    is given). The estimand weighs rows, not clusters, equally.
+    With clusters the low end is 0 unless a test by random signs, one for all residuals of a cluster, rejects
+    calibration; that test is exact for symmetric residuals only. All of this needs many clusters (a warning is given
+    for fewer than 30). The estimand weighs rows, not clusters, equally.
 
     References
     ----------
@@ -225,7 +214,7 @@ def _estimand(problem: Problem, method: str) -> str:
 
 
 def honest_interval(drawn: Drawable, alpha: float, draws: Draws) -> tuple[float, float]:
-    """Return the ends of the honest interval, made of the linear form of the measure."""
+    """Return the ends of the honest interval, from the linear form of the measure."""
     form = drawn.linear_form()
     low, high = form.ends(lambda: drawn.draw_form(form, draws), alpha)
     if form.is_mean:

@@ -14,7 +14,7 @@ from calibstat.data.checks import check_jobs, check_level, check_whole, unknown_
 from calibstat.data.clipping import advice
 from calibstat.data.observations import observe
 from calibstat.data.sample import need_counts
-from calibstat.measures.binned import Strategy, bin_cells
+from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss
 from calibstat.measures.corp import recalibrated
 from calibstat.measures.regression_ce import regression
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-NOT_MOVED = ("clip", None)  # goes without saying
+NOT_MOVED = ("clip", None)  # the default, not printed
 
 
 @dataclass(frozen=True)
 class Decomposition(Result):
-    """What `decompose` found: a proper score and the parts that it is the sum of.
+    """Result of `decompose`: a proper score and the parts that it is the sum of.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Decomposition(Result):
     parts : dict of float
         The parts by name. Also readable as ``found["mcb"]``.
     signs : dict of int
-        1 for a part that is added, -1 for one that is taken away: the score is the sum of signs times parts.
+        1 for a part that is added, -1 for one that is subtracted: the score is the sum of signs times parts.
     low, high : dict of float, or None
-        Percentiles of the score and of each part under a bootstrap of the rows, by name.
+        Percentiles of the score and of each part in a pairs bootstrap, by name.
     confidence_level : float or None
         The share of the bootstrap samples between the two.
     loss : str
@@ -51,13 +51,13 @@ class Decomposition(Result):
     options : dict
         The options of the method.
     lens : str
-        The event whose probability was predicted.
+        The outcome whose probability was predicted.
     n : int or float
         Rows, or total weight.
     n_resamples : int
         Bootstrap samples behind the percentiles (0 if none were drawn).
     why_infinite : str
-        Of an infinite score, the row that made it so; else empty.
+        The row that makes the score infinite; empty if it is finite.
     """
 
     score: float
@@ -177,15 +177,15 @@ def murphy(
 
 
 METHODS: dict[str, Callable[..., Parts]] = {"corp": corp, "sharpness": by_regression, "murphy": murphy}
-COMPARES_LOGS = ("sharpness",)  # methods that have a value only if every prediction has a finite loss
-TAKEN_AWAY = ("dsc", "resolution")
+NEEDS_FINITE = ("sharpness",)  # methods that have a value only if every prediction has a finite loss
+SUBTRACTED = ("dsc", "resolution")
 
 
 def decompose(
     y_true: Any,
     y_prob: Any = None,
     *,
-    score: Any = "brier",
+    score: str | Bregman = "brier",
     method: str = "corp",
     lens: Any = None,
     confidence_level: float = 0.95,
@@ -195,7 +195,7 @@ def decompose(
     labels: Any = None,
     **options: Any,
 ) -> Decomposition:
-    """Split a proper score into miscalibration and what recalibration could not remove.
+    """Decompose a proper score into miscalibration and parts that recalibration cannot remove.
 
     Parameters
     ----------
@@ -203,15 +203,14 @@ def decompose(
         As for `estimate`.
     score : {"brier", "log_loss", "spherical"} or Bregman
         The proper score, a loss: squared difference, negative log-likelihood, or 1 - p / sqrt(p² + (1 - p)²) with p the
-        probability of what happened; or one of your own.
+        probability of the observed outcome; or a user-defined one.
     method : {"corp", "sharpness", "murphy"}
-        What stands for the frequency of the event given the prediction: its isotonic regression, its kernel regression,
-        or its mean in bins.
+        The estimate of the frequency of outcome 1 given the prediction: isotonic regression, kernel regression, or the
+        mean in bins.
     lens : str or Lens, optional
-        What is looked at of K classes: a lens that shows one event. Default: outcome 1 of two; of more classes
-        "top_label".
+        A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
     confidence_level : float
-        Share of the bootstrap samples that the ranges of the parts hold, between 0 and 1.
+        Share of the bootstrap samples within the range of each part, between 0 and 1.
     n_resamples : int
         Number of bootstrap samples; 0 for no ranges.
     rng, n_jobs
@@ -231,7 +230,8 @@ def decompose(
     ------
     ValueError
         If the data are not as described (the first offending row is named), an argument is unknown or out of range, or
-        the lens shows no event; with `n_resamples`, if the weights are not whole numbers or the score is infinite.
+        the lens has no binary outcome; with `n_resamples`, if the weights are not whole numbers or the score is
+        infinite.
 
     Notes
     -----
@@ -243,17 +243,17 @@ def decompose(
     - "sharpness": score = calibration_error + sharpness_gap + smoothing. With the kernel regression m(v) these are the
       mean of d(m, v), at least 0 and, for "brier" and "log_loss", the measure `regression_ce`; the mean of d(y, m), at
       least 0; and the mean of (φ'(m) - φ'(v)) (y - m), of either sign, which is 0 if m is the mean outcome of each
-      distinct prediction and stands for what the kernel smooths over.
+      distinct prediction: the error of smoothing.
     - "murphy": score = reliability - resolution + uncertainty + within_bins. With the mean outcome and the mean
       prediction of each bin these are the means of d(outcome, prediction) and d(outcome, f); the loss of f; and how
-      much the score would fall if each prediction gave way to the mean of its bin: for "brier" the variance of
+      much the score would fall if each prediction were replaced by the mean of its bin: for "brier" the variance of
       predictions within bins minus twice their covariance with outcomes (Stephenson, Coelho, Jolliffe 2008).
 
-    The ranges are percentiles of a bootstrap of the rows. For the score and for unc they are confidence intervals. The
+    The ranges are percentiles of a pairs bootstrap. For the score and for unc they are confidence intervals. The
     parts that cannot be negative (mcb, dsc, calibration_error, reliability, resolution) are overestimated, most where
-    they are small, and every bootstrap sample overestimates them once more: near 0 the range lies above the truth, and
-    for a calibrated model it hardly ever holds the 0 it should. Whether such a part is more than noise is what
-    `calibration_test` with measure "mcb" or "regression_ce" says. Cost: one sort, and one pass for each bootstrap
+    they are small, and every bootstrap sample overestimates them once more: near 0 the range lies above the true
+    value, and for a calibrated model it hardly ever contains 0. Test whether such a part is more than noise by
+    `calibration_test` with measure "mcb" or "regression_ce". Cost: one sort, and one pass for each bootstrap
     sample.
 
     References
@@ -278,7 +278,7 @@ def decompose(
     check_whole("n_resamples", n_resamples, 0)
     seen = observe(y_true, y_prob, lens=lens, labels=labels).one_event()
     sample, rows = seen.sample, seen.row_predictions
-    if method in COMPARES_LOGS:
+    if method in NEEDS_FINITE:
         phi.inside(sample.value, settings["clip"], rows)
 
     def split(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Parts:
@@ -305,7 +305,7 @@ def decompose(
     return Decomposition(
         score=total,
         parts=parts,
-        signs={name: -1 if name in TAKEN_AWAY else 1 for name in parts},
+        signs={name: -1 if name in SUBTRACTED else 1 for name in parts},
         low=low,
         high=high,
         confidence_level=confidence_level if n_resamples else None,

@@ -1,4 +1,4 @@
-"""Estimates of calibration measures, and their details."""
+"""Point estimates of calibration measures, and diagnostics such as bins and witness functions."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import numpy as np
 from calibstat.data.lenses import ClassWise, Lens
 from calibstat.inference.problem import pose
 from calibstat.measures.base import Measure
-from calibstat.measures.binned import Strategy
+from calibstat.measures.bins import Strategy
 from calibstat.result import Result
 
 
 @dataclass(frozen=True)
 class MeasureDetail(Result):
-    """What a measure knows of a sample beyond its value.
+    """Result of `detail`: the value of a measure and its diagnostics.
 
     Attributes
     ----------
     measure : str
         The measure with its options.
     estimate : float
-        Its value; nan where it has none on so many distinct predictions.
+        Its value; nan if it cannot be computed for so many distinct predictions.
     n : int or float
         Rows, or total weight.
     fields : dict
-        What else it knows, by name; each measure's page says what these are. Also readable as ``detail["name"]``.
+        The diagnostics by name, described on the page of each measure. Also readable as ``detail["name"]``.
     """
 
     measure: str
@@ -53,7 +53,7 @@ def estimate(
 @overload
 def estimate(y_true: Any, y_prob: Any = None, *, lens: Any, reduce: str, **options: Any) -> float: ...
 @overload
-def estimate(y_true: Any, y_prob: Any = None, *, lens: Any, **options: Any) -> Any: ...
+def estimate(y_true: Any, y_prob: Any = None, *, lens: Any, **options: Any) -> float | np.ndarray: ...
 def estimate(
     y_true: Any,
     y_prob: Any = None,
@@ -64,8 +64,8 @@ def estimate(
     sample_weight: Any = None,
     labels: Any = None,
     **options: Any,
-) -> Any:
-    """Return a measure of calibration.
+) -> float | np.ndarray:
+    """Estimate a measure of calibration.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ def estimate(
     measure : str
         A name in `calibstat.MEASURES`.
     lens : str or Lens, optional
-        What is looked at of K classes, a name in `calibstat.LENSES` or made by `calibstat.lenses`. Default: outcome 1
-        of two; of more classes "top_label", or "canonical" for a measure of whole vectors.
+        The reduction of a K-class problem, a name in `calibstat.LENSES` or made by `calibstat.lenses`. Default: outcome
+        1 of two classes; "top_label" of more, or "canonical" for a multiclass measure.
     reduce : {None, "mean", "max"}
-        For lens "class_wise": one number for each class, their mean, or the largest.
+        For lens "class_wise": the value for each class, their mean, or their maximum.
     sample_weight : array_like, shape (n,), optional
-        Non-negative weights; whole numbers mean repeated rows. Measures of whole vectors take none.
+        Non-negative weights; whole numbers mean repeated rows. Not for multiclass measures.
     labels : sequence, optional
         The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
     **options
@@ -96,12 +96,12 @@ def estimate(
     ------
     ValueError
         If the data are not as described (the first offending row is named), the measure, the lens or an option is
-        unknown, or the lens does not show what the measure is of.
+        unknown, or the lens does not fit the measure.
 
     Notes
     -----
-    Cost: the measure's own, which its page gives, and one sort; over equal-width bins one pass over the rows instead,
-    also through the lenses "top_label" and "class_wise".
+    Cost: that of the measure, given on its page, and one sort; for equal-width bins one pass over the rows instead,
+    also with the lenses "top_label" and "class_wise".
 
     Examples
     --------
@@ -133,7 +133,7 @@ def detail(
     labels: Any = None,
     **options: Any,
 ) -> MeasureDetail:
-    """Return what a measure knows beyond its value: a witness function, a bandwidth, a table of bins, a curve.
+    """Return the diagnostics of a measure: a witness function, a bandwidth, a table of bins, a curve.
 
     Parameters
     ----------
@@ -147,13 +147,13 @@ def detail(
     Raises
     ------
     ValueError
-        As for `estimate`; or if the lens is "class_wise", for which there is a detail of each `one_class`.
+        As for `estimate`; or if the lens is "class_wise": use `lenses.one_class` for the details of one class.
 
     Notes
     -----
     Costs a few times as much as the estimate. `calibstat.plot` draws it. The field "value" holds the distinct
-    predictions that arrays such as a witness run over. Where a measure has no value on so many distinct predictions
-    (`upper_distance`), the estimate is nan and the fields hold what is known.
+    predictions that belong to arrays such as a witness. If a measure cannot be computed for so many distinct
+    predictions (`upper_distance`), the estimate is nan and the fields hold its bounds.
 
     Examples
     --------
@@ -175,15 +175,15 @@ def expected_calibration_error(
     norm: str | float = "l1",
     sample_weight: Any = None,
 ) -> float:
-    """Return the expected calibration error, as ``estimate(..., measure="ece")`` does: a function for scorers.
+    """Return the expected calibration error, as ``estimate(..., measure="ece")`` does; for use as a scorer.
 
     Parameters
     ----------
     y_true, y_prob, sample_weight
         As for `estimate`.
     n_bins : int, "cube_root" or None
-        Number of bins, or the smallest whose cube is at least n; None, or "unbinned", gives each distinct prediction a
-        bin of its own.
+        Number of bins, or the smallest whose cube is at least n; None, or "unbinned", makes one bin of each
+        distinct prediction.
     strategy : {"uniform", "quantile"} or sequence of float
         Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts.
     norm : {"l1", "l2", "max"} or float

@@ -1,4 +1,4 @@
-"""The family of general calibration errors (GCE): all 32 members, and the options of those that have a name."""
+"""The 32 general calibration errors (GCE) of Nixon et al. (2019), some of which have names."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ COLUMNS = ("index", "name", "binning", "max_prob", "class_conditional", "thresho
 
 @dataclass(frozen=True)
 class GceFamily(Result):
-    """What `gce_family` found: the 32 general calibration errors, in the order of their index.
+    """Result of `gce_family`: the 32 general calibration errors, in the order of their index.
 
-    One of the named members is also readable by its name, as in ``family["SCE"]``.
+    The named members are also readable by name, as in ``family["SCE"]``.
 
     Attributes
     ----------
@@ -34,17 +34,17 @@ class GceFamily(Result):
     binning : ndarray of str, shape (32,)
         "even" for bins of equal width, "adaptive" for as near equal numbers of probabilities as ties allow.
     max_prob : ndarray of bool, shape (32,)
-        Whether only the largest probability of each row enters.
+        Whether only the largest probability of each row is used.
     class_conditional : ndarray of bool, shape (32,)
-        Whether each class has bins of its own.
+        Whether each class has separate bins.
     threshold : ndarray of float64, shape (32,)
-        Only probabilities above it enter.
+        Only probabilities above it are used.
     norm : ndarray of str, shape (32,)
         "l1" or "l2".
     value : ndarray of float64, shape (32,)
         The error, from 0 to 1.
     n_bins : int, "cube_root" or None
-        Number of bins, as it was asked for.
+        Number of bins, as given.
     n, n_classes : int
         Rows and classes.
     """
@@ -76,8 +76,7 @@ class GceFamily(Result):
         above = f"above {self.threshold.max():g}"
         norms = f"{'L1':>12}{'L2':>12}{f'L1 {above}':>16}{f'L2 {above}':>16}"
         lines = [
-            f"General calibration error of whole vectors, {self.n_classes} classes, n_bins = {self.n_bins}, "
-            f"n = {self.n}",
+            f"General calibration error, {self.n_classes} classes, n_bins = {self.n_bins}, n = {self.n}",
             f"{'bins':<10}{'probabilities':<15}{'classes':<10}{norms}",
         ]
         for i in range(0, self.value.size, 4):
@@ -117,7 +116,7 @@ def gce_family(
     Parameters
     ----------
     y_true, y_prob, labels
-        As for `estimate`, of all classes together.
+        As for `estimate`, with all classes.
     n_bins : int, "cube_root" or None
         Number of bins, or the smallest whose cube is at least n.
     threshold : float

@@ -18,30 +18,30 @@ from calibstat.result import Result
 
 @dataclass(frozen=True)
 class GeneralizationGap(Result):
-    """What `generalization_gap` found.
+    """Result of `generalization_gap`.
 
     Attributes
     ----------
     train, test : ConfidenceInterval
-        The calibration error on either set, of outcome 1 of two, or of the most likely of more classes.
+        The calibration error on each set: of outcome 1 of two classes, or of the most likely of more.
     gap, gap_low, gap_high : float
         The error on test rows minus that on training rows, and the ends of its interval.
     error_train, error_test : float
-        Share of the rows in which the most likely class did not happen.
+        Share of the rows in which the most likely class is not the observed one.
     error_gap, error_gap_low, error_gap_high : float
         Their difference, test minus train, and the ends of its interval.
     confidence_train, confidence_test : float
         Mean probability of the most likely class.
     n_bins, n_not_overconfident, n_clearly_not : int
-        Bins of the test rows; those in which the model is not over-confident, since the most likely class (of two
-        outcomes, that of the bin's mean prediction) happened more often than predicted; and those in which chance does
-        not explain it (the 95 % Wilson interval lies on that side of the mean prediction).
+        Bins of the test rows; those in which the model is not over-confident: the most likely class (of two outcomes,
+        that of the bin's mean prediction) is observed more often than predicted; and those in which this is significant
+        (the 95 % Wilson interval lies entirely on that side of the mean prediction).
     confidence_level : float
         Of every interval.
     measure : str
         The measure with its options.
     subject : str
-        What it is of: "outcome 1" or "the most likely class".
+        What was predicted: "outcome 1" or "the most likely class".
     n_train, n_test : int
         Rows.
     """
@@ -113,7 +113,7 @@ def generalization_gap(
     labels: Any = None,
     **options: Any,
 ) -> GeneralizationGap:
-    """Part the calibration error on test rows into that on training rows and the gap between the two.
+    """Decompose the calibration error on test rows into that on training rows and the generalization gap.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""The three kinds of problems, binary, multiclass and class-wise: a measure and the data that it is asked of.
+"""Binary, multiclass and class-wise problems: a measure together with data.
 
-A verb poses a problem and asks it; what differs between kinds of data is here alone.
+A verb poses a problem and evaluates it; only this file distinguishes the kinds of data.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Problem(Drawable):
 
     @property
     def lens(self) -> str:
-        """What is looked at."""
+        """The title of the lens."""
         return self.data.lens
 
     @property
     def title(self) -> str:
-        """The measure, and what it is asked of unless that is outcome 1."""
+        """The measure, and the lens unless the outcome is outcome 1."""
         return str(self.measure) if self.lens == EVENT else f"{self.measure}, {self.lens}"
 
     @abstractmethod
@@ -69,7 +69,7 @@ class Problem(Drawable):
 
     @abstractmethod
     def detail(self) -> tuple[float, int | float, dict[str, Any]]:
-        """Return the measure, the number of rows, and what the measure knows beyond its value."""
+        """Return the measure, the number of rows, and the details of the measure."""
 
     @abstractmethod
     def holds_cells(self, always: bool) -> bool:
@@ -110,7 +110,7 @@ class Problem(Drawable):
         raise ValueError(f"expected a lens that shows one event for method 'swap', found {self.lens}")
 
     def statistic_of(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-        """Return the measure of another summary of one event."""
+        """Return the measure of another binary sample."""
         raise NotImplementedError
 
     def in_clusters(self, unit: np.ndarray) -> ClusteredProblem | None:
@@ -126,7 +126,7 @@ class Problem(Drawable):
 
 @dataclass(frozen=True)
 class BinaryProblem(Problem):
-    """A measure of one event."""
+    """A measure of binary data."""
 
     measure: Statistic
     data: BinaryData
@@ -214,7 +214,7 @@ class BinaryProblem(Problem):
 
 @dataclass(frozen=True)
 class MulticlassProblem(Problem):
-    """A measure of whole predicted vectors."""
+    """A measure of multiclass data."""
 
     measure: MulticlassMeasure
     data: MulticlassData
@@ -266,7 +266,7 @@ class MulticlassProblem(Problem):
 
 @dataclass(frozen=True)
 class ClassWiseProblem(Problem):
-    """A measure of the events of all classes; `reduce` makes one number of theirs."""
+    """A binary measure of each class against the rest; `reduce` makes it one number."""
 
     measure: Statistic
     data: ClassWiseData

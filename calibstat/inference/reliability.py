@@ -13,7 +13,8 @@ from calibstat.data.observations import ClassWiseData, MulticlassData, observe
 from calibstat.data.sample import Sample, need_counts
 from calibstat.inference.problem import ClassWiseProblem
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
-from calibstat.measures.binned import ECE, Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
+from calibstat.measures.binned import ECE
+from calibstat.measures.bins import Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
 from calibstat.measures.canonical_ce import CanonicalCE
 from calibstat.measures.cell_sums import cell_sums
 from calibstat.measures.corp import recalibrated
@@ -24,7 +25,7 @@ LEVEL: dict[str | None, float | None] = {"consistency": 0.90, "confidence": 0.95
 
 
 class Options(TypedDict, total=False):
-    """The options of `reliability` but the lens, on which the kind of result depends."""
+    """The options of `reliability` except the lens, on which the type of the result depends."""
 
     n_bins: int | str | None
     strategy: Strategy
@@ -72,28 +73,28 @@ def reliability(
     sample_weight: Any = None,
     labels: Any = None,
 ) -> Reliability | ClassWiseReliability | SimplexReliability:
-    """Compare observed frequency and mean prediction bin by bin, and show how much of the difference is noise.
+    """Compare observed frequency and mean prediction in each bin, with bars for the noise.
 
     Parameters
     ----------
     y_true, y_prob, labels
         As for `estimate`.
     lens : str or Lens, optional
-        What is looked at of K classes: one event ("top_label", the default of more than two classes, or one made by
-        `lenses.one_class`), each class by itself ("class_wise"), or whole vectors ("canonical", or one made by
-        `lenses.groups` or `lenses.top_k`).
+        The reduction of a K-class problem: a binary outcome ("top_label", the default of more than two classes, or a
+        lens made by `lenses.one_class`), each class against the rest ("class_wise"), or several classes ("canonical",
+        or a lens made by `lenses.groups` or `lenses.top_k`).
     n_bins : int, "cube_root", "auto" or None
-        Number of bins, at least 1; "cube_root" is the smallest B with B**3 >= n; None gives each distinct prediction
-        a bin of its own. Empty bins are left out. "auto" is 15; in each direction of whole vectors 5, which are 25
-        triangles for three classes.
+        Number of bins, at least 1; "cube_root" is the smallest B with B**3 >= n; None makes one bin of each
+        distinct prediction. Empty bins are left out. "auto" is 15; for several classes 5 in each direction, which are
+        25 triangles for three classes.
     strategy : {"uniform", "quantile"} or sequence of float
-        Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts. Of whole
-        vectors "uniform", a grid on the simplex, or "tree", cells grown on the predictions.
+        Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts. For
+        several classes "uniform", a grid on the simplex, or "tree", cells grown on the predictions.
     band : {"consistency", "confidence"} or None
         "consistency": where the frequency of each bin would lie if the model were calibrated. "confidence": Wilson's
         interval for the true frequency of each bin. None: no bars.
     level : float, optional
-        Probability that each bar covers on its own, in (0, 1). By default .90 for consistency bars, which are then
+        Probability of each bar, taken alone, in (0, 1). By default .90 for consistency bars, which are then
         the 5th and the 95th percentile, and .95 for confidence bars.
     n_resamples : int
         Number of resamples behind consistency bars, at least 20 and 2 / (1 - level).
@@ -105,21 +106,21 @@ def reliability(
     Returns
     -------
     Reliability, ClassWiseReliability or SimplexReliability
-        Of one event, of the event of each class, or of whole vectors; the last has no bars.
+        For a binary outcome, for each class, or for several classes together; the last has no bars.
 
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), bars are asked of real-valued weights, or
-        an argument is unknown or out of range.
+        If the data are not as described (the first offending row is named), bars are requested for real-valued weights,
+        or an argument is unknown or out of range.
 
     Notes
     -----
-    Consistency bars draw rows with replacement and an outcome for each from its own prediction, take frequency minus
+    Consistency bars draw rows with replacement and an outcome for each from its prediction, take frequency minus
     mean prediction in each bin, and put its percentiles around the observed mean prediction, kept within [0, 1].
     Resamples in which a bin is empty do not count for that bin. Quantile bins keep the observed edges. Every bar
     stands alone: 15 bars of 90 % all hold a calibrated model with probability of only about .9**15 = .21, more if
-    bins hold few rows. So one bin outside its bar says little; `calibration_test` is the verdict.
+    bins hold few rows. So one bin outside its bar says little; use `calibration_test`.
 
     The CORP curve is the isotonic regression of outcomes on predictions; it needs no bins. Cost: one sort, and
     O(n * n_resamples) for consistency bars.
@@ -146,27 +147,27 @@ def reliability(
     band_level = LEVEL[band] if level is None or band is None else float(level)
     draws = Draws.of(rng, n_resamples, n_jobs)
     seen = observe(y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels)
-    usual, several = n_bins == "auto", 5  # cells are many where each coordinate has bins of its own
+    usual, several = n_bins == "auto", 5  # a grid has bins in each coordinate, so many cells
     n_bins = 15 if usual else n_bins
 
-    def one_event(sample: Sample, title: str) -> Reliability:
-        return _of_event(sample, title, n_bins, strategy, band, band_level, draws)
+    def binary(sample: Sample, title: str) -> Reliability:
+        return _binary(sample, title, n_bins, strategy, band, band_level, draws)
 
-    def of_classes(data: ClassWiseData) -> ClassWiseReliability:
+    def class_wise(data: ClassWiseData) -> ClassWiseReliability:
         names = data.predictions.names
-        events = zip(data.samples(), names, strict=True)
-        diagrams = tuple(one_event(sample, f"class {name}") for sample, name in events)
+        classes = zip(data.samples(), names, strict=True)
+        diagrams = tuple(binary(sample, f"class {name}") for sample, name in classes)
         error = ClassWiseProblem(ECE(n_bins=n_bins, strategy=strategy), data, None).estimate()
         return ClassWiseReliability(diagrams, names, read_only(error), data.lens, data.predictions.n)
 
     return seen.choose(
-        lambda data: one_event(data.sample, data.lens),
-        lambda data: _of_vectors(data, several if usual else n_bins, str(strategy)),
-        of_classes,
+        lambda data: binary(data.sample, data.lens),
+        lambda data: _canonical(data, several if usual else n_bins, str(strategy)),
+        class_wise,
     )
 
 
-def _of_vectors(data: MulticlassData, n_bins: int | str | None, strategy: str) -> SimplexReliability:
+def _canonical(data: MulticlassData, n_bins: int | str | None, strategy: str) -> SimplexReliability:
     """Compare mean outcome and mean prediction in each cell of the simplex."""
     predictions = data.predictions
     table = CanonicalCE(n_bins=n_bins, strategy=strategy).detail(predictions.prob, predictions.label)
@@ -182,7 +183,7 @@ def _of_vectors(data: MulticlassData, n_bins: int | str | None, strategy: str) -
     )
 
 
-def _of_event(
+def _binary(
     sample: Sample,
     title: str,
     n_bins: int | str | None,

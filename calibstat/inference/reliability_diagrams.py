@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reliability(Result):
-    """What `reliability` found: a reliability diagram as numbers.
+    """Result of `reliability` for a binary outcome: a reliability diagram as numbers.
 
     Attributes
     ----------
@@ -26,18 +26,18 @@ class Reliability(Result):
     left, right : ndarray, shape (n_bins_used,)
         Edges of each bin; unless of equal width, its smallest and its largest prediction.
     low, high : ndarray, shape (n_bins_used,), or None
-        Ends of the bars, as frequencies: for `band` "consistency" where the frequency of a calibrated model would
-        lie, for "confidence" where the true frequency lies.
+        Ends of the bars: with `band` "consistency" for the frequency of a calibrated model, with "confidence" for the
+        true frequency.
     band : {"consistency", "confidence"} or None
-        What the bars mean.
+        The kind of bars.
     band_level : float or None
-        The probability that each bar, on its own, covers.
+        The probability of each bar, taken alone.
     corp_value, corp_frequency : ndarray, shape (n_corners,)
         The CORP curve: predictions at the ends of every flat piece of their isotonic recalibration, and its value.
     strategy : {"uniform", "quantile", "given", "one-prediction"}
         How the bins were cut.
     lens : str
-        The event whose probability was predicted.
+        The outcome whose probability was predicted.
     n : int or float
         Rows, or total weight.
     n_resamples : int
@@ -62,7 +62,7 @@ class Reliability(Result):
 
     @property
     def inside(self) -> np.ndarray | None:
-        """Whether a calibrated bin would look like this one: the bar holds what it is compared with, up to rounding.
+        """Whether each bar contains what it is compared with, up to rounding.
 
         Consistency bars are compared with the observed frequency, confidence bars with the mean prediction.
         """
@@ -104,13 +104,13 @@ class ClassWiseReliability(Result):
     Attributes
     ----------
     diagrams : tuple of Reliability, length K
-        The diagram of the event "the label is this class", for each class.
+        The diagram of each class against the rest.
     names : tuple, length K
         The classes.
     error : ndarray, shape (K,)
         The expected calibration error (ECE) of each diagram.
     lens : str
-        The events whose probabilities were predicted.
+        The outcomes whose probabilities were predicted.
     n : int
         Rows.
     """
@@ -172,14 +172,14 @@ class SimplexReliability(Result):
     strategy : str
         How the simplex was cut.
     lens : str
-        The events whose probabilities were predicted.
+        The outcomes whose probabilities were predicted.
     n : int
         Rows.
 
     Notes
     -----
-    A cell of few rows lies far from its mean prediction even if the model is calibrated, and so does the mean of
-    `distance` over all cells: only a test says whether it is too far.
+    In a cell of few rows, frequency and mean prediction differ much even if the model is calibrated, and so the mean of
+    `distance` over all cells is above 0. Test calibration by `calibration_test`.
     """
 
     mean_prediction: np.ndarray

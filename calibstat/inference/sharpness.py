@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CalibrationSharpness(Result):
-    """What `sharpness` found: the calibration-sharpness diagram as numbers.
+    """Result of `sharpness`: the calibration-sharpness diagram as numbers.
 
     Attributes
     ----------
     grid : ndarray, shape (n_points,)
         Predictions, evenly spaced from 0 to 1.
     curve : ndarray, shape (n_points,)
-        The calibration curve there: frequency of the event near the prediction; nan where there are no rows near it.
+        The calibration curve there: frequency of outcome 1 near the prediction; nan where there are no rows near it.
     gap : ndarray, shape (n_points,)
         The pointwise sharpness gap, at least 0: the divergence near the prediction that no recalibration of it could
         remove; nan where there are no rows near it.
@@ -45,7 +45,7 @@ class CalibrationSharpness(Result):
     calibration_error : float
         The `regression_ce` of the same divergence, kernel and bandwidth.
     total_divergence : float
-        Mean divergence of the outcomes from the predictions, of the whole vectors if several classes were predicted.
+        Mean divergence of the outcomes from the predictions; of the vectors if several classes were predicted.
     divergence : {"brier", "log_loss"}
         The divergence.
     kernel : {"gaussian", "epanechnikov"}
@@ -53,7 +53,7 @@ class CalibrationSharpness(Result):
     bandwidth : float
         Its bandwidth.
     lens : str
-        The event whose probability was predicted.
+        The outcome whose probability was predicted.
     n : int or float
         Rows, or total weight.
     """
@@ -111,15 +111,15 @@ def sharpness(
     clip: float | None = None,
     labels: Any = None,
 ) -> CalibrationSharpness:
-    """Show how calibrated and how sharp predictions are: the numbers of a calibration-sharpness diagram.
+    """Compute a calibration-sharpness diagram, which shows how calibrated and how sharp predictions are.
 
     Parameters
     ----------
     y_true, y_prob, labels
         As for `estimate`.
     lens : str or Lens, optional
-        What is looked at of K classes: one event, or whole vectors, of which the most likely class is the event and the
-        divergence is that of the vectors. Default: outcome 1 of two; of more classes the most likely one.
+        A lens with a binary outcome, or "canonical": then the outcome is whether the most likely class is observed, and
+        the divergence is that of the vectors. Default: outcome 1 of two classes, "canonical" of more.
     divergence : {"brier", "log_loss"}
         Squared distance of outcome and prediction, or negative log-likelihood of the outcome.
     kernel : {"gaussian", "epanechnikov"}
@@ -140,22 +140,22 @@ def sharpness(
     ------
     ValueError
         If the data are not as described (the first offending row is named), an argument is unknown or out of range, or
-        the lens is "class_wise", of which each `one_class` has a diagram.
+        the lens is "class_wise": use `lenses.one_class` for the diagram of one class.
 
     Notes
     -----
-    With kernel weights that sum to 1 over the rows, the calibration curve at p is the weighted frequency m of the event
+    With kernel weights that sum to 1 over the rows, the calibration curve at p is the weighted frequency m of outcome 1
     (hits of the most likely class), and the pointwise sharpness gap is the weighted mean divergence of outcomes from
-    predictions, of whole vectors if several classes were predicted, minus d(m, h), h the weighted mean of the
+    predictions, of the vectors if several classes were predicted, minus d(m, h), h the weighted mean of the
     predictions. It is at least 0 on every sample, because both divergences are jointly convex and that of the vectors
-    is at least that of the event. (With p in place of h, as in the paper, it can be below 0: 100 rows at .99 that all
-    hit and one hit at .9 give -.009 at p = .9.) What is drawn, density times gap, has roughly the area by which the
-    total divergence exceeds the calibration error.
+    is at least that of the binary outcome. (With p in place of h, as in the paper, it can be below 0: 100 rows at .99
+    that all hit and one hit at .9 give -.009 at p = .9.) What is drawn, density times gap, has roughly the area by
+    which the total divergence exceeds the calibration error.
 
-    Of the most likely class the calibration error is that of the confidence, a lower bound on that of the vectors,
-    while the total divergence is of the vectors: a model can be calibrated and useless, and the diagram shows both.
+    For several classes the calibration error is that of the confidence, a lower bound on that of the vectors, while the
+    total divergence is of the vectors. A model can be calibrated and useless; the diagram shows both.
 
-    Where the kernel weights of all rows, 1 for a row at that very place, sum to less than .01, there are no rows near,
+    Where the kernel weights of all rows, 1 for a row at that point, sum to less than .01, there are no rows near,
     and curve and gap are nan. Near 0 and 1, and beyond the last predictions, the curve leans to where the rows are.
     All rows are used: one sort and one pass, without sampling.
 
@@ -180,23 +180,21 @@ def sharpness(
     if seen.lens == TOP:
         seen = observe(y_true, y_prob, lens=lenses.canonical, labels=labels)
 
-    def of_event(data: BinaryData) -> Parts:
+    def binary(data: BinaryData) -> Parts:
         sample = data.sample
         predicted = phi.inside(sample.value, clip, data.row_predictions)
         return sample, predicted, total_loss(phi, predicted, sample.count, sample.positives), data.lens
 
-    def of_vectors(data: MulticlassData) -> Parts:
+    def canonical_parts(data: MulticlassData) -> Parts:
         phi.inside(data.predictions.largest, clip)
         sample, loss = _of_top_label(data.predictions, phi, divergence, clip)
         title = TOP if data.lens == f"lens {lenses.canonical}" else f"{lenses.top_label} of {data.lens}"
         return sample, phi.inside(sample.value, clip), loss, title
 
-    def of_classes(data: ClassWiseData) -> Parts:
-        raise ValueError(
-            f"expected a lens that shows one event or whole vectors, such as one_class(k); found {data.lens}"
-        )
+    def class_wise(data: ClassWiseData) -> Parts:
+        raise ValueError(f"expected a binary or canonical lens, such as one_class(k); found {data.lens}")
 
-    sample, predicted, loss, title = seen.choose(of_event, of_vectors, of_classes)
+    sample, predicted, loss, title = seen.choose(binary, canonical_parts, class_wise)
     value, count, positives = sample.arrays
     grid = np.linspace(0, 1, int(n_points))
     weight = np.stack((count, positives, count * predicted, loss))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Summary(Result):
-    """What `summarize` found: a table of models by measures, with intervals.
+    """Result of `summarize`: a table of models by measures, with intervals.
 
     Attributes
     ----------
@@ -34,13 +34,13 @@ class Summary(Result):
     measures : tuple of str, length 7
         "accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "log_loss" and "brier".
     subjects : tuple of str, length 7
-        What each is of: "outcome 1", "the most likely class" or "whole vectors".
+        What each is of: "outcome 1", "the most likely class" or "all classes jointly".
     estimate, low, high : ndarray, shape (M, 7)
-        The measures and the ends of their intervals; these nan of "average_ce" and "adaptive_calibration_error", which
-        have none. Both ends of an infinite logarithmic loss are infinite.
+        The measures and the ends of their intervals; the ends are nan for "average_ce" and
+        "adaptive_calibration_error", which have none. Both ends of an infinite logarithmic loss are infinite.
     warnings : tuple of str
-        The rows that make a logarithmic loss infinite, and the models that are better calibrated than the reference and
-        have a worse proper score.
+        The rows that make a logarithmic loss infinite, and the models with a lower ECE than the reference but a worse
+        proper score.
     reference : str
         The model with which the others are compared.
     confidence_level : float
@@ -92,7 +92,7 @@ class Summary(Result):
         return "\n".join([*lines, *self._notes(), *(f"Warning: {text}" for text in self.warnings)])
 
     def _notes(self) -> list[str]:
-        """Say once what the measures are of, and which of them have no interval."""
+        """Say what was predicted for each measure, and which measures have no interval."""
         parts = []
         for of in dict.fromkeys(self.subjects):
             names = [name for name, subject in zip(self.measures, self.subjects, strict=True) if subject == of]
@@ -101,7 +101,7 @@ class Summary(Result):
         missing = np.isnan(self.low).any(axis=0)
         alone = [name for name, gone in zip(self.measures, missing, strict=True) if gone]
         if alone:
-            lines.append(f"No honest interval is known for {', '.join(alone)}, which stand alone.")
+            lines.append(f"No honest interval is known for {', '.join(alone)}, which are shown without one.")
         return lines
 
 
@@ -116,12 +116,12 @@ MEASURES = ("accuracy", *CALIBRATION, *SCORES)
 
 
 def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, Any]:
-    """Return what the verbs are asked for a row: of two classes outcome 1, of more also whole vectors by the scores."""
-    asked = CALIBRATION.get(name, {"measure": name})
-    measure = registry.MEASURES[asked["measure"]]
+    """Return the arguments of the verbs for a measure; for more than two classes the scores are canonical."""
+    arguments = CALIBRATION.get(name, {"measure": name})
+    measure = registry.MEASURES[arguments["measure"]]
     if "clip" in measure.defaults():
-        asked = {**asked, "clip": clip}
-    return {**asked, "lens": "canonical"} if measure.is_mean and n_classes > 2 else asked
+        arguments = {**arguments, "clip": clip}
+    return {**arguments, "lens": "canonical"} if measure.is_mean and n_classes > 2 else arguments
 
 
 def summarize(
@@ -136,7 +136,9 @@ def summarize(
     n_jobs: int = 1,
     labels: Any = None,
 ) -> Summary:
-    """Put accuracy, calibration errors and proper scores of several models side by side, and warn of bad bargains.
+    """Tabulate accuracy, calibration errors and proper scores of several models.
+
+    Models with a lower ECE but a worse proper score than the reference are flagged.
 
     Parameters
     ----------
@@ -150,7 +152,7 @@ def summarize(
         Between 0 and 1; of each interval by itself.
     clip : float, optional
         For `log_loss`: predictions are moved into [clip, 1 - clip], `clip` below 1/2. By default none is moved, and a
-        class of probability 0 that happened makes it infinite, which `warnings` says with the row.
+        probability 0 of the observed class makes it infinite; `warnings` names the row.
     n_resamples : int
         Number of resamples, at least 1.
     rng, n_jobs
@@ -169,18 +171,18 @@ def summarize(
 
     Notes
     -----
-    Reported are the share of rows in which the most likely class happened, with Wilson's interval; the calibration
+    Reported are the share of rows in which the most likely class is observed, with Wilson's interval; the calibration
     error over 15 equal-width bins, weighed by their rows (`ece`) and not (`average_ce`), and without bins
-    (`smooth_ece`); the adaptive error of Nixon et al., `gce` with ``binning="adaptive"``, by its whole name; the
-    logarithmic loss and the Brier score. Of two outcomes all but the accuracy and `adaptive_calibration_error`, which
-    looks at whole vectors, are of outcome 1, as in every other verb; of more classes the calibration errors are of the
-    most likely class and the two scores of whole vectors. The result prints what each is of. All intervals are `honest`
-    ones, see `confidence_interval`; `average_ce` and `adaptive_calibration_error` have none and stand alone; that of an
-    infinite loss is [inf, inf].
+    (`smooth_ece`); the adaptive error of Nixon et al., `gce` with ``binning="adaptive"``, by its full name; the
+    logarithmic loss and the Brier score. For two classes all are of outcome 1, as in every other verb, except
+    the accuracy and the canonical `adaptive_calibration_error`; for more classes the calibration errors are of the most
+    likely class and the two scores canonical. The printed result says which is which. All intervals are `honest`, see
+    `confidence_interval`; `average_ce` and `adaptive_calibration_error` have none; that of an infinite loss is
+    [inf, inf].
 
-    A recalibration can lower a calibration error by throwing away what the model knows: predicting the accuracy for
-    every row does. Proper scores notice. A warning is given for every model whose `ece` is below that of the reference
-    while one of the two scores is higher, the interval of the paired difference (see `compare`) not holding 0. Cost:
+    A recalibration can lower a calibration error and lose information: predicting the accuracy for every row does.
+    Proper scores get worse then. A warning is given for every model whose `ece` is below that of the reference while
+    one of the two scores is higher, if the interval of the paired difference (see `compare`) excludes 0. Cost:
     that of four intervals for each model, most of it for `smooth_ece`.
 
     References
@@ -219,7 +221,7 @@ def summarize(
         high=read_only(table[..., 2].copy()),
         warnings=(
             *infinite,
-            *_bad_bargains(y_true, y_prob, table[..., 0], names, reference, labels, questions, settings),
+            *_tradeoffs(y_true, y_prob, table[..., 0], names, reference, labels, questions, settings),
         ),
         reference=reference,
         confidence_level=confidence_level,
@@ -237,28 +239,28 @@ def _row(
     ends = proportion_confint(right, predictions.n, alpha=1 - settings["confidence_level"], method="wilson")
     row = [(right / predictions.n, float(ends[0]), float(ends[1]), "")]
     ordered = resampling.in_order(predictions)  # so that sums do not depend on the order of the rows
-    for asked in questions.values():
-        problem = _posed(ordered, asked)
+    for arguments in questions.values():
+        problem = _posed(ordered, arguments)
         if not problem.is_honest:
             row.append((problem.estimate(), np.nan, np.nan, ""))
             continue
-        found = confidence_interval(predictions, **asked, **settings)
+        found = confidence_interval(predictions, **arguments, **settings)
         row.append((found.estimate, found.low, found.high, found.why_infinite))
     return row
 
 
-def _posed(predictions: Predictions, asked: dict[str, Any]) -> Problem:
-    options = {name: value for name, value in asked.items() if name not in ("measure", "lens")}
-    return pose(predictions, None, asked["measure"], options, lens=asked.get("lens"))
+def _posed(predictions: Predictions, arguments: dict[str, Any]) -> Problem:
+    options = {name: value for name, value in arguments.items() if name not in ("measure", "lens")}
+    return pose(predictions, None, arguments["measure"], options, lens=arguments.get("lens"))
 
 
 def _subjects(predictions: Predictions, questions: Mapping[str, dict[str, Any]]) -> tuple[str, ...]:
-    """Say of each measure what it is of."""
-    seen = (_posed(predictions, asked).lens for asked in questions.values())
+    """Return what each measure is a measure of."""
+    seen = (_posed(predictions, each).lens for each in questions.values())
     return (SUBJECTS["lens top_label"], *map(subject, seen))
 
 
-def _bad_bargains(
+def _tradeoffs(
     y_true: Any,
     y_prob: Mapping[str, Any],
     estimate: np.ndarray,
@@ -268,7 +270,7 @@ def _bad_bargains(
     questions: Mapping[str, dict[str, Any]],
     settings: dict[str, Any],
 ) -> list[str]:
-    """Name the models that bought calibration with a worse proper score."""
+    """Describe the models with a lower ECE but a worse proper score than the reference."""
     base = estimate[names.index(reference)]
     ece = MEASURES.index("ece")
     found = []

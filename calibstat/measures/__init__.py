@@ -1,6 +1,9 @@
-"""Measures of calibration: their kinds, the registry, and one file for each family."""
+"""Measures of calibration: kinds, registry, and a file for each family."""
 
 # isort: off
+from importlib import import_module
+from pathlib import Path
+
 from calibstat.measures.binary_kinds import Binned, Seminorm
 from calibstat.measures.base import Info, Measure, MulticlassMeasure
 from calibstat.measures.mean_loss import MeanLoss, MulticlassMeanLoss
@@ -25,6 +28,10 @@ from calibstat.measures.skce import SKCE
 from calibstat.measures.regression_ce import RegressionCE
 from calibstat.measures.canonical_ce import CanonicalCE
 # isort: on
+
+for _file in sorted(Path(__file__).parent.glob("[!_]*.py")):  # and after them all others of the folder
+    import_module(f"{__name__}.{_file.stem}")
+globals().update({entry.__name__: entry for entry in MEASURES.values()})
 
 __all__ = [
     "ECE",

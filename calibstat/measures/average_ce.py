@@ -1,8 +1,6 @@
-"""The average calibration error: the plain mean of the gaps of bins, however few rows they hold."""
+"""Average calibration error: the unweighted mean of the gaps of bins."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -30,12 +28,12 @@ class AverageCE(UniformBins):
     Option: `n_bins`, as for `ece`, None for level sets. Not the adaptive calibration error of
     Nixon et al., which is also called ACE: that is `gce` with ``binning="adaptive"``.
 
-    Every bin weighs the same, one that holds a single row as much as one that holds thousands, so that it is mostly the
-    noise of sparse bins: a calibrated model is far from 0 until every bin is full, and a model whose predictions share
-    one bin has the `ece`. Cost: O(n) on rows, else one sort.
+    Every bin has the same weight, with a single row as with thousands, so that the value is mostly the noise of sparse
+    bins: a calibrated model is far from 0 until every bin has many rows. If all predictions are in one bin, it equals
+    `ece`. Cost: O(n) on rows, else one sort.
     """
 
-    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         full = count > 0
         mean = np.divide(residual, count, out=np.zeros_like(residual), where=full)
         return np.abs(mean).sum(axis=-1) * count.sum(axis=-1) / full.sum(axis=-1)

@@ -1,4 +1,4 @@
-"""What every measure has, and what is known about one."""
+"""Base classes of measures, and the record of their known properties."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from calibstat.measures.population_value import VectorPopulation
 
 @dataclass(frozen=True)
 class Info:
-    """What is known about a measure; tests check the claims of those that calibstat registers.
+    """Known properties of a measure; tests check them for the measures of calibstat.
 
     Attributes
     ----------
     title, formula, reference : str
-        Its name in prose, its definition in LaTeX, and its source with DOI or arXiv number.
+        The name in prose, the definition in LaTeX, and the source with DOI or arXiv number.
     bounds : tuple of two floats
-        The range of its values.
+        The range of the values.
     tail : {"greater", "two-sided"}
-        Which values speak against calibration.
+        Which values are evidence against calibration.
     complete, sound, continuous : bool
         Zero if calibrated; zero only if calibrated; continuous in the predictions.
     symmetric : bool
-        Unchanged when outcomes and predictions are both reversed; of a multiclass measure, when the classes are put in
-        another order (but for ties).
+        Unchanged when outcomes and predictions are both reversed, y to 1 - y and v to 1 - v; for a multiclass measure,
+        when the classes are permuted (except for ties).
     resolution : float
-        The largest jump that a vanishing change of the predictions may cause in a continuous measure (0 but for
-        grids).
+        The largest jump that a vanishing change of the predictions may cause in a continuous measure; 0 unless it is
+        computed on a grid.
     slow_above : float
-        Of more observations than this a test or an interval by it takes minutes, so that a loop over all measures
-        leaves it out, and says so; 0: always.
+        The number of observations above which a test or an interval takes minutes, so that a loop over all measures
+        leaves this one out, and says so; 0: always.
     resamples : int
-        How often a test or an interval by it draws by default.
+        The default number of resamples of a test or an interval.
     """
 
     title: str = ""
@@ -59,24 +59,27 @@ class Info:
 class Measure:
     """A measure of calibration: a frozen class whose fields are its options.
 
+    This is the base of all kinds; define a measure by a kind of it, such as `Statistic`, `Seminorm`, `Binned`,
+    `MeanLoss`, `VectorStatistic` or `VectorBinned`.
+
     Attributes
     ----------
     name : str
-        Its name in `calibstat.MEASURES`.
+        The name in `calibstat.MEASURES`.
     info : Info
-        What is known about it.
+        Its known properties.
     options : dict
-        Its options by name; `defaults` gives those of the class.
+        The options by name; `defaults` gives those of the class.
     has_form : bool
         Whether an honest interval is known.
     makes_cells : bool
-        Whether the cells depend on the sample, and can be held.
+        Whether the cells depend on the sample, so that resamples can keep those of the data.
     """
 
     name: ClassVar[str] = ""
     info: ClassVar[Info] = Info()
-    is_mean: ClassVar[bool] = False  # whether it is a mean of losses
-    takes_logarithms: ClassVar[bool] = False  # of probabilities, for its value on a population
+    is_mean: ClassVar[bool] = False  # a mean of losses
+    takes_logarithms: ClassVar[bool] = False  # its value on a population needs the logarithms of probabilities
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -126,11 +129,11 @@ class Measure:
         return f"{self.name}({', '.join(given)})" if given else self.name
 
     def draws(self, n_resamples: int | None) -> int:
-        """Return how often to draw: as often as asked, or as is usual for the measure."""
+        """Return the number of resamples: the given one, or the default of the measure."""
         return self.info.resamples if n_resamples is None else n_resamples
 
     def check_probabilities(self, prob: np.ndarray) -> None:
-        """Raise if these predictions, of any shape, have no finite value under these options."""
+        """Raise a ValueError if the measure of these predictions, of any shape, is not finite under the options."""
 
     @property
     def has_form(self) -> bool:
@@ -139,41 +142,45 @@ class Measure:
 
     @property
     def makes_cells(self) -> bool:
-        """Whether the cells depend on the sample, and can be held."""
+        """Whether the cells depend on the sample, so that resamples can keep those of the data."""
         return False
 
     def multiclass(self) -> MulticlassMeasure | None:
-        """Return its form for whole predicted vectors, or None if it has none."""
+        """Return the measure of several classes jointly that belongs to this one, or None."""
         return None
 
 
 class MulticlassMeasure(Measure, ABC):
-    """A measure of predictions of K classes, shape (n, K), and labels, shape (n,), int64 from 0 to K - 1."""
+    """A measure of predictions of K classes, shape (n, K), and labels, shape (n,), int64 from 0 to K - 1.
+
+    This is the base of the multiclass kinds. A measure has to define `evaluate`; the other methods have
+    defaults, to be overridden where more is known.
+    """
 
     @abstractmethod
     def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
-        """Return the measure."""
+        """Return the measure of predictions, shape (n, K), and labels, shape (n,)."""
 
     def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """Return the measure for each row of labels, shape (B, n)."""
+        """Return the measure for each of B draws of the labels, shape (B, n); the result has shape (B,)."""
         return np.array([self.evaluate(prob, label) for label in labels])
 
     def detail(self, prob: np.ndarray, label: np.ndarray) -> dict[str, Any]:
-        """Return what the measure knows beyond its value."""
+        """Return further results beside the value, such as a table of cells, by name."""
         return {}
 
     @property
     def depends_on_order(self) -> bool:
-        """Whether the measure depends on the order of the rows, which is then left as it is."""
+        """Whether the measure depends on the order of the rows, which is then kept."""
         return False
 
     @property
     def refits_cells(self) -> bool:
-        """Whether there are cells of which resampled rows get their own."""
+        """Whether resampled rows are cut into new cells, instead of keeping those of the data."""
         return False
 
     def population_value(self, population: VectorPopulation) -> float:
-        """Return what estimates tend to as n grows, or raise NotImplementedError with the reason why it is unknown."""
+        """Return the limit of estimates as n grows; raise NotImplementedError with the reason if it is not known."""
         raise NotImplementedError("it is not a sum over cells that are the same for every sample")
 
     def multiclass(self) -> MulticlassMeasure | None:
@@ -185,16 +192,16 @@ class MulticlassMeasure(Measure, ABC):
         return False
 
     def linear_form(self, predictions: Predictions) -> Form:
-        """Return what the honest interval is made of."""
+        """Return the linear form of the measure, from which the honest interval is computed."""
         raise NotImplementedError(f"no honest interval is known for {self}")
 
     def row_form(self, predictions: Predictions) -> RowForm | None:
-        """Return the same row by row, for clusters and for comparisons of models."""
+        """Return the linear form row by row, for clusters and comparisons of models; None if there is none."""
         return None
 
 
 def _plain(value: Any) -> Any:
-    """Return a sequence of numbers, such as cuts, as a tuple of plain ones, which can be compared and printed."""
+    """Return a sequence of numbers, such as cuts, as a tuple of Python numbers, which compares and prints well."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         return tuple(value.tolist())
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Kinds of measures of one event: any statistic, seminorms of the residuals, functions of sums in bins."""
+"""Kinds of binary measures: any statistic, seminorms of the residuals, functions of sums in bins."""
 
 from __future__ import annotations
 
@@ -18,63 +18,70 @@ from calibstat.measures.population_value import FINE, NO_EDGES, BinaryPopulation
 
 
 class Statistic(Measure, ABC):
-    """Any function of a summary of one event: estimate, exact test, bootstrap intervals, comparison by permutation.
+    """A binary measure: any function of the summary of a sample.
 
-    With `plugs_in` its estimates tend to the measure of the population, which is then its value on a generator.
+    It defines `evaluate`. It gets estimates, the exact test, bootstrap intervals and comparisons by permutation. If
+    `plugs_in` is set, its estimates tend to the measure of the population, so that it has a value on generators.
     """
 
     plugs_in: ClassVar[bool] = False
 
     @abstractmethod
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-        """Return the measure of distinct ascending predictions, the rows at each, and those with outcome 1."""
+        """Return the measure of distinct ascending predictions, with their numbers of rows and of positive rows.
+
+        All arrays have shape (m,), float64. In resamples counts may be 0.
+        """
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-        """Return what the measure knows of a summary beyond its value."""
+        """Return further results beside the value, such as a table of bins, by name."""
         return {}
 
     def has_value(self, value: np.ndarray) -> bool:
-        """Whether there is an estimate on these distinct predictions, or only a bracket, which `detail` knows."""
+        """Whether there is an estimate on these distinct predictions, and not only a bracket by `detail`."""
         return True
 
     def held(self, value: np.ndarray, count: np.ndarray) -> Self:
-        """Return the measure over the cells that this sample makes, wherever they are made of it."""
+        """Return the measure over the cells of this sample; itself if its cells do not depend on the sample."""
         return self
 
     @property
     def makes_cells(self) -> bool:
-        """Whether the cells depend on the sample: there is then something to hold on two rows."""
+        """Whether the cells depend on the sample, so that resamples can keep those of the data."""
         return self.held(np.array([0.0, 1.0]), np.ones(2)) != self
 
     def estimate(self, sample: Sample) -> float:
-        """Return the measure of a summary."""
+        """Return the measure of a sample."""
         return float(self.evaluate(*sample.arrays))
 
     def estimate_rows(self, y: np.ndarray, p: np.ndarray) -> float:
-        """Return the measure of rows, which a kind may find without sorting them."""
+        """Return the measure of outcomes and predictions, both of shape (n,); a kind may avoid sorting them."""
         return self.estimate(Sample.from_rows(y, p))
 
     def estimate_classes(self, predictions: Predictions) -> np.ndarray:
-        """Return the measure of the event of each class, of shape (K,)."""
+        """Return the measure of each class against the rest, shape (K,)."""
         columns = ((predictions.label == k, predictions.prob[:, k]) for k in range(predictions.n_classes))
         return np.array([self.estimate(Sample.from_rows(y, p)) for y, p in columns])
 
     @property
     def is_weak(self) -> bool:
-        """Whether it hardly changes when residuals of neighbouring predictions are exchanged."""
+        """Whether it hardly changes when residuals of neighbouring predictions are exchanged.
+
+        Only then is it known on a population whose points scatter, such as a multiclass one through a lens.
+        """
         return self.plugs_in
 
     def population_value(self, population: BinaryPopulation) -> float:
-        """Return what estimates tend to as n grows, or raise NotImplementedError with the reason why it is unknown."""
+        """Return the limit of estimates as n grows; raise NotImplementedError with the reason if it is not known."""
         if not self.plugs_in:
             raise NotImplementedError("it does not say that its estimates tend to it (`plugs_in`)")
         return self.plug_in(population)
 
     def plug_in(self, population: BinaryPopulation, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> float:
-        """Return the measure of predictions and weights that stand for a population, in bins that end at `edge`."""
+        """Return the measure of the weighted points that represent a population, in bins that end at `edge`."""
         if population.scattered and not self.is_weak:
             raise NotImplementedError(
-                "over a continuous distribution of vectors it needs the mean chance of every score"
+                "over a continuous distribution of several classes it needs the true probability at every score"
             )
         sample = population.summary(edge, strategy)
         if not self.has_value(sample.value):
@@ -83,7 +90,7 @@ class Statistic(Measure, ABC):
 
     @property
     def is_coarse(self) -> bool:
-        """Whether it averages residuals over cells, and so bounds the error of the predictions from below."""
+        """Whether it averages residuals over cells, and so is a lower bound on the error of the predictions."""
         return False
 
     @property
@@ -93,34 +100,38 @@ class Statistic(Measure, ABC):
 
     @property
     def has_row_form(self) -> bool:
-        """Whether it is known row by row too, for clusters and for comparisons of models."""
+        """Whether the linear form is also known row by row, for clusters and comparisons of models."""
         return self.has_form
 
     @property
     def has_class_form(self) -> bool:
-        """Whether it is known for the mean over all classes, and for the largest."""
+        """Whether the linear form is also known for the mean and the maximum over all classes."""
         return False
 
     def linear_form(self, sample: Sample) -> Form:
-        """Return what the honest interval is made of, over distinct predictions or cells."""
+        """Return the linear form over distinct predictions or cells, from which the honest interval is computed."""
         raise NotImplementedError(f"no honest interval is known for {self}")
 
     def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample) -> RowForm:
-        """Return the same row by row; `sample` is their summary."""
+        """Return the linear form row by row; `y` and `p` have shape (n,), `sample` is their summary."""
         raise NotImplementedError(f"no form by rows is known for {self}")
 
     def class_form(self, predictions: Predictions, reduce: str) -> Form:
-        """Return the same for the mean over all classes, or for the largest."""
+        """Return the linear form of the mean over all classes, or with `reduce` "max" of the maximum."""
         raise NotImplementedError(f"no form over classes is known for {self}")
 
 
 class Seminorm(Statistic):
-    """A seminorm of the residual measure: also an honest interval, clusters, comparison, value of a population.
+    """A binary measure that is a seminorm of the residuals.
 
-    `step` is that of the numerical delta method, None where no honest interval is known. Below `floor` standard errors
-    the upper end uses the largest standard deviation that any witness can have; without a witness it always does.
-    `hilbert` says that its square is a squared norm of a Hilbert space, whose bias is known, and `weak` that the
-    seminorm hardly changes when residuals of neighbouring predictions are exchanged.
+    It defines `norm`, and `witness` where one is known. It gets what a `Statistic` gets, and honest intervals, also of
+    clusters, comparisons of models, and values on generators.
+
+    Four class variables may be set. `step` is the step of the numerical delta method, None where no honest interval is
+    known. Where the estimate is below `floor` standard errors, the upper end uses the largest standard deviation that
+    any witness can have; without a witness it always does. `hilbert` says that the square is a squared norm of a
+    Hilbert space, whose bias is known. `weak` says that the seminorm hardly changes when residuals of neighbouring
+    predictions are exchanged.
     """
 
     plugs_in: ClassVar[bool] = True
@@ -131,10 +142,13 @@ class Seminorm(Statistic):
 
     @abstractmethod
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
-        """Return the seminorm of the residuals, divided by n, at distinct ascending predictions."""
+        """Return the seminorm of residuals, divided by n, at distinct ascending predictions; both of shape (m,)."""
 
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray | None:
-        """Return weights within [-1, 1] whose sum with these residuals is the seminorm and with no others above it."""
+        """Return weights in [-1, 1], shape (m,), or None if not known.
+
+        The sum of weight times residual equals the seminorm for these residuals, and exceeds it for no others.
+        """
         return None
 
     @property
@@ -162,17 +176,18 @@ class Seminorm(Statistic):
 
 
 class Binned(Statistic):
-    """A function of the sums in cells of the predictions: also fast exact tests, and the value of a population.
+    """A binary measure that is a function of sums in cells of the predictions.
 
-    With `is_l1`, the sum of absolute residuals over cells, it has the honest interval, clusters and comparison.
+    It defines `cells` and `reduce`. It gets what a `Statistic` gets, faster, and values on generators. If `is_l1`, it
+    also gets honest intervals, also of clusters and of classes, and comparisons of models.
     """
 
     plugs_in: ClassVar[bool] = True
 
     def population_edges(self) -> tuple[np.ndarray, str]:
-        """Return where the cells of a population end: predictions ("uniform"), or shares of it ("quantile").
+        """Return where the cells of a population end: as predictions ("uniform") or shares of it ("quantile").
 
-        By default nobody knows, and many narrow cells are taken instead: a cell may then end off by 1e-4.
+        The default is many narrow cells, so that the end of a cell may be off by 1e-4.
         """
         return np.arange(1, FINE) / FINE, "uniform"
 
@@ -190,25 +205,31 @@ class Binned(Statistic):
 
     @abstractmethod
     def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
-        """Return the cell, from 0, of each distinct ascending prediction; cells ascend too."""
+        """Return the cell of each distinct ascending prediction, int64 from 0, ascending; all of shape (m,)."""
 
     @abstractmethod
-    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
-        """Return the measure from rows, residuals / n and predictions / n summed in cells, over the last axis.
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
+        """Return the measure, given sums in cells along the last axis: of rows, residuals / n and predictions / n.
 
-        The arrays broadcast.
+        The arrays have shape (..., cells) and broadcast; the result has shape (...).
         """
 
     def row_sums(self, y: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Return those sums straight from rows, or None where rows need sorting or one is bad (sorting names it)."""
+        """Return these sums, each of shape (cells,), of rows without sorting.
+
+        None if rows have to be sorted, or if one is invalid, which the sorting then reports.
+        """
         return None
 
     def column_sums(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Return those sums for the event of every class, of shape (K, cells), or None where that needs sorting."""
+        """Return these sums for each class against the rest, each of shape (K, cells); None if that needs sorting."""
         return None
 
     def class_cells(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the cell of each row in the problem of each class, and rows and predictions / n summed in them."""
+        """Return the cell of each row for each class, shape (n, K), and rows and predictions / n summed in these cells.
+
+        The sums have shape (K, cells).
+        """
         n, classes = predictions.prob.shape
         place = np.empty((n, classes), np.int32)
         sums = self.column_sums(predictions)

@@ -1,8 +1,8 @@
-"""Proper scores of the probability of an event, each one the Bregman divergence of a convex function.
+"""Binary proper scores, each given as the Bregman divergence of a convex function.
 
-A proper score is what a convex function phi lies above its tangent: the loss of predicting v when y happens is
-d(y, v) = phi(y) - phi(v) - phi'(v) (y - v), and in the mean over outcomes of frequency x it is d(x, v) more than the
-loss of predicting x.
+A proper score is the distance of a convex function phi from its tangent: the loss of predicting v when y is observed is
+d(y, v) = phi(y) - phi(v) - phi'(v) (y - v). If the outcome has frequency x, the mean loss of predicting v exceeds that
+of predicting x by d(x, v).
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ Function = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True, repr=False)
 class Bregman:
-    """A proper score of the probability of an event, given by a convex function.
+    """A binary proper score, given by a convex function.
 
     Attributes
     ----------
     name : str
-        Its name, printed with every result.
+        The name, printed with every result.
     phi : callable
         ``phi(x)``, a convex function of an array of probabilities in [0, 1], finite everywhere.
     gradient : callable
-        ``gradient(x)``, its derivative; it may be infinite at 0 and 1.
+        ``gradient(x)``, the derivative of `phi`; it may be infinite at 0 and 1.
     exact : callable or None
-        ``exact(x, v)``, the divergence in a form that rounding does not harm, if there is one.
+        ``exact(x, v)``, the divergence in a form without cancellation, or None if there is none.
 
     Examples
     --------
-    A score that punishes the misses of rare events (the divergence of Itakura and Saito, shifted to be finite):
+    A score with large losses for missed rare outcomes (the divergence of Itakura and Saito, shifted to be finite):
 
     >>> import numpy as np
     >>> import calibstat as cs
@@ -54,7 +54,7 @@ class Bregman:
         return f"Bregman({self.name})"
 
     def loss(self, x: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return d(x, v), how much more predicting v costs than predicting x where the outcome has frequency x."""
+        """Return d(x, v), the excess mean loss of predicting v if the outcome has frequency x."""
         if self.exact is not None:
             return self.exact(x, v)
         x, v = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(v, np.float64))
@@ -67,23 +67,23 @@ class Bregman:
 
     @property
     def is_steep(self) -> bool:
-        """Whether a certain prediction that fails costs an infinite loss."""
+        """Whether a certain prediction that is wrong has an infinite loss."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return not np.isfinite(self.gradient(np.array([0.0, 1.0]))).all()
 
     def inside(self, value: np.ndarray, clip: float | None, rows: np.ndarray | None = None) -> np.ndarray:
-        """Return the predictions, moved by `clip`; raise if certain ones are left that can cost an infinite loss.
+        """Return the predictions clipped; raise if a certain one that may have an infinite loss is left.
 
-        `rows` are the predictions row by row, if `value` is made of them.
+        `rows` are the predictions row by row, for the message, if `value` is not.
         """
         return uncertain(value, clip, f"the {self.name} score", rows=rows) if self.takes(clip) else value
 
     def moved(self, value: np.ndarray, clip: float | None) -> np.ndarray:
-        """Return the predictions, moved by `clip`; certain ones may be left."""
+        """Return the predictions clipped; certain ones may be left."""
         return clipped(value, clip) if self.takes(clip) else value
 
     def takes(self, clip: float | None) -> bool:
-        """Whether certain predictions can cost an infinite loss; raise if there is a `clip` though they cannot."""
+        """Whether certain predictions can have an infinite loss; raise if they cannot and a `clip` is given."""
         if clip is not None and not self.is_steep:
             raise ValueError(f"expected no clip with the {self.name} score, finite at 0 and 1; found clip={clip!r}")
         return self.is_steep
@@ -94,7 +94,7 @@ def _squared_difference(x: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def _relative_entropy(x: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Kullback-Leibler divergence of two Bernoulli laws, in two terms that are at least 0, so that nothing cancels."""
+    """Kullback-Leibler divergence of two Bernoulli distributions, in two terms of at least 0: nothing cancels."""
     x, v = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(v, np.float64))
     return _entropy_term(x, v) + _entropy_term(1 - x, 1 - v)
 
@@ -126,7 +126,7 @@ def _length(x: np.ndarray) -> np.ndarray:
 
 
 def _chord(x: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The length of (x, 1 - x), times 1 minus the cosine of its angle to (v, 1 - v)."""
+    """Return the length of (x, 1 - x) times 1 minus the cosine of its angle to (v, 1 - v)."""
     cross = x - v  # x (1 - v) - v (1 - x)
     dot = x * v + (1 - x) * (1 - v)
     product = _length(x) * _length(v)
@@ -149,7 +149,7 @@ def find_score(score: Any) -> Bregman:
 
 
 def total_loss(score: Bregman, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
-    """Return the loss of the rows at each distinct prediction, added up; an outcome that has no rows adds nothing."""
+    """Return the total loss at each distinct prediction; an outcome without rows adds 0."""
     negatives = count - positives
     total = np.zeros(np.shape(value))
     for rows, outcome in ((positives, 1.0), (negatives, 0.0)):

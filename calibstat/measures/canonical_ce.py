@@ -1,4 +1,4 @@
-"""The measure that compares mean label and mean prediction as whole vectors, in cells of the probability simplex."""
+"""Canonical calibration error: mean label against mean prediction in cells of the probability simplex."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.measures.binned import check_bins, fixed_number_of_bins, is_unbinned
+from calibstat.measures.bins import check_bins, fixed_number_of_bins, is_unbinned
 from calibstat.measures.cell_sums import vector_sums
 from calibstat.measures.multiclass_kinds import VectorBinned
 from calibstat.measures.registry import measure
@@ -16,9 +16,9 @@ from calibstat.measures.simplex_cells import check_tree, grid_cells, grow_tree
 
 Distance = str | Callable[[np.ndarray, np.ndarray], float]
 
-# distances that are norms of the difference, over the last axis: what stands before a norm may go into it, so that the
-# share of a cell times its distance is the norm of its residual
-NORMS: dict[str, Callable[[np.ndarray], Any]] = {
+# distances that are norms of the difference, over the last axis: a factor may be moved into a norm, so that the share
+# of a cell times its distance is the norm of its residual
+NORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "total_variation": lambda difference: np.abs(difference).sum(axis=-1) / 2,
     "l1": lambda difference: np.abs(difference).sum(axis=-1),
     "l2": lambda difference: np.sqrt((difference**2).sum(axis=-1)),
@@ -36,7 +36,7 @@ def _means(share: np.ndarray, sums: np.ndarray) -> np.ndarray:
 
 
 def _contributions(count: np.ndarray, residual: np.ndarray, value: np.ndarray, distance: Distance) -> np.ndarray:
-    """Return the share of the rows times the distance from mean label to mean prediction, for each cell."""
+    """Return for each cell the share of rows times the distance from mean label to mean prediction."""
     if isinstance(distance, str) and distance in NORMS:
         return NORMS[distance](residual)
     share = np.broadcast_to(_share_of_rows(count), residual.shape[:-1])
@@ -67,16 +67,16 @@ class CanonicalCE(VectorBinned):
     (Euclidean), "max" (the largest coordinate), or a function ``d(label, prediction)`` of two arrays of shape (K,), the
     frequencies of the classes and the mean prediction of one cell, that returns a number of at least 0; it is called
     once for each cell that holds rows. `strategy`, "tree" for cells grown on the predictions or "uniform" for a grid.
-    A tree parts a cell of at least `min_size` rows at the mean or median (`threshold`) of its coordinate of largest
-    variance; resampled rows get a tree of their own (`refit=True`) or keep the cells of the data (`refit=False`). In a
+    A tree splits a cell of at least `min_size` rows at the mean or median (`threshold`) of its coordinate of largest
+    variance; resampled rows get a new tree (`refit=True`) or keep the cells of the data (`refit=False`). In a
     grid rows share a cell if each of their coordinates falls in the same of `n_bins` bins of equal width ("cube_root"
     is the smallest B with B**3 >= n; None gives each distinct vector a cell): triangles for three classes, the
     bins of `ece` for two.
 
-    It is biased upwards in finite samples, the more so the fewer rows a cell holds, and for a convex distance blind to
-    errors that cancel within a cell: with the cells held fixed it tends to at most the expected miscalibration. A
-    grid has too many cells for more than a few classes. Cost: a tree two passes over the rows for each of its levels,
-    a grid one sort for about every ten classes.
+    It is biased upwards in finite samples, the more so the fewer rows a cell holds, and for a convex distance
+    insensitive to errors that cancel within a cell: with the cells held fixed it tends to at most the expected
+    miscalibration. A grid has too many cells for more than a few classes. Cost: a tree two passes over the rows for
+    each of its levels, a grid one sort for about every ten classes.
     """
 
     distance: Distance = "total_variation"
@@ -101,7 +101,7 @@ class CanonicalCE(VectorBinned):
         check_tree(self.threshold, self.min_size)
 
     def has_fixed_cells(self, *, finite: bool) -> bool:
-        # cells that were grown on rows may stay while these are resampled; a population has no rows to grow any on
+        # a tree is grown on rows, and a population has none
         if self.strategy == "tree":
             return False
         unbinned = is_unbinned(self.n_bins)
@@ -122,11 +122,11 @@ class CanonicalCE(VectorBinned):
             return grid_cells(prob, n_bins=self.n_bins)
         return grow_tree(prob, threshold=self.threshold, min_size=self.min_size)[0]
 
-    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         return _contributions(count, residual, value, self.distance).sum(axis=-1)
 
     def detail(self, prob: np.ndarray, label: np.ndarray) -> dict[str, Any]:
-        """Return the table of the cells, those of most rows first, and the splits of the tree.
+        """Return the table of cells, sorted by decreasing number of rows, and the splits of the tree.
 
         The fields "count", "mean_prediction", "frequency" (of each class) and "distance" have an entry for each cell.
         A tree adds "tree", an array of its splits: the first one first and each before those below it, with the fields

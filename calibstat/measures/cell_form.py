@@ -1,4 +1,4 @@
-"""Linear forms of sums of absolute residuals over cells: of one event, of every class and of whole vectors."""
+"""Linear forms of sums of absolute residuals over cells: binary, class-wise and multiclass."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from calibstat.data.sample import Sample
 from calibstat.measures.cell_sums import cell_sums, vector_sums
 from calibstat.measures.linear_form import LinearForm, RowForm, squared_residuals
 
-MANY_CELLS = 100  # of which more
-ROWS_IN_A_CELL = 3  # need so many rows each, or the truth is above the interval of an L1 error far too often
+MANY_CELLS = 100  # with more cells than this
+ROWS_IN_A_CELL = 3  # so many rows a cell are needed, or the interval of an L1 error is too often below the truth
 FEW_ROWS = 30  # below it a bin's observed variance is not trusted alone
 VECTOR_STEP, VECTOR_FLOOR = 20.0, 2.0
 
@@ -23,12 +23,12 @@ def _absolute_sum(theta: np.ndarray) -> np.ndarray:
     return np.abs(theta).sum(axis=-1)
 
 
-# --- one event -------------------------------------------------------------------------------------------------------
+# --- binary ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CellForm(LinearForm):
-    """The sum of absolute residuals over cells of one event: bias band below, spread inversion above.
+    """A sum of absolute residuals over cells: low end by a bound on the bias, high end by inversion of the spread.
 
     `gap` and `gap_spread` hold the absolute residual of each cell with rows, and its standard error.
     """
@@ -45,7 +45,7 @@ class CellForm(LinearForm):
         return largest_bias(self.gap, self.gap_spread) - float(directional.mean())
 
     def spread(self, drawn: np.ndarray) -> float:
-        return self.worst_spread  # the inversion has the spread of each cell
+        return self.worst_spread  # not used: the inversion has the spread of each cell
 
     def high(self, z: float, spread: float) -> float:
         return spread_inversion(self.estimate, self.gap, self.gap_spread, z)
@@ -82,7 +82,7 @@ def of_cells(title: str, cell: np.ndarray, sample: Sample) -> CellForm:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CellRowForm(RowForm):
-    """The same row by row. `model_variance`: that of theta by the predictions, 0 where a cell has rows enough."""
+    """The same row by row. `model_variance` is the variance of theta if calibrated, 0 in cells of many rows."""
 
     model_variance: np.ndarray | None = None
 
@@ -90,10 +90,10 @@ class CellRowForm(RowForm):
         return np.sign(theta.round(12))  # 0 where residuals cancel up to rounding
 
     def for_comparison(self, unit: np.ndarray | None) -> Self:
-        return replace(self, unit=unit)  # the bias that may be missing is added instead of a larger step
+        return replace(self, unit=unit)  # `missing_bias` replaces a larger step
 
     def missing_bias(self, directional: np.ndarray) -> float:
-        """Return what resamples understate: the bias of absolute values, the more the more cells there are."""
+        """Return the bias of absolute values that resamples miss: the more cells, the more."""
         assert self.model_variance is not None
         unit = np.arange(self.n) if self.unit is None else self.unit
         size = np.bincount(unit)
@@ -107,7 +107,7 @@ class CellRowForm(RowForm):
 
 
 def rows_of_cells(title: str, cell: np.ndarray, y: np.ndarray, p: np.ndarray) -> CellRowForm:
-    """Return the form by rows, each of which adds its residual in its cell."""
+    """Return the form row by row: each row adds its residual in its cell."""
     need_rows_in_cells(title, p.size, np.unique(cell).size)
     theta = np.bincount(cell, y - p) / p.size
     model = np.where(np.bincount(cell) < FEW_ROWS, np.bincount(cell, p * (1 - p)) / p.size**2, 0.0)
@@ -126,9 +126,9 @@ def rows_of_cells(title: str, cell: np.ndarray, y: np.ndarray, p: np.ndarray) ->
 
 
 def need_rows_in_cells(title: str, n: int, cells: int) -> None:
-    """Raise where a sum over many cells of few rows would be taken for a sum of folded normals.
+    """Raise if there are many cells of few rows, whose absolute residuals are not nearly folded normal.
 
-    One row is as far from its prediction as it can be, whatever the error of its cell.
+    The gap of a cell of one row is |y - v|, however small the error of the cell is.
     """
     if cells > MANY_CELLS and n < ROWS_IN_A_CELL * cells:
         raise ValueError(
@@ -138,7 +138,7 @@ def need_rows_in_cells(title: str, n: int, cells: int) -> None:
 
 
 def largest_bias(gap: np.ndarray, spread: np.ndarray) -> float:
-    """Return how much the sum of absolute gaps may overstate the truth, each gap taken one spread nearer to zero."""
+    """Return a bound on the bias of the sum of absolute gaps: its bias if each gap is one spread nearer to zero."""
     noisy = spread > 0
     return float((spread[noisy] * folded_bias(np.maximum(gap[noisy] / spread[noisy] - 1, 0))).sum())
 
@@ -151,10 +151,10 @@ def folded_bias(t: np.ndarray) -> np.ndarray:
 
 
 def spread_inversion(estimate: float, gap: np.ndarray, spread: np.ndarray, z: float) -> float:
-    """Return the largest sum of true gaps under which the estimate is not surprisingly small.
+    """Return the largest sum of true gaps for which the estimate is not more than z standard errors too small.
 
-    The mean of a folded normal is convex in its centre, so for a given sum of true gaps the smallest estimate comes
-    from equal standardised ones, each capped by what its bin allows (two spreads beyond the gap observed).
+    The mean of a folded normal is convex in its centre, so for a given sum of true gaps the mean estimate is least if
+    all standardised gaps are equal. Each is capped at two spreads beyond the observed gap.
     """
     certain, noisy = gap[spread == 0].sum(), spread > 0
     gap, spread = gap[noisy], spread[noisy]
@@ -184,14 +184,14 @@ def bisect(function: Callable[[float], float], target: float, low: float, high: 
     return low
 
 
-# --- every class, and whole vectors ----------------------------------------------------------------------------------
+# --- class-wise and multiclass ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class VectorForm(LinearForm):
     """A sum of absolute residuals over cells and classes, times `scale`, or the largest such sum of a class.
 
-    Class k in row i adds to ``theta[place[i, k] + k * along]``, place shared if it has one column.
+    Class k in row i adds to ``theta[place[i, k] + k * along]``; if `place` has one column, all classes share it.
     """
 
     predictions: Predictions
@@ -202,7 +202,7 @@ class VectorForm(LinearForm):
         return self.directional(theta - self.theta)[..., None]
 
     def spread(self, drawn: np.ndarray) -> float:
-        """Return the standard error of the sum of w * residuals over the rows, w the witness of the data."""
+        """Return the standard error of the sum of w * residuals over rows, with the witness w of the data."""
         prob, label = self.predictions.prob, self.predictions.label
         assert self.witness is not None
         w, n = self.witness, len(label)
@@ -222,15 +222,15 @@ def of_vector_cells(scale: float, cell: np.ndarray, predictions: Predictions) ->
 
 
 def of_classes(place: np.ndarray, value: np.ndarray, predictions: Predictions, reduce: str) -> VectorForm:
-    """Return the form of the mean over the classes, or of the largest.
+    """Return the form of the mean or the maximum over the classes.
 
-    `place` is the cell of each row in the problem of each class, `value`, shape (K, cells), the predictions / n summed
-    in them.
+    `place`, shape (n, K), is the cell of each row for each class; `value`, shape (K, cells), holds the predictions / n
+    summed in these cells.
     """
     n, classes = predictions.prob.shape
-    hits = np.zeros(value.shape)
-    np.add.at(hits, (predictions.label, place[np.arange(n), predictions.label]), 1.0)
-    theta = (hits / n - value).ravel()
+    observed = np.zeros(value.shape)
+    np.add.at(observed, (predictions.label, place[np.arange(n), predictions.label]), 1.0)
+    theta = (observed / n - value).ravel()
     if reduce == "mean":
         return _summed(predictions, theta, place, value.shape[1], 1 / classes)
 

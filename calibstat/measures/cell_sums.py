@@ -11,7 +11,7 @@ from calibstat.compiled import jit
 def cell_sums(
     cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Add up rows, residuals and predictions in each cell: counts, and the two others divided by n."""
+    """Return the sums in each cell of rows, residuals / n and predictions / n."""
     count_b, positives_b, value_b = np.zeros((3, cell[-1] + 1))
     for j in range(cell.size):
         b = cell[j]
@@ -24,7 +24,7 @@ def cell_sums(
 
 @jit
 def vector_sums(cell: np.ndarray, prob: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Add up rows, residuals and predictions of each class in each cell: counts, and the two others divided by n."""
+    """Return the sums in each cell of rows, and for each class of residuals / n and predictions / n."""
     n, classes = prob.shape
     cells = cell.max() + 1
     count = np.zeros(cells)

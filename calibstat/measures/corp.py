@@ -1,4 +1,4 @@
-"""CORP: how much a monotone recalibration would gain."""
+"""CORP miscalibration: the gain in Brier score by the best monotone recalibration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures on the running sum of the residuals: no bins, no bandwidth."""
+"""Measures of the cumulative sum of residuals, such as Kolmogorov-Smirnov: no bins, no bandwidth."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _curve(residual: np.ndarray) -> np.ndarray:
 
 
 def _cumulative(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-    """Return the curve of partial sums, as the detail shows it."""
+    """Return the curve of partial sums, for `detail`."""
     return {"cumulative": np.cumsum((positives - count * value) / count.sum())}
 
 
@@ -49,7 +49,7 @@ def _cumulative(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> 
 class KS(Seminorm):
     """The largest absolute sum of residuals over predictions up to some threshold, divided by n.
 
-    No options. It has no bins and no bandwidth, and sees a shift or a slope best; it looks from 0 upwards, so it
+    No options. It has no bins and no bandwidth, and is most sensitive to a shift or a slope. Sums start at 0, so it
     changes when outcomes and predictions are reversed (`kuiper` does not). It jumps when two predictions with
     opposite errors merge. Cost: one sort of the rows, then one pass.
     """

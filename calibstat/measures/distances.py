@@ -1,4 +1,4 @@
-"""Distances from calibration: how far predictions must move, at least, to become calibrated."""
+"""Distances from calibration: the least mean move of predictions that makes them calibrated."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from calibstat.measures.registry import measure
 
 BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886"
 
-LARGEST = 10  # distinct predictions that `upper_distance` takes: 3**10 / 2 splittings take 10 ms, each more thrice that
-RUNS = 2000  # of neighbouring predictions, the most between which `contiguous_merging` chooses where to cut
-NEAR = 1e-9  # predictions nearer to each other are put in one place: the solver could not tell them apart
-SMALL = 2e-9  # coefficients below are left out, on which HiGHS gives up: an error of as much, within that of any grid
-EXACT = 1e-10  # to which HiGHS satisfies every condition, the least that it accepts
+LARGEST = 10  # distinct predictions of `upper_distance`: 3**10 / 2 partitions take 10 ms, each more three times that
+RUNS = 2000  # the most runs of neighbouring predictions between which `contiguous_merging` cuts
+NEAR = 1e-9  # predictions nearer to each other are merged: the solver could not tell them apart
+SMALL = 2e-9  # smaller coefficients are left out, because HiGHS fails on them: the error is below that of any grid
+EXACT = 1e-10  # tolerance of HiGHS for every condition, the least that it accepts
 
 
 def _present(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Leave out predictions that have no rows; return predictions, shares of the rows and of rows with outcome 1."""
+    """Return predictions that have rows, the shares of the rows at each, and of the rows with outcome 1."""
     full, n = count > 0, count.sum()
     return value[full], count[full] / n, positives[full] / n
 
 
 def _apart(value: np.ndarray, mesh: np.ndarray) -> np.ndarray:
-    """Move ascending predictions that are nearer than `NEAR` to a point of the grid, or else to one before, onto it."""
+    """Move ascending predictions nearer than `NEAR` to a point of the grid, or to the one before, onto it."""
     grid = mesh.size - 1
     nearest = mesh[np.minimum(np.rint(value * grid).astype(np.int64), grid)]
     place = np.where(np.abs(value - nearest) < NEAR, nearest, value)
@@ -39,13 +39,13 @@ def _apart(value: np.ndarray, mesh: np.ndarray) -> np.ndarray:
 def _on_grid(
     value: np.ndarray, share: np.ndarray, hits: np.ndarray, grid: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, float]:
-    """Return points, shares of the rows at each, and of the rows with outcome 1, and what it costs to be there.
+    """Return points, the shares of all rows and of rows with outcome 1 at each, and two bounds on the error.
 
-    That is by how much the value may become too large, and too small. Few predictions join the grid as they are, but
-    for those that have to move because others are too near: they cost as far as they move, either way. More are shared
-    out between their two neighbours on it so that means stay. A 1-Lipschitz function differs from its linear
-    interpolation between two points at distance d by at most 2 t (d - t) / d, where t is the distance to one of them:
-    the mean of this is the cost.
+    The bounds say by how much the value may become too large and too small. If there are few predictions, they are
+    added to the grid unchanged, but those too near to others are moved: the error is at most the mean move. Many are
+    shared out between their two neighbours on the grid so that means stay. A 1-Lipschitz function differs from its
+    linear interpolation between two points at distance d by at most 2 t (d - t) / d, where t is the distance to one of
+    them: the error is at most the mean of this.
     """
     mesh = np.arange(grid + 1) / grid
     if value.size <= mesh.size:
@@ -74,7 +74,7 @@ def _least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple
     calibrated = hstack([diags_array(1 - whole), diags_array(whole)])
     width = np.tile(np.diff(point), 2)
     found = linprog(
-        -size * np.concatenate([share - hits, hits]),  # of order 1 whatever the number of points
+        -size * np.concatenate([share - hits, hits]),  # of order 1 for any number of points
         A_ub=vstack([steps, -steps, calibrated]).tocsc(),
         b_ub=np.concatenate([width, width, np.zeros(size)]),
         bounds=(-1, 1),
@@ -97,10 +97,10 @@ def _least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple
     resamples=99,
 )
 class LowerDistance(Statistic):
-    """How far predictions must move on average to become calibrated, each row on its own.
+    """The least mean move of predictions that makes them calibrated, if rows with equal predictions may be separated.
 
-    Rows with the same prediction may go to different places, also by their outcome. No domain of covariates in which
-    these predictions and outcomes arise is nearer to calibration; some are as near.
+    Rows with the same prediction may move differently, also by their outcome. It is a lower bound on the distance from
+    calibration over any domain of covariates with these predictions and outcomes, and attained by some.
 
     Option: `grid`, the number of intervals into which [0, 1] is cut: predictions move to the ends of these, or to other
     predictions. Up to grid + 1 distinct predictions keep their places, and the value is at most 1 / (2 grid²) above the
@@ -111,8 +111,8 @@ class LowerDistance(Statistic):
     by 1 / (2 grid), or by 1 / (3 grid) if predictions are spread evenly. `calibstat.detail` gives the range for the
     sample at hand.
 
-    The linear programme (HiGHS, through SciPy) takes 0.1 to 0.3 seconds on 1000 intervals, whatever the number of
-    rows. A test solves one for every resample, so take a grid of 50 there. `smooth_ce` is between half and twice the
+    The linear programme (HiGHS, through SciPy) takes 0.1 to 0.3 seconds on 1000 intervals, for any number of
+    rows. A test solves one for every resample, so use a grid of 50 there. `smooth_ce` is between half and twice the
     value, and quick.
     """
 
@@ -128,10 +128,10 @@ class LowerDistance(Statistic):
         return _least_move(*_on_grid(*_present(value, count, positives), self.grid)[:3])[0]
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-        """Return the range that the grid leaves, the bracket by `smooth_ce`, and the two functions of the value.
+        """Return the range left by the grid, the bracket by `smooth_ce`, and the two functions of the dual optimum.
 
-        "range": the lower distance itself is between these two numbers. "bracket": smCE / 2 and 2 smCE, between which
-        it is too. "weight_negative" and "weight_positive": 1-Lipschitz functions of the prediction; the mean over rows
+        "range": the lower distance is between these two numbers. "bracket": smCE / 2 and 2 smCE, between which it also
+        is. "weight_negative" and "weight_positive": 1-Lipschitz functions of the prediction; the mean over rows
         of the one that belongs to the row's outcome is the value, and no calibrated sample has a positive mean (beyond
         the range).
         """
@@ -150,10 +150,10 @@ class LowerDistance(Statistic):
 
 
 def best_merging(value: np.ndarray, share: np.ndarray, positives: np.ndarray) -> tuple[float, np.ndarray]:
-    """Cut points into sets, each to be given its mean outcome, so that predictions move least; return where they go.
+    """Partition points so that moving each to the mean outcome of its cell is cheapest; return cost and new values.
 
-    The best way to cut a set into cells is the cell of its first member and the best way to cut the rest, so that
-    sets, which are numbers whose binary digits tell the members, are solved from the smallest on.
+    The best partition of a set is the cell of its first member and the best partition of the rest. So sets are solved
+    from the smallest on; a set is a number whose binary digits are its members.
     """
     size = value.size
     member = (np.arange(2**size)[:, None] >> np.arange(size)) & 1 == 1
@@ -178,11 +178,11 @@ def best_merging(value: np.ndarray, share: np.ndarray, positives: np.ndarray) ->
 
 
 def contiguous_merging(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-    """Return the least mean move if cells of neighbouring predictions are merged, each to its mean outcome.
+    """Return the least mean move if runs of neighbouring predictions move to their mean outcomes.
 
-    It is at least the upper distance, as one of the ways to merge, and at most `interval_ce`, where rows of a cell move
-    by no more than its gap and its width. Of more than `RUNS` predictions only runs of about equal numbers of rows are
-    merged, which moves a row by at most the width of its run more.
+    It is at least the upper distance, which allows more partitions, and at most `interval_ce`, because rows of a cell
+    move by at most its gap plus its width. More than `RUNS` predictions are first grouped into runs of about equal
+    numbers of rows, which moves a row by at most the width of its run more.
     """
     value, share, hits = _present(value, count, positives)
     start = np.arange(value.size)
@@ -193,7 +193,7 @@ def contiguous_merging(value: np.ndarray, count: np.ndarray, positives: np.ndarr
 
 @jit
 def _least_cut(value: np.ndarray, share: np.ndarray, hits: np.ndarray, edge: np.ndarray) -> float:
-    """Return the least cost of cutting at some of these edges: best to an edge is best to an earlier one and a cell."""
+    """Return the least cost of cuts at some of these edges: dynamic programme over the last cell before each edge."""
     rows, moment, ones = np.zeros(value.size + 1), np.zeros(value.size + 1), np.zeros(value.size + 1)
     for j in range(value.size):
         rows[j + 1] = rows[j] + share[j]
@@ -228,13 +228,14 @@ def _least_cut(value: np.ndarray, share: np.ndarray, hits: np.ndarray, edge: np.
     slow_above=0,
 )
 class UpperDistance(Statistic):
-    """How far predictions must move on average to become calibrated if equal ones stay together.
+    """The least mean move of predictions that makes them calibrated, if equal predictions stay together.
 
-    No domain of covariates in which these predictions and outcomes arise is farther from calibration; some are as far.
-    It is the least mean distance over all ways to merge predictions and give each cell its mean outcome.
+    It is an upper bound on the distance from calibration over any domain of covariates with these predictions and
+    outcomes, and attained by some. It is the minimum over all partitions of the predictions into cells, each moved to
+    its mean outcome.
 
-    No options. There is no quick way to find it: up to 10 distinct predictions all ways are compared, in some 10 ms;
-    of more there is no estimate, and `calibstat.detail` gives a bracket. It jumps when predictions that moved to
+    No options. No fast algorithm is known: up to 10 distinct predictions all partitions are compared, in some 10 ms;
+    with more there is no estimate, and `calibstat.detail` gives a bracket. It jumps when predictions that moved to
     different places become equal.
     """
 
@@ -254,10 +255,10 @@ class UpperDistance(Statistic):
         return best_merging(value, share, hits)[0]
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-        """Return where each prediction goes (NaN if it has no rows); of too many predictions, only a bracket.
+        """Return the new value of each prediction (NaN if it has no rows); with too many predictions only a bracket.
 
-        "merged": the mean outcome of the cell of each distinct prediction. "bracket": `lower_distance`, and the least
-        mean move if neighbouring predictions are merged, between which the upper distance and the true one are.
+        "merged": the mean outcome of the cell of each distinct prediction. "bracket": `lower_distance` and the
+        least mean move if neighbouring predictions are merged; the upper and the true distance are between them.
         """
         if np.count_nonzero(count) > LARGEST:
             lower = LowerDistance().evaluate(value, count, positives)

@@ -1,4 +1,4 @@
-"""General calibration error: five switches that span the binned errors of whole predicted vectors."""
+"""General calibration error: a family of binned multiclass errors with five options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.binned import BLOCK, MANY_BINS, bin_cells, bin_of, check_bins, is_unbinned, number_of_bins
+from calibstat.measures.bins import BLOCK, MANY_BINS, bin_cells, bin_of, check_bins, is_unbinned, number_of_bins
 from calibstat.measures.multiclass_kinds import VectorStatistic
 from calibstat.measures.registry import measure
 
@@ -21,7 +21,7 @@ NORMS = ("l1", "l2")
 
 
 def check_switches(binning: str, max_prob: bool, class_conditional: bool, threshold: float) -> None:
-    """Raise if one of these options is wrong."""
+    """Raise a ValueError if one of these options is invalid."""
     if binning not in STRATEGIES:
         raise ValueError(f"expected binning 'even' or 'adaptive', found {binning!r}")
     for name, switch in (("max_prob", max_prob), ("class_conditional", class_conditional)):
@@ -41,12 +41,12 @@ def l1_and_l2(
     threshold: float,
     n_bins: int | str | None,
 ) -> np.ndarray:
-    """Return both norms of the error for each row of labels, shape (B, 2); the bins are cut once."""
+    """Return the L1 and the L2 error for each row of labels, shape (B, 2); bins are computed once."""
     check_switches(binning, max_prob, class_conditional, threshold)
     least = np.float64(threshold)  # a Python number would be rounded to the type of `prob` before it is compared
     top = prob.argmax(axis=1) if max_prob else np.full(prob.shape[0], -1)
     bins = 0 if is_unbinned(n_bins) else number_of_bins(n_bins, prob.shape[0])
-    computed = binning == "even" and 0 < bins <= MANY_BINS  # the bin of a probability; others are looked up
+    computed = binning == "even" and 0 < bins <= MANY_BINS  # bins by a formula; others are looked up
     if computed and not max_prob:
         count, value = _even_sums(prob, bins, least)
         upper = np.empty((0, bins))
@@ -68,10 +68,10 @@ def _group_sums(
     max_prob: bool,
     class_conditional: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the number, the sum and the largest of the kept probabilities in each bin, by sorting.
+    """Return the number, sum and maximum of the kept probabilities in each bin, by sorting.
 
-    One row for each class, whose probabilities are sorted by themselves, or one for all together; as many columns as
-    the most bins of a row, at least `fewest`. ``cut(distinct, rows)`` says which bin each is in.
+    The arrays have a row for each class, or one for all classes together, and a column for each bin, at least `fewest`.
+    ``cut(distinct, rows)`` returns the bin of each distinct probability.
     """
     groups = prob.shape[1] if class_conditional else 1
     pairs = prob.max(axis=1) if max_prob else prob
@@ -89,7 +89,7 @@ def _group_sums(
     for g, (distinct, rows, cell) in enumerate(found):
         count[g] = np.bincount(cell, rows, bins)
         value[g] = np.bincount(cell, rows * distinct, bins)
-        upper[g, cell] = distinct  # of the predictions in one cell the last and largest stays
+        upper[g, cell] = distinct  # the last and largest prediction of a cell remains
     return count, value, upper
 
 
@@ -109,9 +109,9 @@ def _bin_below(v: float, upper: np.ndarray) -> int:
 
 @jit
 def _even_sums(prob: np.ndarray, bins: int, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each class and even bin how many probabilities above the threshold there are, and their sum.
+    """Return for each class and even bin the number of probabilities above the threshold, and their sum.
 
-    The rest goes into one more bin, which is dropped: the first loop over a row then has no branches.
+    All others go into an extra bin, which is dropped, so that the first loop over a row has no branches.
     """
     n, classes = prob.shape
     count = np.zeros((classes, bins + 1))
@@ -142,20 +142,20 @@ def _errors(
     value: np.ndarray,
     upper: np.ndarray,
 ) -> np.ndarray:
-    """Return the L1 and the L2 error for each row of labels, given the bins: only hits are left to count.
+    """Return the L1 and the L2 error for each row of labels, given the bins: only positives have to be counted.
 
-    `count` and `value`, the kept probabilities and their sum, have one row for each class, or one for all together.
-    `top` is the predicted class of each row, the only one of the row that is kept, or -1 where all are. `upper` is the
-    largest probability in each bin; it has no rows if the bin of a probability is computed.
+    `count` and `value`, the number and sum of kept probabilities, have a row for each class, or one for all together.
+    `top` is the predicted class of each row, the only one that is kept, or -1 if all are. `upper` is the largest
+    probability in each bin; it has no rows if bins are computed by a formula.
     """
     groups, bins = count.shape
     out = np.zeros((labels.shape[0], 2))
     kept = np.zeros(groups)
     for g in range(groups):
         kept[g] = count[g].sum()
-    hits = np.empty((groups, bins))
+    observed = np.empty((groups, bins))
     for r in range(labels.shape[0]):
-        hits[:] = 0.0
+        observed[:] = 0.0
         for i in range(prob.shape[0]):
             k = labels[r, i]
             if top[i] < 0 or top[i] == k:
@@ -163,11 +163,11 @@ def _errors(
                 if v > threshold:
                     g = k if groups > 1 else 0
                     b = _bin_below(v, upper[g]) if upper.size else np.int64(bin_of(v, bins))
-                    hits[g, b] += 1.0
+                    observed[g, b] += 1.0
         for g in range(groups):
             for b in range(bins):
                 if count[g, b] > 0.0:
-                    gap = abs(hits[g, b] - value[g, b])
+                    gap = abs(observed[g, b] - value[g, b])
                     out[r, 0] += gap / kept[g]
                     out[r, 1] += gap * gap / count[g, b] / kept[g]
         out[r, 0] /= groups
@@ -185,24 +185,24 @@ def _errors(
     sound=False,
 )
 class GCE(VectorStatistic):
-    """The general calibration error: the gap between accuracy and confidence in bins, by five switches.
+    """The general calibration error: the gap between accuracy and confidence in bins, with five options.
 
     Options: `binning`, "even" for bins of equal width or "adaptive" for as near equal numbers of probabilities as ties
-    allow; `max_prob`, to look only at the largest probability of each row (of equal ones the first) and not at all K;
-    `class_conditional`, to bin each class by itself (with `max_prob`, the rows predicted as that class) and not all
+    allow; `max_prob`, to use only the largest probability of each row (of equal ones the first) and not all K;
+    `class_conditional`, to bin each class separately (with `max_prob`, the rows predicted as that class) and not all
     probabilities together; `threshold`, to keep only probabilities above it, so that an exact 0 is never kept; `norm`,
-    "l1" or "l2"; `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n rows) or None (each distinct
-    probability by itself). The default is the static calibration error, SCE. ECE is `max_prob=True,
+    "l1" or "l2"; `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n rows) or None (a bin for
+    each distinct probability). The default is the static calibration error, SCE. ECE is `max_prob=True,
     class_conditional=False`; ACE is `binning="adaptive"`, TACE that with `threshold=0.01`; RMSCE is
     `binning="adaptive", max_prob=True, class_conditional=False, norm="l2"`.
 
-    n_k counts the kept probabilities of class k, so the bins of a class weigh one in all. Classes weigh 1/K each; one
-    without a kept probability adds 0. With "l2" the root is taken last: it is not the mean of the roots of the
-    classes. Under `max_prob` a threshold below 1/K changes nothing.
+    n_k counts the kept probabilities of class k, so the weights of the bins of a class sum to 1. Classes have weight
+    1/K each; one without a kept probability adds 0. With "l2" the root is taken last: it is not the mean of the roots
+    of the classes. Under `max_prob` a threshold below 1/K changes nothing.
 
-    It is biased upwards in finite samples, the more the more classes and bins there are, and blind to opposite errors
-    that cancel within a bin. Cost: O(n K), for adaptive bins a sort of each class or, not class-conditional, of all
-    kept probabilities together, which takes several times their memory.
+    It is biased upwards in finite samples, the more the more classes and bins there are, and insensitive to opposite
+    errors that cancel within a bin. Cost: O(n K), for adaptive bins a sort of each class or, not class-conditional, of
+    all kept probabilities together, which takes several times their memory.
     """
 
     binning: str = "even"

@@ -1,4 +1,4 @@
-"""Measures over intervals of predictions that nobody has to choose: the best ones, or random ones of a width."""
+"""Interval calibration errors: over the best intervals of predictions, or random ones of a given width."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from calibstat.measures.registry import measure
 
 BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886"
 
-BLOCK = 64  # candidates that one lower bound stands for; and blocks that one stands for
+BLOCK = 64  # candidates that share a lower bound; and blocks that share one
 
 
 # --- the best intervals ----------------------------------------------------------------------------------------------
@@ -21,7 +21,7 @@ BLOCK = 64  # candidates that one lower bound stands for; and blocks that one st
 
 @jit
 def _cheapest(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the cost of the cheapest intervals, times n, and for each j where the last interval of the first j starts.
+    """Return n times the cost of the cheapest intervals, and for each j the start of the last interval of the first j.
 
     With R and S the running sums of rows and residuals, the cheapest intervals of the first j values cost
 
@@ -31,7 +31,7 @@ def _cheapest(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tu
 
         max(min(f_i - S_i) + S_j, min(f_i + S_i) - S_j) + (R_j - R_e) (v_j - v_{e+1}),
 
-    so a block of candidates up to e, or a block of blocks, is passed over where this is no better than what was found.
+    so a block of candidates up to e, or a block of blocks, is skipped if this is no better than the best found so far.
     """
     m = value.size
     rows, residual, cost = np.zeros((3, m + 1))
@@ -45,7 +45,7 @@ def _cheapest(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tu
         s = residual[j - 1] + (positives[j - 1] - count[j - 1] * v)
         best = np.inf
         first = 0
-        for large in range((j - 1) // BLOCK**2, -1, -1):  # the nearest are the likeliest
+        for large in range((j - 1) // BLOCK**2, -1, -1):  # the nearest are the most likely
             e = min((large + 1) * BLOCK**2, j) - 1
             if max(super_up[large] + s, super_down[large] - s) + (r - rows[e]) * (v - value[e]) >= best:
                 continue
@@ -69,7 +69,7 @@ def _cheapest(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tu
 
 
 def _best_partition(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-    """Return the best partition, one entry for each interval: its ends, rows, and what it adds to the value.
+    """Return the best partition, one entry for each interval: its ends, rows, and its part of the value.
 
     `residual` is the sum of residuals over n, `cost` is abs(residual) + width * count / n, and the costs add up to the
     value.
@@ -107,8 +107,8 @@ class IntervalCE(Statistic):
     """The least sum of binned calibration error and average width of a row's bin, over all ways to cut [0, 1].
 
     No options. It is an upper bound on the distance from calibration, at most 4 times the square root of the lower
-    distance. Equal predictions stay in one interval, so it jumps up where two predictions meet whose rows were of use
-    to different intervals. In samples from a calibrated continuous law it goes to 0 like n**(-1/3).
+    distance. Equal predictions stay in one interval, so it jumps up where two predictions of different intervals
+    become equal. In samples from a calibrated continuous distribution it goes to 0 like n**(-1/3).
 
     Exact, by a dynamic programme that passes over blocks of candidates which cannot be best. Cost: one sort of the
     rows, then on ordinary data about m**1.3 steps for m distinct predictions (about a second for a million). The worst
@@ -143,7 +143,7 @@ def _windows(value: np.ndarray, residual: np.ndarray, width: float) -> float:
     inside = 0.0
     i = 0
     k = 0
-    v = value[0]  # the last event was at v - lag
+    v = value[0]  # the last change was at v - lag
     lag = width
     while i < value.size:
         before, lag_before = v, lag
@@ -155,7 +155,7 @@ def _windows(value: np.ndarray, residual: np.ndarray, width: float) -> float:
             k += 1
         else:
             i += 1
-            inside = inside - residual[i - 1] if i < k else 0.0  # empty, whatever rounding says
+            inside = inside - residual[i - 1] if i < k else 0.0  # exactly 0 if empty, despite rounding
     return total / width
 
 
@@ -210,10 +210,9 @@ class RandomIntervalCE(Seminorm):
 
     Option: `width`, above 0 and at most 1.
 
-    The mean over shifts is exact, nothing is drawn. Unlike `ece` it has no edges for a prediction to cross, so it is
-    continuous. It does not decrease when the width is halved, and with the width added it is at least `interval_ce`.
-    Errors of opposite sign much closer than the width cancel almost, but never quite. Cost: one sort of the rows, then
-    one pass.
+    The mean over shifts is exact, not random. Unlike `ece` it is continuous, because there are no fixed edges. It does
+    not decrease when the width is halved, and with the width added it is at least `interval_ce`. Errors of opposite
+    sign much closer than the width nearly cancel. Cost: one sort of the rows, then one pass.
     """
 
     weak = True
@@ -230,7 +229,7 @@ class RandomIntervalCE(Seminorm):
         return _random(value, residual, float(self.width))
 
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        """Return for each prediction the mean, over shifts, sign of the residual in its interval."""
+        """Return for each prediction the mean, over shifts, of the sign of the residual in its interval."""
         return _witness(value, residual, float(self.width))
 
 
@@ -238,9 +237,9 @@ class RandomIntervalCE(Seminorm):
 
 
 def _widths(value: np.ndarray, residual: np.ndarray, precision: float) -> list[tuple[float, float]]:
-    """Return widths 0, 1, 1/2, 1/4, ... with their values, as far as they can be best.
+    """Return widths 0, 1, 1/2, 1/4, ... with their values, as long as they can be the best.
 
-    Values do not decrease from 1 on, so none after one that is at least the best sum of width and value can be better.
+    Values do not decrease from width 1 on, so the search ends at a value of at least the best sum of width and value.
     """
     found = [(0.0, _random(value, residual, 0.0))]
     best, width = found[0][1], 1.0
@@ -259,7 +258,7 @@ def _widths(value: np.ndarray, residual: np.ndarray, precision: float) -> list[t
     reference=BLASIOK,
     bounds=(0, 1),
     continuous=True,
-    resolution=1 / 1024,  # the narrowest width, beside which the limit is not continuous
+    resolution=1 / 1024,  # the narrowest width; the limit, width 0, is not continuous
     slow_above=10_000,
 )
 class SurrogateIntervalCE(Statistic):

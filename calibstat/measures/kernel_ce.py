@@ -1,4 +1,4 @@
-"""Kernel calibration error: how strongly residuals of nearby predictions agree."""
+"""Kernel calibration error: a norm of the residuals in a reproducing kernel Hilbert space."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _check(kernel: str, bandwidth: float) -> None:
 
 
 def _square(value: np.ndarray, residual: np.ndarray, kernel: str, bandwidth: float) -> float:
-    """Return sum_jk r_j r_k K(v_j, v_k), which only rounding can make negative."""
+    """Return sum_jk r_j r_k K(v_j, v_k), at least 0 but for rounding."""
     if kernel == "laplace":
         return max(_laplace(value, residual, float(bandwidth)), 0.0)
     return max(float(residual @ _gaussian_smoothed(value, residual, float(bandwidth))), 0.0)
@@ -110,7 +110,7 @@ class KernelCE(Seminorm):
         return math.sqrt(_square(value, residual, self.kernel, self.bandwidth))
 
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        """Return the function of the unit ball that the residuals agree with most."""
+        """Return the function in the unit ball with the largest mean product with the residuals."""
         smooth = _laplace_smoothed if self.kernel == "laplace" else _gaussian_smoothed
         smoothed = smooth(value, residual, float(self.bandwidth))
         norm = self.norm(value, residual)
@@ -131,8 +131,8 @@ class KernelCESquared(Statistic):
     """The mean of residuals' products over pairs of different rows: an unbiased estimate of `kernel_ce` squared.
 
     Options: `kernel`, "laplace" for K = exp(-u) or "gaussian" for K = exp(-u²/2), u = |v_i - v_j| / bandwidth;
-    `bandwidth`, above 0. It is in squared units and may be negative: of a calibrated model it is so about as often as
-    positive. 0 for fewer than two rows.
+    `bandwidth`, above 0. It is in squared units and may be negative: for a calibrated model about as often as
+    not. 0 for fewer than two rows.
 
     Exact, at the cost of `kernel_ce`.
     """

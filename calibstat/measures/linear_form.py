@@ -1,10 +1,12 @@
-"""Linear forms: a measure as a seminorm of summed residuals or a mean of losses, and the ends of its honest interval.
+"""Linear forms of measures, from which honest intervals are computed: seminorms of sums, and means of losses.
 
-theta holds the residuals of the data summed at distinct predictions or in cells, divided by n; the measure is a
-seminorm of theta, and its witness w has it as the sum of w * theta. With theta* of a resample and G* = theta* - theta,
-the low end takes the bias of the norm near zero from (||theta + step G*|| - ||theta||) / step, the directional
-bootstrap, and the high end is that of one fixed weighted sum, w * theta. Why the usual constructions fail is on the
-docs page "Intervals".
+theta holds the residuals of the data summed at distinct predictions or in cells, divided by n. The measure is a
+seminorm of theta, and equals the sum of w * theta, with the witness w. Let theta* be that of a resample and G* = theta*
+- theta. The low end takes the bias of the seminorm near zero from the directional bootstrap, (||theta + step G*|| -
+||theta||) / step; the high end is that of a fixed weighted sum, w * theta. "Honest" means
+coverage of at least the nominal level wherever the truth is, near calibration too (Li 1989, Honest confidence regions
+for nonparametric regression, Annals of Statistics 17). The docs page "Intervals" shows why the usual bootstrap
+intervals fail.
 """
 
 from __future__ import annotations
@@ -24,18 +26,18 @@ WIDE_STEP = 3.0  # without an exact test a smaller step takes the bias of a cali
 
 
 class Form(ABC):
-    """What the honest interval of a measure is made of."""
+    """The linear form of a measure: its estimate, and how an honest interval follows from resamples."""
 
     estimate: float
-    is_mean: ClassVar[bool] = False  # a mean of losses: no value speaks for calibration
+    is_mean: ClassVar[bool] = False  # a mean of losses: no value of it means calibration
 
     def moves(self, theta: np.ndarray) -> Any:
-        """Return what the interval needs of resampled sums, over the last axis: one number or several for each."""
+        """Return the numbers that the interval needs from resampled sums, over the last axis."""
         raise NotImplementedError
 
     @abstractmethod
     def ends(self, draw: Callable[[], np.ndarray], alpha: float) -> tuple[float, float]:
-        """Return the ends of the interval; ``draw()`` returns the moves of every resample, a row each."""
+        """Return the ends of the interval of level 1 - alpha; ``draw()`` returns the moves of all resamples."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,16 +49,16 @@ class LinearForm(Form):
     estimate : float
         The measure.
     theta, witness : ndarray, shape (n_cells,)
-        The sums divided by n, and the weights; no witness where only the norm is known.
+        The sums divided by n, and the weights; the witness is None where only the norm is known.
     norm : callable
         ``norm(theta)``, the measure, over the last axis.
     step, floor : float
-        Of the directional bootstrap; how many times `worst_spread` the estimate has to be before the spread of the
-        witness is trusted.
+        The step of the directional bootstrap; and the multiple of `worst_spread` below which the estimate is too small
+        for the spread of the witness to be trusted.
     worst_spread : float
         The largest standard error of the sum of w * theta for any witness.
     cell : ndarray or None
-        Where what is drawn adds up: the cell of each distinct prediction, each by itself if None.
+        The cell of each distinct prediction; None if each is a cell by itself.
     """
 
     estimate: float
@@ -73,7 +75,7 @@ class LinearForm(Form):
         return (self.norm(self.theta + self.step * step) - self.estimate) / self.step
 
     def linear(self, step: np.ndarray) -> np.ndarray:
-        """Return the sum of w * G*, or the least that it can be where no witness is known."""
+        """Return the sum of w * G*, or its lower bound where no witness is known."""
         return -self.norm(step) if self.witness is None else (step * self.witness).sum(axis=-1)
 
     def moves(self, theta: np.ndarray) -> Any:
@@ -105,10 +107,10 @@ class LinearForm(Form):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowForm(LinearForm):
-    """The same row by row, for clusters and for models that share their rows: row i adds residual[i] at cell[i].
+    """A linear form row by row, for clusters and for models on the same rows: row i adds residual[i] at cell[i].
 
-    `unit` numbers the cluster of each row from 0, or is None where each row is one by itself. `hilbert`: the square of
-    the measure is a squared norm of a Hilbert space, so that its bias is known.
+    `unit` numbers the cluster of each row from 0; None if each row is a cluster by itself. `hilbert` says that the
+    square of the measure is a squared norm of a Hilbert space, so that its bias is known.
     """
 
     cell: np.ndarray
@@ -127,18 +129,18 @@ class RowForm(LinearForm):
         return self.n if self.unit is None else int(self.unit.max()) + 1
 
     def find_witness(self, theta: np.ndarray) -> np.ndarray | None:
-        """Return the weights that belong to these sums."""
+        """Return the witness of these sums."""
         return self.witness
 
     def in_order(self, order: np.ndarray) -> Self:
-        """Return the form with its rows in this order, in which they are summed too."""
+        """Return the form with its rows in this order, which is also the order of summation."""
         cell, residual = self.cell[order], self.residual[order]
         theta = np.bincount(cell, residual) / cell.size
         estimate, witness = float(self.norm(theta)), self.find_witness(theta)
         return replace(self, cell=cell, residual=residual, theta=theta, estimate=estimate, witness=witness)
 
     def in_units(self, unit: np.ndarray) -> Self:
-        """Return the form with its rows in clusters: a witness is worst where all residuals of one pull together."""
+        """Return the form with its rows in clusters: a witness spreads most if all residuals of a cluster add up."""
         worst = float(np.sqrt((np.bincount(unit, np.abs(self.residual)) ** 2).sum())) / self.n
         return replace(self, unit=unit, worst_spread=worst, step=max(self.step, WIDE_STEP))
 
@@ -152,7 +154,7 @@ class RowForm(LinearForm):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowMeanForm(RowForm):
-    """A mean of losses row by row: nothing is biased."""
+    """A mean of losses row by row; it has no bias."""
 
     is_mean: ClassVar[bool] = True
 
@@ -162,7 +164,7 @@ class RowMeanForm(RowForm):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeanForm(Form):
-    """A mean of losses, with the sum of their squared deviations from it."""
+    """A mean of losses, with the sum of squared deviations of the losses from it."""
 
     is_mean: ClassVar[bool] = True
     estimate: float
@@ -185,7 +187,7 @@ def t_interval(mean: float, standard_error: float, degrees: float, alpha: float)
 
 
 def upper_quantile(drawn: np.ndarray, tail: float) -> float:
-    """Return the quantile that the next draw exceeds with probability `tail`."""
+    """Return the quantile that a further draw exceeds with probability `tail`."""
     return float(np.quantile(drawn, 1 - tail, method="weibull"))
 
 
@@ -214,7 +216,7 @@ def of_seminorm(
 
 
 def rows_of_seminorm(form: LinearForm, hilbert: bool, y: np.ndarray, p: np.ndarray, value: np.ndarray) -> RowForm:
-    """Return the form by rows, each of which adds its residual at its prediction, one of `value`."""
+    """Return the form row by row: each row adds its residual at its prediction, one of `value`."""
     cell, residual = np.searchsorted(value, p), y - p
     theta = np.bincount(cell, residual) / cell.size
     return RowForm(
@@ -247,7 +249,7 @@ def of_losses(title: str, mean: float, negative: np.ndarray, positive: np.ndarra
     """Return the form of a mean over the rows of a summary, with the losses of both outcomes at each prediction."""
     squares = 0.0
     for rows, losses in ((sample.positives, positive), (sample.count - sample.positives, negative)):
-        observed = rows > 0  # a certain prediction that did not fail has an infinite loss on the side nobody observed
+        observed = rows > 0  # a certain prediction may have an infinite loss for the outcome that was not observed
         squares += float(rows[observed] @ (losses[observed] - mean) ** 2)
     return MeanForm(estimate=mean, squares=squares, n=sample.n, title=title)
 
@@ -259,11 +261,11 @@ def of_vector_losses(title: str, loss: np.ndarray) -> MeanForm:
 
 
 def rows_of_losses(title: str, loss: np.ndarray, prob: np.ndarray) -> RowMeanForm:
-    """Return the form by rows: each adds its loss to one sum. `prob` are the predictions, for advice on errors."""
+    """Return the form row by row: each row adds its loss to one sum. `prob`, the predictions, is for messages."""
     if not np.isfinite(loss).all():
         row = int(np.argmin(np.isfinite(loss)))
         raise ValueError(
-            f"expected a finite {title}; it is infinite at row {row}, where what happened had probability 0; "
+            f"expected a finite {title}; it is infinite at row {row}, where the observed outcome had probability 0; "
             f"{advice(prob)}"
         )
     cell = np.zeros(loss.size, np.int64)

@@ -1,4 +1,4 @@
-"""Proper scores: means of a loss over the rows. They weigh calibration and sharpness together."""
+"""Proper scores: Brier score, log loss, normalized log loss. They measure calibration and sharpness together."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _squared_error(value: np.ndarray, count: np.ndarray, positives: np.ndarray) 
 
 @jit
 def _negative_log_likelihood(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-    """Return the mean of -log of the probability that the outcome had; no rows with an outcome add nothing."""
+    """Return the mean of -log of the probability of the outcome; an outcome without rows adds 0."""
     total = 0.0
     n = 0.0
     for j in range(value.size):
@@ -48,7 +48,7 @@ def _negative_log_likelihood(value: np.ndarray, count: np.ndarray, positives: np
 
 
 def normalized(loss: float, rate: float) -> float:
-    """Divide a mean log loss by the entropy of the rate of the outcome; without both outcomes it is infinite, or 0."""
+    """Divide a mean log loss by the entropy of the rate of outcome 1; for a rate of 0 or 1 it is infinite, or 0."""
     if 0 < rate < 1:
         return loss / -(rate * math.log(rate) + (1 - rate) * math.log1p(-rate))
     return math.inf if loss > 0 else 0.0
@@ -67,9 +67,9 @@ def normalized(loss: float, rate: float) -> float:
 class Brier(MeanLoss):
     """The mean squared difference of outcome and prediction.
 
-    No options. A proper score: a calibrated model has the score that its predictions imply, not 0, so a test looks at
-    both tails. Of whole vectors (lens "canonical") it is the squared distance of one-hot class and prediction, from 0
-    to 2: for two classes twice the above. Cost: one sort of the rows, then one pass.
+    No options. A proper score: a calibrated model has the score that its predictions imply, not 0, so a test is
+    two-sided. For several classes (lens "canonical") it is the squared distance of one-hot class and prediction, from 0
+    to 2: with two classes twice the binary score. Cost: one sort of the rows, then one pass.
     """
 
     vector_bounds = (0.0, 2.0)
@@ -102,12 +102,11 @@ class Brier(MeanLoss):
 class LogLoss(MeanLoss):
     """The mean negative log-likelihood of the outcomes, in natural units, with 0 log 0 = 0.
 
-    Option: `clip`, by which predictions are moved into [clip, 1 - clip]; by default none is. Then it is infinite as
-    soon as an outcome that was given probability 0 happens, and so is the mean of the population these rows are from.
+    Option: `clip`, by which predictions are moved into [clip, 1 - clip]; by default none is moved. Then the loss is
+    infinite as soon as an outcome of predicted probability 0 is observed, and so is its mean over the population.
 
-    A proper score: a calibrated model has the score that its predictions imply, not 0, so a test looks at both tails.
-    Of whole vectors (lens "canonical") it is that of the class that happened. Cost: one sort of the rows, then one
-    pass.
+    A proper score: a calibrated model has the score that its predictions imply, not 0, so a test is two-sided.
+    For several classes (lens "canonical") it is that of the observed class. Cost: one sort of the rows, then one pass.
     """
 
     takes_logarithms = True
@@ -151,14 +150,14 @@ class LogLoss(MeanLoss):
 class NormalizedLogLoss(Statistic):
     """The mean log loss over that of always predicting the observed frequency of the outcome.
 
-    Option: `clip`, as of `log_loss`. Below 1 for predictions that say more than the frequency does, 1 for the frequency
-    itself; one minus it is the normalized cross entropy of Siu, Gish and Richardson (1997). It weighs calibration and
-    sharpness together, as the log loss does: a calibrated model has the value that its predictions imply, not 0, so a
-    test looks at both tails.
+    Option: `clip`, as of `log_loss`. It is below 1 for predictions that are more informative than the frequency, and 1
+    for the frequency itself; one minus it is the normalized cross entropy of Siu, Gish and Richardson (1997). It
+    measures calibration and sharpness together, as the log loss does: a calibrated model has the value that its
+    predictions imply, not 0, so a test is two-sided.
 
-    Where only one outcome occurs, the frequency has no loss: the value is then 0 if the predictions have none either,
-    else infinite. Without `clip` it is infinite as soon as an outcome that was given probability 0 happens. Cost: one
-    sort of the rows, then one pass.
+    If only one outcome is observed, always predicting its frequency has no loss: the value is then 0 if the predictions
+    have none either, else infinite. Without `clip` it is infinite as soon as an outcome of predicted probability 0 is
+    observed. Cost: one sort of the rows, then one pass.
     """
 
     takes_logarithms = True

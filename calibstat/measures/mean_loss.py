@@ -1,4 +1,4 @@
-"""Kinds of measures that are the mean of a loss, of one event and of K classes."""
+"""Kinds of measures that are the mean of a loss, binary and multiclass."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from calibstat.measures.population_value import BinaryPopulation, VectorPopulati
 
 
 class MeanLoss(Statistic):
-    """The mean of a loss: its interval is the t interval of a mean.
+    """A binary measure that is the mean of a loss.
 
-    A loss that `vector_loss` defines for K classes too has a multiclass form, whose range is `vector_bounds`.
+    It defines `loss`. It gets what a `Statistic` gets, with the t interval of a mean as its honest interval, also of
+    clusters, comparisons of models, and values on generators. If it also defines `vector_loss`, there is a multiclass
+    measure, whose bounds are `vector_bounds`.
     """
 
     is_mean: ClassVar[bool] = True
@@ -28,22 +30,22 @@ class MeanLoss(Statistic):
 
     @abstractmethod
     def loss(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the loss of each prediction if the outcome is 0 and if it is 1."""
+        """Return the losses of the predictions, shape (m,), if the outcome is 0, and if it is 1."""
 
     def vector_loss(self, prob: np.ndarray, label: np.ndarray) -> np.ndarray:
-        """Return the loss of each row of predictions of K classes, shape (n, K), with labels from 0 to K - 1."""
+        """Return the loss of each row, given predictions, shape (n, K), and labels from 0 to K - 1, shape (n,)."""
         raise NotImplementedError
 
     def outcome_losses(self, value: np.ndarray, log_prob: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the loss of each prediction if the outcome is 0 and if it is 1.
+        """Return the losses of the predictions, shape (m,), if the outcome is 0, and if it is 1, for a population.
 
-        If it `takes_logarithms`, `log_prob` are those of the probabilities of 0 and 1, shape (n, 2), which do not round
-        to those of 0 and 1.
+        If the measure `takes_logarithms`, `log_prob` holds the logarithms of the probabilities of outcomes 0 and 1,
+        shape (m, 2), which are finite where a prediction rounds to 0 or 1.
         """
         return self.loss(value)
 
     def class_losses(self, prob: np.ndarray, log_prob: np.ndarray | None) -> np.ndarray:
-        """Return the loss of each row of predictions of K classes if class 0, 1, ... is observed, shape (n, K)."""
+        """Return the losses of predictions, shape (n, K), for each class that may be observed, shape (n, K)."""
         return np.stack([self.vector_loss(prob, np.full(len(prob), k)) for k in range(prob.shape[1])], axis=1)
 
     def population_value(self, population: BinaryPopulation) -> float:
@@ -52,7 +54,7 @@ class MeanLoss(Statistic):
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         total = 0.0
         for rows, losses in zip((count - positives, positives), self.loss(value), strict=True):
-            observed = rows > 0  # a certain prediction may have an infinite loss on the side that nobody observed
+            observed = rows > 0  # a certain prediction may have an infinite loss for the outcome that was not observed
             total += float(rows[observed] @ losses[observed])
         return total / float(count.sum())
 
@@ -78,13 +80,13 @@ class MeanLoss(Statistic):
 
 @dataclass(frozen=True)
 class MulticlassMeanLoss(MulticlassMeasure):
-    """The mean over rows of a loss of predictions of K classes."""
+    """The mean loss of predictions of K classes, made from a `MeanLoss` that defines `vector_loss`."""
 
     is_mean: ClassVar[bool] = True
     binary: MeanLoss
 
     def check(self) -> None:
-        """Take the name of the loss and what is known of it."""
+        """Take over the name and the known properties of the loss."""
         bounds = self.binary.vector_bounds or self.binary.info.bounds
         object.__setattr__(self, "name", self.binary.name)
         object.__setattr__(self, "takes_logarithms", self.binary.takes_logarithms)

@@ -1,9 +1,8 @@
-"""Kinds of measures of K classes: any statistic, and functions of sums in cells of the simplex."""
+"""Kinds of multiclass measures: any statistic, and functions of sums in cells of the simplex."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
 
@@ -16,19 +15,27 @@ from calibstat.measures.population_value import VectorPopulation
 
 
 class VectorStatistic(MulticlassMeasure):
-    """Any function of predictions of K classes and labels: estimate, exact test, bootstrap intervals."""
+    """A multiclass measure: any function of predictions of K classes and labels.
+
+    It defines `evaluate`, and `batch` where many draws of the labels can share work. It gets estimates, the exact test
+    and bootstrap intervals.
+    """
 
 
 class VectorBinned(MulticlassMeasure):
-    """A function of the sums in cells of the probability simplex: also fast exact tests."""
+    """A multiclass measure that is a function of sums in cells of the probability simplex.
+
+    It defines `cells` and `reduce`. It gets estimates, fast exact tests and bootstrap intervals; values on generators
+    if its cells are the same for every sample; and honest intervals if it defines `l1_scale`.
+    """
 
     @property
     def l1_scale(self) -> float | None:
-        """The factor by which the measure is the sum over cells and classes of absolute residuals, or None."""
+        """The factor c if the measure is c times the sum of absolute residuals over cells and classes, else None."""
         return None
 
     def has_fixed_cells(self, *, finite: bool) -> bool:
-        """Whether the cells are the same for every sample from a population, which may be finite."""
+        """Whether the cells are the same for every sample; `finite`: of a population of finitely many predictions."""
         return not self.refits_cells
 
     def population_value(self, population: VectorPopulation) -> float:
@@ -44,11 +51,14 @@ class VectorBinned(MulticlassMeasure):
 
     @abstractmethod
     def cells(self, prob: np.ndarray) -> np.ndarray:
-        """Return the cell, from 0, of each row."""
+        """Return the cell of each row, int64 from 0, shape (n,), given the predictions, shape (n, K)."""
 
     @abstractmethod
-    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> Any:
-        """Return the measure from rows, (..., C), and residuals / n and predictions / n, (..., C, K), in C cells."""
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
+        """Return the measure, given sums in C cells: rows (..., C), residuals / n and predictions / n (..., C, K).
+
+        The arrays broadcast; the result has shape (...).
+        """
 
     def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
         return float(self.reduce(*vector_sums(self.cells(prob), prob, label)))

@@ -1,4 +1,4 @@
-"""What a population answers to a measure whose value on it is asked for."""
+"""Interfaces between measures and populations, for population values."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ import numpy as np
 from calibstat.data.sample import Sample
 
 NO_EDGES = np.empty(0)
-FINE = 2**14  # bins in which a population is cut where nothing says where the cells of a measure end
+FINE = 2**14  # bins of a population where the cells of a measure are not known
 
 
 class Loss(Protocol):
-    """A loss of a prediction and an outcome, as a mean over a population needs it; see `MeanLoss`."""
+    """A loss whose mean over a population is needed; see `MeanLoss`."""
 
     def outcome_losses(self, value: np.ndarray, log_prob: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the loss of each prediction if the outcome is 0 and if it is 1."""
+        """Return the losses of the predictions if the outcome is 0, and if it is 1."""
 
     def class_losses(self, prob: np.ndarray, log_prob: np.ndarray | None) -> np.ndarray:
-        """Return the loss of each row of predictions of K classes if class 0, 1, ... is observed, shape (n, K)."""
+        """Return the losses of predictions, shape (n, K), for each class that may be observed, shape (n, K)."""
 
 
 class BinaryPopulation(Protocol):
-    """A population of predictions and outcomes.
+    """A population of binary outcomes and predictions, represented by weighted points.
 
-    `scattered` says that its points have chances of their own, of which only means over neighbouring predictions are
-    right; `finite` that the points are all the predictions that there are.
+    In a `scattered` population the true probability varies from point to point, so that only means over neighbouring
+    points are right. In a `finite` one the points are all possible predictions.
     """
 
     @property
     def scattered(self) -> bool:
-        """Whether points have chances of their own."""
+        """Whether the true probability varies among points of nearly equal prediction."""
 
     @property
     def finite(self) -> bool:
-        """Whether there are no other predictions."""
+        """Whether the points are all possible predictions."""
 
     def summary(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> Sample:
-        """Return predictions and weights that stand for the population, in bins that end at `edge`.
+        """Return the weighted points that represent the population, cut at the ends of bins, `edge`.
 
-        These are predictions, or for strategy "quantile" shares of the population.
+        These are predictions, or with strategy "quantile" shares of the population.
         """
 
     def mean(self, loss: Loss) -> float:
@@ -51,23 +51,23 @@ class BinaryPopulation(Protocol):
 
 
 class VectorPopulation(Protocol):
-    """A population of predictions of K classes: weighted points, what is predicted there and the true probabilities."""
+    """A population of K classes: weighted points, each with its predicted and true probabilities."""
 
     @property
     def weight(self) -> np.ndarray:
-        """How probable each point is, up to a factor; shape (m,)."""
+        """The probability of each point, up to a common factor; shape (m,)."""
 
     @property
     def prob(self) -> np.ndarray:
-        """What is predicted there, shape (m, K)."""
+        """The predicted probabilities, shape (m, K)."""
 
     @property
     def chance(self) -> np.ndarray:
-        """The probabilities of the classes there, shape (m, K)."""
+        """The true probabilities of the classes, shape (m, K)."""
 
     @property
     def finite(self) -> bool:
-        """Whether there are no other predictions."""
+        """Whether the points are all possible predictions."""
 
     def mean(self, loss: Loss) -> float:
         """Return the expected loss."""

@@ -1,8 +1,8 @@
-"""Post-processing gap: how much the best small update of the predictions would lower the Brier score.
+"""Post-processing gap: the gain in Brier score by the best Lipschitz update of the predictions.
 
 That kappa(v) - v is 1-Lipschitz says that kappa rises from each prediction to the next, a distance d above it, by 0 to
-2 d: kappa is an isotonic regression of the outcomes whose slope is at most 2. That it stays in [0, 1] need not be asked
-for: cutting it off at 0 and 1 shortens its rises and brings it nearer to the outcomes.
+2 d: kappa is an isotonic regression of the outcomes whose slope is at most 2. That it stays in [0, 1] is no
+restriction: cutting it off at 0 and 1 shortens its rises and brings it nearer to the outcomes.
 
 Let F_j(x) be half the least squared error of the predictions up to the j-th if kappa is x at the j-th. Its derivative
 f rises without jumps and is linear between breakpoints. To go on to the next prediction, at which c rows have a
@@ -14,10 +14,11 @@ added. Hence, with C rows and A positives so far,
 and a change of slope never changes. The zeros of all f give kappa from the last prediction to the first.
 
 Breakpoints keep their order, all to the right of the zero move together, and new ones come in at the zero. So they are
-the nodes of a splay tree (Sleator, Tarjan 1985, doi:10.1145/3828.3835), where the sums in the formula are known for
-every subtree and a shift waits at its root. A step costs the logarithm of the number of nodes, on average over all
-steps, on every input. Where the zero moves past few nodes, as on most data, it costs less: they are near the root.
-(Agarwal, Phillips, Sadri 2010, Lipschitz Unimodal and Isotonic Regression on Paths and Trees, LATIN, has the bound.)
+the nodes of a splay tree (Sleator, Tarjan 1985, doi:10.1145/3828.3835), where the sums in the formula are kept for
+every subtree, and a pending (lazy) shift at its root. A step costs the logarithm of the number of nodes, on average
+over all steps, on every input. Where the zero moves past few nodes, as on most data, it costs less: they are near the
+root. (Agarwal, Phillips, Sadri 2010, Lipschitz Unimodal and Isotonic Regression on Paths and Trees, LATIN, has the
+bound.)
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from calibstat.measures.registry import measure
 
 BGHN = "Błasiok, Gopalan, Hu, Nakkiran 2023, When Does Optimizing a Proper Loss Yield Calibration?, arXiv:2305.18764"
 
-# What is known of a node: its breakpoint, the change of slope there, over its subtree the sums of change and of
-# change times breakpoint, and the shift that its children have not heard of. Node 0 is the empty tree.
+# Fields of a node: its breakpoint, the change of slope there, the sums over its subtree of change and of change times
+# breakpoint, and the pending (lazy) shift of its children. Node 0 is the empty tree.
 X, CHANGE, SLOPE, MOMENT, SHIFT = range(5)
 
 
@@ -56,9 +57,9 @@ def _move(node: np.ndarray, t: int, shift: float) -> None:
 
 @jit
 def _splay(node: np.ndarray, child: np.ndarray, path: np.ndarray, side: np.ndarray, length: int) -> int:
-    """Make the last node of a path that starts at the root the root; only its own sums remain to be added up.
+    """Make the last node of a path from the root the new root; only the sums of this node are not updated.
 
-    `side` says to which child the path goes on, 0 for the left one. No node on it has a shift waiting.
+    `side` says to which child the path goes on, 0 for the left one. No node on it has a pending shift.
     """
     t = path[length - 1]
     i = length - 2
@@ -91,7 +92,7 @@ def _improved(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np
     kappa = np.full(m, np.nan)
     left = right = 0  # trees of the breakpoints on either side of the zero
     zero = slope = 0.0  # the zero of f and the slope there
-    rows = hits = 0.0
+    rows = ones = 0.0
     last = -1
     for j in range(m):
         if count[j] <= 0.0:
@@ -109,7 +110,7 @@ def _improved(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np
             _add_up(node, child, low)
             _add_up(node, child, t)
         rows += count[j]
-        hits += positives[j]
+        ones += positives[j]
         # look for the zero; change and moment are sums over all breakpoints to the left of the subtree of t
         change = moment = 0.0
         below, above = 0.0, 1.0
@@ -123,7 +124,7 @@ def _improved(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np
             path[length] = t
             change_here = change + node[child[t, 0], SLOPE]
             moment_here = moment + node[child[t, 0], MOMENT]
-            if (rows + change_here) * x - hits - moment_here < 0.0:
+            if (rows + change_here) * x - ones - moment_here < 0.0:
                 below = x
                 change = change_here + node[t, CHANGE]
                 moment = moment_here + node[t, CHANGE] * x
@@ -134,8 +135,8 @@ def _improved(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np
                 side[length] = 0
                 t = child[t, 0]
             length += 1
-        slope = max(rows + change, count[j])  # which it is at least, but for rounding
-        zero = min(max((hits + moment) / slope, below), above)
+        slope = max(rows + change, count[j])  # at least count[j], but for rounding
+        zero = min(max((ones + moment) / slope, below), above)
         if length > 0:
             t = _splay(node, child, path, side, length)
             if side[length - 1] == 1:
@@ -170,19 +171,19 @@ class PostProcessingGap(Statistic):
     """How much the best small update of the predictions would lower the Brier score.
 
     No options. An update replaces v by kappa(v) in [0, 1], where kappa(v) - v is 1-Lipschitz: predictions keep their
-    order and are pulled apart at most to twice their distance. These are some of the recalibrations of `mcb`, which is
-    at least as large and jumps where this one is continuous. The gap is from the square to the double of `smooth_ce`.
+    order, and distances between them at most double. These are some of the recalibrations of `mcb`, which is at least
+    as large and jumps where this one is continuous. The gap is between the square of `smooth_ce` and twice `smooth_ce`.
 
     Exact. The update is chosen on the same rows, so the estimate is above 0 for a calibrated model; a test takes that
     into account. Cost: one sort of the rows, then the logarithm of the number of distinct predictions for each of
-    them, whatever the data, and 120 bytes of memory.
+    them, for any data, and 120 bytes of memory.
     """
 
     plugs_in = True
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         kappa = np.where(count > 0, _improved(value, count, positives), value)
-        # no update is an update too, so that the sum is at least 0 but for rounding
+        # the identity is an update too, so that the sum is at least 0 but for rounding
         gain = (value - kappa) * (count * (value + kappa) - 2 * positives)
         return max(float(gain.sum() / count.sum()), 0.0)
 

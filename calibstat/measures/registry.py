@@ -1,4 +1,4 @@
-"""The registry: how a measure is added under a name, and looked up."""
+"""The registry of measures: the decorator that adds one, and look-up by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEFAULTS: dict[type[Measure], Measure] = {}
 MEASURES: Mapping[str, type[Measure]] = MappingProxyType(_REGISTRY)
 KINDS = (Measure, Statistic, Seminorm, Binned, MeanLoss, MulticlassMeasure, VectorStatistic, VectorBinned)
 KIND_OF_FUNCTION: Mapping[tuple[str, ...], tuple[type[Measure], str]] = MappingProxyType(
-    {  # by what it takes
+    {  # by its parameters
         ("value", "count", "positives"): (Statistic, "evaluate"),
         ("value", "residual"): (Seminorm, "norm"),
         ("prob", "label"): (VectorStatistic, "evaluate"),
@@ -38,7 +38,7 @@ def measure(name: str, **info: Any) -> Callable[[T], T]:
         The name to use as ``measure=name``. Registering a name again replaces the entry, as re-running a notebook
         cell does, but only from the module that made it.
     **info
-        What is known of the measure, any field of `calibstat.measures.Info`: `title`, `formula`, `reference`,
+        Known properties of the measure, the fields of `calibstat.measures.Info`: `title`, `formula`, `reference`,
         `bounds`, `tail`, ... All may be left out.
 
     Returns
@@ -54,14 +54,14 @@ def measure(name: str, **info: Any) -> Callable[[T], T]:
 
     Notes
     -----
-    What a function takes says what it is; its keyword-only parameters are the options.
+    The parameters of a function decide its kind; its keyword-only parameters are the options.
 
     - ``f(value, residual)`` is a `Seminorm`: of the residuals divided by n at each distinct prediction, ascending.
-    - ``f(value, count, positives)`` is a `Statistic`: of the distinct predictions, ascending, the rows at each and
-      those of them with outcome 1.
+    - ``f(value, count, positives)`` is a `Statistic`: of the distinct predictions, ascending, their numbers of
+      rows and of rows with outcome 1.
     - ``f(prob, label)`` is a `VectorStatistic`: of predictions of K classes, shape (n, K), and labels from 0 to K - 1.
 
-    A class says more: the cells of a binned measure, the loss of a mean, the witness of a seminorm.
+    A class can define more: the cells of a binned measure, the loss of a mean, the witness of a seminorm.
 
     Examples
     --------
@@ -72,15 +72,15 @@ def measure(name: str, **info: Any) -> Callable[[T], T]:
     >>> cs.estimate([1, 0, 1, 1], [0.5, 0.5, 0.5, 0.5], measure="mean_residual")
     0.25
 
-    >>> @cs.measure("absolute_loss", bounds=(0, 1), tail="two-sided")
-    ... class AbsoluteLoss(cs.measures.MeanLoss):
+    >>> @cs.measure("power_loss", bounds=(0, 1), tail="two-sided")
+    ... class PowerLoss(cs.measures.MeanLoss):
     ...     power: float = 1.0
     ...
     ...     def loss(self, value):
     ...         return value**self.power, (1 - value) ** self.power
-    >>> cs.estimate([1, 0], [0.75, 0.75], measure="absolute_loss")
+    >>> cs.estimate([1, 0], [0.75, 0.75], measure="power_loss")
     0.5
-    >>> cs.estimate([1, 0], [0.75, 0.75], measure=AbsoluteLoss(power=2.0))
+    >>> cs.estimate([1, 0], [0.75, 0.75], measure=PowerLoss(power=2.0))
     0.3125
     """
 
@@ -102,7 +102,7 @@ def measure(name: str, **info: Any) -> Callable[[T], T]:
 
 
 def class_of(name: str, entry: Any) -> type[Measure]:
-    """Return the measure that a class or a function is, as a frozen dataclass all of whose fields have a default."""
+    """Return the measure that a class or a function defines, as a frozen dataclass with a default for every field."""
     cls: Any = entry if inspect.isclass(entry) else _of_function(name, entry)
     if not issubclass(cls, Measure):
         raise ValueError(f"expected a class of one of the kinds in calibstat.measures for {name!r}, found {short(cls)}")
@@ -117,12 +117,12 @@ def class_of(name: str, entry: Any) -> type[Measure]:
             )
     if inspect.isabstract(cls):
         lacking = ", ".join(sorted(cls.__abstractmethods__))
-        raise ValueError(f"expected measure {name!r} to define {lacking}, as its kind demands; found none")
+        raise ValueError(f"expected measure {name!r} to define {lacking}, as its kind requires; found none")
     return cls
 
 
 def _of_function(name: str, function: Any) -> type[Measure]:
-    """Return the measure that a function computes, of the kind that its parameters name."""
+    """Return the measure that a function computes, of the kind that its parameters decide."""
     if not callable(function):
         raise ValueError(f"expected a function or a class for measure {name!r}, found {short(function)}")
     parameters = inspect.signature(function).parameters.values()
@@ -153,7 +153,7 @@ def _of_function(name: str, function: Any) -> type[Measure]:
 
 
 def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, Any]) -> Measure:
-    """Return a measure by its name or class with these options, or as it is given."""
+    """Return the measure of this name or class with these options, or the given measure."""
     if isinstance(measure, Measure):
         if options:
             raise ValueError(f"expected no options beside the measure {measure}, found {short(dict(options))}")
@@ -179,20 +179,20 @@ def _with_defaults(measure: type[Measure]) -> Measure:
 
 
 def everyday_measures(rows: float = 1) -> list[str]:
-    """Name the measures of one event that a loop over all of them can afford on so many rows."""
+    """List the binary measures that a loop over all measures can afford on this many rows."""
     return [name for name in binary_measures() if is_affordable(name, rows)]
 
 
 def is_affordable(name: str, rows: float) -> bool:
-    """Whether a loop over all measures can afford this one on so many rows."""
+    """Whether a loop over all measures can afford this one on this many rows."""
     return rows <= MEASURES[name].info.slow_above
 
 
 def binary_measures() -> list[str]:
-    """Name the measures of predictions of one event."""
+    """List the binary measures."""
     return [name for name, entry in MEASURES.items() if issubclass(entry, Statistic)]
 
 
 def multiclass_measures() -> list[str]:
-    """Name the measures of whole predicted vectors, and those that have a form for them."""
+    """List the multiclass measures, and the binary ones that have a multiclass form."""
     return [name for name, entry in MEASURES.items() if entry().multiclass() is not None]

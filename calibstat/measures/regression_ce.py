@@ -1,4 +1,4 @@
-"""Calibration errors from a kernel regression of the outcomes on the predictions."""
+"""Calibration error by kernel regression of the outcomes on the predictions."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ REFERENCE = (
 DIVERGENCES = {score.name: score for score in (BRIER, LOG_LOSS)}
 ESTIMATORS = ("direct", "plug_in")
 
-# The Gaussian kernel is summed in blocks of half a bandwidth: a block of predictions is seen through its moments, and
-# what it adds to another block is a polynomial (Greengard, Strain 1991, doi:10.1137/0912004). What 16 terms each way
-# leave out, and blocks nine bandwidths apart or more, is below 1e-15 for every pair; at the narrowest bandwidths the
-# rounding of predictions, which are then thousands of bandwidths from 0, makes it 1e-12.
+# The Gaussian kernel is summed in blocks of half a bandwidth: a block of predictions enters through its moments, and
+# its effect on another block is a polynomial (Greengard, Strain 1991, doi:10.1137/0912004). The error of
+# 16 terms each way, and of leaving out blocks nine bandwidths apart or more, is below 1e-15 for every pair; at the
+# narrowest bandwidths, where predictions are thousands of bandwidths from 0, their rounding makes it 1e-12.
 TERMS = 16
 FURTHEST = 18  # blocks
 
-LEAST_ROWS = 0.01  # fewer rows than this near a point, each counted by its kernel weight, and it has no regression
+LEAST_ROWS = 0.01  # with a smaller sum of kernel weights near a point there is no regression
 
 
 @jit
@@ -87,9 +87,9 @@ def _gaussian_sums(
 def _epanechnikov_sums(point: np.ndarray, value: np.ndarray, weight: np.ndarray, bandwidth: float) -> np.ndarray:
     """Return sum_k w_k max(1 - ((x - v_k) / bandwidth)**2, 0) for each point x and each row of weights; both ascend.
 
-    Points are taken in blocks of one bandwidth. The block of a point lies in its window as a whole; of the block below
-    the window takes ever more from the top as the point goes down, of the block above ever more from the bottom as it
-    goes up. So moments are only ever added to, and never subtracted.
+    Points are taken in blocks of one bandwidth. The window of a point contains its whole block, the more of the top of
+    the block below the lower the point is, and the more of the bottom of the block above the higher it is. So moments
+    are only added to, and never subtracted.
     """
     rows, size = weight.shape
     out = np.zeros((rows, point.size))
@@ -145,7 +145,7 @@ def _epanechnikov_sums(point: np.ndarray, value: np.ndarray, weight: np.ndarray,
 
 @lru_cache(maxsize=1)
 def _expansion() -> np.ndarray:
-    """Return what moment q of a block adds to coefficient p of the block d above it, as [d, p, q]; never written to."""
+    """Return the effect of moment q of a block on coefficient p of the block d above it, as [d, p, q]; read-only."""
     from scipy.special import factorial
 
     distance = np.arange(-FURTHEST, FURTHEST + 1) / 2
@@ -158,7 +158,7 @@ def _expansion() -> np.ndarray:
 
 
 def check_kernel(kernel: str, bandwidth: float) -> None:
-    """Raise if there is no such kernel or bandwidth."""
+    """Raise a ValueError if the kernel or the bandwidth is invalid."""
     if kernel not in ("gaussian", "epanechnikov"):
         raise ValueError(f"expected kernel 'gaussian' or 'epanechnikov', found {kernel!r}")
     if not 1e-4 <= bandwidth <= 1:
@@ -166,9 +166,9 @@ def check_kernel(kernel: str, bandwidth: float) -> None:
 
 
 def kernel_sums(point: np.ndarray, value: np.ndarray, weight: np.ndarray, kernel: str, bandwidth: float) -> np.ndarray:
-    """Return the sums of each row of weights near each point, by a kernel that is 1 at distance 0.
+    """Return the kernel-weighted sums of each row of weights at each point, with a kernel that is 1 at distance 0.
 
-    Points and predictions ascend. Of the Epanechnikov kernel the sums are exact up to rounding, of the Gaussian kernel
+    Points and predictions ascend. Sums by the Epanechnikov kernel are exact up to rounding; with the Gaussian kernel
     the weight of every pair is right to 1e-12.
     """
     if kernel == "gaussian":
@@ -186,8 +186,8 @@ def regression(
 ) -> np.ndarray:
     """Return the Nadaraya-Watson regression of the outcomes at each distinct prediction, all of which have rows."""
     check_kernel(kernel, bandwidth)
-    rows, hits = kernel_sums(value, value, np.stack((count, positives)), kernel, bandwidth)
-    return np.clip(hits / rows, 0, 1)  # outside by rounding only
+    rows, ones = kernel_sums(value, value, np.stack((count, positives)), kernel, bandwidth)
+    return np.clip(ones / rows, 0, 1)  # outside by rounding only
 
 
 def find_divergence(divergence: str) -> Bregman:
@@ -215,20 +215,20 @@ class RegressionCE(Statistic):
     Options: `divergence`, that of a score, "brier" for (m - v)² or "log_loss" for the Kullback-Leibler divergence of
     the two probabilities; `kernel`, "gaussian" for exp(-u²/2) or "epanechnikov" for 1 - u² within one bandwidth, of the
     distance u in bandwidths; `bandwidth`, from 0.0001 to 1; `estimator`, "direct" for the formula, never below 0, or
-    "plug_in" for the mean of φ(m(v)) - φ(v) - φ'(v) (y - v) (Chidambaram, Ge, equation C.3), which tends to the same as
-    rows become many and the bandwidth small; `clip`, for "log_loss" only, by which predictions are moved into
-    [clip, 1 - clip] before their logarithms are taken.
+    "plug_in" for the mean of φ(m(v)) - φ(v) - φ'(v) (y - v) (Chidambaram, Ge, equation C.3), which has the same limit
+    as n grows and the bandwidth shrinks; `clip`, for "log_loss" only, by which predictions are moved into [clip, 1 -
+    clip] before their logarithms are taken.
 
-    Of the most likely class of several it is the confidence calibration error of that paper, a lower bound on the error
-    of the whole vectors. Under "log_loss" a certain prediction, of exactly 0 or 1, would cost an infinite loss, so that
-    it raises if there is no `clip`.
+    For K classes with the top-label lens it is the confidence calibration error of that paper, a lower bound on the
+    error of all classes jointly. With "log_loss" a certain prediction, exactly 0 or 1, would have an infinite loss, so
+    that it raises a ValueError if there is no `clip`.
 
-    A mean of neighbours is not the value between them, so the error of a calibrated model is not quite 0: with
-    predictions spread evenly over [0, 1] and "brier" it tends to .63 σ³, from near 0 and 1, which is 8e-5 by default.
-    For the same reason it can be 0 where errors cancel with those of neighbours: at σ = .34, predictions of .25 that
-    never come true and as many of .75 that always do. A test takes the first into account; a narrower kernel makes both
-    smaller. The plug-in estimate suffers more: it tends to -1.39 σ² + 2.6 σ³, which is -.003, is below 0 for nearly
-    every calibrated sample of 1000, and changes when outcomes and predictions are both reversed ("brier").
+    Smoothing has a bias, so the error of a calibrated model is not quite 0: with predictions spread evenly over [0, 1]
+    and "brier" it tends to .63 σ³, from near 0 and 1, which is 8e-5 by default. For the same reason it can be 0 where
+    errors cancel with those of neighbours: at σ = .34, predictions of .25 with outcome 0 and as many of .75 with
+    outcome 1. A test takes the first into account; a narrower kernel makes both smaller. The plug-in estimator has more
+    bias: it tends to -1.39 σ² + 2.6 σ³, which is -.003, is below 0 for nearly every calibrated sample of 1000, and
+    changes when outcomes and predictions are both reversed ("brier").
 
     Cost: one sort of the rows and one pass; Epanechnikov exact by moments that are only added to, Gaussian by a series
     in which the weight of every pair of rows is right to 1e-12.
@@ -251,11 +251,11 @@ class RegressionCE(Statistic):
 
     @property
     def is_steep(self) -> bool:
-        """Whether a certain prediction would cost an infinite loss."""
+        """Whether a certain prediction may have an infinite loss."""
         return find_divergence(self.divergence).is_steep
 
     def population_value(self, population: BinaryPopulation) -> float:
-        # in a continuous population 0 and 1 are rounded predictions, and certain to one rounding error only
+        # in a continuous population predictions of 0 and 1 are rounded, not certain
         rounded = self.is_steep and not population.finite and self.clip is None
         return (replace(self, clip=SMALLEST) if rounded else self).plug_in(population)
 
@@ -269,7 +269,6 @@ class RegressionCE(Statistic):
             value, count, positives = (part[count > 0] for part in (value, count, positives))
         smoothed = regression(value, count, positives, self.kernel, self.bandwidth)
         v = phi.inside(value, self.clip)
-        total: Any
         if self.estimator == "direct":
             total = count @ phi.loss(smoothed, v)
         else:

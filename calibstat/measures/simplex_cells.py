@@ -1,14 +1,14 @@
-"""Partitions of the probability simplex into cells: a grid of equal bins, and a tree grown on the predictions."""
+"""Partitions of the probability simplex into cells: a grid of equal bins, or a tree grown on the predictions."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.binned import uniform_cells
+from calibstat.measures.bins import uniform_cells
 
-# Rounding, which depends on the order of the rows, may not decide how they are parted: variances this near are tied,
-# and a row this near above the mean counts as being at it. Sums of up to 10 million rows are that exact.
+# Rounding depends on the order of the rows and must not decide a split: variances this near are tied, and a row this
+# near above the mean counts as at the mean. Sums of up to 10 million rows are that exact.
 NEAR = 1e-9
 
 SPLIT = [("coordinate", np.int64), ("threshold", np.float64), ("low", np.int64), ("high", np.int64)]
@@ -18,8 +18,8 @@ def grid_cells(prob: np.ndarray, *, n_bins: int | str | None = 15) -> np.ndarray
     """Return the cell of each row in a grid: rows share one if each of their coordinates falls in the same bin.
 
     Bin b of B is ((b - 1)/B, b/B], the first closed at 0; None for level sets, the distinct vectors. Only cells that
-    hold rows are numbered, in the order of their bins. Of two coordinates the second decides alone: the first says the
-    same, but for rounding and for points on an edge, which would become cells of their own.
+    hold rows are numbered, in the order of their bins. With two classes only the second coordinate is used: the first
+    is the same, except for rounding and points on an edge, which would become separate cells.
     """
     n, n_classes = prob.shape
     rows = np.array([n])
@@ -37,7 +37,7 @@ def grid_cells(prob: np.ndarray, *, n_bins: int | str | None = 15) -> np.ndarray
 
 
 def check_tree(threshold: str, min_size: int) -> None:
-    """Raise unless these options say how to grow a tree."""
+    """Raise a ValueError unless these options define a tree."""
     if threshold not in ("mean", "median"):
         raise ValueError(f"expected threshold 'mean' or 'median', found {threshold!r}")
     if isinstance(min_size, bool) or min_size != int(min_size) or min_size < 1:
@@ -47,14 +47,14 @@ def check_tree(threshold: str, min_size: int) -> None:
 def grow_tree(prob: np.ndarray, *, threshold: str = "mean", min_size: int = 100) -> tuple[np.ndarray, np.ndarray]:
     """Return the cell of each row in a tree grown on these rows, and the tree.
 
-    A cell of at least `min_size` rows is parted along its coordinate of largest variance (the first of several) at
-    the mean or median of that coordinate, rows up to the threshold to the low side; it stays whole if a side would be
+    A cell of at least `min_size` rows is split along its coordinate of largest variance (the first of several) at
+    the mean or median of that coordinate, rows up to the threshold to the low side; it is not split if a side would be
     empty. Variances within a relative 1e-9 of each other are equal, and a coordinate within 1e-9 of the mean is at it,
     so that the order of the rows does not matter. Cells are numbered from low to high.
 
     The tree is an array of its splits, the first one first and each before those below it, with the fields
     "coordinate", "threshold", "low" and "high"; the last two are the number of the split that comes next on that side,
-    or ~c, which is negative, if it is cell c. No split: one cell.
+    or ~c, which is negative, if it is cell c. An empty array means a single cell.
     """
     check_tree(threshold, min_size)
     cell, coordinate, at, side = _grow(prob, int(min_size), threshold == "median")
@@ -71,12 +71,12 @@ def _grow(prob: np.ndarray, min_size: int, median: bool) -> tuple[np.ndarray, np
     spare = np.empty(n, np.int64)
     cell = np.empty(n, np.int64)
     cells = 0
-    # every split leaves rows on both sides, so there are fewer splits than rows, and no more cells that wait
+    # every split leaves rows on both sides, so there are fewer splits, and pending cells, than rows
     coordinate = np.empty(n, np.int64)
     threshold = np.empty(n)
     side = np.empty((n, 2), np.int64)
     splits = 0
-    # where a cell that waits begins and ends, and the side of the split it came from: 2 * split + side
+    # begin and end of a pending cell, and the side of the split it came from: 2 * split + side
     begin = np.empty(n, np.int64)
     stop = np.empty(n, np.int64)
     source = np.empty(n, np.int64)
@@ -110,7 +110,7 @@ def _grow(prob: np.ndarray, min_size: int, median: bool) -> tuple[np.ndarray, np
 
 @jit
 def _widest(prob: np.ndarray, row: np.ndarray) -> tuple[int, float]:
-    """Return the coordinate of largest variance among these rows, and up to where it counts as at most its mean."""
+    """Return the coordinate of largest variance among these rows, and its mean, widened by `NEAR`."""
     n_classes = prob.shape[1]
     mean = np.zeros(n_classes)
     for i in row:
@@ -139,7 +139,7 @@ def _median(prob: np.ndarray, row: np.ndarray, k: int) -> float:
 
 @jit
 def _part(prob: np.ndarray, row: np.ndarray, k: int, at: float, spare: np.ndarray) -> int:
-    """Put the rows with coordinate k of at most `at` first, otherwise in their order; return how many there are."""
+    """Put the rows with coordinate k of at most `at` first, in a stable order; return their number."""
     low = 0
     high = 0
     for i in row:

@@ -1,6 +1,6 @@
-"""Squared kernel calibration error of whole predicted vectors, with the matrix-valued kernel k(p, p') times identity.
+"""Squared kernel calibration error of several classes jointly, with kernel k(p, p') times the identity matrix.
 
-Every sum runs over pairs of rows i > j, tile by tile, so that nothing of size n x n is ever held. Predictions and
+Every sum runs over pairs of rows i > j, tile by tile, so that no n x n array is stored. Predictions and
 weights are passed column by column, shape (K, n), because the compiler then makes vector code over the rows j.
 """
 
@@ -16,7 +16,7 @@ from calibstat.measures.population_value import VectorPopulation
 from calibstat.measures.registry import measure
 
 ROWS, COLUMNS = 8, 256  # a tile of the kernel: the first-level cache holds it
-MOST_PAIRED = 2**12  # points of a continuous population whose pairs are taken: the first of a Sobol net are one
+MOST_PAIRED = 2**12  # points of a continuous population whose pairs are summed: the first of a Sobol net
 FINEST = 2.0**50  # kernel values become multiples of 1 / FINEST: a tile of them, each at most 2, adds up in 63 bits
 
 
@@ -31,7 +31,7 @@ def _row(
     bandwidth: float,
     out: np.ndarray,
 ) -> None:
-    """Fill in k(p_i, p_j) <w_i, w_j> for j = first, first + 1, ..., as many as there is room for."""
+    """Fill `out` with k(p_i, p_j) <w_i, w_j> for j = first, first + 1, ..."""
     distance = np.zeros(out.size)
     out[:] = 0.0
     for c in range(prob.shape[0]):
@@ -113,7 +113,7 @@ def matched_sums(
 
 @jit
 def _agreeing(value: np.ndarray, label: np.ndarray, own: int) -> np.int64:
-    """Add up the values with this label: whole numbers, of which the compiler reorders the sum into vector code."""
+    """Add up the values with this label; sums of integers can be reordered into vector code by the compiler."""
     total = np.int64(0)
     for j in range(label.size):
         total += value[j] if label[j] == own else np.int64(0)
@@ -156,7 +156,7 @@ def residuals(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 
 def kernel_arguments(kernel: str, distance: str, bandwidth: float) -> tuple[bool, bool, float]:
-    """Return what the compiled functions take of the kernel."""
+    """Check the options of the kernel and return them as arguments of the compiled functions."""
     if kernel not in ("laplace", "gaussian"):
         raise ValueError(f"expected kernel 'laplace' or 'gaussian', found {kernel!r}")
     if distance not in ("total_variation", "euclidean"):
@@ -169,7 +169,7 @@ def kernel_arguments(kernel: str, distance: str, bandwidth: float) -> tuple[bool
 
 
 def check_blocks(statistic: str, block_size: int | str) -> None:
-    """Raise unless these options say which pairs of rows are summed."""
+    """Raise a ValueError unless these options define which pairs of rows are summed."""
     if statistic not in ("V", "U", "block", "linear"):
         raise ValueError(f"expected statistic 'V', 'U', 'block' or 'linear', found {statistic!r}")
     whole = isinstance(block_size, int | np.integer) and not isinstance(block_size, bool) and block_size >= 2
@@ -178,7 +178,7 @@ def check_blocks(statistic: str, block_size: int | str) -> None:
 
 
 def rows_of_block(n: int, statistic: str, block_size: int | str) -> int:
-    """Return how many rows make a block: all of n for the statistics that take all pairs."""
+    """Return the number of rows of a block: n for the statistics of all pairs."""
     check_blocks(statistic, block_size)
     if statistic == "V":
         return n
@@ -207,16 +207,16 @@ class SKCE(VectorStatistic):
     """The squared kernel calibration error: large where residual vectors of nearby predictions agree.
 
     Options: `kernel`, "laplace" for k = exp(-u) or "gaussian" for k = exp(-u²/2), u = d / bandwidth; `distance` d,
-    "total_variation", half the sum of absolute differences, or "euclidean", the only one with the Gaussian kernel, for
-    which no other is known to give a valid kernel; `bandwidth`, above 0; `statistic`, "V" for the mean over all pairs
+    "total_variation", half the sum of absolute differences, or "euclidean", the only one with the Gaussian kernel, as
+    others are not known to give a valid kernel; `bandwidth`, above 0; `statistic`, "V" for the mean over all pairs
     of rows, which is at least 0; "U" for the mean over pairs of different rows, "block" for the mean of the
     U-statistics of consecutive blocks of `block_size` rows, "linear" for blocks of two: these three estimate the
     square without bias and may be negative; `block_size`, a whole number of at least 2 or "square_root" of the rows,
     rounded down, for "block" alone.
 
-    "block" and "linear" depend on the order of the rows. As in the papers, they take as many whole blocks as there
-    are: the rows after the last one, fewer than `block_size`, do not count. A ValueError says so if there is no block,
-    as for fewer than two rows.
+    "block" and "linear" depend on the order of the rows. As in the papers, they use whole blocks only: rows after the
+    last block, fewer than `block_size`, are left out. If there is no whole block, as for fewer than two rows, a
+    ValueError is raised.
 
     For two classes and total variation it is twice the square of `kernel_ce`. Exact. Cost: time quadratic in n ("V",
     "U"), n times `block_size` ("block"), linear ("linear"), each times the classes; memory linear in n times the
@@ -238,7 +238,7 @@ class SKCE(VectorStatistic):
         return self.statistic in ("block", "linear")  # blocks are of consecutive rows
 
     def population_value(self, population: VectorPopulation) -> float:
-        """Return E k(p, p') <q - p, q' - p'> of two independent rows, which every statistic is of."""
+        """Return E k(p, p') <q - p, q' - p'> of two independent rows, the limit of every statistic."""
         weight, prob = population.weight, population.prob
         size = weight.size if population.finite else min(weight.size, MOST_PAIRED)
         share = weight[:size] / weight[:size].sum()

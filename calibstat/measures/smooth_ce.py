@@ -1,4 +1,4 @@
-"""Smooth calibration error: how strongly residuals agree with a weight that changes slowly with the prediction."""
+"""Smooth calibration error: the largest mean of residuals weighted by a 1-Lipschitz function."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REFERENCE = (
 
 @jit
 def _rise(heap: np.ndarray, i: int, key: float, mass: float) -> None:
-    """Put an entry into place i of a heap, or as far above it as its key demands; the largest key is at 0."""
+    """Insert an entry at place i of a heap and move it up while its key is larger; the largest key is at 0."""
     while i > 0:
         parent = (i - 1) >> 2
         if heap[parent, 0] >= key:
@@ -43,7 +43,7 @@ def _rise(heap: np.ndarray, i: int, key: float, mass: float) -> None:
 
 @jit
 def _sink(heap: np.ndarray, size: int, key: float, mass: float) -> None:
-    """Put an entry at the head of a heap of this size, or as far below it as its key demands."""
+    """Insert an entry at the head of a heap of this size and move it down while a child is larger."""
     i = 0
     while 4 * i + 1 < size:
         child = 4 * i + 1
@@ -101,7 +101,7 @@ def _fit_rising(value: np.ndarray, curve: np.ndarray) -> tuple[float, np.ndarray
 def _largest_weight(value: np.ndarray, above: np.ndarray) -> np.ndarray:
     """Return the largest 1-Lipschitz function up to 1 that falls fully where `above` is positive, rises where negative.
 
-    One pass upwards and one downwards find the shortest path to each point, the least that anything demands of it.
+    One pass upwards and one downwards find the shortest path to each point, the tightest of its upper bounds.
     """
     weight = np.ones(value.size)
     for j in range(value.size - 1):
@@ -144,7 +144,7 @@ class SmoothCE(Seminorm):
     distance and at least half of it, and does not jump when predictions move a little; it is at most the unbinned
     calibration error.
 
-    Exact. Cost: one sort of the rows, then O(m log m) for m distinct predictions, whatever they are: usually less than
+    Exact. Cost: one sort of the rows, then O(m log m) for m distinct predictions, in the worst case: usually less than
     the sort.
     """
 

@@ -1,4 +1,4 @@
-"""SmoothECE: the calibration error of residuals smoothed by a reflected Gaussian kernel."""
+"""SmoothECE: the L1 norm of residuals smoothed by a reflected Gaussian kernel."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from calibstat.measures.registry import measure
 
 REFERENCE = "Błasiok, Nakkiran 2023, Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing, arXiv:2309.12236"
 
-NARROWEST = 1e-3  # the least bandwidth of its own
-CLOSE = 1e-9  # how near its own bandwidth is found
-CLOSE_END = 1e-5  # how near the ends of its interval are found
-FIRST_GUESS = 0.02  # a few thousand rows of a calibrated model
+NARROWEST = 1e-3  # the least bandwidth at the fixed point
+CLOSE = 1e-9  # tolerance of the fixed point
+CLOSE_END = 1e-5  # tolerance of the ends of an interval
+FIRST_GUESS = 0.02  # typical for a few thousand rows of a calibrated model
 # A Gaussian kernel that is reflected at 0 and 1 is the sum over m of the waves cos(pi m t) cos(pi m v), damped by
 # exp(-(pi m bandwidth)**2 / 2), which is below 1e-13 beyond WAVES / bandwidth.
 WAVES = 2.5
-SHARED = 8  # intervals that rows are shared out to, for each of the narrowest bandwidths
-FINELY = 64  # the same where only one bandwidth is looked at
-POINTS = 10  # where the smoothed residuals are evaluated, a bandwidth, at least
-FEWEST = 2**10  # intervals, of points and of what is shared out
-SPARSE = 1e-9  # a density of predictions below which rounding would decide their mean residual
+SHARED = 8  # intervals of the grid onto which rows are split, for each of the narrowest bandwidths
+FINELY = 64  # the same for a single given bandwidth
+POINTS = 10  # points in a bandwidth at which the smoothed residuals are evaluated, at least
+FEWEST = 2**10  # intervals of any grid
+SPARSE = 1e-9  # a density of predictions below which the mean residual would be rounding noise
 
 
 @jit
@@ -53,9 +53,9 @@ def _power_of_two(least: float) -> int:
 
 
 def cosines(value: np.ndarray, mass: np.ndarray, narrowest: float, shared: int = SHARED) -> np.ndarray:
-    """Return sum_j mass_j cos(pi m v_j) for all waves m that bandwidths from `narrowest` on let through.
+    """Return sum_j mass_j cos(pi m v_j) for all waves m that matter at bandwidths of at least `narrowest`.
 
-    Sharing out damps a wave by a known factor, which is taken back.
+    Splitting masses onto a grid damps a wave by a known factor, which is undone.
     """
     waves = math.ceil(WAVES / narrowest)
     intervals = _power_of_two(max(shared / narrowest, FEWEST))
@@ -64,7 +64,7 @@ def cosines(value: np.ndarray, mass: np.ndarray, narrowest: float, shared: int =
 
 
 def curve(cosines: np.ndarray, bandwidth: float) -> np.ndarray:
-    """Return what these waves are after smoothing, at equally spaced points from 0 to 1; over the last axis."""
+    """Return the sum of the smoothed waves at equally spaced points from 0 to 1, along the last axis."""
     points = max(FEWEST, _power_of_two(POINTS / bandwidth))
     waves = min(math.ceil(WAVES / bandwidth), cosines.shape[-1])
     damping = np.exp(-0.5 * (math.pi * bandwidth * np.arange(waves)) ** 2)
@@ -94,12 +94,12 @@ def _norm(curve: np.ndarray) -> float:
     return min(float(integral(curve)), 1.0)  # above 1 by rounding only
 
 
-def _at_own_bandwidth(waves: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the bandwidth that the norm there equals, or the narrowest if the norm there is below it, and the curve.
+def _fixed_point(waves: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the bandwidth equal to the norm there, or the narrowest if the norm there is below it, and the curve.
 
     The norm does not increase with the bandwidth, so that the two cross once. Guesses follow the secant through the
-    last two points on logarithmic scales, between what is too narrow and what is too wide; halving takes over if they
-    do not close in.
+    last two points on logarithmic scales, within the bracket found so far; bisection takes over if they do not
+    converge.
     """
     narrow, wide = 0.0, 2.0
     guess, slope, trials = FIRST_GUESS, -1 / 3, 0
@@ -122,33 +122,33 @@ def _at_own_bandwidth(waves: np.ndarray) -> tuple[float, np.ndarray]:
 def _solve(value: np.ndarray, residual: np.ndarray, bandwidth: float | None) -> tuple[float, np.ndarray]:
     """Return the bandwidth and the curve there."""
     if bandwidth is None:
-        return _at_own_bandwidth(cosines(value, residual, NARROWEST))
+        return _fixed_point(cosines(value, residual, NARROWEST))
     return float(bandwidth), curve(cosines(value, residual, bandwidth, FINELY), bandwidth)
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothForm(Form):
-    """The norm at the bandwidth that equals it: its interval is an inversion.
+    """The norm at the bandwidth equal to it, with an interval by inversion.
 
-    The value is at most t exactly if the norm at bandwidth t, which does not increase with t, is at most t. So an
-    interval for the norm at every t gives one for the value.
+    The norm at bandwidth t does not increase with t, so the value is at most t if and only if the norm at t is. So
+    intervals for the norm at every t give one for the value.
     """
 
-    floor: ClassVar[float] = 4.0  # standard errors, below which the largest spread is taken
+    floor: ClassVar[float] = 4.0  # standard errors; for a smaller estimate the largest spread is used
     cell: ClassVar[None] = None
     estimate: float
     sample: Sample
 
     @property
     def narrowest(self) -> float:
-        """The least bandwidth at which norms are evaluated."""
+        """The narrowest bandwidth at which norms are evaluated."""
         return max(self.estimate / 4, NARROWEST)
 
     def moves(self, theta: np.ndarray) -> np.ndarray:
         return cosines(self.sample.value, theta, self.narrowest)
 
     def ends(self, draw: Callable[[], np.ndarray], alpha: float) -> tuple[float, float]:
-        """Return the ends: below, what the norm of the noise does not explain; above, a fixed witness at the value."""
+        """Return the ends: the low one by the norm of the noise, the high one by a fixed witness at the value."""
         from scipy.special import ndtri
 
         at = max(self.estimate, NARROWEST)
@@ -173,7 +173,7 @@ class SmoothForm(Form):
 
 
 def _smallest(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return where a condition begins to hold that holds from somewhere on, at `high` at the latest."""
+    """Return the smallest number for which a monotone condition holds; it holds at `high`."""
     while high - low > CLOSE_END:
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -193,13 +193,13 @@ def _smallest(holds: Callable[[float], bool], low: float, high: float) -> float:
 class SmoothECE(Statistic):
     """The L1 norm of the residuals smoothed by a Gaussian kernel that is reflected at 0 and 1.
 
-    Option: `bandwidth`, None for the fixed point, the bandwidth of at least 0.001 that the value there is equal to, or
-    0.001 where the value is less; or a number from 0.0001 to 1. The kernel is exp(-u²/2) over its integral, u =
+    Option: `bandwidth`, None for the fixed point, the bandwidth of at least 0.001 that equals the value there, or 0.001
+    where the value is less; or a number from 0.0001 to 1. The kernel is exp(-u²/2) over its integral, u =
     distance / bandwidth, summed over all reflections.
 
-    Off by less than 1e-6 from the formula at its own bandwidth, by less than 2e-4 of the value at one that is given.
-    The authors' package relplot gives predictions within a bandwidth of 0 or 1 too little weight: .034 for .050 where
-    half of the rows are at 1 and wrong by .1; away from the ends the two agree to relplot's step of 1/1024. Cost: one
+    The numerical error is below 1e-6 at the fixed point, and below 2e-4 of the value at a given bandwidth.
+    The authors' package relplot gives too little weight to predictions within a bandwidth of 0 or 1: .034 instead of
+    .050 if half of the rows are at 1 and wrong by .1; elsewhere the two agree to relplot's step of 1/1024. Cost: one
     sort of the rows, one pass, and a few Fourier transforms, which do not depend on the number of rows.
     """
 

@@ -25,6 +25,6 @@ def as_csv(frame: pd.DataFrame, **settings: Any) -> str:
     return plain.to_csv(index=False, quoting=quoting, **settings)
 
 
-def harmless(cell: Any) -> Any:
+def harmless(cell: object) -> object:
     """Return a cell; text that a spreadsheet would compute gets an apostrophe before it."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell

@@ -1,4 +1,4 @@
-"""Pictures of results: `plot` draws any of them, one file each kind."""
+"""Plots of results, one file for each kind of result."""
 
 from calibstat.plots.plot import plot
 

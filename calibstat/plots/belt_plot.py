@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from calibstat.classical.calibration_belt import CalibrationBelt
 from calibstat.plots.style import DIAGONAL, SIZE, colors, new_axes
@@ -27,7 +27,7 @@ def plot_calibration_belt(found: CalibrationBelt, ax: Axes | None) -> Axes:
     for side, left, right in found.departures():
         label = f"{100 * found.confidence_levels[-1]:.4g}% band {side} the diagonal"
         known = label in ax.get_legend_handles_labels()[1]
-        style = {"color": color[hue[side]], "linewidth": 4, "solid_capstyle": "butt"}
+        style: dict[str, Any] = {"color": color[hue[side]], "linewidth": 4, "solid_capstyle": "butt"}
         ax.plot([left, right], [-0.02, -0.02], label="_" if known else label, **style)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.04, 1.02), xlabel="Predicted probability", ylabel="Observed frequency")
     ax.set_title(f"p = {found.pvalue:.2g}, n = {found.n}")

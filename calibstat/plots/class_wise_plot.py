@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.inference.calibration_test import ClassWiseTestResult
+from calibstat.inference.calibration_tests import ClassWiseTestResult
 from calibstat.inference.reliability_diagrams import ClassWiseReliability
 from calibstat.plots.reliability_plot import plot_bins, plot_rows_of_bins, vertical_label, vertical_limits
 from calibstat.plots.style import POINT, colors, new_axes, strip_along
@@ -26,7 +26,7 @@ def plot_class_wise_diagrams(found: ClassWiseReliability, ax: Axes | None, devia
     import matplotlib.pyplot as plt
 
     if ax is not None:
-        raise ValueError("expected no axes, as each class has its own; found axes: draw one of `diagrams` in them")
+        raise ValueError("expected no axes for a class-wise diagram, found axes: draw one of `diagrams` in them")
     n_classes = len(found.names)
     shown = found.worst(PANELS) if n_classes > PANELS else np.arange(n_classes)
     across = shown.size if shown.size <= 3 else int(np.ceil(np.sqrt(shown.size)))

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.inference.estimate import MeasureDetail
-from calibstat.plots.style import DIAGONAL, POINT, ROOM, colors, legend, new_axes, strip_along
+from calibstat.plots.style import DIAGONAL, POINT, ROOM, Color, colors, legend, new_axes, strip_along
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def plot_measure_detail(found: MeasureDetail, ax: Axes | None) -> Axes:
-    """What a measure knows, drawn by the first of its fields that is in `PLOT_BY_FIELD`."""
+    """The details of a measure, drawn by the first of its fields that is in `PLOT_BY_FIELD`."""
     for field, draw in PLOT_BY_FIELD.items():
         if field in found.fields:
             ax = new_axes(ax)
@@ -27,7 +27,7 @@ def plot_measure_detail(found: MeasureDetail, ax: Axes | None) -> Axes:
     raise TypeError(f"expected a MeasureDetail with one of the fields {', '.join(PLOT_BY_FIELD)}; found {found}")
 
 
-def _plot_cumulative_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_cumulative_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The running sum of the residuals and its two ends that are furthest apart: the measure is their distance."""
     x, curve = np.append(0, found["value"]), np.append(0, found["cumulative"])
     ax.step(x, curve, where="post", color=color["blue"], label="sum of residuals / n")
@@ -40,7 +40,7 @@ def _plot_cumulative_residuals(found: MeasureDetail, ax: Axes, color: Mapping[st
     ax.set_ylabel("Cumulative residual")
 
 
-def _plot_denoised_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_denoised_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The running sum of the residuals, what it is denoised to, and below them the witness, with its scale right."""
     x, curve, denoised = (np.append(0, found[name]) for name in ("value", "cumulative", "denoised"))
     value, witness = found["value"], found["witness"]
@@ -59,7 +59,7 @@ def _plot_denoised_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str,
     ax.set(ylim=(zero + unit * (ends[0] - 0.2), None), ylabel="Cumulative residual")
 
 
-def _plot_smoothed_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_smoothed_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The mean residual near each prediction, with the density of the predictions along the lower edge."""
     grid, residual, density = found["grid"], found["residual"], found["density"]
     ax.axhline(0, **DIAGONAL, label="calibrated")
@@ -78,15 +78,15 @@ def _joined(value: np.ndarray) -> dict[str, Any]:
     return {"linewidth": 2, "marker": "." if value.size <= 100 else ""}
 
 
-def _plot_witness_function(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
-    """The weight function that the residuals agree with most."""
+def _plot_witness_function(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+    """The witness: the weight function with the largest sum of weighted residuals."""
     ax.axhline(0, **DIAGONAL)
     label = "above 0: more outcomes than predicted"
     ax.plot(found["value"], found["witness"], color=color["blue"], label=label, **_joined(found["value"]))
     ax.set_ylabel("Witness function")
 
 
-def _plot_isotonic_recalibration(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_isotonic_recalibration(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The isotonic recalibration and the decomposition of the score."""
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="calibrated")
     ax.plot(found["value"], found["recalibrated"], color=color["green"], linewidth=2, label="CORP recalibration")
@@ -94,14 +94,14 @@ def _plot_isotonic_recalibration(found: MeasureDetail, ax: Axes, color: Mapping[
     ax.set(ylim=(-0.02, 1.02), ylabel="Recalibrated probability", title=parts)
 
 
-def _plot_best_update(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_best_update(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The best small update of the predictions."""
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="no update")
     ax.plot(found["value"], found["kappa"], color=color["blue"], label="best update", **_joined(found["value"]))
     ax.set(ylim=(-0.02, 1.02), ylabel="Updated probability")
 
 
-def _plot_gaps_of_bins(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_gaps_of_bins(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The gap between frequency and mean prediction in each bin."""
     x, y = found["mean_prediction"], found["frequency"]
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="calibrated")
@@ -110,7 +110,7 @@ def _plot_gaps_of_bins(found: MeasureDetail, ax: Axes, color: Mapping[str, Any])
     ax.set(ylim=(-0.02, 1.02), ylabel="Observed frequency")
 
 
-def _plot_best_intervals(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_best_intervals(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """What the best intervals add up to from the left, residuals and widths, with their rows along the lower edge."""
     low, high, rows = found["low"], found["high"], found["count"]
     x = np.column_stack((low, high)).ravel()
@@ -131,7 +131,7 @@ def _plot_best_intervals(found: MeasureDetail, ax: Axes, color: Mapping[str, Any
     strip.set_ylim(0, rows.max())
 
 
-def _plot_loss_of_each_outcome(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_loss_of_each_outcome(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The loss of each prediction under either outcome."""
     x, style = found["value"], _joined(found["value"])
     ax.plot(x, found["loss_positive"], color=color["blue"], label="if the outcome is 1", **style)
@@ -139,7 +139,7 @@ def _plot_loss_of_each_outcome(found: MeasureDetail, ax: Axes, color: Mapping[st
     ax.set_ylabel("Loss")
 
 
-def _plot_weight_of_each_outcome(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_weight_of_each_outcome(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The two weights, one for each outcome, whose mean over the rows is the value."""
     low, high = found["range"]
     ax.axhline(0, **DIAGONAL)
@@ -150,8 +150,8 @@ def _plot_weight_of_each_outcome(found: MeasureDetail, ax: Axes, color: Mapping[
     ax.set(ylabel="Weight", title=f"{ax.get_title()}: certainly {low:.3g} to {high:.3g}")
 
 
-def _plot_merged_predictions(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
-    """Where each prediction goes."""
+def _plot_merged_predictions(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+    """The new value of each prediction."""
     value, merged = found["value"], found["merged"]
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="stays")
     ax.vlines(value, value, merged, color=color["red"], alpha=0.45, linewidth=6, label="how far it moves")
@@ -159,7 +159,7 @@ def _plot_merged_predictions(found: MeasureDetail, ax: Axes, color: Mapping[str,
     ax.set(ylim=(-0.02, 1.02), ylabel="Calibrated prediction")
 
 
-def _plot_bracket_of_value(found: MeasureDetail, ax: Axes, color: Mapping[str, Any]) -> None:
+def _plot_bracket_of_value(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The two ends between which the value is."""
     low, high = found["bracket"]
     ax.axvspan(low, high, color=color["blue"], alpha=0.3, linewidth=0, label=f"between {low:.3g} and {high:.3g}")

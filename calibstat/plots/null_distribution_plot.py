@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibstat.inference.calibration_test import CalibrationTestResult
+from calibstat.inference.calibration_tests import CalibrationTestResult
 from calibstat.plots.style import colors, legend, new_axes
 
 if TYPE_CHECKING:

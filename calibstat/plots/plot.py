@@ -1,12 +1,12 @@
-"""Which function draws which result."""
+"""The function `plot`, which draws any result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from calibstat.classical.calibration_belt import CalibrationBelt
-from calibstat.inference.calibration_test import CalibrationTestResult, ClassWiseTestResult
+from calibstat.inference.calibration_tests import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.compare import Comparison
 from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.inference.estimate import MeasureDetail
@@ -40,7 +40,7 @@ PLOTS: dict[type, Callable[..., Axes]] = {
 }
 
 
-def plot(result: Any, ax: Axes | None = None, *, deviation: bool = False) -> Axes:
+def plot(result: object, ax: Axes | None = None, *, deviation: bool = False) -> Axes:
     """Draw a result.
 
     Parameters
@@ -53,7 +53,7 @@ def plot(result: Any, ax: Axes | None = None, *, deviation: bool = False) -> Axe
         Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
         strip below, in given axes along their lower edge. Four classes need axes with ``projection="3d"``.
     deviation : bool
-        Of a reliability diagram of one event or of each class: draw frequency minus mean prediction, which shows small
+        For a binary or class-wise reliability diagram: draw frequency minus mean prediction, which shows small
         differences better.
 
     Returns
@@ -104,18 +104,23 @@ def plot(result: Any, ax: Axes | None = None, *, deviation: bool = False) -> Axe
         return draw(result, ax, **options)
 
 
-def _plot_of(result: Any) -> Callable[..., Axes]:
+def _plot_of(result: object) -> Callable[..., Axes]:
     """Return the function that draws this result."""
     for kind, draw in PLOTS.items():
         if isinstance(result, kind):
             return draw
-    many = isinstance(result, Mapping | Sequence) and not isinstance(result, str) and len(result) > 0
-    entries = list(result.values() if isinstance(result, Mapping) else result) if many else []
-    if entries and all(isinstance(entry, ConfidenceInterval) for entry in entries):
-        names = [str(name) for name in result] if isinstance(result, Mapping) else [e.measure for e in entries]
-        return lambda _, ax: plot_intervals(entries, names, ax)
-    if entries and isinstance(result, Mapping) and all(isinstance(entry, CalibrationSharpness) for entry in entries):
-        return lambda _, ax: plot_sharpness_of_models(entries, [str(name) for name in result], ax)
+    entries: list[object] = []
+    if isinstance(result, Mapping):
+        entries = list(result.values())
+    elif isinstance(result, Sequence) and not isinstance(result, str):
+        entries = list(result)
+    intervals = [entry for entry in entries if isinstance(entry, ConfidenceInterval)]
+    if entries and len(intervals) == len(entries):
+        names = [str(name) for name in result] if isinstance(result, Mapping) else [e.measure for e in intervals]
+        return lambda _, ax: plot_intervals(intervals, names, ax)
+    diagrams = [entry for entry in entries if isinstance(entry, CalibrationSharpness)]
+    if entries and isinstance(result, Mapping) and len(diagrams) == len(entries):
+        return lambda _, ax: plot_sharpness_of_models(diagrams, [str(name) for name in result], ax)
     *kinds, last = (kind.__name__ for kind in PLOTS)
     raise TypeError(
         f"expected a {', '.join(kinds)} or {last}, or a sequence or mapping of ConfidenceInterval, "

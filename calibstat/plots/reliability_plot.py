@@ -1,4 +1,4 @@
-"""The reliability diagram of one event, or its deviation from the diagonal."""
+"""Binary reliability diagrams, or their deviation from the diagonal."""
 
 from __future__ import annotations
 

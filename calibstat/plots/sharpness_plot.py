@@ -34,7 +34,7 @@ def plot_sharpness_of_models(found: Sequence[CalibrationSharpness], names: Seque
     import matplotlib.pyplot as plt
 
     if ax is not None:
-        raise ValueError("expected no axes, as each model has its own; found axes: draw one model in them")
+        raise ValueError("expected no axes for several models, found axes: draw one model in them")
     across = min(len(found), ACROSS)
     down = -(-len(found) // across)
     shared: dict[str, Any] = {"sharex": True, "sharey": True, "squeeze": False, "layout": "constrained"}

@@ -9,6 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Color = tuple[float, float, float]  # red, green, blue, from 0 to 1
+
 SIZE = (6.0, 5.0)
 ROOM = 1.36  # how far below zero an axis goes if it goes to 1 above, so that a strip along its lower edge hides nothing
 STYLE = {"axes.grid": True, "grid.color": ".92", "axes.spines.top": False, "axes.spines.right": False}
@@ -16,7 +18,7 @@ DIAGONAL: dict[str, Any] = {"color": ".4", "linestyle": "--", "linewidth": 1.2}
 POINT: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 6.5, "markeredgecolor": "white", "zorder": 3}
 
 
-def colors() -> dict[str, Any]:
+def colors() -> dict[str, Color]:
     """Colours by role, from a palette that stays apart for colour-blind readers."""
     import seaborn as sns
 

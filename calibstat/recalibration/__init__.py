@@ -1,37 +1,34 @@
 """Post-hoc calibration maps, fitted on rows whose outcomes are known.
 
 ``calibstat.recalibration.<Name>(...).fit(p, y).predict_proba(p)``, the predictions first: the order of scikit-learn.
-To add a recalibrator: one file with a subclass of `Recalibrator`, its test file, and its name in `RECALIBRATORS`.
+To add a recalibrator: one file of this folder with a subclass of `Recalibrator`, and its test file.
 """
 
 from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 
-from calibstat.recalibration.histogram_binning import HistogramBinning
-from calibstat.recalibration.isotonic_regression import IsotonicRegression
-from calibstat.recalibration.matrix_scaling import MatrixScaling
-from calibstat.recalibration.mean_replacement import MeanReplacement
-from calibstat.recalibration.neural_scaling import NeuralScaling
-from calibstat.recalibration.platt_scaling import PlattScaling
 from calibstat.recalibration.recalibrator import Recalibrator
-from calibstat.recalibration.temperature_scaling import TemperatureScaling
-from calibstat.recalibration.vector_scaling import VectorScaling
 
+# the table lists recalibrators in this order
+# isort: off
+from calibstat.recalibration.temperature_scaling import TemperatureScaling
+from calibstat.recalibration.platt_scaling import PlattScaling
+from calibstat.recalibration.vector_scaling import VectorScaling
+from calibstat.recalibration.matrix_scaling import MatrixScaling
+from calibstat.recalibration.isotonic_regression import IsotonicRegression
+from calibstat.recalibration.histogram_binning import HistogramBinning
+from calibstat.recalibration.neural_scaling import NeuralScaling
+from calibstat.recalibration.mean_replacement import MeanReplacement
+# isort: on
+
+for _file in sorted(Path(__file__).parent.glob("[!_]*.py")):  # and after them all others of the folder
+    import_module(f"{__name__}.{_file.stem}")
 RECALIBRATORS: Mapping[str, type[Recalibrator]] = MappingProxyType(
-    {
-        entry.__name__: entry
-        for entry in (
-            TemperatureScaling,
-            PlattScaling,
-            VectorScaling,
-            MatrixScaling,
-            IsotonicRegression,
-            HistogramBinning,
-            NeuralScaling,
-            MeanReplacement,
-        )
-    }
+    {entry.__name__: entry for entry in Recalibrator.__subclasses__() if entry.__module__.startswith(__name__)}
 )
+globals().update(RECALIBRATORS)
 
 __all__ = [
     "RECALIBRATORS",

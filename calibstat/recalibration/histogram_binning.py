@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.data.predictions import Predictions
-from calibstat.measures.binned import bin_cells, bin_numbers, number_of_bins, uniform_cells
+from calibstat.measures.bins import bin_cells, bin_numbers, number_of_bins, uniform_cells
 from calibstat.recalibration.recalibrator import Recalibrator, normalised
 from calibstat.resampling import Draws, Pairs, Stage
 
@@ -46,16 +46,17 @@ class Steps:
         known = self.number[cell] == number
         return np.where(known, self.level[cell], (number + 0.5) / self.n_bins).reshape(p.shape)
 
-    def _next(self, ends: Any, sought: np.ndarray) -> np.ndarray:
-        """Return the first bin that ends at what is sought or above it, or else the last."""
+    def _next(self, ends: np.ndarray | None, sought: np.ndarray) -> np.ndarray:
+        """Return the first bin whose end is at least the value sought, or else the last."""
+        assert ends is not None
         return np.minimum(np.searchsorted(ends, sought), self.level.size - 1)
 
 
 class HistogramBinning(Recalibrator):
-    """Replace each prediction by how often what it predicted was observed among the calibration rows of its bin.
+    """Replace each prediction by the observed frequency among the calibration rows of its bin.
 
-    With more than two classes the predictions of all classes, each with whether the class happened, share the same
-    bins; with `class_conditional` every class has its own. Rows are then divided by their sums.
+    With more than two classes the predictions of all classes, each against the rest, share the same bins; with
+    `class_conditional` every class has separate bins. Rows are then divided by their sums.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ class HistogramBinning(Recalibrator):
         Bins of equal width, bin b of B being ((b - 1)/B, b/B]; or of as near equal numbers of predictions as ties
         allow.
     class_conditional : bool
-        Whether every class has its own bins. With two classes there is one event and so no difference.
+        Whether every class has separate bins. With two classes this makes no difference.
     bootstrap : int
         Number of times that the rows are drawn with replacement, bins and all made anew and the maps averaged. 0: once,
         with the rows as they are.
@@ -75,7 +76,8 @@ class HistogramBinning(Recalibrator):
     Attributes
     ----------
     steps_ : list of lists of Steps
-        For each class that has its own bins, or for all at once, the map of each bootstrap sample, or the only one.
+        For each class with separate bins, or for all classes together, the map of each bootstrap sample, or the only
+        one.
 
     Raises
     ------
@@ -84,7 +86,7 @@ class HistogramBinning(Recalibrator):
 
     Notes
     -----
-    A bin of equal width without rows has its centre as level: what is known of it is only where it is. Bins of equal
+    A bin of equal width without rows has its centre as level. Bins of equal
     numbers have none without rows; a new prediction between two of them goes to the upper one, one above all to the
     last. A row of which every class becomes 0 turns uniform. The most likely class, and so the accuracy, can change.
 
@@ -144,20 +146,20 @@ class HistogramBinning(Recalibrator):
         self.steps_ = drawn.T.tolist()
         return None
 
-    def _steps(self, p: np.ndarray, happened: np.ndarray) -> Steps:
-        """Make bins of the predictions and find how often their outcomes happened."""
-        p, happened = p.reshape(-1), happened.reshape(-1)
+    def _steps(self, p: np.ndarray, observed: np.ndarray) -> Steps:
+        """Make bins of the predictions, with the observed frequency of each."""
+        p, observed = p.reshape(-1), observed.reshape(-1)
         bins = number_of_bins(self.n_bins, p.size)
         if isinstance(self.strategy, str) and self.strategy == "uniform":
             cell = uniform_cells(p, p, n_bins=bins)
             count = np.bincount(cell)
             full, number = np.flatnonzero(count), np.empty(count.size, np.int64)
             number[cell] = bin_numbers(p, bins)
-            return Steps(np.bincount(cell, happened)[full] / count[full], number=number[full], n_bins=bins)
+            return Steps(np.bincount(cell, observed)[full] / count[full], number=number[full], n_bins=bins)
         value, place, count = np.unique(p, return_inverse=True, return_counts=True)
         cell = bin_cells(value, count.astype(np.float64), n_bins=bins, strategy=self.strategy)
         last = np.flatnonzero(np.diff(cell, append=cell[-1] + 1))
-        return Steps(np.bincount(cell[place], happened) / np.bincount(cell, count), value[last])
+        return Steps(np.bincount(cell[place], observed) / np.bincount(cell, count), value[last])
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
         if prob.shape[1] == 2:

@@ -12,7 +12,7 @@ from calibstat.recalibration.recalibrator import Recalibrator, normalised
 class IsotonicRegression(Recalibrator):
     """Map predictions by the non-decreasing function that is nearest to the outcomes in mean square.
 
-    With more than two classes one function for each class, whether it happens or not; rows are then divided by their
+    With more than two classes one function for each class against the rest; rows are then divided by their
     sums.
 
     Attributes

@@ -8,21 +8,21 @@ from calibstat.recalibration.recalibrator import Recalibrator
 
 
 class MeanReplacement(Recalibrator):
-    """Give the most likely class of every row the same probability, how often it was right in the calibration rows.
+    """Give the most likely class of every row the same probability, the accuracy on the calibration rows.
 
-    The other classes share the rest equally. A warning example: it has next to no top-label calibration error, keeps
-    the accuracy, and knows nothing; proper scores such as `log_loss` show that.
+    The other classes share the rest equally. A cautionary example: it has next to no top-label calibration error and
+    keeps the accuracy, but loses all other information; proper scores such as `log_loss` show that.
 
     Attributes
     ----------
     confidence_ : float
-        Share h of the calibration rows whose most likely class happened.
+        Share h of the calibration rows whose most likely class is observed.
 
     Notes
     -----
     Of equally likely classes the first counts as the most likely one; a prediction of .5 as class 0. The most likely
     class stays so as long as h > 1/K. Below, every other class of the row becomes more likely than it, and with two
-    classes every prediction turns round: the honest answer to predictions that are wrong more often than not. Cost:
+    classes every prediction is reversed, as it should be if predictions are wrong more often than not. Cost:
     O(n K).
 
     References

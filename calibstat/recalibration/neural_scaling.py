@@ -29,7 +29,7 @@ class NeuralScaling(Recalibrator):
     Attributes
     ----------
     network_ : sklearn.neural_network.MLPClassifier or None
-        The fitted network; None if one class alone happened.
+        The fitted network; None if only one class is observed.
 
     Raises
     ------
@@ -40,11 +40,11 @@ class NeuralScaling(Recalibrator):
 
     Notes
     -----
-    Not converged: the loss was still falling at the last pass, or a class never happened, which then gets probability
-    0. Every logarithm is first brought to mean 0 and standard deviation 1 over the calibration rows. Training (Adam)
-    stops when ten passes lower the loss by less than 1e-4 each, on purpose before the optimum, which fits noise; with
-    fewer than some hundred rows the result does so too. The most likely class can change. Without `random_state` every
-    fit is another. Cost: O(n K w) for each pass, w neurons.
+    Not converged: the loss was still falling at the last pass, or a class is never observed, which then gets
+    probability 0. Every logarithm is first brought to mean 0 and standard deviation 1 over the calibration rows.
+    Training (Adam) stops when ten passes lower the loss by less than 1e-4 each, on purpose before the optimum, which
+    fits noise; with fewer than some hundred rows the result does so too. The most likely class can change. Without
+    `random_state` every fit is another. Cost: O(n K w) for each pass, w neurons.
 
     References
     ----------
@@ -88,10 +88,10 @@ class NeuralScaling(Recalibrator):
         logs = finite_logs(prob, self.clip, self)
         self._centre = logs.mean(axis=0)
         self._spread = np.where(np.ptp(logs, axis=0) > 0, logs.std(axis=0), 1.0)
-        self._happened = np.unique(label)
-        absent = np.setdiff1d(np.arange(prob.shape[1]), self._happened)
+        self._observed = np.unique(label)
+        absent = np.setdiff1d(np.arange(prob.shape[1]), self._observed)
         never = f"no row of class {', '.join(map(str, absent))}, which is given probability 0" if absent.size else None
-        if self._happened.size == 1:
+        if self._observed.size == 1:
             self.network_ = None
             return never
         network = MLPClassifier(self.hidden_layer_sizes, max_iter=self.max_iter, random_state=self.random_state)
@@ -105,5 +105,5 @@ class NeuralScaling(Recalibrator):
     def _map(self, prob: np.ndarray) -> np.ndarray:
         features = (finite_logs(prob, self.clip, self) - self._centre) / self._spread
         out = np.zeros(prob.shape)
-        out[:, self._happened] = 1 if self.network_ is None else self.network_.predict_proba(features)
+        out[:, self._observed] = 1 if self.network_ is None else self.network_.predict_proba(features)
         return out

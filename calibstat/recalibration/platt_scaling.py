@@ -15,7 +15,7 @@ FLAT = 1e-7  # ratio of singular values below which predictions differ by roundi
 class PlattScaling(Recalibrator):
     """Map the logit x of each prediction to a x + b, a logistic regression of the outcomes on it.
 
-    With more than two classes one regression for each class, whether it happens or not; rows are then divided by their
+    With more than two classes one regression for each class against the rest; rows are then divided by their
     sums.
 
     Parameters
@@ -95,12 +95,12 @@ def _logits(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.ndarr
     return logs - np.log(clipped(others, clip))
 
 
-def _logistic(x: np.ndarray, happened: np.ndarray) -> tuple[np.ndarray, bool]:
+def _logistic(x: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, bool]:
     """Return slope and intercept of Cox's logistic regression of the outcomes on x, and whether it converged."""
     value, place, count = np.unique(x, return_inverse=True, return_counts=True)
     ends = np.column_stack((value[[0, -1]], np.ones(2)))
     degree = int(np.linalg.matrix_rank(ends, rtol=FLAT)) - 1  # 0 if the predictions are equal, up to rounding
-    model = LogitPolynomial(value, count.astype(np.float64), np.bincount(place, happened), degree, "Platt scaling")
+    model = LogitPolynomial(value, count.astype(np.float64), np.bincount(place, observed), degree, "Platt scaling")
     fit, converged = model.climb(degree, CONVERGED)
     moved = model.at(ends[:, 0]) @ fit.coefficient
     # of all lines through one point that which moves slope and intercept least

@@ -11,19 +11,19 @@ import numpy as np
 
 from calibstat.data.clipping import uncertain
 from calibstat.data.predictions import Predictions
-from calibstat.data.sample import as_array
+from calibstat.data.validation import as_array
 
 NO_OPTIMUM = (
     "the log loss keeps falling as parameters grow, because the predictions separate some classes without an exception "
-    "or a class never happened; or the fit needs more steps"
+    "or a class is never observed; or the fit needs more steps"
 )
 
 
 class Recalibrator:
-    """A map from predicted probabilities to recalibrated ones, fitted on rows whose outcomes are known.
+    """A map from predicted probabilities to recalibrated ones, fitted on labelled rows.
 
-    Two classes are one event: it is the predictions of class 1 that are mapped. Parameters of the constructor are
-    stored as they are and checked by `fit`.
+    With two classes the predictions of class 1 are mapped. Parameters of the constructor are stored unchanged and
+    checked by `fit`.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Recalibrator:
         p : array_like, shape (n,) or (n, K)
             Predicted probabilities, in [0, 1]: of class 1 of two, or of each class, with rows that sum to 1.
         y : array_like, shape (n,)
-            The class that happened, from 0 to K - 1, or its name in `labels`.
+            The observed class, from 0 to K - 1, or its name in `labels`.
         labels : sequence of K, optional
             The names of the classes, in the order of the columns.
 
@@ -55,7 +55,8 @@ class Recalibrator:
         Raises
         ------
         ValueError
-            If `p` and `y` look swapped, or are not what `calibstat.Predictions.from_rows` takes; and as the class says.
+            If `p` and `y` look swapped, or are not what `calibstat.Predictions.from_rows` takes; or for a reason given
+            in the docstring of the class.
 
         Warns
         -----

@@ -70,10 +70,10 @@ def _log_loss(
     value, gradient = 0.0, np.zeros(theta.shape)
     curvature = np.zeros((theta.size, theta.size) if curved else (0, 0))
     for first in range(0, n, size):
-        part, happened = features[first : first + size], label[first : first + size]
-        rows = np.arange(happened.size)
+        part, observed = features[first : first + size], label[first : first + size]
+        rows = np.arange(observed.size)
         logs = log_softmax(_logits_of(part, theta), axis=1)
-        value -= logs[rows, happened].sum()
+        value -= logs[rows, observed].sum()
         chance = np.exp(logs)
         if curved:
             weighted = (chance[:, :, None] * part).reshape(rows.size, -1)
@@ -81,7 +81,7 @@ def _log_loss(
             for k in range(classes):
                 own = slice(k * each, (k + 1) * each)
                 curvature[own, own] += weighted[:, own].T @ part[:, min(k, part.shape[1] - 1)]
-        chance[rows, happened] -= 1
+        chance[rows, observed] -= 1
         if part.shape[1] == 1:
             gradient += chance.T @ part[:, 0]
         else:

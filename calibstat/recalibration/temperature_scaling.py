@@ -12,7 +12,7 @@ from calibstat.data.clipping import advice, clipped
 from calibstat.inference.estimate import estimate
 from calibstat.recalibration.recalibrator import Recalibrator
 
-HOTTEST = 100.0  # temperatures are looked for from 1 / HOTTEST to HOTTEST
+HOTTEST = 100.0  # temperatures are searched from 1 / HOTTEST to HOTTEST
 GRID = 201  # temperatures at which an objective that need not be smooth is tried; an odd number, so that 1 is one
 GOLDEN_STEPS = 24  # each makes the interval .618 of what it was: log temperature is then known to 1e-6
 
@@ -23,14 +23,14 @@ class TemperatureScaling(Recalibrator):
     Parameters
     ----------
     objective : str
-        What T makes smallest on the calibration rows: a name in `calibstat.MEASURES`. "log_loss" without options is the
-        mean of minus the logarithm of the probability of the class that happened.
+        The measure that T minimises on the calibration rows, a name in `calibstat.MEASURES`. "log_loss" without options
+        is the mean negative logarithm of the probability of the observed class.
     options : mapping, optional
         Further keywords of `calibstat.estimate`, such as ``{"n_bins": 10}`` or ``{"lens": "class_wise", "reduce":
         "mean"}``.
     clip : float, optional
         Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before they are scaled. By default none is
-        moved, and one of exactly 0 raises where its class happened; the message gives a value.
+        moved, and one of exactly 0 raises if its class is observed; the message gives a value.
 
     Attributes
     ----------
@@ -40,17 +40,17 @@ class TemperatureScaling(Recalibrator):
     Raises
     ------
     ValueError
-        By `fit`, if the objective or an option is unknown; or, for "log_loss" without `clip`, if a class happened whose
-        probability is 0, because the log loss is then infinite at every temperature.
+        By `fit`, if the objective or an option is unknown; or, for "log_loss" without `clip`, if an observed class has
+        probability 0, because the log loss is then infinite at every temperature.
 
     Notes
     -----
-    Looked for from .01 to 100; not converged: T is an end of that range. The log loss is convex in 1/T and T is the
-    zero of its derivative. No finite T is best if the most likely class happened in every row (the colder the better)
-    or the predictions do no better than chance (the hotter the better). Any other objective may have jumps: it is
-    computed on a grid of 201 temperatures, equally spaced in log T and 1 among them, then a golden section search
-    between the neighbours of the best refines it. The best T ever tried is kept, of equally good ones that nearest to
-    1, so that the result is never worse than no scaling; whether there is a better one elsewhere nobody knows.
+    The range of T is from .01 to 100; not converged: T is an end of that range. The log loss is convex in 1/T and T is
+    the zero of its derivative. No finite T is best if the most likely class is observed in every row (lower is always
+    better) or the predictions are no better than chance (higher is always better). Any other objective may have jumps:
+    it is computed on a grid of 201 temperatures, equally spaced in log T and 1 among them, then a golden section search
+    between the neighbours of the best refines it. The best T tried is kept, of equally good ones that nearest to 1, so
+    that the result is never worse than no scaling; a global optimum is not guaranteed.
 
     Without `clip` a probability of exactly 0 stays 0, one of 1 beside zeros stays 1. The order of the classes never
     changes, nor therefore does the accuracy (but classes within `clip` of each other at an end become equal). If every
@@ -111,12 +111,12 @@ def scaled(prob: np.ndarray, temperature: float) -> np.ndarray:
 
 
 def _check_possible(prob: np.ndarray, label: np.ndarray) -> None:
-    """Raise if a class happened that had no chance."""
+    """Raise if an observed class has probability 0."""
     impossible = prob[np.arange(label.size), label] == 0
     if impossible.any():
         row = int(np.argmax(impossible))
         raise ValueError(
-            f"expected a probability above 0 for the class that happened, found 0 for class {label[row]} at row {row}; "
+            f"expected a probability above 0 for the observed class, found 0 for class {label[row]} at row {row}; "
             f"the log loss is infinite at every temperature; {advice(prob)}"
         )
 
@@ -128,12 +128,12 @@ def _least_log_loss(prob: np.ndarray, label: np.ndarray) -> float:
     logs = np.log(np.where(prob > 0, prob, 1))  # an impossible class has weight 0 below
     if np.all((prob == 0) | (prob == prob.max(axis=1, keepdims=True))):
         return 1.0  # no temperature changes anything
-    happened = logs[np.arange(label.size), label]
+    observed = logs[np.arange(label.size), label]
 
     def slope(log_inverse: float) -> float:
-        """The derivative by 1/T: what the logarithm is in the mean of the scaled law, less what happened."""
+        """The derivative by 1/T: the mean logarithm under the scaled predictions minus that of the observed classes."""
         expected = (scaled(prob, math.exp(-log_inverse)) * logs).sum(axis=1)
-        return float((expected - happened).mean())
+        return float((expected - observed).mean())
 
     end = math.log(HOTTEST)
     if slope(-end) >= 0:

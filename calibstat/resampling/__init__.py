@@ -1,4 +1,4 @@
-"""The only place that draws."""
+"""Resampling: the only place where inference draws random numbers."""
 
 from calibstat.resampling.draw import draw
 from calibstat.resampling.resample import resample

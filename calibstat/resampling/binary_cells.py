@@ -1,10 +1,9 @@
-"""Sums over the cells of a binary sample, drawn by whichever kernel is cheapest."""
+"""Resampled sums over the cells of a binary sample, by the cheapest kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -14,35 +13,34 @@ from calibstat.resampling.binary_labels import cost_of_labels, labels_of_sample,
 from calibstat.resampling.binary_pairs import BLOCK, few_ties, pairs_of_sample
 from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_positives
 from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pairs
-from calibstat.resampling.sources import CellSums
+from calibstat.resampling.sources import CellSums, OfSample
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, stream, word
 from calibstat.resampling.threads import chunks, in_threads
 
-OUTCOME_BIT = np.uint64(62)  # where a packed row keeps its outcome, above the prediction in multiples of 2**-50
+OUTCOME_BIT = np.uint64(62)  # bit of the outcome in a packed row, above the prediction in multiples of 2**-50
 VALUE_BITS = np.uint64(2**62 - 1)
-GUIDE_BITS = 9  # leading bits of a word that look up where in a cumulative distribution to begin
-WORTH_A_THREAD = 1e7  # multiplications; fewer are done before a thread has started
-LARGEST_TABLE = 2**24  # sums in all cells of all resamples; of more each resample is reduced before the next
-LARGEST_PMF = 5.0  # multiplications in the time of one unit of drawing, which is about a nanosecond
+GUIDE_BITS = 9  # leading bits of a word that index the table of starting points in a cumulative distribution
+WORTH_A_THREAD = 1e7  # multiplications; fewer take less time than starting a thread
+LARGEST_TABLE = 2**24  # sums in all cells of all resamples; beyond it resamples are reduced one at a time
+LARGEST_PMF = 5.0  # multiplications that take the time of one unit of drawing, about a nanosecond
 
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]
+OfSums = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
-def sums_of_cells(
-    source: CellSums, scheme: OfRows, statistic: Callable[..., Any], draws: Draws, stage: int
-) -> np.ndarray:
-    """Return ``statistic(count, residual, value)`` of all resamples, of which what they share has one row only."""
+def sums_of_cells(source: CellSums, scheme: OfRows, statistic: OfSums, draws: Draws, stage: int) -> np.ndarray:
+    """Return ``statistic(count, residual, value)`` of all resamples; shared arrays have a single row."""
     if source.size * draws.n <= LARGEST_TABLE:
         return np.asarray(statistic(*_table(source, scheme, draws, stage)))
 
-    def of_arrays(*arrays: np.ndarray) -> Any:
+    def of_arrays(*arrays: np.ndarray) -> np.ndarray:
         return statistic(*cell_sums(source.cell, *arrays))
 
     return _one_at_a_time(source, scheme, of_arrays, draws, stage)
 
 
 def _table(source: CellSums, scheme: OfRows, draws: Draws, stage: int) -> Sums:
-    """Return the sums of all resamples, by the cheapest way."""
+    """Return the sums of all resamples, by the cheapest method."""
     sample = source.sample
     cost = pmf_cost(source.cell, sample.value, sample.count) if isinstance(scheme, Labels) else np.inf
     if cost <= LARGEST_PMF * draws.n * cost_of_labels(sample.count):
@@ -53,9 +51,7 @@ def _table(source: CellSums, scheme: OfRows, draws: Draws, stage: int) -> Sums:
     return sums[:, 0], sums[:, 1], sums[:, 2]
 
 
-def _one_at_a_time(
-    source: CellSums, scheme: OfRows, statistic: Callable[..., Any], draws: Draws, stage: int
-) -> np.ndarray:
+def _one_at_a_time(source: CellSums, scheme: OfRows, statistic: OfSample, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(value, count, positives)`` of every resample of the sample."""
     if isinstance(scheme, Labels):
         return labels_of_sample(source.sample, scheme, statistic, draws, stage)
@@ -63,10 +59,10 @@ def _one_at_a_time(
 
 
 def _from_distributions(source: CellSums, draws: Draws, stage: int, n_jobs: int) -> Sums:
-    """Labels only: one draw from the exact distribution of each cell's positives."""
+    """Labels only: draw the positives of each cell from their exact distribution."""
     sample, cell = source.sample, source.cell
     count_b, _, value_b = cell_sums(cell, *sample.arrays)
-    residual_b = np.empty((count_b.size, draws.n))  # cell by cell, as it is drawn
+    residual_b = np.empty((count_b.size, draws.n))  # cell by cell, the order of drawing
 
     def cells(low: int, high: int) -> None:
         _cells_from_distributions(
@@ -78,7 +74,7 @@ def _from_distributions(source: CellSums, draws: Draws, stage: int, n_jobs: int)
 
 
 def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stage: int) -> Sums:
-    """Every row is drawn, with a new label if consistency is asked, and only the sums of the cells are kept."""
+    """Draw every row, for consistency resampling with a new label, and keep only the sums of the cells."""
     sample, redraw = source.sample, isinstance(scheme, Consistency)
     row, repeats = threshold(sample.value), sample.count
     if not redraw:
@@ -113,8 +109,8 @@ def _cells_from_distributions(
 ) -> None:
     """Draw the residuals of cells low..high by inversion, from the word that belongs to (replicate, cell).
 
-    A table tells from the leading bits of the word where to start in the cumulative distribution (Chen, Asau 1974): a
-    search by halves would cost a misprediction of the processor at every step.
+    The leading bits of the word index a table of starting points in the cumulative distribution (Chen, Asau 1974): a
+    bisection would cost a branch misprediction at every step.
     """
     start = np.empty(residual_b.shape[1], np.uint64)
     for replicate in range(start.size):
@@ -161,7 +157,7 @@ def _rows_in_cells(
     positives_b: np.ndarray,
     value_b: np.ndarray,
 ) -> None:
-    """Draw rows for replicates first..last, and outcomes if `redraw`, and keep only the sums in each cell."""
+    """Draw rows for replicates first..last, and outcomes if `redraw`; keep only the sums in each cell."""
     n = row.size
     state = np.empty(1, np.uint64)
     for replicate in range(first, last):
@@ -172,32 +168,32 @@ def _rows_in_cells(
             rows = int(total[b])
             draws = left if begin + rows == n else int(binomial(state, float(left), rows / (n - begin)))
             left -= draws
-            hits = np.int64(0)
+            ones = np.int64(0)
             value = 0.0
             for done in range(0, draws, BLOCK):
                 block = min(BLOCK, draws - done)
                 if redraw:
-                    hits_block, value_block = _sum_redrawn(state[0], block, row[begin : begin + rows])
+                    ones_block, value_block = _sum_redrawn(state[0], block, row[begin : begin + rows])
                 else:
-                    hits_block, value_block = _sum_rows(state[0], block, row[begin : begin + rows])
+                    ones_block, value_block = _sum_rows(state[0], block, row[begin : begin + rows])
                 state[0] += np.uint64(block) * GOLDEN
-                hits += np.int64(hits_block)
+                ones += np.int64(ones_block)
                 value += np.float64(value_block) * 2.0**-50
             count_b[replicate, b] = draws
-            positives_b[replicate, b] = hits
+            positives_b[replicate, b] = ones
             value_b[replicate, b] = value
             begin += rows
 
 
-# The two sums add whole multiples of 2**-50, so that vector code adds them to the same number on any machine. They are
-# two functions because the compiler makes vector code of such a loop only if nothing in it branches.
+# Both kernels add integer multiples of 2**-50, so that the order of summation, which vector code changes, does not
+# matter. They are two functions because such a loop becomes vector code only without branches.
 
 
 @jit
 def _sum_redrawn(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
     """Draw rows and an outcome for each; `row` holds thresholds. Return the positives and the sum of predictions."""
     size = np.uint64(row.size) & LOW_HALF
-    hits = np.uint64(0)
+    ones = np.uint64(0)
     value = np.uint64(0)
     for _ in range(draws):
         z += GOLDEN
@@ -206,22 +202,22 @@ def _sum_redrawn(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, 
         high = (w >> np.uint64(32)) * size + (low >> np.uint64(32))
         rest = (high << np.uint64(32)) | (low & LOW_HALF)
         threshold = row[high >> np.uint64(32)]
-        hits += np.uint64((rest >> np.uint64(1)) < threshold)
+        ones += np.uint64((rest >> np.uint64(1)) < threshold)
         value += threshold >> np.uint64(13)
-    return hits, value
+    return ones, value
 
 
 @jit
 def _sum_rows(z: np.uint64, draws: int, row: np.ndarray) -> tuple[np.uint64, np.uint64]:
     """Draw rows; `row` holds predictions and, above them, outcomes. Return the positives and the sum of predictions."""
     size = np.uint64(row.size) & LOW_HALF
-    hits = np.uint64(0)
+    ones = np.uint64(0)
     value = np.uint64(0)
     for _ in range(draws):
         z += GOLDEN
         w = mix(z)
         high = (w >> np.uint64(32)) * size + (((w & LOW_HALF) * size) >> np.uint64(32))
         code = row[high >> np.uint64(32)]
-        hits += code >> OUTCOME_BIT
+        ones += code >> OUTCOME_BIT
         value += code & VALUE_BITS
-    return hits, value
+    return ones, value

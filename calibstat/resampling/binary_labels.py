@@ -1,4 +1,4 @@
-"""Outcomes drawn from binary predictions.
+"""Resampling of binary labels given the predictions.
 
 Probabilities are compared at 63 bits, which is exact for every v of at least 2**-11 and right to 2**-63 below; v = 0
 and v = 1 are exact.
@@ -6,30 +6,26 @@ and v = 1 are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.resampling.schemes import Draws, Labels
+from calibstat.resampling.sources import OfSample, Value
 from calibstat.resampling.streams import GOLDEN, binomial, mix, stream, word
 from calibstat.resampling.threads import chunks, in_threads
 
-FEW_DRAWS = 16.0  # outcomes that are drawn one by one
-ROW_DRAW, BINOMIAL_DRAW = 3.0, 80.0  # units that an outcome of a row takes, and the positives of many rows at once
+FEW_DRAWS = 16.0  # up to this many outcomes are drawn one by one
+ROW_DRAW, BINOMIAL_DRAW = 3.0, 80.0  # units of time of drawing one outcome, and the positives of many rows
 
 
-def labels_of_sample(
-    sample: Sample, scheme: Labels, statistic: Callable[..., Any], draws: Draws, stage: int
-) -> np.ndarray:
+def labels_of_sample(sample: Sample, scheme: Labels, statistic: OfSample, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(value, count, positives)`` of every resample."""
     value, count, _ = sample.arrays
     limit = threshold(value)
     single = bool(count.max() == 1.0)
 
-    def replicates(first: int, last: int) -> list[Any]:
+    def replicates(first: int, last: int) -> list[Value]:
         positives_r = np.empty_like(count)
         found = []
         for replicate in range(first, last):
@@ -46,12 +42,12 @@ def labels_of_sample(
 
 
 def cost_of_labels(count: np.ndarray) -> float:
-    """Return the units that drawing the positives of every distinct prediction takes once."""
+    """Return the units of time of drawing the positives of every distinct prediction once."""
     return float(np.where(count <= FEW_DRAWS, ROW_DRAW * count, BINOMIAL_DRAW).sum())
 
 
 def threshold(probability: np.ndarray) -> np.ndarray:
-    """Return p * 2**63, which a 63-bit word is below with probability p."""
+    """Return p * 2**63: a random 63-bit word is below it with probability p."""
     return (probability * 2.0**63).astype(np.uint64)
 
 
@@ -60,7 +56,7 @@ def threshold(probability: np.ndarray) -> np.ndarray:
 
 @jit
 def _labels_of_rows(start: np.uint64, threshold: np.ndarray, positives: np.ndarray) -> None:
-    """Draw one outcome for each prediction: the plain loop that the compiler turns into vector code."""
+    """Draw one outcome for each prediction: a plain loop that becomes vector code."""
     for j in range(threshold.size):
         start += GOLDEN
         positives[j] = np.float64((mix(start) >> np.uint64(1)) < threshold[j])
@@ -78,10 +74,10 @@ def _labels_of_cells(
     state = np.array([start])
     for j in range(count.size):
         if count[j] <= FEW_DRAWS:
-            hits = 0
+            ones = 0
             for _ in range(int(count[j])):
-                hits += (word(state[0], 0) >> np.uint64(1)) < threshold[j]
+                ones += (word(state[0], 0) >> np.uint64(1)) < threshold[j]
                 state[0] += GOLDEN
-            positives[j] = hits
+            positives[j] = ones
         else:
             positives[j] = binomial(state, count[j], probability[j])

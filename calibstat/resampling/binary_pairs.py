@@ -1,9 +1,6 @@
-"""Rows of binary predictions drawn with replacement, with their outcomes or with new ones."""
+"""Pairs bootstrap and consistency resampling of a binary sample."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -11,14 +8,15 @@ from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.resampling.binary_labels import threshold
 from calibstat.resampling.schemes import Consistency, Draws, Pairs
+from calibstat.resampling.sources import OfSample, Value
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, stream
 from calibstat.resampling.threads import chunks, in_threads
 
-BLOCK = 4096  # rows drawn together: their thresholds stay in the first-level cache, their fixed-point sum in 63 bits
+BLOCK = 4096  # rows drawn together: thresholds stay in the first-level cache, fixed-point sums in 63 bits
 
 
 def pairs_of_sample(
-    sample: Sample, scheme: Pairs | Consistency, statistic: Callable[..., Any], draws: Draws, stage: int
+    sample: Sample, scheme: Pairs | Consistency, statistic: OfSample, draws: Draws, stage: int
 ) -> np.ndarray:
     """Return ``statistic(value, count, positives)`` of every resample."""
     value, count, positives = sample.arrays
@@ -28,7 +26,7 @@ def pairs_of_sample(
         cell_of_row = np.repeat(np.arange(value.size), count.astype(np.int64))
         limit = threshold(probability)[cell_of_row]
 
-    def replicates(first: int, last: int) -> list[Any]:
+    def replicates(first: int, last: int) -> list[Value]:
         count_r, positives_r = np.empty_like(count), np.empty_like(count)
         found = []
         for replicate in range(first, last):
@@ -45,7 +43,7 @@ def pairs_of_sample(
 
 
 def few_ties(sample: Sample) -> bool:
-    """Whether drawing the rows one by one is cheaper than drawing how many fall on each distinct prediction."""
+    """Whether drawing rows one by one is cheaper than drawing the number of rows at each distinct prediction."""
     return sample.n <= 32 * sample.value.size
 
 
@@ -60,7 +58,7 @@ def _rows(
     count: np.ndarray,
     positives: np.ndarray,
 ) -> None:
-    """Draw rows with replacement and an outcome for each, in blocks of rows that the first-level cache holds."""
+    """Draw rows with replacement and an outcome for each, in blocks of rows that fit in the first-level cache."""
     count[:] = 0.0
     positives[:] = 0.0
     n = cell_of_row.size
@@ -107,7 +105,7 @@ def _cells(
     count_r: np.ndarray,
     positives_r: np.ndarray,
 ) -> None:
-    """Draw how many rows fall on each distinct prediction and how many of them are positive, cell by cell."""
+    """Draw the numbers of rows and of positive rows at each distinct prediction, one after the other."""
     state = np.array([start])
     left = count.sum()
     unseen = left

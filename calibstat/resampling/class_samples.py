@@ -1,4 +1,4 @@
-"""The binary samples of all classes, drawn together: all see the same rows and the same draw of their classes."""
+"""Resampling of the binary samples of all classes together, from the same rows and labels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def samples_of_classes(
 ) -> np.ndarray:
     """Return the statistic of each class in every resample, of shape (n_resamples, K).
 
-    Class by class, so that one is sorted at a time: the threads share the classes.
+    Classes are done one after the other, so that one is sorted at a time; threads share the classes.
     """
     predictions = source.predictions
 

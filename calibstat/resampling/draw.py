@@ -1,4 +1,4 @@
-"""The one function that draws."""
+"""The function that draws resamples, and the table of its implementations."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from calibstat.resampling.binary_cells import sums_of_cells
 from calibstat.resampling.binary_labels import labels_of_sample
 from calibstat.resampling.binary_pairs import pairs_of_sample
 from calibstat.resampling.class_samples import samples_of_classes
-from calibstat.resampling.model_pair import swapped_models
+from calibstat.resampling.model_pair import permuted_models
 from calibstat.resampling.multiclass_labels import labels_of_predictions
 from calibstat.resampling.multiclass_pairs import pairs_of_predictions
 from calibstat.resampling.row_sums import sums_of_signs, sums_of_units
 from calibstat.resampling.schemes import Clusters, Consistency, Draws, Labels, Pairs, Scheme, Signs, Swap
 from calibstat.resampling.sources import CellSums, ClassSamples, ModelPair, RowSums, Source, VectorSums
-from calibstat.resampling.vector_sums import hits_of_vectors, residuals_of_vectors
+from calibstat.resampling.vector_sums import labels_of_vectors, pairs_of_vectors
 
 Driver = Callable[[Any, Any, Callable[..., Any], Draws, int], np.ndarray]
 DRIVERS: dict[tuple[type, type], Driver] = {
@@ -32,35 +32,35 @@ DRIVERS: dict[tuple[type, type], Driver] = {
     (Predictions, Labels): labels_of_predictions,
     (Predictions, Pairs): pairs_of_predictions,
     (Predictions, Consistency): pairs_of_predictions,
-    (VectorSums, Labels): hits_of_vectors,
-    (VectorSums, Pairs): residuals_of_vectors,
+    (VectorSums, Labels): labels_of_vectors,
+    (VectorSums, Pairs): pairs_of_vectors,
     (ClassSamples, Labels): samples_of_classes,
     (ClassSamples, Pairs): samples_of_classes,
     (ClassSamples, Consistency): samples_of_classes,
     (RowSums, Pairs): sums_of_units,
     (RowSums, Clusters): sums_of_units,
     (RowSums, Signs): sums_of_signs,
-    (ModelPair, Swap): swapped_models,
+    (ModelPair, Swap): permuted_models,
 }
 
 
 def draw(source: Source, scheme: Scheme, statistic: Callable[..., Any], draws: Draws, stage: int) -> np.ndarray:
     """Return the statistic of every resample, along the first axis.
 
-    What the statistic gets depends on the source, and is written over later:
+    The arguments of the statistic depend on the source. Its arrays are overwritten by later resamples:
 
     * `Sample`: ``statistic(value, count, positives)`` of each resample.
-    * `CellSums`: ``statistic(count, residual, value)``, rows, residuals / n and predictions / n summed in cells, over
-      the last axis. Before it may come an axis of resamples, of length 1 for what all resamples share.
+    * `CellSums`: ``statistic(count, residual, value)``, sums of rows, residuals / n and predictions / n in cells, along
+      the last axis. An axis of resamples may precede it, of length 1 for arrays that all resamples share.
     * `Predictions`: with `Labels` ``statistic(labels)``, shape (B, n), of B resamples at a time; else
       ``statistic(rows, label)`` of each resample.
-    * `VectorSums`: with `Labels` ``statistic(hits)``, how often the class drawn in a row fell at each place; with
+    * `VectorSums`: with `Labels` ``statistic(observed)``, how often a drawn class falls at each place; with
       `Pairs` ``statistic(theta)``, residuals / n; both of shape (B, size).
-    * `ClassSamples`: ``statistic(value, count)``, of the data, makes for each class the function of (value, count,
+    * `ClassSamples`: ``statistic(value, count)``, of the data, returns for each class a function of the (value, count,
       positives) of its resamples; the result has shape (n, K).
     * `RowSums`: ``statistic(sums, rows)``, of shape (B, cells) and (B,); with `Signs` ``statistic(theta)`` of each
       resample, shape (cells,), residuals / n.
-    * `ModelPair`: ``statistic(count, positives)`` of either model, whose difference is returned.
+    * `ModelPair`: ``statistic(count, positives)`` of each model; their difference is returned.
     """
     driver = DRIVERS.get((type(source), type(scheme)))
     if driver is None:

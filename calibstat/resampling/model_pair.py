@@ -1,4 +1,4 @@
-"""Two models exchanged at random, in rows or in whole clusters."""
+"""Permutation of two models, in rows or in clusters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from calibstat.resampling.streams import stream, word
 from calibstat.resampling.threads import chunks, in_threads
 
 
-def swapped_models(
+def permuted_models(
     source: ModelPair,
     scheme: Swap,
     statistic: Callable[[np.ndarray, np.ndarray], float],
@@ -49,7 +49,7 @@ def _swap(
     count: np.ndarray,
     positives: np.ndarray,
 ) -> None:
-    """Fill in the summaries of two models after exchanging them in random units."""
+    """Fill in the summaries of two models after exchanging them in random units (rows or clusters)."""
     for u in range(swap.size):
         swap[u] = np.int64(word(state, u) >> np.uint64(63))
     count[:] = 0.0

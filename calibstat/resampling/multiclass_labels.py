@@ -1,31 +1,29 @@
-"""Classes drawn from multiclass predictions.
+"""Resampling of multiclass labels given the predictions.
 
-A class is drawn by comparing one word with the cumulative sums of its row at 63 bits. A row whose sum is not quite 1
-shares out what there is in proportion, and a class of probability 0 is never drawn.
+A class is drawn by comparing a random word with the cumulative sums of the row at 63 bits. A row whose sum is not
+exactly 1 is normalised, and a class of probability 0 is never drawn.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.resampling.schemes import Draws, Labels
+from calibstat.resampling.sources import OfLabels
 from calibstat.resampling.streams import stream, word
 from calibstat.resampling.threads import in_threads, small_chunks
 
-GUIDE_BITS = 8  # leading bits of a word that look up where among the classes to begin
+GUIDE_BITS = 8  # leading bits of a word that index the table of starting classes
 
 
 def labels_of_predictions(
-    predictions: Predictions, scheme: Labels, statistic: Callable[[np.ndarray], Any], draws: Draws, stage: int
+    predictions: Predictions, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int
 ) -> np.ndarray:
-    """Return ``statistic(labels)``, labels of shape (B, n), of all resamples, some B at a time."""
+    """Return ``statistic(labels)``, labels of shape (B, n), of all resamples, B at a time."""
 
-    def replicates(first: int, last: int) -> Any:
+    def replicates(first: int, last: int) -> np.ndarray:
         return statistic(labels_of_rows(predictions.prob, draws.key, stage, first, last))
 
     pieces = small_chunks(draws.n, draws.n_jobs, 8 * predictions.n)
@@ -44,7 +42,7 @@ def labels_of_rows(prob: np.ndarray, key: np.uint64, stage: int, first: int, las
 
 @jit
 def thresholds(row: np.ndarray, threshold: np.ndarray) -> None:
-    """Fill in cumulative sums times 2**63: the last class that is possible takes what rounding leaves."""
+    """Fill in cumulative sums times 2**63; the last class of positive probability takes the rounding error."""
     total = 0.0
     last = 0
     for k in range(row.size):
@@ -61,7 +59,7 @@ def thresholds(row: np.ndarray, threshold: np.ndarray) -> None:
 
 @jit
 def guide_words(threshold: np.ndarray, guide: np.ndarray) -> None:
-    """Fill in for each beginning of a word the first class that it may be, so that a draw takes few comparisons."""
+    """Fill in the first possible class for the leading bits of a word, so that a draw takes few comparisons."""
     k = 0
     for i in range(guide.size):
         while threshold[k] <= np.uint64(i) << np.uint64(63 - GUIDE_BITS):

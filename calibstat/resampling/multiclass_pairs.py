@@ -1,9 +1,8 @@
-"""Rows of multiclass predictions drawn with replacement, with their classes or with new ones."""
+"""Pairs bootstrap and consistency resampling of multiclass predictions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -11,16 +10,21 @@ from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.resampling.multiclass_labels import thresholds
 from calibstat.resampling.schemes import Consistency, Draws, Pairs
+from calibstat.resampling.sources import Value
 from calibstat.resampling.streams import LOW_HALF, stream, word
 from calibstat.resampling.threads import one_by_one
 
 
 def pairs_of_predictions(
-    predictions: Predictions, scheme: Pairs | Consistency, statistic: Callable[..., Any], draws: Draws, stage: int
+    predictions: Predictions,
+    scheme: Pairs | Consistency,
+    statistic: Callable[[np.ndarray, np.ndarray], Value],
+    draws: Draws,
+    stage: int,
 ) -> np.ndarray:
     """Return ``statistic(rows, label)`` of every resample."""
 
-    def replicate(r: int) -> Any:
+    def replicate(r: int) -> Value:
         return statistic(*pairs_of_rows(predictions, scheme, draws.key, stage, r))
 
     return one_by_one(replicate, draws.n, draws.n_jobs)
@@ -55,7 +59,7 @@ def draw_rows(start: np.uint64, rows: np.ndarray) -> None:
 
 @jit
 def _labels_of_drawn_rows(start: np.uint64, prob: np.ndarray, rows: np.ndarray, label: np.ndarray) -> None:
-    """Draw a class for each of the drawn rows, with the words that follow those of the rows."""
+    """Draw a class for each of the drawn rows, from the words after those of the rows."""
     threshold = np.empty(prob.shape[1], np.uint64)
     for i in range(rows.size):
         thresholds(prob[rows[i]], threshold)

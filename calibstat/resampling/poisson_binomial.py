@@ -8,12 +8,12 @@ import numpy as np
 
 from calibstat.compiled import jit
 
-NEGLIGIBLE = 1e-24  # probability dropped at each end in each step; 1e6 rows lose less than 2**-53
+NEGLIGIBLE = 1e-24  # probability dropped at each end in each step; in total less than 2**-53 for 1e6 rows
 
 
 @jit
 def pmf_cost(cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> float:
-    """Return how many multiplications the pmfs of all cells take: the steps of each prediction times the width."""
+    """Return the number of multiplications for the pmfs of all cells: steps of each prediction times width."""
     variance = np.zeros(cell[-1] + 1)
     steps = np.zeros(cell[-1] + 1)
     for j in range(cell.size):
@@ -29,7 +29,7 @@ def pmf_cost(cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> float:
 def pmf_of_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np.ndarray]:
     """Return the lowest number of positives and the probabilities from there on: a Poisson-binomial distribution.
 
-    A prediction with many rows joins as a whole, through its binomial pmf; then the other rows join one at a time.
+    A prediction with many rows is convolved with its binomial pmf; then the other rows are added one at a time.
     """
     pmf = np.ones(1)
     start = 0
@@ -75,13 +75,13 @@ def pmf_of_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np.ndar
 
 @jit
 def _width(n: float, p: float) -> float:
-    """Return how many values of Binomial(n, p) matter: ten standard deviations on each side."""
+    """Return the number of values of Binomial(n, p) that matter: ten standard deviations on each side."""
     return 20.0 * math.sqrt(n * p * (1.0 - p)) + 1.0
 
 
 @jit
 def _convolve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the distribution of a sum: numpy's own takes the compiler seconds."""
+    """Return the convolution of two pmfs; that of NumPy takes seconds to compile."""
     out = np.zeros(a.size + b.size - 1)
     for i in range(a.size):
         for k in range(b.size):

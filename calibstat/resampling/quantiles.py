@@ -1,14 +1,14 @@
-"""Quantiles of drawn numbers, some of which may be infinite."""
+"""Quantiles of draws that may be infinite."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 
-def quantiles(drawn: np.ndarray, levels: Any, axis: int | None = None) -> np.ndarray:
-    """Return `numpy.quantile`; between a finite and an infinite number lies the infinite one, where NumPy has nan."""
+def quantiles(drawn: np.ndarray, levels: float | Sequence[float] | np.ndarray, axis: int | None = None) -> np.ndarray:
+    """Return `numpy.quantile`, but infinite instead of nan between a finite and an infinite number."""
     if np.isfinite(drawn).all():
         return np.asarray(np.quantile(drawn, levels, axis=axis))
     with np.errstate(invalid="ignore"):

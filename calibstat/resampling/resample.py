@@ -1,9 +1,8 @@
-"""The resamples of a measure, by the cheapest draw that the measure and the data allow."""
+"""Resamples of a measure, by the cheapest draw for its kind and the data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -18,16 +17,18 @@ from calibstat.resampling.schemes import Draws, Labels, OfRows
 from calibstat.resampling.sources import CellSums, ClassSamples, VectorSums
 
 
-def resample(measure: Any, data: Sample | Predictions, scheme: OfRows, draws: Draws, stage: int) -> np.ndarray:
+def resample(
+    measure: Statistic | MulticlassMeasure, data: Sample | Predictions, scheme: OfRows, draws: Draws, stage: int
+) -> np.ndarray:
     """Return the measure of every resample: shape (B,), or (B, K) of the K classes with a binary measure.
 
-    Cells stay where these data make them, unless a measure says that they move. All classes of a resample see the same
-    draw.
+    The cells of the data are kept, unless the measure refits them. All classes of a resample share the same draw.
     """
+    if isinstance(measure, MulticlassMeasure):
+        assert isinstance(data, Predictions)
+        return _of_vectors(measure, data, scheme, draws, stage)
     if isinstance(data, Sample):
         return _of_sample(measure, data, scheme, draws, stage)
-    if isinstance(measure, MulticlassMeasure):
-        return _of_vectors(measure, data, scheme, draws, stage)
     return _of_classes(measure, data, scheme, draws, stage)
 
 
@@ -59,7 +60,7 @@ def _of_vectors(
     cell = binned.cells(prob)
     count, _, value = vector_sums(cell, prob, predictions.label)
     source = VectorSums(predictions, cell[:, None] * predictions.n_classes, 1, value.size)
-    return draw(source, scheme, _of_hits(binned.reduce, predictions.n, count, value), draws, stage)
+    return draw(source, scheme, _of_observed(binned.reduce, predictions.n, count, value), draws, stage)
 
 
 def _of_classes(measure: Statistic, predictions: Predictions, scheme: OfRows, draws: Draws, stage: int) -> np.ndarray:
@@ -67,7 +68,7 @@ def _of_classes(measure: Statistic, predictions: Predictions, scheme: OfRows, dr
     if isinstance(measure, Binned) and isinstance(scheme, Labels):
         place, count, value = measure.class_cells(predictions)
         source = VectorSums(predictions, place, value.shape[1], value.size)
-        return draw(source, scheme, _of_hits(measure.reduce, predictions.n, count, value), draws, stage)
+        return draw(source, scheme, _of_observed(measure.reduce, predictions.n, count, value), draws, stage)
 
     def of_class(value: np.ndarray, count: np.ndarray) -> Callable[..., float]:
         return measure.held(value, count).evaluate
@@ -75,12 +76,12 @@ def _of_classes(measure: Statistic, predictions: Predictions, scheme: OfRows, dr
     return draw(ClassSamples(predictions), scheme, of_class, draws, stage)
 
 
-def _of_hits(
-    reduce: Callable[..., Any], n: int, count: np.ndarray, value: np.ndarray
+def _of_observed(
+    reduce: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray], n: int, count: np.ndarray, value: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a binned measure as a function of how often each class was drawn in each cell."""
+    """Return a binned measure as a function of the number of draws of each class in each cell."""
 
-    def statistic(hits: np.ndarray) -> np.ndarray:
-        return np.asarray(reduce(count[None], hits.reshape(-1, *value.shape) / n - value, value[None]))
+    def statistic(observed: np.ndarray) -> np.ndarray:
+        return np.asarray(reduce(count[None], observed.reshape(-1, *value.shape) / n - value, value[None]))
 
     return statistic

@@ -1,4 +1,4 @@
-"""An order of rows that depends on what they hold, not on how they came, so that equal seeds give equal numbers."""
+"""Canonical order of rows, by their contents, so that seeded results do not depend on the given order."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from calibstat.data.predictions import Predictions
 def canonical_order(
     columns: Iterable[np.ndarray], unit: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the order of rows by the first column, of those that tie by the second and so on, and their units in it.
+    """Return the order of rows by the first column, ties by the second and so on, and the units in this order.
 
-    `unit` numbers the cluster of each row from 0. Clusters are numbered again by the rows they hold: names do not show.
+    `unit` numbers the cluster of each row from 0. Clusters are renumbered by the contents of their rows, not by name.
     """
     order, first = _sorted(columns)
     if unit is None:
@@ -34,7 +34,7 @@ def canonical_order(
 
 
 def in_order(predictions: Predictions) -> Predictions:
-    """Return the predictions in an order that depends on what the rows hold alone, so that draws do not show theirs."""
+    """Return the predictions in canonical order, so that draws do not depend on the given order."""
     prob, label = predictions.prob, predictions.label
     order, _ = canonical_order(chain([label], prob.T))
     return replace(
@@ -47,9 +47,9 @@ def in_order(predictions: Predictions) -> Predictions:
 
 
 def _sorted(columns: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order and, in it, which rows differ from the one before; later columns are read only where rows tie.
+    """Return the order, and which rows differ from the one before in it; later columns are read only for ties.
 
-    The first columns mostly tell all rows apart, so that many classes cost no more than few.
+    The first columns mostly distinguish all rows, so that many classes cost no more than few.
     """
     columns = iter(columns)
     column = next(columns)

@@ -1,15 +1,14 @@
-"""Sums of what rows add, with rows or whole clusters drawn, or with the signs of clusters drawn."""
+"""Resampled sums over rows: pairs bootstrap, cluster bootstrap, and random signs of clusters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.resampling.schemes import Clusters, Draws, Pairs, Signs
-from calibstat.resampling.sources import RowSums
+from calibstat.resampling.sources import OfLabels, RowSums
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, mix, stream, word
 from calibstat.resampling.threads import in_threads, one_by_one, small_chunks
 
@@ -23,8 +22,8 @@ def sums_of_units(
 ) -> np.ndarray:
     """Return ``statistic(sums, rows)`` of all resamples, some at a time.
 
-    As many rows, or clusters, are drawn with replacement as there are; `rows` counts the rows drawn, and `sums` adds up
-    residual[i, m] at cell[i, m], for all models m alike.
+    Rows, or clusters, are drawn with replacement, as many as there are. `rows` is the number of drawn rows, and `sums`
+    adds up residual[i, m] at cell[i, m], with the same draw for all models m.
     """
     unit = scheme.unit if isinstance(scheme, Clusters) else np.arange(source.n_rows)
     units, size = int(unit.max()) + 1, source.n_cells
@@ -45,14 +44,12 @@ def sums_of_units(
     return np.concatenate(in_threads(replicates, pieces, draws.n_jobs))
 
 
-def sums_of_signs(
-    source: RowSums, scheme: Signs, statistic: Callable[[np.ndarray], Any], draws: Draws, stage: int
-) -> np.ndarray:
+def sums_of_signs(source: RowSums, scheme: Signs, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(theta)`` of every resample, theta the signed residuals / n summed in cells."""
     cell, size, units = source.cell.ravel(), source.n_cells, int(scheme.unit.max()) + 1
     residual = source.residual.T  # of any number of models, times the sign of each row
 
-    def replicate(r: int) -> Any:
+    def replicate(r: int) -> np.ndarray:
         sign = 2.0 * signs(draws.key, stage, r, units) - 1
         return statistic(np.bincount(cell, (residual * sign[scheme.unit]).T.ravel(), size) / source.n_rows)
 
@@ -64,9 +61,9 @@ def sums_of_signs(
 
 @jit
 def _draw_units(state: np.uint64, times: np.ndarray) -> None:
-    """Count how often each unit is drawn, two by each word: the upper half of 32 bits times their number.
+    """Count how often each unit is drawn, two from each word: the upper half of 32 bits times the number of units.
 
-    The chance of a unit is right to 2**-32; 64 bits for each would take twice as long.
+    Probabilities are right to 2**-32; 64 bits for each draw would take twice as long.
     """
     units = np.uint64(times.size) & LOW_HALF
     times[:] = 0

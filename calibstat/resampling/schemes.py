@@ -1,4 +1,4 @@
-"""Resampling schemes, their streams of random words, and how often to draw."""
+"""Resampling schemes, streams of random words, and numbers of draws."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from calibstat.resampling.streams import key_of
 
 
 class Stage(IntEnum):
-    """The streams of random words, one for each use, so that no two steps of an analysis share their words.
+    """The streams of random words, one for each use, so that no two steps of an analysis share words.
 
-    The numbers stay, because every seeded result depends on them, and so some are shared: the unpaired samples of a
-    comparison take COMPARE, COMPARE + 1, ..., of which the first are also BINS and SIGNS. None of these are ever drawn
-    for one result: a comparison draws no signs, and a recalibrator draws nothing but its bins.
+    The numbers are fixed, because every seeded result depends on them, and so some are shared: the unpaired samples of
+    a comparison use COMPARE, COMPARE + 1, ..., which are also BINS and SIGNS. These never occur in one result: a
+    comparison of unpaired samples draws no signs, and a recalibrator draws only its bins.
     """
 
-    LABELS = 1  # null distributions of tests, and of the test that an interval asks
+    LABELS = 1  # null distributions of tests, also of the test inside an interval
     ROWS = 2  # bootstrap intervals
     BARS = 3  # consistency bars of reliability diagrams
     ROW_SIGNS = 5  # signs of single rows: the asymptotic kernel calibration test
@@ -31,7 +31,7 @@ class Stage(IntEnum):
 
 @dataclass(frozen=True)
 class Draws:
-    """How often to draw, from which key, in how many threads (-1: one a core)."""
+    """The key of the random words, the number of resamples, and the number of threads (-1: one for each core)."""
 
     key: np.uint64
     n: int
@@ -52,39 +52,39 @@ def check_resamples(n_resamples: int, n_jobs: int = 1) -> None:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels given the predictions: the null hypothesis of calibration, exactly."""
+    """Labels given the predictions: the exact null distribution of calibration (parametric bootstrap)."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Rows with replacement, predictions with their labels: the pairs bootstrap."""
+    """Pairs of prediction and label with replacement: the pairs bootstrap."""
 
 
 @dataclass(frozen=True)
 class Consistency:
-    """Rows with replacement, and new labels given their predictions: consistency resampling."""
+    """Predictions with replacement, then labels given them: consistency resampling."""
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """Whole clusters with replacement; `unit` numbers the cluster of each row from 0."""
+    """Clusters with replacement: the cluster bootstrap; `unit` numbers the cluster of each row from 0."""
 
     unit: np.ndarray
 
 
 @dataclass(frozen=True)
 class Swap:
-    """Two models exchanged at random, in every row or in every cluster; `unit` numbers the cluster of each row."""
+    """Permutation of two models, in every row or in every cluster; `unit` numbers the cluster of each row."""
 
     unit: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class Signs:
-    """The residuals of a cluster keep or change their signs together; `unit` numbers the cluster of each row."""
+    """A random sign for the residuals of each cluster; `unit` numbers the cluster of each row."""
 
     unit: np.ndarray
 
 
-OfRows = Labels | Pairs | Consistency  # what rows by themselves can be drawn by
+OfRows = Labels | Pairs | Consistency  # schemes for independent rows
 Scheme = OfRows | Clusters | Swap | Signs

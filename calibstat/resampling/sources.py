@@ -1,7 +1,8 @@
-"""Data to draw from, beyond `Sample` and `Predictions`, of which only sums are needed."""
+"""Data to resample, beside `Sample` and `Predictions`: sums, class samples, pairs of models."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +28,8 @@ class CellSums:
 class VectorSums:
     """Sums over cells and classes of multiclass predictions.
 
-    Class k of row i adds at ``place[i, k] + k * along``, or at ``place[i, 0] + k * along`` if the classes share their
-    cells; there are `size` places.
+    Class k of row i adds at ``place[i, k] + k * along``, or at ``place[i, 0] + k * along`` if all classes share their
+    cells. There are `size` places.
     """
 
     predictions: Predictions
@@ -39,14 +40,14 @@ class VectorSums:
 
 @dataclass(frozen=True)
 class ClassSamples:
-    """The binary samples of all classes, which share their rows and the draw of a class in each."""
+    """The binary samples of all classes, which share rows and draws."""
 
     predictions: Predictions
 
 
 @dataclass(frozen=True)
 class RowSums:
-    """Sums over cells of what each row adds, `residual`, at `cell`: arrays of shape (n, M) for M models, or (n,)."""
+    """Sums over cells of `residual`, which each row adds at `cell`: shape (n, M) for M models, or (n,)."""
 
     cell: np.ndarray
     residual: np.ndarray
@@ -72,4 +73,7 @@ class ModelPair:
     size: int
 
 
+Value = float | np.ndarray | tuple[np.ndarray, ...]  # of a statistic, on one resample
+OfSample = Callable[[np.ndarray, np.ndarray, np.ndarray], Value]  # of value, count and positives
+OfLabels = Callable[[np.ndarray], np.ndarray]  # of many resamples at once
 Source = Sample | CellSums | Predictions | VectorSums | ClassSamples | RowSums | ModelPair

@@ -1,4 +1,4 @@
-"""Random words, and draws from a binomial distribution.
+"""Streams of random words, and binomial draws.
 
 A word is a function of (key, stage, replicate, position) alone, so the numbers are the same for any number of threads
 and any chunking.
@@ -18,7 +18,7 @@ LOW_HALF = np.uint64(0xFFFFFFFF)  # masking a factor that is smaller anyway lets
 
 
 def key_of(rng: Any) -> np.uint64:
-    """Turn None, an int, a SeedSequence or a Generator into one 64-bit key; a Generator gives exactly one word."""
+    """Return the 64-bit key of None, an int, a SeedSequence or a Generator, from which one word is taken."""
     if isinstance(rng, np.random.Generator):
         return rng.integers(0, 2**64, dtype=np.uint64)
     if isinstance(rng, np.random.SeedSequence):
@@ -36,7 +36,7 @@ def word(start: np.uint64, i: int) -> np.uint64:
 
 @jit
 def mix(z: np.uint64) -> np.uint64:
-    """Return the output that belongs to a state. Loops over many words add GOLDEN to it: cheaper than `word`."""
+    """Return the output of a state. Loops over many words add GOLDEN to the state, which is cheaper than `word`."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -44,13 +44,13 @@ def mix(z: np.uint64) -> np.uint64:
 
 @jit
 def stream(key: np.uint64, stage: int, replicate: int) -> np.uint64:
-    """Return the state with which a replicate starts."""
+    """Return the initial state of a replicate."""
     return word(word(key, stage), replicate)
 
 
 @jit
 def next_uniform(state: np.ndarray) -> float:
-    """Return the next number in (0, 1) and step the one-element state."""
+    """Return the next number in (0, 1) and advance the one-element state."""
     w = word(state[0], 0)
     state[0] += GOLDEN
     return (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53

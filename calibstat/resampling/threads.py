@@ -1,17 +1,18 @@
-"""Sharing the work among threads without changing a number."""
+"""Division of work among threads; results do not depend on it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from calibstat.data.checks import check_jobs
 
-LARGEST_PIECE = 2**26  # bytes that the draws of one piece of the replicates may take
+T = TypeVar("T")
+LARGEST_PIECE = 2**26  # bytes of the draws of one piece of the replicates, at most
 
 
 def chunks(size: int, n_jobs: int, most: int | None = None) -> list[tuple[int, int]]:
@@ -28,7 +29,7 @@ def small_chunks(size: int, n_jobs: int, bytes_each: int) -> list[tuple[int, int
 
 
 def n_threads(n_jobs: int) -> int:
-    """Return how many threads are asked for; -1 is one for each core that this process may use."""
+    """Return the number of threads; -1 means one for each core that this process may use."""
     check_jobs(n_jobs)
     if n_jobs == -1:
         from joblib import cpu_count  # which knows affinity and the limits of containers
@@ -37,7 +38,7 @@ def n_threads(n_jobs: int) -> int:
     return int(n_jobs)
 
 
-def in_threads(task: Callable[[int, int], Any], pieces: list[tuple[int, int]], n_jobs: int) -> list[Any]:
+def in_threads(task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_jobs: int) -> list[T]:
     """Run the task on every piece, in order or in threads; the kernels release the interpreter lock."""
     if n_threads(n_jobs) == 1 or len(pieces) == 1:
         return [task(*piece) for piece in pieces]
@@ -45,10 +46,10 @@ def in_threads(task: Callable[[int, int], Any], pieces: list[tuple[int, int]], n
         return list(pool.map(lambda piece: task(*piece), pieces))
 
 
-def one_by_one(replicate: Callable[[int], Any], size: int, n_jobs: int) -> np.ndarray:
-    """Return what a function finds in each replicate, along the first axis."""
+def one_by_one(replicate: Callable[[int], T], size: int, n_jobs: int) -> np.ndarray:
+    """Return the results of a function for each replicate, along the first axis."""
 
-    def replicates(first: int, last: int) -> list[Any]:
+    def replicates(first: int, last: int) -> list[T]:
         return [replicate(r) for r in range(first, last)]
 
     parts = in_threads(replicates, chunks(size, n_jobs), n_jobs)

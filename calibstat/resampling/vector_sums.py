@@ -1,9 +1,6 @@
-"""Sums over cells and classes of multiclass predictions, drawn without keeping what is drawn."""
+"""Resampled sums over cells and classes of multiclass predictions, without storing the draws."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -11,32 +8,28 @@ from calibstat.compiled import jit
 from calibstat.resampling.multiclass_labels import GUIDE_BITS, guide_words, thresholds
 from calibstat.resampling.multiclass_pairs import draw_rows
 from calibstat.resampling.schemes import Draws, Labels, Pairs
-from calibstat.resampling.sources import VectorSums
+from calibstat.resampling.sources import OfLabels, VectorSums
 from calibstat.resampling.streams import stream, word
 from calibstat.resampling.threads import in_threads, small_chunks
 
 
-def hits_of_vectors(
-    source: VectorSums, scheme: Labels, statistic: Callable[[np.ndarray], Any], draws: Draws, stage: int
-) -> np.ndarray:
-    """Return the statistic of how often each class was drawn in each cell, for cells that do not move."""
+def labels_of_vectors(source: VectorSums, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
+    """Return the statistic of the number of draws of each class in each cell; cells are fixed."""
 
-    def replicates(first: int, last: int) -> Any:
-        hits = np.zeros((last - first, source.size), np.int32)
-        _hits(draws.key, stage, first, source.predictions.prob, source.place, source.along, hits)
-        return statistic(hits)
+    def replicates(first: int, last: int) -> np.ndarray:
+        observed = np.zeros((last - first, source.size), np.int32)
+        _labels_in_cells(draws.key, stage, first, source.predictions.prob, source.place, source.along, observed)
+        return statistic(observed)
 
     pieces = small_chunks(draws.n, draws.n_jobs, 16 * source.size)
     return np.concatenate(in_threads(replicates, pieces, draws.n_jobs))
 
 
-def residuals_of_vectors(
-    source: VectorSums, scheme: Pairs, statistic: Callable[[np.ndarray], Any], draws: Draws, stage: int
-) -> np.ndarray:
-    """Return the statistic of residual / n summed in each cell, in resamples of the rows with their classes."""
+def pairs_of_vectors(source: VectorSums, scheme: Pairs, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
+    """Return the statistic of the residuals / n summed in each cell, in the pairs bootstrap."""
     predictions = source.predictions
 
-    def replicates(first: int, last: int) -> Any:
+    def replicates(first: int, last: int) -> np.ndarray:
         theta = np.zeros((last - first, source.size))
         _residuals_of_rows(
             draws.key, stage, first, predictions.prob, predictions.label, source.place, source.along, theta
@@ -52,19 +45,19 @@ def residuals_of_vectors(
 
 
 @jit
-def _hits(
+def _labels_in_cells(
     key: np.uint64,
     stage: int,
     first: int,
     prob: np.ndarray,
     place: np.ndarray,
     along: int,
-    hits: np.ndarray,
+    observed: np.ndarray,
 ) -> None:
-    """Draw classes row by row for all replicates and count where they fall: nothing drawn is kept."""
+    """Draw the classes of each row for all replicates and count them in cells; draws are not stored."""
     n, classes = prob.shape
     shared = place.shape[1] == 1
-    start = np.empty(hits.shape[0], np.uint64)
+    start = np.empty(observed.shape[0], np.uint64)
     for r in range(start.size):
         start[r] = stream(key, stage, first + r)
     threshold = np.empty(classes, np.uint64)
@@ -80,7 +73,7 @@ def _hits(
             k = guide[u >> np.uint64(63 - GUIDE_BITS)]
             while threshold[k] <= u:
                 k += 1
-            hits[r, target[k]] += 1
+            observed[r, target[k]] += 1
 
 
 @jit
@@ -94,7 +87,7 @@ def _residuals_of_rows(
     along: int,
     residual: np.ndarray,
 ) -> None:
-    """Add up one-hot class minus prediction over drawn rows; how often each was drawn is counted before."""
+    """Add up one-hot class minus prediction over drawn rows, after counting how often each row is drawn."""
     n, classes = prob.shape
     shared = place.shape[1] == 1
     rows = np.empty(n, np.int64)

@@ -62,7 +62,7 @@ class Cells:
 
 
 def draw_data(generator: Any, n: int, rng: np.random.SeedSequence) -> Data:
-    """Draw a data set of one event, of several classes, or of several models."""
+    """Draw a binary data set, a multiclass one, or one of several models."""
     y, p = generator.sample(n, rng)
     if isinstance(p, Mapping):
         return y, p

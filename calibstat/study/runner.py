@@ -1,4 +1,4 @@
-"""The one entry to studies: check the grid, compute its cells, make the table."""
+"""Runs a question on a grid: checks the grid, computes its cells, makes the table."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from calibstat.data.checks import check_jobs, check_level, check_whole, is_whole, short
 from calibstat.data.sample import Sample
+from calibstat.study.coverage_questions import bound_to
 from calibstat.study.engine import Cells, Data, compute, draw_data
-from calibstat.study.questions import QUESTIONS, Question, bound_to
+from calibstat.study.question import Question
+from calibstat.study.questions import QUESTIONS
 from calibstat.study.store import Store
 
 if TYPE_CHECKING:
@@ -35,15 +37,15 @@ def run(
     store: str | Path | None = None,
     n_jobs: int | None = None,
 ) -> pd.DataFrame:
-    """Put a question to every cell of a grid of generators, numbers of rows, measures and methods.
+    """Answer a question for every cell of a grid of generators, numbers of rows, measures and methods.
 
     Parameters
     ----------
     question : {"size", "power", "coverage", "comparison", "bias", "consistency", "ranking"}
         - "size": how often does `calibration_test` reject calibrated predictions? Methods: "labels" (default), "both".
         - "power": how often does it reject? Same methods.
-        - "coverage": how often does `confidence_interval` cover the truth, how wide is it, on which side does it miss?
-          Methods: "honest" (default), "percentile", "basic", "bca".
+        - "coverage": how often does `confidence_interval` cover the true value, how wide is it, on which side does
+          it miss? Methods: "honest" (default), "percentile", "basic", "bca".
         - "comparison": how often does `compare` find a difference between two models, and does its interval cover the
           true one? Each generator's ``sample`` returns outcomes and a mapping from name to predictions, its ``truth``
           the measure of the first less that of the second; of a measure whose cells follow the data, ``held`` gives
@@ -52,7 +54,7 @@ def run(
         - "consistency": the order at which an error vanishes, minus the slope of its logarithm on log n. Methods: which
           error, "rmse" (default), "sd", "bias".
         - "ranking": how far do measures agree on the order of the generators, each a model? Rank correlations of two
-          measures, and of a measure with its own truth. Methods: "spearman" (default), "kendall". Give one measure
+          measures, and of a measure with its true values. Methods: "spearman" (default), "kendall". Give one measure
           several times, with other bins, and see how stable its order is.
     generators : mapping from label to generator
         Entries of `calibstat.generators`, or whatever else has ``sample(n, rng)``, ``truth(measure, **options)``,
@@ -89,7 +91,7 @@ def run(
 
         - "size", "power": rejections, rate, and low and high, the exact 95% limits of the rate (Clopper, Pearson);
         - "coverage": truth (its mean, where it is that over the cells which each data set makes), covered, rate, low,
-          high, missed_below (samples in which the truth lies below the interval, which claims too large an error),
+          high, missed_below (samples in which the true value lies below the interval, which claims too large an error),
           missed_above, mean_width, mean_estimate;
         - "comparison": truth; rejections, rate, low and high as above; missed_below, missed_above and mean_width, nan
           for "swap";
@@ -108,7 +110,7 @@ def run(
         not calibrated, or the store holds another study, is damaged, or another process writes to it.
         Nothing has then been run.
     NotImplementedError
-        If a generator does not know the truth of a measure, where the question needs it.
+        If a generator has no true value of a measure, where the question needs it.
 
     Warns
     -----
@@ -160,7 +162,7 @@ def run(
     for what, entries in (("generator", generators), ("n", rows), ("measure", named), ("method", chosen)):
         if not len(entries):
             raise ValueError(f"expected at least one {what}, found none")
-    asked = kind(
+    query = kind(
         generators=dict(generators),
         n=[int(k) for k in rows],
         measures=named,
@@ -169,37 +171,37 @@ def run(
         n_resamples=n_resamples,
         level=kind.default_level if level is None else level,
     )
-    asked.check()
-    for trial in _trials(asked.generators):
-        asked.ask(trial, np.random.SeedSequence(0))  # what cannot be asked raises before the run
-    kept = None if store is None else Store(store, _description(asked, seed), asked.columns)
+    query.check()
+    for trial in _trials(query.generators):
+        query.ask(trial, np.random.SeedSequence(0))  # raises before the run if the question cannot be answered
+    kept = None if store is None else Store(store, _description(query, seed), query.columns)
     cells = Cells(
-        asked.groups,
-        asked.generators,
-        asked.replicates,
+        query.groups,
+        query.generators,
+        query.replicates,
         seed,
-        asked.ask,
-        asked.columns,
-        asked.truths_of,
-        asked.modules,
+        query.ask,
+        query.columns,
+        query.truths_of,
+        query.modules,
     )
     with nullcontext() if kept is None else kept.locked():
         answers = compute(cells, kept, n_jobs, question)
-    return pd.DataFrame(asked.rows(answers))
+    return pd.DataFrame(query.rows(answers))
 
 
 TRIAL = Sample.from_counts([0.2, 0.4, 0.7], [6, 7, 7], [1, 3, 5])
 
 
 def _trials(generators: Mapping[str, Any]) -> Iterator[Data]:
-    """Make a small data set of every number of classes."""
+    """Yield a small data set for every number of classes."""
     classes = {getattr(generator, "n_classes", None): generator for generator in generators.values()}
     for number, generator in classes.items():
         yield TRIAL if number is None else draw_data(generator, 20, np.random.SeedSequence(0))
 
 
 def _named(measures: Measures) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Give every measure a label, and raise now if one or an option is unknown."""
+    """Give every measure a label; raise if a measure or an option is unknown."""
     if isinstance(measures, str) or not isinstance(measures, Sequence | Mapping):
         kind = "the string " if isinstance(measures, str) else ""
         raise ValueError(f"expected a sequence of measures, found {kind}{short(measures)}")
@@ -212,12 +214,12 @@ def _named(measures: Measures) -> dict[str, tuple[str, dict[str, Any]]]:
     return {label: (name, dict(options)) for label, (name, options) in chosen.items()}
 
 
-def _description(asked: Question, seed: int) -> dict[str, str]:
-    """Say all that the answers depend on, so that a store of another study is known as such."""
+def _description(query: Question, seed: int) -> dict[str, str]:
+    """Describe all that the answers depend on, so that a store of another study is recognised."""
     from importlib.metadata import version
 
-    plain = {"question": asked.name, "seed": seed, "n": asked.n, "replicates": asked.replicates}
-    plain |= {"n_resamples": asked.n_resamples, "level": asked.level, "methods": asked.methods}
-    plain |= {f"generator {label!r}": generator for label, generator in asked.generators.items()}
-    plain |= {f"measure {label!r}": measure for label, measure in asked.measures.items()}
+    plain = {"question": query.name, "seed": seed, "n": query.n, "replicates": query.replicates}
+    plain |= {"n_resamples": query.n_resamples, "level": query.level, "methods": query.methods}
+    plain |= {f"generator {label!r}": generator for label, generator in query.generators.items()}
+    plain |= {f"measure {label!r}": measure for label, measure in query.measures.items()}
     return {key: repr(value) for key, value in {**plain, "version": version("calibstat")}.items()}

@@ -1,4 +1,4 @@
-"""Durable results: what a study has computed survives the loss of the process at any moment."""
+"""Durable storage of the finished cells of a study."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOCK = ".lock"
 class Store:
     """A folder with the description of one study and its finished cells, one Parquet file a batch.
 
-    A batch carries the digest of its bytes in its name, so that whatever happens to it is noticed. One process at a
+    A batch carries the digest of its bytes in its name, so that damage is noticed. One process at a
     time may write to a store: that which is inside `locked`.
 
     Parameters

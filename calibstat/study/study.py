@@ -1,4 +1,4 @@
-"""What a study is: grids, a table and pictures of one question, and how it is run."""
+"""A study: the grids, table and pictures of one question."""
 
 from __future__ import annotations
 

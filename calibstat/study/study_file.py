@@ -25,7 +25,7 @@ __path__: list[str] = []  # modules can be below this one
 
 
 class FolderFinder(MetaPathFinder):
-    """Finds the folders of study files, as packages without a file of their own."""
+    """Finds the folders of study files, as packages without a file."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -87,7 +87,7 @@ def _place(error: Exception, file: Path) -> str:
 
 
 def load_study(path: str | Path) -> Study:
-    """Load the study of a Python file: what it calls ``study``.
+    """Load the study of a Python file, its variable ``study``.
 
     The file is run once in a process; after a change to it start another, or give the changed file another name.
 

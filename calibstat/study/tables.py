@@ -1,9 +1,9 @@
-"""Tables of studies: how they are written, and what a promise allows in them."""
+"""Tables of studies: writing them, and the most rejections that a promised rate allows."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from calibstat.output.csv_text import as_csv
 
@@ -39,7 +39,7 @@ def most_rejections(level: float, replicates: int, false_alarm: float) -> int:
     return int(binom.isf(false_alarm, replicates, level))
 
 
-def write_table(frame: pd.DataFrame, path: str | Path, **facts: Any) -> None:
+def write_table(frame: pd.DataFrame, path: str | Path, **facts: object) -> None:
     """Write a study as CSV under one comment line of facts, such as the command and the seed that made it.
 
     Parameters

@@ -63,5 +63,5 @@ class NoisyDigits:
         return (label if self.clean else noisy)[held_out], model.predict_proba(pixels[held_out])
 
     def truth(self, measure: Any = "ece", **options: Any) -> float:
-        """Raise: nobody knows the distribution of the class given the prediction."""
+        """Raise: the distribution of the class given the prediction is not known."""
         raise NotImplementedError(f"the population value of measure {measure!r} is not known for real digits")

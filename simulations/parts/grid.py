@@ -20,7 +20,7 @@ BINNED: Measures = {
 
 
 def every_measure() -> Measures:
-    """Return every measure that a study can afford, and variants that are measures of their own."""
+    """Return every measure that a study can afford, and variants that count as separate measures."""
     variants: Measures = {"ece, max": ("ece", {"norm": "max"})}
     return BINNED | variants | {name: (name, {}) for name in everyday_measures()}
 

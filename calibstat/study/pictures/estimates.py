@@ -17,7 +17,7 @@ MARKERS = "osD^vP*X<>hp"
 SPREAD = 0.27  # how much of the room between neighbours the marks of one place take
 LABELS = ("generator", "measure", "method", "against")  # columns that a file may give back as numbers
 ORDER = 0.5  # at which most errors vanish
-TRUTH = "its truth"  # what column `against` says of the correlation of a measure with its own truth
+TRUTH = "its truth"  # what column `against` says of the correlation of a measure with its true values
 
 
 def draw_bias(table: pd.DataFrame) -> Figure:
@@ -80,7 +80,7 @@ def draw_orders(table: pd.DataFrame) -> Figure:
 
 
 def draw_correlations(table: pd.DataFrame) -> Figure:
-    """Draw rank correlations: a heat map of measures for each n, and each measure with its own truth.
+    """Draw rank correlations: a heat map of measures for each n, and each measure with its true values.
 
     With two methods, the first is below the diagonal and the second above; with one, it is on both sides.
     """
@@ -96,7 +96,7 @@ def draw_correlations(table: pd.DataFrame) -> Figure:
         _heat_map(axes, _matrix(pairs[pairs["n"] == n], measures, methods), measures)
         axes.set_title(f"n = {n}")
     own = grid.flat[len(maps)]
-    _own_truth(own, table[table["against"] == TRUTH], measures, methods)
+    _true_value(own, table[table["against"] == TRUTH], measures, methods)
     _only(grid, len(maps) + 1)
     _legend(figure, own, across=len(methods))
     where = ""
@@ -127,7 +127,7 @@ def _heat_map(axes: Axes, matrix: np.ndarray, labels: list[str]) -> None:
     axes.set_yticks(range(len(labels)), labels)
 
 
-def _own_truth(axes: Axes, rows: pd.DataFrame, measures: list[str], methods: list[str]) -> None:
+def _true_value(axes: Axes, rows: pd.DataFrame, measures: list[str], methods: list[str]) -> None:
     looks = _looks(rows["n"].unique())
     marks = list(product(methods, looks))
     for (method, n), place in zip(marks, _beside(len(marks)), strict=True):
@@ -137,7 +137,7 @@ def _own_truth(axes: Axes, rows: pd.DataFrame, measures: list[str], methods: lis
         if method != methods[0]:
             style["markerfacecolor"] = "white"
         axes.errorbar(these["correlation"], y, xerr=2 * these["correlation_se"], **style)
-    axes.set(title="with the order of its own truth", xlabel="mean rank correlation, ± 2 standard errors")
+    axes.set(title="with the order of its true values", xlabel="mean rank correlation, ± 2 standard errors")
     _by_measure(axes, measures)
     axes.axvline(1, color="black", linewidth=1, zorder=1)
 
@@ -190,8 +190,8 @@ def _with_labels(table: pd.DataFrame) -> pd.DataFrame:
     return table.astype({column: str for column in LABELS if column in table})
 
 
-def _looks(labels: Iterable[Any]) -> dict[Any, dict[str, Any]]:
-    """Give every label a colour and a marker of its own."""
+def _looks(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Give every label its colour and marker."""
     import seaborn as sns
 
     palette = sns.color_palette("colorblind")
@@ -203,7 +203,7 @@ def _looks(labels: Iterable[Any]) -> dict[Any, dict[str, Any]]:
     }
 
 
-def positions(labels: Iterable[Any], order: Sequence[Any]) -> np.ndarray:
+def positions(labels: Iterable[object], order: Sequence[object]) -> np.ndarray:
     """Return where each label stands in an order; numbers also where there is no label, unlike `Series.map`."""
     return np.array([order.index(label) for label in labels], np.float64)
 

@@ -1,0 +1,224 @@
+"""Checks of outcomes and predicted probabilities, binary and multiclass."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+# --- arrays -----------------------------------------------------------------------------------------------------------
+
+
+def as_array(data: Any, name: str) -> np.ndarray:
+    """Convert to an ndarray; raise on missing values."""
+    if not hasattr(data, "__array__") and hasattr(data, "__dataframe__"):
+        from pandas.api.interchange import from_dataframe
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # pandas 3 deprecates the protocol, others still use it
+            data = from_dataframe(data)
+    array = np.asarray(data)
+    if np.ma.isMaskedArray(data) and np.ma.is_masked(data):
+        row = np.nonzero(np.ma.getmaskarray(data))[0][0]
+        raise ValueError(f"expected no missing values, found a masked entry in {name} at row {row}")
+    if array.dtype == object and name != "y_true":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise not_a_number(array, name) from None
+    return array
+
+
+def as_vector(data: Any, name: str) -> np.ndarray:
+    """Convert to a non-empty, contiguous, writable float64 vector; nothing writes to it."""
+    array = as_array(data, name)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"expected {name} of shape (n,) or (n, 1), found shape {array.shape}")
+    if array.size == 0:
+        raise ValueError(f"expected at least one row, found an empty {name}")
+    if array.dtype.kind not in "buif":
+        raise not_a_number(array, name)
+    return ready(array, np.float64)
+
+
+def ready(array: np.ndarray, dtype: type) -> np.ndarray:
+    """Return the array contiguous and writable: kernels would be compiled a second time for a read-only one."""
+    array = np.ascontiguousarray(array, dtype)
+    return array if array.flags.writeable else array.copy()
+
+
+def not_a_number(array: np.ndarray, name: str) -> ValueError:
+    """Return the error that names the first entry that is not a number."""
+    for row, entry in enumerate(array.ravel().tolist()):
+        try:
+            float(entry)
+        except (TypeError, ValueError):
+            return ValueError(f"expected numbers in {name}, found {entry!r} at row {row}")
+    return ValueError(f"expected numbers in {name}, found dtype {array.dtype}")
+
+
+# --- outcomes 0 and 1, and the probability of 1 -----------------------------------------------------------------------
+
+
+def as_rows(y_true: Any, y_prob: Any, labels: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Convert to outcomes (float64 or int64) and predictions of equal length, whose values are not yet checked."""
+    p = as_array(y_prob, "y_prob")
+    if p.ndim == 2 and p.shape[1] > 2:
+        raise ValueError(
+            f"expected binary predictions, found {p.shape[1]} columns; give several classes as "
+            "Predictions.from_rows(y_true, y_prob), or look at one of them with lens='top_label' or "
+            "lens=lenses.one_class(k)"
+        )
+    if p.ndim == 2 and p.shape[1] == 2:
+        p = _second_column(p)
+    p = as_vector(p, "y_prob")
+    y = _as_outcomes(y_true, labels)
+    if y.size != p.size:
+        raise ValueError(f"expected one prediction for each outcome, found {y.size} outcomes and {p.size} predictions")
+    return y, p
+
+
+def check_rows(y: np.ndarray, p: np.ndarray) -> None:
+    """Raise if an outcome is not 0 or 1 or a prediction not a probability."""
+    if not (np.all((y == 0) | (y == 1)) and np.all((p >= 0) & (p <= 1))):
+        raise row_error(y, p)
+
+
+def row_error(y: np.ndarray, p: np.ndarray) -> ValueError:
+    """Return the error that names the first bad row: a slow pass, after a fast check has failed."""
+    outcome = (y == 0) | (y == 1)
+    if not outcome.all() and np.all((p == 0) | (p == 1)):
+        return ValueError(
+            "expected (y_true, y_prob); they look swapped: every y_prob is 0 or 1 and some y_true are not"
+        )
+    try:
+        check_all(outcome, "0 or 1", y, "y_true")
+        check_all((p >= 0) & (p <= 1), "a probability from 0 to 1", p, "y_prob")
+    except ValueError as error:
+        return error
+    raise AssertionError("row_error was called on good rows")
+
+
+def _as_outcomes(y_true: Any, labels: Sequence[Any] | None) -> np.ndarray:
+    """Convert outcomes to numbers; with `labels`, to 0 and 1."""
+    y = as_array(y_true, "y_true")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if labels is None:
+        if y.dtype.kind in "OUST":
+            for row, entry in enumerate(y.ravel().tolist()):
+                if not isinstance(entry, int | float | np.number | np.bool_):
+                    raise ValueError(
+                        f"expected outcomes 0 and 1, found {entry!r} at row {row} in y_true; name the two with labels="
+                    )
+            y = y.astype(np.float64)
+        return ready(y, np.int64) if y.dtype == np.int64 and y.ndim == 1 and y.size else as_vector(y, "y_true")
+    if len(labels) != 2 or labels[0] == labels[1]:
+        raise ValueError(f"expected two different labels, [negative, positive], found {list(labels)!r}")
+    if y.ndim != 1 or y.size == 0:
+        raise ValueError(f"expected y_true of shape (n,) with n of at least 1, found shape {y.shape}")
+    positive = y == labels[1]
+    check_all(positive | (y == labels[0]), f"one of the labels {list(labels)!r}", y, "y_true")
+    return positive.astype(np.float64)
+
+
+def _second_column(p: np.ndarray) -> np.ndarray:
+    """Return the probability of outcome 1 from two columns that must sum to 1."""
+    if p.dtype.kind not in "buif":
+        raise not_a_number(p, "y_prob")
+    eps = np.finfo(p.dtype).eps if p.dtype.kind == "f" else 0.0
+    total = p.sum(axis=1, dtype=np.float64)
+    check_all(np.all((p >= 0) & (p <= 1), axis=1), "probabilities from 0 to 1", p, "y_prob")
+    check_all(np.abs(total - 1) <= max(1e-6, 8 * eps), "columns that sum to 1", total, "sums of y_prob")
+    return p[:, 1]
+
+
+def check_all(good: np.ndarray, expected: str, found: np.ndarray, name: str) -> None:
+    """Raise unless every row is good; name the first bad one."""
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ValueError(f"expected {expected}, found {found[row]} in {name} at row {row}")
+
+
+# --- classes, and a probability for each ------------------------------------------------------------------------------
+
+
+def n_columns(y_prob: Any) -> int:
+    """Return how many columns of probabilities there are; 1 for a vector."""
+    shape = getattr(y_prob, "shape", None)
+    shape = np.shape(as_array(y_prob, "y_prob")) if shape is None else shape
+    return shape[1] if len(shape) == 2 else 1
+
+
+def as_matrix(y_prob: Any) -> tuple[np.ndarray, float]:
+    """Return a writable C-contiguous matrix of float64 or float32, and how far from 1 the sums of its rows may be."""
+    array = as_array(y_prob, "y_prob")
+    if array.dtype.kind not in "buif":
+        raise not_a_number(array, "y_prob")
+    if array.ndim not in (1, 2) or array.size == 0:
+        raise ValueError(f"expected y_prob of shape (n, K) with n of at least 1, found shape {array.shape}")
+    precision = float(np.finfo(array.dtype).eps) if array.dtype.kind == "f" else 0.0
+    array = ready(array, np.float32 if array.dtype == np.float32 else np.float64)
+    if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
+        array = _two_columns(array.reshape(-1))
+    return array, max(1e-6, 4 * array.shape[1] * precision)
+
+
+def _two_columns(p: np.ndarray) -> np.ndarray:
+    """Return the probabilities of class 0 and class 1 from those of class 1."""
+    good = (p >= 0) & (p <= 1)
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ValueError(f"expected a probability from 0 to 1, found {p[row]} in y_prob at row {row}")
+    return np.column_stack((1 - p, p))
+
+
+def as_classes(y_true: Any, names: tuple[Any, ...], *, given: bool) -> np.ndarray:
+    """Return the number of each class from 0 to K - 1."""
+    y = as_array(y_true, "y_true")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1 or y.size == 0:
+        raise ValueError(f"expected y_true of shape (n,) with n of at least 1, found shape {y.shape}")
+    if given:
+        number = {name: k for k, name in enumerate(names)}
+        found = [number.get(entry, -1) for entry in y.tolist()]
+        return _in_range(np.array(found, np.int64), y, f"one of the {len(names)} labels")
+    if y.dtype.kind in "OUST":
+        for row, entry in enumerate(y.tolist()):
+            if not isinstance(entry, int | float | np.number | np.bool_):
+                raise ValueError(
+                    f"expected classes 0 to {len(names) - 1}, found {entry!r} at row {row} in y_true; "
+                    "name them with labels="
+                )
+        y = y.astype(np.float64)
+    if y.dtype.kind not in "buif":
+        raise not_a_number(y, "y_true")
+    with np.errstate(invalid="ignore"):
+        number_of = y.astype(np.int64)
+    return _in_range(np.where(number_of == y, number_of, -1), y, f"a class from 0 to {len(names) - 1}", len(names))
+
+
+def _in_range(label: np.ndarray, y: np.ndarray, expected: str, classes: int | None = None) -> np.ndarray:
+    """Return the numbers of the classes; a ValueError names the first row that has none."""
+    good = (label >= 0) & (label < classes if classes is not None else True)
+    if not good.all():
+        row = int(np.argmin(good))
+        raise ValueError(f"expected {expected}, found {y[row : row + 1].tolist()[0]!r} in y_true at row {row}")
+    return np.ascontiguousarray(label)
+
+
+def vector_error(prob: np.ndarray, row: int) -> ValueError:
+    """Return the error that says what is wrong with a row of probabilities."""
+    good = (prob[row] >= 0) & (prob[row] <= 1)
+    if not good.all():
+        column = int(np.argmin(good))
+        return ValueError(
+            f"expected a probability from 0 to 1, found {prob[row, column]} in y_prob at row {row}, column {column}"
+        )
+    total = prob[row].sum(dtype=np.float64)
+    return ValueError(f"expected a row of y_prob that sums to 1, found a sum of {total:.9g} at row {row}")

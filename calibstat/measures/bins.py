@@ -1,0 +1,300 @@
+"""Bins of predictions: rules, cuts, the bin of each prediction, and sums in bins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.data.predictions import Predictions
+from calibstat.measures.cell_sums import cell_sums
+from calibstat.measures.population_value import FINE, NO_EDGES
+
+BLOCK = 1024  # rows whose bins are computed together; they stay in the first-level cache
+CLASS_BLOCK = 32  # classes whose bins are computed together
+MANY_BINS = 4096  # with more bins sorting is as fast
+MOST_BINS = 2**52  # with more bins edges b / B of different b may be the same double
+
+Strategy = str | Sequence[float]
+Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, residuals / n and predictions / n in each bin
+NO_CUTS = ", which is not an ascending sequence of cuts from 0 to 1 either"
+
+
+def is_unbinned(n_bins: Any) -> bool:
+    """Whether the option `n_bins` means level sets: every distinct prediction is a cell by itself."""
+    return n_bins is None or (isinstance(n_bins, str) and n_bins == "unbinned")
+
+
+def number_of_bins(n_bins: Any, n: float) -> int:
+    """Return the number of bins that the option `n_bins` means; "cube_root" is the smallest B with B**3 >= n."""
+    if isinstance(n_bins, str) and n_bins == "cube_root":
+        bins = round(n ** (1 / 3))
+        return bins + (bins**3 < n)
+    number = isinstance(n_bins, int | float | np.integer | np.floating) and not isinstance(n_bins, bool)
+    if not (number and 1 <= n_bins <= MOST_BINS and n_bins == int(n_bins)):
+        raise ValueError(
+            "expected n_bins to be a whole number from 1 to 2**52, 'cube_root', or None for level sets where they are "
+            f"known; found {n_bins!r}"
+        )
+    return int(n_bins)
+
+
+@jit
+def bin_of(v: float, bins: int) -> float:
+    """Return b such that (b / B, (b + 1) / B] holds v, with the first bin closed at 0: the only definition of a bin.
+
+    Edges are b / B as a double. Rounding of v B can only matter at the nearest edge, with which v is compared. The
+    result is a float from 0 to B - 1 for any v, without branches, so that a loop over it becomes vector code.
+    """
+    edge = math.floor(v * bins + 0.5)
+    b = edge if v > edge / bins else edge - 1.0
+    b = b if b > 0.0 else 0.0
+    return b if b < bins - 1.0 else bins - 1.0
+
+
+@jit
+def bin_numbers(value: np.ndarray, bins: int) -> np.ndarray:
+    """Return the equal-width bin of each value, from 0 to B - 1."""
+    found = np.empty(value.size, np.int64)
+    for j in range(value.size):
+        found[j] = np.int64(bin_of(np.float64(value[j]), bins))
+    return found
+
+
+def uniform_cells(value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15) -> np.ndarray:
+    """Return the cell of each prediction, in any order: bins of equal width, or level sets.
+
+    Bin b of B is ((b - 1)/B, b/B], the first closed at 0. With more than `MANY_BINS` only bins that hold predictions
+    are numbered, in order.
+    """
+    if is_unbinned(n_bins):
+        return _ranks(value)
+    bins = number_of_bins(n_bins, count.sum())
+    number = bin_numbers(value, bins)
+    return _ranks(number) if bins > MANY_BINS else number
+
+
+def _ranks(key: np.ndarray) -> np.ndarray:
+    """Number the distinct keys from 0, in ascending order."""
+    step = key[1:] != key[:-1]
+    if np.all(key[1:] >= key[:-1]):  # as the predictions of a sample are: nothing needs sorting
+        return np.concatenate([[0], np.cumsum(step)])
+    return np.unique(key, return_inverse=True)[1].reshape(-1)
+
+
+def bin_cells(
+    value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15, strategy: Strategy = "uniform"
+) -> np.ndarray:
+    """Return the cell of each prediction: bins of equal width, of nearly equal numbers of rows, or given cuts."""
+    check_bins(n_bins, strategy)
+    if not isinstance(strategy, str):
+        return np.searchsorted(cuts_of(strategy), value)
+    if strategy == "uniform" or is_unbinned(n_bins):
+        return uniform_cells(value, count, n_bins=n_bins)
+    return _quantile_cells(count, number_of_bins(n_bins, count.sum()))
+
+
+def check_bins(n_bins: Any, strategy: Any = "uniform") -> None:
+    """Raise a ValueError unless these options define bins."""
+    if not isinstance(strategy, str):
+        cuts_of(strategy)
+    elif strategy not in ("uniform", "quantile"):
+        raise ValueError(f"expected strategy 'uniform' or 'quantile', found {strategy!r}{NO_CUTS}")
+    if not is_unbinned(n_bins):
+        number_of_bins(n_bins, 1)
+
+
+def cuts_of(strategy: Any) -> np.ndarray:
+    """Return explicit cuts as an array; each cut is the end of a cell and belongs to it."""
+    cuts = np.asarray(strategy)
+    numbers = cuts.ndim == 1 and (cuts.size == 0 or cuts.dtype.kind in "iuf")
+    if not (numbers and np.all((cuts >= 0) & (cuts <= 1)) and np.all(cuts[1:] > cuts[:-1])):
+        raise ValueError(f"expected strategy 'uniform' or 'quantile', found {strategy!r}{NO_CUTS}")
+    return cuts.astype(np.float64)
+
+
+def held_bins(
+    value: np.ndarray, count: np.ndarray, n_bins: int | str | None, strategy: Strategy = "uniform"
+) -> dict[str, Any]:
+    """Return the options that keep the bins of these rows.
+
+    These are the number of bins, if it depends on the number of rows, and as cuts the largest prediction of each
+    quantile but the last.
+    """
+    if is_unbinned(n_bins) or not isinstance(strategy, str):
+        return {}
+    held = {"n_bins": number_of_bins(n_bins, count.sum())} if isinstance(n_bins, str) else {}
+    if strategy == "uniform":
+        return held
+    cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
+    return {**held, "strategy": tuple(value[:-1][cell[1:] != cell[:-1]].tolist())}
+
+
+def fixed_number_of_bins(n_bins: Any) -> int:
+    """Return the number of bins of a population; raise if `n_bins` depends on the number of rows."""
+    if isinstance(n_bins, str) and n_bins == "cube_root":
+        raise ValueError(f"expected a number of bins, found {n_bins!r}, which depends on the number of rows")
+    return number_of_bins(n_bins, math.nan)
+
+
+def population_edges(n_bins: int | str | None, strategy: Strategy = "uniform") -> tuple[np.ndarray, str]:
+    """Return where bins of a population end: predictions ("uniform"), or shares of the population ("quantile")."""
+    if not isinstance(strategy, str):
+        return cuts_of(strategy), "uniform"
+    if is_unbinned(n_bins) or (bins := fixed_number_of_bins(n_bins)) > FINE:
+        return NO_EDGES, "uniform"  # each node is a cell by itself
+    return np.arange(1, bins) / bins, strategy
+
+
+@jit
+def _quantile_cells(count: np.ndarray, bins: int) -> np.ndarray:
+    """Cut after the value whose cumulative count is nearest to b n / B, the smaller of two; drop repeated cuts.
+
+    Targets that can only repeat a cut are skipped, so that many bins take no longer than many values.
+    """
+    m = count.size
+    n = count.sum()
+    cell = np.zeros(m, np.int64)
+    j = 0
+    below = 0.0  # cumulative count before value j
+    last = 0  # first value after the last cut
+    used = 0
+    b = 1
+    while b < bins and j < m:
+        target = b * n / bins
+        while j < m and below + count[j] <= target:
+            below += count[j]
+            j += 1
+        # below is the largest cumulative count up to target; the next one is below + count[j]
+        cut = j
+        if j < m and below + count[j] - target < target - below:
+            cut = j + 1
+        if cut > last:
+            for i in range(last, cut):
+                cell[i] = used
+            if cut < m:
+                used += 1
+            last = cut
+        b += 1
+        if j < m:  # the next cut needs a target beyond the middle of two cumulative counts
+            middle = below + count[j] / 2.0 if cut == j else below + count[j]
+            b = max(b, int(middle * bins / n * (1.0 - 1e-15)) - 1)
+    for i in range(last, m):
+        cell[i] = used
+    return cell
+
+
+def uniform_row_sums(y: np.ndarray, p: np.ndarray, *, n_bins: int | str | None = 15) -> Sums | None:
+    """Return the sums in equal-width bins of unsorted rows; None if a row is invalid or sorting is better."""
+    if is_unbinned(n_bins):
+        return None
+    bins = number_of_bins(n_bins, p.size)
+    if bins > MANY_BINS:
+        return None
+    sums = np.zeros((3, bins))
+    bad = _row_sums(y, p, bins, sums)
+    return None if bad else (sums[0], sums[1], sums[2])
+
+
+@jit
+def _row_sums(y: np.ndarray, p: np.ndarray, bins: int, sums: np.ndarray) -> bool:
+    """Fill in rows, residuals / n and predictions / n summed in each bin; return whether a row is invalid.
+
+    The first loop over a block has no branches and becomes vector code; an invalid prediction falls in some bin.
+    """
+    good = True
+    cell = np.empty(BLOCK, np.int32)
+    rows = np.zeros(2 * bins, np.int64)
+    value = np.zeros(2 * bins)
+    for start in range(0, p.size, BLOCK):
+        y_block = y[start : start + BLOCK]
+        p_block = p[start : start + BLOCK]
+        for i in range(p_block.size):
+            v = p_block[i]
+            good &= (v >= 0.0) & (v <= 1.0) & ((y_block[i] == 0) | (y_block[i] == 1))
+            b = bin_of(v, bins)
+            cell[i] = np.int32(2.0 * b + (1.0 if y_block[i] == 1 else 0.0))
+        value[:] = 0.0  # a sum for each block: one running sum would lose digits over many rows
+        for i in range(p_block.size):
+            rows[cell[i]] += 1
+            value[cell[i]] += p_block[i]
+        for b in range(bins):
+            sums[2, b] += value[2 * b] + value[2 * b + 1]
+    for b in range(bins):
+        sums[0, b] = rows[2 * b] + rows[2 * b + 1]
+        sums[1, b] = (rows[2 * b + 1] - sums[2, b]) / p.size
+        sums[2, b] /= p.size
+    return not good
+
+
+def uniform_column_sums(predictions: Predictions, *, n_bins: int | str | None = 15) -> Sums | None:
+    """Return the sums in equal-width bins for every class, each of shape (K, bins), in one pass over the rows.
+
+    None if there are so many bins that it is better to sort one class at a time.
+    """
+    if is_unbinned(n_bins):
+        return None
+    prob = predictions.prob
+    bins = number_of_bins(n_bins, prob.shape[0])
+    if bins > MANY_BINS:
+        return None
+    sums = np.zeros((3, prob.shape[1], bins))
+    _column_sums(prob, predictions.label, sums)
+    return sums[0], sums[1], sums[2]
+
+
+@jit
+def _column_sums(prob: np.ndarray, label: np.ndarray, sums: np.ndarray) -> None:
+    """Fill in rows, residuals / n and predictions / n summed in each bin of each class.
+
+    With many classes most probabilities are in the first bin, and whole blocks of them are added up as vectors.
+    """
+    n, classes = prob.shape
+    bins = sums.shape[2]
+    cell = np.empty(CLASS_BLOCK, np.int32)
+    rows = np.zeros((classes, bins), np.int32)
+    first = np.zeros(classes)
+    for i in range(n):
+        for start in range(0, classes, CLASS_BLOCK):
+            row = prob[i, start : start + CLASS_BLOCK]
+            beyond = np.int32(0)
+            for k in range(row.size):
+                cell[k] = np.int32(bin_of(np.float64(row[k]), bins))
+                beyond |= cell[k]
+            if beyond == 0:
+                for k in range(row.size):
+                    first[start + k] += row[k]
+                continue
+            for k in range(row.size):
+                rows[start + k, cell[k]] += 1
+                sums[2, start + k, cell[k]] += row[k]
+    for i in range(n):
+        k = label[i]
+        sums[1, k, np.int64(bin_of(np.float64(prob[i, k]), bins))] += 1.0
+    for k in range(classes):
+        rows[k, 0] += n - rows[k].sum()
+        sums[2, k, 0] += first[k]
+        for b in range(bins):
+            sums[0, k, b] = rows[k, b]
+            sums[1, k, b] = (sums[1, k, b] - sums[2, k, b]) / n
+            sums[2, k, b] /= n
+
+
+def table_of_bins(cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+    """Return the table behind a binned error: one entry for each bin that holds rows."""
+    count_b, residual_b, value_b = cell_sums(cell, value, count, positives)
+    full = count_b > 0
+    share = count_b[full] / count.sum()
+    first = np.flatnonzero(np.diff(cell, prepend=-1))
+    last = np.append(first[1:], cell.size) - 1
+    return {
+        "n_bins_used": int(full.sum()),
+        "low": value[first],
+        "high": value[last],
+        "count": count_b[full],
+        "mean_prediction": value_b[full] / share,
+        "frequency": (value_b[full] + residual_b[full]) / share,
+    }

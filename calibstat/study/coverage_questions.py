@@ -1,0 +1,169 @@
+"""Questions about intervals: coverage of the true value, and of the true difference of two models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.lenses import one_class
+from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
+from calibstat.data.sample import Sample
+from calibstat.inference.compare import compare
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.measures.base import Measure
+from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.registry import find_measure
+from calibstat.study.engine import Data
+from calibstat.study.question import Question, Row, rate_of
+
+ROUNDING = 1e-12  # a truth of 0 may come out as 1e-17
+VERB_SETTINGS = ("lens", "reduce")  # settings of a measure that are options of the verbs
+
+
+class CoverageQuestion(Question):
+    """A question about covering the true value, which may depend on the cells that a data set makes."""
+
+    def check(self) -> None:
+        """Raise if a truth is not known."""
+        _ = self.truths
+
+    @property
+    def truth_columns(self) -> list[str]:
+        """Names of the true values of one data set, which come after its answers."""
+        return [f"{measure} | truth" for measure in self.measures]
+
+    @cached_property
+    def truths(self) -> dict[tuple[str, str], float]:
+        """The population value of every measure; nan where it depends on the cells that a data set makes."""
+        found = {}
+        for (label, generator), (measure, (name, options)) in product(self.generators.items(), self.measures.items()):
+            moves = bound_to(name, options).makes_cells
+            found[label, measure] = np.nan if moves else generator.truth(name, **options)
+        return found
+
+    def truths_of(self, data: Data, generator: str) -> list[float]:
+        """Return the population value of every measure, over the cells that these data make."""
+        found = []
+        for measure, (name, options) in self.measures.items():
+            truth = self.truths[generator, measure]
+            found.append(_held_truth(self.generators[generator], data, name, options) if np.isnan(truth) else truth)
+        return found
+
+    def truths_in(self, answers: np.ndarray, measure: str) -> np.ndarray:
+        """Return the true value for each data set of a group."""
+        return answers[:, list(self.measures).index(measure) - len(self.measures)]
+
+
+class Coverage(CoverageQuestion):
+    """How often does each interval cover the true value?"""
+
+    name = "coverage"
+    method_choices = ("honest", "percentile", "basic", "bca")
+
+    @property
+    def columns(self) -> list[str]:
+        """Two ends and the estimate for each measure and method."""
+        parts = product(self.measures, self.methods, ("low", "high", "estimate"))
+        return [*(" | ".join(part) for part in parts), *self.truth_columns]
+
+    def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
+        """Return the intervals and estimates."""
+        arguments: dict[str, Any] = {"n_resamples": self.n_resamples, "confidence_level": self.level, "rng": rng}
+        found = [
+            confidence_interval(data, measure=name, method=method, **arguments, **options)
+            for (name, options), method in product(self.measures.values(), self.methods)
+        ]
+        return [part for interval in found for part in (interval.low, interval.high, interval.estimate)]
+
+    def rows(self, answers: np.ndarray) -> Iterator[Row]:
+        """Count the misses on each side."""
+        pairs = list(product(self.measures, self.methods))
+        for (group, (generator, n)), (k, (measure, method)) in product(enumerate(self.groups), enumerate(pairs)):
+            low, high, estimate = answers[:, group, 3 * k : 3 * k + 3].T
+            truth = self.truths_in(answers[:, group], measure)
+            below, above = truth < low - ROUNDING, truth > high + ROUNDING
+            misses = {"missed_below": int(below.sum()), "missed_above": int(above.sum())}
+            means = {"mean_width": float((high - low).mean()), "mean_estimate": float(estimate.mean())}
+            share = rate_of("covered", ~(below | above))
+            yield {**self.fixed(generator, n, measure, method), "truth": _mean_truth(truth), **share, **misses, **means}
+
+
+class Comparison(CoverageQuestion):
+    """How often does each comparison of two models find a difference, and does its interval cover the true one?"""
+
+    name = "comparison"
+    method_choices = ("bootstrap", "swap")
+    default_level = 0.05
+
+    @property
+    def columns(self) -> list[str]:
+        """A p-value and two ends for each measure and method."""
+        parts = product(self.measures, self.methods, ("pvalue", "low", "high"))
+        return [*(" | ".join(part) for part in parts), *self.truth_columns]
+
+    def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
+        """Return the p-values and intervals of the first pair."""
+        y, models = data  # type: ignore[misc]
+        arguments: dict[str, Any] = {"n_resamples": self.n_resamples, "confidence_level": 1 - self.level, "rng": rng}
+        found = [
+            compare(y, models, measure=name, method=method, **arguments, **options)
+            for (name, options), method in product(self.measures.values(), self.methods)
+        ]
+        return [float(part[0]) for each in found for part in (each.pvalue, each.low, each.high)]
+
+    def rows(self, answers: np.ndarray) -> Iterator[Row]:
+        """Count the rejections, and the misses on each side where there are intervals."""
+        pairs = list(product(self.measures, self.methods))
+        for (group, (generator, n)), (k, (measure, method)) in product(enumerate(self.groups), enumerate(pairs)):
+            pvalue, low, high = answers[:, group, 3 * k : 3 * k + 3].T
+            truth = self.truths_in(answers[:, group], measure)
+            row = {**self.fixed(generator, n, measure, method), "truth": _mean_truth(truth)}
+            row |= rate_of("rejections", pvalue <= self.level + ROUNDING)
+            if method == "bootstrap":
+                row["missed_below"] = int((truth < low - ROUNDING).sum())
+                row["missed_above"] = int((truth > high + ROUNDING).sum())
+                row["mean_width"] = float((high - low).mean())
+            yield row
+
+
+def bound_to(name: str, options: Mapping[str, Any]) -> Measure:
+    """Return a measure with its options, without the settings of the verb."""
+    return find_measure(name, {option: value for option, value in options.items() if option not in VERB_SETTINGS})
+
+
+def _mean_truth(truth: np.ndarray) -> float:
+    """Return the mean of true values; if all are equal, that value without rounding."""
+    return float(truth.mean()) if np.ptp(truth) else float(truth[0])
+
+
+def _held_truth(generator: Any, data: Data, name: str, options: Mapping[str, Any]) -> float:
+    """Return the population value of a measure over the cells that these data make."""
+    measure = bound_to(name, options)
+    if isinstance(data, tuple):  # each model over the cells that its predictions make
+        samples_of = {model: Sample.from_rows(data[0], p) for model, p in data[1].items()}
+        cells = {model: _held(measure, each).options for model, each in samples_of.items()}
+        return float(generator.truth(name, held=cells))
+    said = {option: value for option, value in options.items() if option in VERB_SETTINGS}
+    lens, reduce = said.get("lens"), said.get("reduce")
+
+    def binary(seen: BinaryData) -> float:
+        return float(generator.truth(name, **said, **_held(measure, seen.sample).options))
+
+    def class_wise(seen: ClassWiseData) -> float:
+        held = [_held(measure, sample).options for sample in seen.samples()]
+        truths = np.array([generator.truth(name, lens=one_class(k), **each) for k, each in enumerate(held)])
+        return float(truths.max() if reduce == "max" else truths.mean())
+
+    def canonical(seen: MulticlassData) -> float:
+        raise ValueError(f"expected a binary or class-wise measure over held cells, found {name!r}")
+
+    return observe(data, None, lens=lens).choose(binary, canonical, class_wise)
+
+
+def _held(measure: Measure, sample: Sample) -> Measure:
+    """Return the measure over the cells that a sample makes."""
+    return measure.held(sample.value, sample.count) if isinstance(measure, Statistic) else measure

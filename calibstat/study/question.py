@@ -1,0 +1,97 @@
+"""The base class of the questions of a study."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibstat.measures.registry import MEASURES
+from calibstat.study.engine import Data
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Question(ABC):
+    """A question about every cell of a grid. `answers` below has the shape (replicates, groups, columns)."""
+
+    generators: Mapping[str, Any]
+    n: list[int]
+    measures: Mapping[str, tuple[str, dict[str, Any]]]
+    methods: list[str]
+    replicates: int
+    n_resamples: int
+    level: float
+
+    name: ClassVar[str]
+    method_choices: ClassVar[tuple[str, ...]]  # the first is the default
+    default_level: ClassVar[float] = 0.95
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Pairs of generator and number of rows, in the order of the tables."""
+        return list(product(self.generators, self.n))
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the answers of one data set."""
+        return list(self.measures)
+
+    @property
+    def modules(self) -> list[str]:
+        """Names of the modules that register the measures."""
+        return sorted({MEASURES[name].__module__ for name, _ in self.measures.values()})
+
+    def check(self) -> None:  # noqa: B027 (most questions suit every grid)
+        """Raise if the question does not suit this grid."""
+
+    @abstractmethod
+    def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
+        """Return the answers for one data set."""
+
+    def truths_of(self, data: Data, generator: str) -> list[float]:
+        """Return the true values that depend on the data set."""
+        return []
+
+    @abstractmethod
+    def rows(self, answers: np.ndarray) -> Iterator[Row]:
+        """Summarise the answers of all data sets."""
+
+    def fixed(self, generator: str, n: int, measure: str, method: str) -> Row:
+        """Return the first columns of every row."""
+        return {
+            "question": self.name,
+            "generator": generator,
+            "n": n,
+            "measure": measure,
+            "method": method,
+            "level": self.level,
+            "replicates": self.replicates,
+        }
+
+    @cached_property
+    def truths(self) -> dict[tuple[str, str], float]:
+        """The population value of every measure, for every generator."""
+        for label, generator in self.generators.items():
+            if not hasattr(generator, "truth"):
+                raise ValueError(f"expected truth(measure, **options) of generator {label!r}, found none")
+        return {
+            (label, measure): generator.truth(name, **options)
+            for label, generator in self.generators.items()
+            for measure, (name, options) in self.measures.items()
+        }
+
+
+def rate_of(name: str, observed: np.ndarray) -> Row:
+    """Return a count with its rate and the exact (Clopper–Pearson) limits of the rate."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    number = int(observed.sum())
+    low, high = proportion_confint(number, observed.size, method="beta")
+    return {name: number, "rate": number / observed.size, "low": float(low), "high": float(high)}

@@ -1,0 +1,54 @@
+"""Questions about rejection rates of tests: size and power."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from calibstat.inference.calibration_tests import ClassWiseTestResult, calibration_test
+from calibstat.study.engine import Data
+from calibstat.study.question import Question, Row, rate_of
+
+
+class Power(Question):
+    """How often does each test reject?"""
+
+    name = "power"
+    method_choices = ("labels", "both")
+    default_level = 0.05
+
+    @property
+    def columns(self) -> list[str]:
+        """One p-value for each measure and scheme."""
+        return [f"{measure} | {method}" for measure, method in product(self.measures, self.methods)]
+
+    def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
+        """Return the p-values; of a test of each class the smallest that is adjusted for their number."""
+        found = [
+            calibration_test(data, measure=name, resample=method, n_resamples=self.n_resamples, rng=rng, **options)
+            for (name, options), method in product(self.measures.values(), self.methods)
+        ]
+        return [
+            float(each.pvalue_holm.min() if isinstance(each, ClassWiseTestResult) else each.pvalue) for each in found
+        ]
+
+    def rows(self, answers: np.ndarray) -> Iterator[Row]:
+        """Count the rejections."""
+        pairs = list(product(self.measures, self.methods))
+        for (group, (generator, n)), (k, (measure, method)) in product(enumerate(self.groups), enumerate(pairs)):
+            rejected = answers[:, group, k] <= self.level
+            yield {**self.fixed(generator, n, measure, method), **rate_of("rejections", rejected)}
+
+
+class Size(Power):
+    """How often does each test reject what is calibrated?"""
+
+    name = "size"
+
+    def check(self) -> None:
+        """Raise if a generator is not calibrated."""
+        for label, generator in self.generators.items():
+            if not getattr(generator, "is_calibrated", False):
+                raise ValueError(f"expected calibrated generators, found {label!r}, where one asks for power")

@@ -1,0 +1,45 @@
+"""Questions asked of small studies, and what their tables hold."""
+
+import numpy as np
+
+import calibstat as cs
+from calibstat.study import questions
+
+CALIBRATED = {"uniform": cs.generators.calibrated(), "five": cs.generators.calibrated([0.1, 0.3, 0.5, 0.7, 0.9])}
+SHIFTED = {"shift": cs.generators.shift(1.0), "hidden": cs.generators.hidden()}
+CELL = ["question", "generator", "n", "measure", "method"]
+MISSES = ["missed_below", "missed_above"]
+SHARE = ["rate", "low", "high"]
+ERRORS = ["mean", "mean_se", "bias", "bias_se", "sd", "sd_se", "rmse", "rmse_se"]
+COLUMNS = {
+    "size": [*CELL, "level", "replicates", "rejections", *SHARE],
+    "power": [*CELL, "level", "replicates", "rejections", *SHARE],
+    "coverage": [*CELL, "level", "replicates", "truth", "covered", *SHARE, *MISSES, "mean_width", "mean_estimate"],
+    "bias": [*CELL, "replicates", "truth", *ERRORS, "q05", "q50", "q95"],
+    "consistency": [*CELL, "replicates", "n_from", "truth", "order", "order_se"],
+    "ranking": [*CELL, "replicates", "against", "generators", "undefined", "correlation", "correlation_se"],
+}
+METHODS = {"size": ["labels", "both"], "power": ["labels", "both"], "coverage": ["honest", "basic"]}
+METHODS |= {"bias": ["plug-in"], "consistency": ["rmse", "sd", "bias"], "ranking": ["spearman", "kendall"]}
+
+
+def ask(question, **changes):
+    arguments = {"generators": CALIBRATED if question == "size" else SHIFTED, "n": [20, 40, 80]}
+    arguments |= {"measures": ["ece", "ks"], "methods": METHODS[question]}
+    return cs.study.run(question, **{**arguments, "replicates": 50, "seed": 5, "n_resamples": 19, **changes})
+
+
+def data_sets(generator, label, n, replicates=50, seed=5):
+    """The samples of a cell, as engine.py says that they are drawn."""
+    import hashlib
+
+    key = int.from_bytes(hashlib.blake2b(f"{label}/{n}".encode(), digest_size=8).digest(), "little")
+    for replicate in range(replicates):
+        data, resamples = np.random.SeedSequence([seed, key, replicate]).spawn(2)
+        yield cs.Sample.from_rows(*generator.sample(n, data)), resamples
+
+
+def made(question, **changes):
+    arguments = {"generators": {"g": None}, "n": [100, 400, 1600], "measures": {"m": ("ece", {})}, "methods": ["rmse"]}
+    arguments |= {"replicates": 2, "n_resamples": 1, "level": 0.95}
+    return questions.QUESTIONS[question](**{**arguments, **changes})

@@ -1,0 +1,54 @@
+"""Models to compare, the comparisons that are offered, and the rows that a comparison draws."""
+
+import numpy as np
+
+import calibstat as cs
+from calibstat import resampling
+from calibstat.resampling import Stage
+from calibstat.resampling.streams import stream, word
+
+OFFERED = [
+    ("kernel_ce", {}),
+    ("ece", {"n_bins": 6}),
+    ("ece", {"n_bins": 5, "strategy": "quantile"}),
+    ("ks", {}),
+    ("kuiper", {}),
+    ("smooth_ce", {}),
+    ("brier", {}),
+    ("log_loss", {}),
+]
+ENTRIES = ("names", "estimates", "pairs", "difference", "low", "high", "pvalue", "pvalue_adjusted")
+
+
+def two_models(n=60, seed=0, ties=True):
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(2, n))
+    chance = 1 / (1 + np.exp(-x.sum(axis=0)))
+    p, q = 1 / (1 + np.exp(-1.5 * x))
+    p, q = (p.round(1), q.round(1)) if ties else (p, q)
+    return (random.random(n) < chance).astype(int), np.clip(p, 0.05, 0.95), np.clip(q, 0.05, 0.95)
+
+
+def three_models(n=60):
+    y, p, q = two_models(n)
+    return y, {"A": p, "B": q, "C": np.full(n, y.mean())}
+
+
+def same(one, other):
+    a, b = one.to_dict(), other.to_dict()
+    return all(repr(a[e]) == repr(b[e]) for e in ENTRIES)  # nan and all
+
+
+def drawn_rows(n, n_resamples, rng, stage=Stage.COMPARE):
+    """The rows of each resample, in whole numbers of any size."""
+    key = resampling.key_of(rng)
+    for r in range(n_resamples):
+        state = np.uint64(stream(key, stage, r))
+        words = [int(word(state, i)) for i in range((n + 1) // 2)]  # two rows by each
+        yield np.array([half * n >> 32 for w in words for half in (w & (2**32 - 1), w >> 32)][:n])
+
+
+def several_classes(n=150):
+    family = cs.generators.dirichlet((1, 1, 1))
+    y, p = family.sample(n, rng=1)
+    return y, p, np.roll(p, 1, axis=1)

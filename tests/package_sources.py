@@ -1,0 +1,13 @@
+"""The source files of the package, and its layers from the ground up."""
+
+from pathlib import Path
+
+import calibstat
+
+ROOT = Path(calibstat.__file__).parent
+LAYERS = ["compiled", "data", "measures", "result", "resampling", "generators", "inference", "classical"]
+LAYERS += ["recalibration", "plots", "output", "study", "__init__", "cli"]
+
+
+def sources():
+    return {str(path.relative_to(ROOT)): path.read_text() for path in sorted(ROOT.rglob("*.py"))}

@@ -1,0 +1,96 @@
+"""Edges of bins: an edge belongs to the bin below it, in every verb."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import bin_number
+
+import calibstat as cs
+from calibstat.measures.bins import bin_cells, bin_numbers
+from calibstat.recalibration import HistogramBinning
+
+MANY = [1, 3, 10, 15, 25, 49, 50, 100, 1000]
+
+
+def beside_edges(bins):
+    """Every edge b / bins, the double below and the double above it, and the bin of each, from 0."""
+    edge = np.arange(bins + 1) / bins
+    value = np.concatenate([edge, np.nextafter(edge[1:], 0), np.nextafter(edge[:-1], 1)])
+    number = np.arange(bins + 1)
+    return value, np.concatenate([np.maximum(number - 1, 0), number[1:] - 1, number[:-1]])
+
+
+@pytest.mark.parametrize("bins", MANY)
+def test_an_edge_belongs_to_the_bin_below_it(bins):
+    value, number = beside_edges(bins)
+    assert np.array_equal(bin_number(value, bins), number)  # the oracle of all other tests
+    assert np.array_equal(bin_numbers(value, bins), number)
+    assert np.array_equal(bin_cells(value, np.ones(value.size), n_bins=bins), number)
+
+
+@pytest.mark.parametrize("bins", MANY)
+def test_every_verb_has_the_same_edges(bins):
+    v, number = beside_edges(bins)
+    y = np.arange(v.size) % 3 == 0
+    used, cell = np.unique(number, return_inverse=True)
+    rows, residual = np.bincount(cell), np.bincount(cell, y - v)
+    expected = np.abs(residual).sum() / v.size
+    two = np.column_stack((1 - v, v))
+    family = cs.generators.domain(np.full(v.size, 1 / v.size), y, v)
+    shown = cs.reliability(y, v, n_bins=bins, band=None)
+    by_class = cs.estimate(y.astype(int), two, lens="class_wise", n_bins=bins)
+    found = {
+        "rows": cs.estimate(y, v, n_bins=bins),
+        "sample": cs.estimate(cs.Sample.from_rows(y, v), n_bins=bins),
+        "class": by_class[1],
+        "no class": by_class[0],
+        "columns": cs.estimate(y.astype(int), two, lens=cs.lenses.one_class(1), n_bins=bins),
+        "truth": family.truth("ece", n_bins=bins),
+        "width": cs.estimate(y, v, measure="ece_width", n_bins=bins) - 1 / bins,
+        "general": cs.estimate(y.astype(int), two, measure="gce", class_conditional=True, n_bins=bins, threshold=0.0),
+        "canonical": cs.estimate(y.astype(int), two, measure="canonical_ce", strategy="uniform", n_bins=bins),
+        "interval": cs.confidence_interval(y, v, n_bins=bins, n_resamples=1, rng=1).estimate,
+        "test": cs.calibration_test(y, v, n_bins=bins, n_resamples=1, rng=1).statistic,
+    }
+    both = by_class.copy()
+    both[1] = expected
+    other = bin_number(1 - v, bins)
+    both[0] = np.abs(np.bincount(other, (1 - y) - (1 - v))).sum() / v.size
+    everything = dict.fromkeys(found, expected) | {"no class": both[0]}
+    # an exact 0 is not kept, so the bins of each class weigh one in all of its other rows
+    kept = [(w > 0, np.asarray(t), bin_number(w, bins)) for w, t in ((1 - v, ~y), (v, y))]
+    everything["general"] = np.mean([np.abs(np.bincount(b[k], (t - w)[k])).sum() / k.sum()
+                                     for (k, t, b), w in zip(kept, (1 - v, v), strict=True)])  # fmt: skip
+    assert found == pytest.approx(everything, abs=1e-12)
+    assert shown.count.tolist() == rows.tolist()
+    assert shown.left.tolist() == (used / bins).tolist()
+    assert shown.right.tolist() == ((used + 1) / bins).tolist()
+    learned = HistogramBinning(n_bins=bins).fit(v, y).predict_proba(v)
+    assert learned == pytest.approx((np.bincount(cell, y) / rows)[cell], abs=1e-15)
+
+
+def test_published_edges():
+    # 7/25 and .07 times 100 round to above 7; alone in their bins both rows are off by what they predict of outcome 1
+    assert cs.estimate([0, 1], [0.07, 0.08], n_bins=100) == pytest.approx((0.07 + 0.92) / 2)
+    assert cs.estimate([0, 1], [7 / 25, 8 / 25], n_bins=25) == pytest.approx((7 / 25 + 17 / 25) / 2)
+
+
+@given(st.integers(1, 10**6), st.data())
+def test_bins_of_any_number(bins, data):
+    edge = data.draw(st.lists(st.integers(0, bins), min_size=1, max_size=20).map(lambda b: np.array(b) / bins))
+    nudged = np.clip(np.concatenate([edge, np.nextafter(edge, 0), np.nextafter(edge, 1)]), 0, 1)
+    assert np.array_equal(bin_numbers(nudged, bins), bin_number(nudged, bins))
+
+
+def test_rounding_the_product_is_found():
+    """The fault: the product with the number of bins, rounded up."""
+    value, number = beside_edges(25)
+    assert not np.array_equal(np.clip(np.ceil(value * 25) - 1, 0, 24), number)
+
+
+def test_float32_is_its_binary_value():
+    # 0.2 as float32 is .20000000298..., above 1/5, so it is in the bin (.2, .4] and .15 is not
+    single = np.array([0.2, 0.15], np.float32)
+    assert cs.estimate([0, 1], single, n_bins=5) == pytest.approx((float(single[0]) + 1 - float(single[1])) / 2)
+    assert cs.estimate([0, 1], [0.2, 0.15], n_bins=5) == pytest.approx(abs(1 - 0.35) / 2)

@@ -1,0 +1,65 @@
+"""Proper scores as Bregman divergences, against textbooks."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from score_examples import ALL, CUBE, PROBABILITY, SQUARE, STEEP, losses
+
+from calibstat.measures.bregman import BRIER, LOG_LOSS, SCORES, SPHERICAL, find_score
+
+
+@pytest.mark.parametrize("score", ALL, ids=repr)
+@given(v=PROBABILITY)
+@example(v=0.0)
+@example(v=1.0)
+@example(v=0.5)
+def test_losses_are_those_of_textbooks(score, v):
+    found = score.loss(np.array([0.0, 1.0]), np.array([v, v]))
+    assert found == pytest.approx(losses(score, v), rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("score", ALL, ids=repr)
+@given(x=PROBABILITY, v=PROBABILITY)
+def test_scores_are_proper(score, x, v):
+    """Predicting x costs least where the outcome has frequency x, and the divergence is what else costs more."""
+    low, high = losses(score, np.array([v, x]))
+    with np.errstate(invalid="ignore"):
+        expected = np.where(x < 1, (1 - x) * low, 0) + np.where(x > 0, x * high, 0)
+    divergence = score.loss(np.array([x]), np.array([v]))[0]
+    assert divergence >= 0
+    if np.isfinite(expected[0]):
+        assert expected[0] - expected[1] == pytest.approx(divergence, abs=1e-12, rel=1e-9)
+
+
+@given(x=PROBABILITY, v=PROBABILITY)
+def test_a_user_defined_score_is_the_divergence_of_its_function(x, v):
+    x, v = np.array([x]), np.array([v])
+    assert SQUARE.loss(x, v) == pytest.approx(BRIER.loss(x, v), abs=1e-15)
+    assert STEEP.loss(x, v) == pytest.approx(LOG_LOSS.loss(x, v), abs=1e-12, rel=1e-9)
+
+
+def test_small_divergences_keep_their_digits():
+    """For x = v + h: log h²/(2 v (1 - v)), spherical h²/(2 |(v, 1 - v)|³), the second derivative over two."""
+    v, h = np.array([0.3]), 1e-7
+    assert LOG_LOSS.loss(v + h, v)[0] == pytest.approx(h**2 / (2 * 0.3 * 0.7), rel=1e-5)
+    assert SPHERICAL.loss(v + h, v)[0] == pytest.approx(h**2 / (2 * math.hypot(0.3, 0.7) ** 3), rel=1e-5)
+
+
+def test_which_scores_are_steep():
+    assert [score.is_steep for score in (BRIER, LOG_LOSS, SPHERICAL, STEEP, CUBE)] == [False, True, False, True, False]
+    np.testing.assert_array_equal(LOG_LOSS.inside(np.array([0.0, 0.5, 1.0]), 0.1), [0.1, 0.5, 0.9])
+    np.testing.assert_array_equal(BRIER.inside(np.array([0.0, 0.5, 1.0]), None), [0, 0.5, 1])
+    with pytest.raises(ValueError, match=r"found 1 for row 1; clip=0\.25 moves"):
+        LOG_LOSS.inside(np.array([0.5, 1.0]), None)
+    with pytest.raises(ValueError, match="expected no clip with the brier score"):
+        BRIER.inside(np.array([0.5]), 0.1)
+
+
+def test_find_score():
+    assert [find_score(name) for name in SCORES] == [BRIER, LOG_LOSS, SPHERICAL]
+    assert find_score(CUBE) is CUBE
+    for wrong in ("kl", "log", None, abs):
+        with pytest.raises(ValueError, match="expected a score, one of brier, log_loss, spherical or a Bregman"):
+            find_score(wrong)

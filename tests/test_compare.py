@@ -1,0 +1,368 @@
+"""Comparisons of models: against a slow transcription, by symmetry, and with planted differences."""
+
+import numpy as np
+import pytest
+from compared_models import OFFERED, drawn_rows, same, three_models, two_models
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import bin_number
+from row_strategies import rows
+from scipy.stats import binom, norm
+from statsmodels.stats.multitest import multipletests
+
+import calibstat as cs
+from calibstat.inference.problem import pose
+from calibstat.measures import cell_form
+from calibstat.resampling import Stage
+
+# --- against a slow transcription ------------------------------------------------------------------------------------
+
+
+def slow_norm(measure, options, y, p):
+    """The measure as a function of rows' weights: its value, and a witness of row i's residual."""
+    value = np.unique(p)
+    at = p[:, None] == value
+    if measure == "kernel_ce":
+        kernel = np.exp(-np.abs(value[:, None] - value))
+        norm_of, witness = lambda t: np.sqrt(max(t @ kernel @ t, 0)), lambda t: kernel @ t / np.sqrt(t @ kernel @ t)
+    elif measure == "ece":
+        bins = options["n_bins"]
+        cell = bin_number(value, bins)
+        if options.get("strategy") == "quantile":
+            total = np.cumsum(at.sum(axis=0))
+            edges = {int(np.argmin(np.abs(total - b * p.size / bins))) for b in range(1, bins)}
+            cell = np.array([sum(j > edge for edge in edges) for j in range(value.size)])
+        same_cell = cell[:, None] == np.unique(cell)
+        norm_of = lambda t: np.abs(t @ same_cell).sum()  # noqa: E731
+        witness = lambda t: same_cell @ np.sign((t @ same_cell).round(12))  # noqa: E731
+    elif measure in ("ks", "kuiper"):
+        signs = np.tril(np.ones((value.size, value.size)))
+        if measure == "kuiper":
+            first, last = np.tril_indices(value.size)
+            signs = signs[first] - np.tril(np.ones((value.size, value.size)), -1)[last]
+        norm_of = lambda t: np.abs(signs @ t).max()  # noqa: E731
+        best = lambda t: np.argmax(np.abs(signs @ t))  # noqa: E731
+        witness = lambda t: signs[best(t)] * np.sign(signs[best(t)] @ t)  # noqa: E731
+    else:
+        from scipy.optimize import linprog
+
+        step = np.diff(np.eye(value.size), axis=0)
+        lipschitz = {"A_ub": np.vstack((step, -step)), "b_ub": np.tile(np.diff(value), 2), "bounds": (-1, 1)}
+        solved = lambda t: linprog(-t, **lipschitz)  # noqa: E731
+        norm_of, witness = lambda t: -solved(t).fun, lambda t: solved(t).x
+    return at, norm_of, witness
+
+
+def slow_difference(y, p, q, measure, options, n_resamples, rng, alpha):
+    """Section "difference" of the docs page on comparing, one resample and one model at a time."""
+    n, parts = y.size, []
+    y, p, q = (column[np.lexsort((q, p, y))] for column in (y, p, q))
+    chosen = list(drawn_rows(n, n_resamples, rng))
+    for v in (p, q):
+        if measure in ("brier", "log_loss"):
+            loss = (y - v) ** 2 if measure == "brier" else -np.log(np.where(y == 1, v, 1 - v))
+            change = np.array([loss[i].mean() - loss.mean() for i in chosen])
+            parts.append((loss.mean(), change, change, loss.mean() + change))
+            continue
+        at, norm_of, witness = slow_norm(measure, options, y, v)
+        theta = (y - v) @ at / n
+        weight, kappa = witness(theta), 1 if measure == "ece" else 3
+        step = [(y - v)[i] @ at[i] / n - theta for i in chosen]
+        moved = np.array([(norm_of(theta + kappa * g) - norm_of(theta)) / kappa for g in step])
+        if measure == "ece":
+            moved += max(slow_bias(y, v, at, norm_of, theta, witness, options) - moved.mean(), 0)
+        value = np.array([norm_of(theta + g) for g in step])
+        parts.append((norm_of(theta), moved, np.array([g @ weight for g in step]), value))
+    (a, moved_a, linear_a, value_a), (b, moved_b, linear_b, value_b) = parts
+    above, below = moved_a - linear_b, moved_b - linear_a
+    if measure in ("brier", "log_loss"):
+        above, below = below, above
+    place = round((n_resamples + 1) * (1 - alpha / 2)) - 1
+    low, high = a - b - np.sort(above)[place], a - b + np.sort(below)[place]
+    d = a - b
+    if measure == "kernel_ce":
+        squares = value_a**2 - value_b**2
+        unbiased = [t**2 - (v**2 - t**2).mean() for t, v in ((a, value_a), (b, value_b))]
+        d, above = unbiased[0] - unbiased[1], squares - squares.mean()
+        below = -above
+    one, other = ((above >= d - 1e-13).sum() + 1, (below >= -d - 1e-13).sum() + 1)
+    return low, high, min(1, 2 * min(one, other) / (n_resamples + 1))
+
+
+def slow_bias(y, v, at, norm_of, theta, witness, options):
+    """The bias of each bin's absolute value, its gap taken one spread nearer to zero."""
+    bins = options["n_bins"]
+    cell = bin_number(v, bins)
+    if options.get("strategy") == "quantile":
+        # bins are the sets of values between which the norm adds absolute values
+        value = np.unique(v)
+        unit = np.eye(value.size)
+        apart = [norm_of(unit[j] - unit[j + 1]) > 1 for j in range(value.size - 1)]
+        cell = np.concatenate(([0], np.cumsum(apart)))[np.searchsorted(value, v)]
+    total, n = 0.0, y.size
+    for b in np.unique(cell):
+        here, r = cell == b, np.where(cell == b, y - v, 0.0)
+        spread = np.sqrt(max(r.var() / n, (v * (1 - v))[here].sum() / n**2 if here.sum() < 30 else 0))
+        t = max(abs(r.mean()) / spread - 1, 0)
+        total += spread * (2 * norm.pdf(t) + t * (2 * norm.cdf(t) - 1) - t)
+    return total
+
+
+@pytest.mark.parametrize(("measure", "options"), OFFERED)
+def test_against_a_slow_transcription(measure, options):
+    y, p, q = two_models(45)
+    found = cs.compare(y, {"p": p, "q": q}, measure=measure, n_resamples=39, rng=5, **options)
+    low, high, pvalue = slow_difference(y, p, q, measure, options, 39, 5, 0.05)
+    assert found.low[0] == pytest.approx(low, abs=1e-9)
+    assert found.high[0] == pytest.approx(high, abs=1e-9)
+    assert found.pvalue[0] == pytest.approx(pvalue, abs=1e-12)
+    expected = [cs.estimate(y, v, measure=measure, **options) for v in (p, q)]
+    assert found.estimates == pytest.approx(expected, abs=1e-12)
+    assert found.difference[0] == pytest.approx(expected[0] - expected[1], abs=1e-12)
+
+
+# --- what cannot matter ----------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25)
+@given(rows(), st.sampled_from(OFFERED))
+def test_equal_models_do_not_differ(data, offered):
+    y, p = data
+    measure, options = offered
+    p = np.clip(p, 0.01, 0.99) if measure == "log_loss" else p
+    for method in ("bootstrap", "swap"):
+        found = cs.compare(y, {"A": p, "B": p.copy()}, measure=measure, method=method, n_resamples=19, rng=1, **options)
+        assert found.difference[0] == 0
+        assert found.pvalue[0] == 1
+        if method == "bootstrap":
+            assert found.low[0] <= 0 <= found.high[0]
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "swap"])
+@pytest.mark.parametrize(("measure", "options"), OFFERED)
+@pytest.mark.parametrize("apart", [1e-16, 1e-15, 1e-14])
+def test_equal_up_to_rounding_is_a_tie(measure, options, method, apart):
+    y, p, _ = two_models(400, ties=False)
+    models = {"A": p, "B": p + apart * np.where(np.arange(400) % 3 == 0, 1, -1)}
+    found = cs.compare(y, models, measure=measure, method=method, n_resamples=99, rng=1, **options)
+    assert found.difference[0] == 0
+    assert found.pvalue[0] == 1
+    if method == "bootstrap":
+        assert found.low[0] <= 0 <= found.high[0]
+    if measure in ("brier", "log_loss") and method == "bootstrap":
+        assert found.low[0] == found.high[0] == 0
+
+
+@pytest.mark.parametrize("measure", ["kernel_ce", "ks", "ece", "brier"])
+def test_nearly_equal_models_are_found_apart_no_more_often_than_chance(measure):
+    """Predictions 1e-9 apart: what differs is real, and noise beside it."""
+    found = sum(few_pvalue(seed, measure, lambda p, up: p + 1e-9 * up) <= 0.05 for seed in range(150))
+    assert found <= binom.isf(1e-5, 150, 0.05)
+    if measure in ("kernel_ce", "brier"):  # the twin: a real difference is found by the same means
+        found = sum(few_pvalue(seed, measure, lambda p, up: p**3 / (p**3 + (1 - p) ** 3)) <= 0.05 for seed in range(30))
+        assert found > binom.isf(1e-5, 30, 0.05)
+
+
+def few_pvalue(seed, measure, change):
+    random = np.random.default_rng(seed)
+    p = random.uniform(0.05, 0.95, 300)
+    y = (random.random(300) < p).astype(int)
+    models = {"A": p, "B": change(p, random.choice([-1, 1], 300))}
+    return cs.compare(y, models, measure=measure, n_resamples=79, rng=seed).pvalue[0]
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "swap"])
+@pytest.mark.parametrize(("measure", "options"), OFFERED)
+def test_order_of_models(measure, options, method):
+    """A - B is the opposite of B - A; a third model changes the rows drawn, but not the predictions exchanged."""
+    y, models = three_models()
+    settings = {"measure": measure, "method": method, "n_resamples": 39, "rng": 3, **options}
+    found = cs.compare(y, models, **settings)
+    other = cs.compare(y, {name: models[name] for name in ("C", "B", "A")}, **settings)
+    assert found.pairs == (("A", "B"), ("A", "C"), ("B", "C"))
+    for i, (a, b) in enumerate(found.pairs):
+        j = other.pairs.index((b, a))
+        assert found.difference[i] == -other.difference[j]
+        assert np.array_equal([found.low[i], found.high[i]], [-other.high[j], -other.low[j]], equal_nan=True)
+        assert found.pvalue[i] == other.pvalue[j]
+        assert found.pvalue_adjusted[i] == other.pvalue_adjusted[j]
+        alone = cs.compare(y, {a: models[a], b: models[b]}, **settings)
+        assert alone.difference[0] == pytest.approx(found.difference[i], abs=1e-12)
+        if method == "swap":
+            assert (alone.pvalue[0], alone.pvalue_adjusted[0]) == (found.pvalue[i],) * 2
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "swap"])
+@pytest.mark.parametrize(("measure", "options"), OFFERED)
+def test_threads_and_chunks_do_not_show(measure, options, method, monkeypatch):
+    y, models = three_models(200)
+    settings = {"measure": measure, "method": method, "n_resamples": 50, "rng": 3, **options}
+    one = cs.compare(y, models, **settings)
+    assert same(one, cs.compare(y, models, n_jobs=3, **settings))
+    monkeypatch.setattr("calibstat.resampling.threads.LARGEST_PIECE", 20_000)  # a few resamples at a time
+    assert same(one, cs.compare(y, models, **settings))
+
+
+def test_seeds():
+    y, models = three_models()
+    one, again, other = (cs.compare(y, models, measure="ks", n_resamples=99, rng=seed) for seed in (1, 1, 2))
+    assert same(one, again)
+    assert not np.array_equal(one.low, other.low)
+
+
+@pytest.mark.parametrize(("measure", "options"), [o for o in OFFERED if o[0] != "kernel_ce"])
+def test_an_interval_excludes_zero_just_when_p_is_small(measure, options):
+    """But for `kernel_ce`, whose p-value is that of the squares."""
+    seen = set()
+    for seed in range(12):
+        y, p, _ = two_models(200, seed)
+        far = p ** (1 + seed / 3) / (p ** (1 + seed / 3) + (1 - p) ** (1 + seed / 3))
+        found = cs.compare(y, {"p": p, "far": far}, measure=measure, n_resamples=39, rng=seed, **options)
+        excluded = bool(found.low[0] > 0 or found.high[0] < 0)
+        assert excluded == (found.pvalue[0] <= 0.05)
+        seen.add(excluded)
+    assert seen == {False, True}
+
+
+# --- samples of different rows ---------------------------------------------------------------------------------------
+
+
+def test_samples_are_drawn_independently():
+    y, p, q = two_models(80)
+    found = cs.compare({"one": (y, p), "two": (y[:50], q[:50])}, measure="brier", n_resamples=39, rng=4)
+    parts = []
+    for stage, (yy, v) in enumerate(((y, p), (y[:50], q[:50]))):
+        order = np.lexsort((v, yy))
+        loss = ((yy - v) ** 2)[order]
+        draws = drawn_rows(loss.size, 39, 4, Stage.COMPARE + stage)
+        parts.append(np.array([loss[i].mean() for i in draws]) - loss.mean())
+    spread = np.sort(parts[0] - parts[1])
+    assert found.low[0] == pytest.approx(found.difference[0] + spread[0], abs=1e-12)
+    assert found.high[0] == pytest.approx(found.difference[0] + spread[-1], abs=1e-12)
+    assert found.n == (80, 50)
+    assert not found.paired
+    assert "n = 80 and 50" in str(found)
+    assert "samples" in found.null_hypothesis
+
+
+def test_rows_in_common_say_more():
+    y, p, _ = two_models(400, ties=False)
+    q = np.clip(p + 0.01, 0, 1)
+    paired = cs.compare(y, {"p": p, "q": q}, measure="brier", rng=1)
+    apart = cs.compare({"p": (y, p), "q": (y, q)}, measure="brier", rng=1)
+    assert (paired.high - paired.low)[0] < (apart.high - apart.low)[0] / 5
+
+
+# --- levels ----------------------------------------------------------------------------------------------------------
+
+
+def share_found(reps):
+    """How often a calibrated constant is found better calibrated than the true chances, by ECE with 50 bins."""
+    for seed in range(reps):
+        random = np.random.default_rng(seed)
+        p = random.random(300)
+        y = (random.random(300) < p).astype(int)
+        models = {"chances": p, "constant": np.full(300, 0.5)}
+        yield cs.compare(y, models, measure="ece", n_bins=50, n_resamples=39, rng=seed).pvalue[0] <= 0.05
+
+
+def test_bias_is_not_taken_for_an_error(monkeypatch):
+    assert sum(share_found(200)) <= binom.isf(1e-5, 200, 0.05)
+    monkeypatch.setattr(
+        cell_form.CellRowForm, "missing_bias", lambda form, directional: 0.0
+    )  # what resamples alone say of it
+    assert sum(share_found(200)) > binom.isf(1e-5, 200, 0.05)
+
+
+def test_a_witness_does_not_hang_on_rounding():
+    # residuals 0.3, -0.1, -0.2 and 0 add up to a rounding error or to 0
+    zero = pose([1, 0, 0, 1], [0.7, 0.1, 0.2, 1.0], "ece", {"n_bins": 1}).by_rows()[1]
+    assert abs(zero.theta[0]) < 1e-15
+    assert zero.witness.tolist() == [0]
+
+
+# --- many pairs ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("adjust", "name"), [("holm", "holm"), ("bh", "fdr_bh")])
+def test_adjustments_against_statsmodels(adjust, name):
+    y, models = three_models(200)
+    models["D"] = np.clip(models["A"] ** 3, 0.05, 0.95)
+    found = cs.compare(y, models, measure="brier", n_resamples=99, adjust=adjust, rng=1)
+    assert np.unique(found.pvalue).size > 2
+    assert found.pvalue_adjusted == pytest.approx(multipletests(found.pvalue, method=name)[1], abs=1e-15)
+    assert found.adjust == adjust
+
+
+def test_a_reference():
+    y, models = three_models()
+    every = cs.compare(y, models, measure="ks", n_resamples=39, rng=1)
+    found = cs.compare(y, models, measure="ks", n_resamples=39, rng=1, reference="B")
+    assert found.pairs == (("B", "A"), ("B", "C"))
+    assert found.low.tolist() == [-every.high[0], every.low[2]]
+    assert found.pvalue.tolist() == every.pvalue[[0, 2]].tolist()
+
+
+# --- what is refused -------------------------------------------------------------------------------------------------
+
+Y, P, Q = two_models()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "message"),
+    [
+        ((Y, {"A": P}), {}, "two or more different names, found .'A'."),
+        ((Y, {"1": P, 1: Q}), {}, "two or more different names"),
+        ((Y, P), {}, "expected y_prob, a mapping from name, found ndarray"),
+        ((Y,), {}, r"expected y_true, a mapping from name to \(y_true, y_prob\), found ndarray"),
+        (({"A": cs.Sample.from_rows(Y, P), "B": (Y, Q)},), {}, "of sample 'A', found Sample"),
+        (({"A": (Y, P), "B": (Y, Q, Q)},), {}, "of sample 'B', found tuple"),
+        ((cs.Sample.from_rows(Y, P), {"A": P, "B": Q}), {}, "of 'A'"),
+        ((Y, {"A": P, "B": Q[:-1]}), {}, "60.*59.*of 'B'|59.*60.*of 'B'"),
+        ((Y, {"A": P, "B": Q + 1}), {}, "y_prob at row 0 .of 'B'."),
+        ((Y, {"A": P, "B": Q}), {"reference": "C"}, "one of A, B; found 'C'"),
+        ((Y, {"A": P, "B": Q}), {"method": "percentile"}, "'bootstrap' or 'swap', found 'percentile'"),
+        ((Y, {"A": P, "B": Q}), {"adjust": "none"}, "'holm' or 'bh', found 'none'"),
+        ((Y, {"A": P, "B": Q}), {"confidence_level": 95}, "between 0 and 1, found 95"),
+        ((Y, {"A": P, "B": Q}), {"n_resamples": 0}, "at least 1"),
+        ((Y, {"A": P, "B": Q}), {"n_jobs": 0}, "at least 1"),
+        ((Y, {"A": P, "B": Q}), {"measure": "mcb"}, "no honest comparison is known for mcb"),
+        ((Y, {"A": P, "B": Q}), {"measure": "ece", "norm": "l2"}, r"known for ece\(norm='l2'\)"),
+        ((Y, {"A": P, "B": Q}), {"measure": "kernel_ce_squared"}, "known for kernel_ce_squared"),
+        ((Y, {"A": P, "B": Q}), {"n_bins": 5}, "expected options of measure 'kernel_ce'"),
+        ((Y, {"A": P, "B": Q}), {"cluster": np.where(np.arange(60) == 7, np.nan, 1.0)}, "one at row 7"),
+        (({"A": (Y, P), "B": (Y, Q)},), {"cluster": np.arange(60)}, "same rows for all models with cluster"),
+        (({"A": (Y, P), "B": (Y, Q)},), {"method": "swap"}, "same rows for all models with method 'swap'"),
+    ],
+)
+def test_what_is_refused(arguments, settings, message):
+    with pytest.raises(ValueError, match=message):
+        cs.compare(*arguments, **{"n_resamples": 9, "rng": 1, **settings})
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "swap"])
+def test_infinite_losses_are_refused(method):
+    with pytest.raises(ValueError, match="expected a finite log_loss"):
+        cs.compare([0, 1, 1], {"A": [0.1, 0.5, 0.0], "B": [0.2, 0.2, 0.0]}, measure="log_loss", method=method)
+
+
+# --- what a result says ----------------------------------------------------------------------------------------------
+
+
+def test_what_a_result_says():
+    y, models = three_models()
+    found = cs.compare(y, models, n_resamples=39, rng=1)
+    text = str(found)
+    assert "kernel_ce, event: outcome 1, n = 60: A " in text
+    assert "A - B = " in text
+    assert "adjusted for 3 pairs" in text
+    assert "the measure is the same for both models in the population (approximate)" in text
+    frame = found.to_frame()
+    assert frame[["first", "second"]].to_numpy().tolist() == [["A", "B"], ["A", "C"], ["B", "C"]]
+    assert frame["low"].tolist() == found.low.tolist()
+    permuted = str(cs.compare(y, models, method="swap", n_resamples=39, rng=1))
+    assert "interval" not in permuted
+    assert "exchanged without changing the distribution of the data (exact)" in permuted
+    for entry in ("estimates", "low", "pvalue_adjusted"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(found, entry)[:] = 0

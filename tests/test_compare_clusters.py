@@ -1,0 +1,56 @@
+"""Comparisons of models on clustered rows."""
+
+import numpy as np
+import pytest
+from compared_models import OFFERED, same, two_models
+
+import calibstat as cs
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "swap"])
+@pytest.mark.parametrize(("measure", "options"), OFFERED)
+def test_each_row_its_own_cluster(measure, options, method):
+    y, p, q = two_models()
+    settings = {"measure": measure, "method": method, "n_resamples": 39, "rng": 3, **options}
+    alone = cs.compare(y, {"p": p, "q": q}, **settings)
+    names = [f"patient {i}" for i in range(y.size)]
+    assert same(alone, cs.compare(y, {"p": p, "q": q}, cluster=names, **settings))
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "swap"])
+@pytest.mark.parametrize(("measure", "options"), [o for o in OFFERED if "n_bins" not in o[1]])
+def test_doubled_rows_in_clusters_say_what_single_rows_say(measure, options, method):
+    """Binned errors alone use the predictions' own variance in bins of fewer than 30 rows."""
+    y, p, q = two_models()
+    settings = {"measure": measure, "method": method, "n_resamples": 39, "rng": 3, **options}
+    single = cs.compare(y, {"p": p, "q": q}, **settings)
+    y, p, q, cluster = (np.concatenate([part, part]) for part in (y, p, q, np.arange(y.size)))
+    double = cs.compare(y, {"p": p, "q": q}, cluster=cluster, **settings)
+    for entry in ("difference", "low", "high", "pvalue"):
+        assert getattr(double, entry) == pytest.approx(getattr(single, entry), abs=1e-12, nan_ok=True)
+
+
+def test_clusters_widen_intervals():
+    """Ten rows that say the same are one."""
+    y, p, q = two_models(40)
+    many = [np.repeat(part, 10) for part in (y, p, q)]
+    cluster = np.repeat(np.arange(40), 10)
+    for measure, options in OFFERED:
+        arguments = {"measure": measure, "n_resamples": 99, "rng": 1, **options}
+        apart = cs.compare(many[0], {"p": many[1], "q": many[2]}, **arguments)
+        together = cs.compare(many[0], {"p": many[1], "q": many[2]}, cluster=cluster, **arguments)
+        assert (together.high - together.low)[0] > 1.8 * (apart.high - apart.low)[0]
+
+
+def test_few_clusters_warn_at_the_call():
+    y, p, q = two_models()
+    for method in ("bootstrap", "swap"):
+        with pytest.warns(UserWarning, match="6 clusters are few") as caught:
+            cs.compare(y, {"p": p, "q": q}, cluster=np.arange(60) // 10, method=method, n_resamples=9, rng=1)
+        assert caught[0].filename == __file__
+
+
+def test_tests_of_calibration_refuse_clusters():
+    y, p, _ = two_models()
+    with pytest.raises(ValueError, match="found 'cluster'"):
+        cs.calibration_test(y, p, cluster=np.arange(60) // 2)

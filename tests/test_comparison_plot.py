@@ -1,0 +1,45 @@
+"""Plots of comparisons show the differences of the result."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from compared_models import three_models, two_models
+from matplotlib.collections import LineCollection
+
+import calibstat as cs
+
+
+@pytest.fixture
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.mark.usefixtures("close_figures")
+@pytest.mark.parametrize("number", [2, 3, 10])
+def test_a_picture_shows_differences(number, tmp_path):
+    y, p, _ = two_models(200, ties=False)
+    models = {f"model {i} $x$": p ** (1 + i / 5) for i in range(number)}
+    found = cs.compare(y, models, measure="brier", n_resamples=99, rng=1)
+    axes = cs.plot(found)
+    (left,) = axes.figure.axes
+    (bars,) = [each for each in left.collections if isinstance(each, LineCollection)]
+    ends = np.array([segment[:, 0] for segment in bars.get_segments()])
+    assert ends == pytest.approx(np.column_stack((found.low, found.high)))
+    points = np.concatenate([line.get_xdata() for line in left.lines if line.get_linestyle() == "None"])
+    assert np.sort(points) == pytest.approx(np.sort(found.difference))
+    assert {text.get_text() for text in left.texts} == {f"{p:.2g}" for p in found.pvalue_adjusted} | {
+        "p" if number == 2 else "p (Holm)"
+    }
+    axes.figure.savefig(tmp_path / "picture.png")
+
+
+@pytest.mark.usefixtures("close_figures")
+def test_a_picture_of_a_permutation_test_and_one_in_given_axes():
+    y, models = three_models()
+    permuted = cs.plot(cs.compare(y, models, method="swap", n_resamples=19, rng=1))
+    assert len(permuted.figure.axes) == 1
+    assert not [each for each in permuted.collections if isinstance(each, LineCollection)]
+    _, given = plt.subplots()
+    assert cs.plot(cs.compare(y, models, n_resamples=19, rng=1), given) is given
+    assert len(given.figure.axes) == 1

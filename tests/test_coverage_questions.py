@@ -1,0 +1,75 @@
+"""Coverage of intervals: that of the public interval, misses on their side, cells of each data set."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from asked_questions import SHIFTED, ask, data_sets
+
+import calibstat as cs
+from calibstat.study import coverage_questions
+
+
+def test_coverage_is_that_of_the_public_interval():
+    table = ask("coverage", n=25, measures=["ks"], methods=["basic"], generators={"shift": SHIFTED["shift"]}).loc[0]
+    found = [
+        cs.confidence_interval(sample, measure="ks", method="basic", n_resamples=19, rng=rng)
+        for sample, rng in data_sets(SHIFTED["shift"], "shift", 25)
+    ]
+    truth = SHIFTED["shift"].truth("ks")
+    assert table["truth"] == truth
+    assert table["covered"] == sum(i.low <= truth <= i.high for i in found)
+    assert table["missed_below"] == sum(truth < i.low for i in found)
+    assert table["missed_above"] == sum(truth > i.high for i in found)
+    assert table["mean_width"] == pytest.approx(np.mean([i.high - i.low for i in found]))
+    assert table["mean_estimate"] == pytest.approx(np.mean([i.estimate for i in found]))
+
+
+class Interval:
+    """What a stub of confidence_interval returns."""
+
+    def __init__(self, low, high):
+        self.low, self.high, self.estimate = low, high, 0.5
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "counts"),
+    [
+        (0.2, 0.3, (20, 0, 0)),
+        (0.26, 0.3, (0, 20, 0)),  # the truth, 1/4, lies below the interval
+        (0.2, 0.24, (0, 0, 20)),
+        (0.25 + 1e-15, 0.3, (20, 0, 0)),  # rounding is no miss
+    ],
+)
+def test_misses_are_counted_on_their_side(monkeypatch, low, high, counts):
+    monkeypatch.setattr(coverage_questions, "confidence_interval", lambda *_, **__: Interval(low, high))
+    half = {"half": cs.generators.calibrated([0.5])}
+    table = ask("coverage", generators=half, n=10, measures=["brier"], methods=["basic"], replicates=20)
+    assert table.loc[0, "truth"] == 0.25
+    assert tuple(table.loc[0, ["covered", "missed_below", "missed_above"]]) == counts
+    assert table.loc[0, "mean_width"] == pytest.approx(high - low)
+
+
+def test_coverage_asks_for_the_error_over_the_cells_of_each_data_set():
+    share, chance, atom = np.array([0.4, 0.2, 0.4]), np.array([0.3, 0.1, 0.75]), np.array([0.2, 0.5, 0.8])
+    family = cs.generators.domain(share, chance, atom)
+    measures = {
+        "quantile": ("ece", {"strategy": "quantile", "n_bins": 2}),
+        "cube root": ("ece", {"n_bins": "cube_root"}),
+    }
+    grid = {"generators": {"tied": family}, "n": 40, "measures": measures}
+    table = cs.study.run("coverage", **grid, replicates=30, seed=2, n_resamples=19).set_index("measure")
+    truths = []
+    for cell in range(30):
+        key = int.from_bytes(hashlib.blake2b(b"tied/40", digest_size=8).digest(), "little")
+        _, p = family.sample(40, np.random.SeedSequence([2, key, cell]).spawn(2)[0])
+        seen, count = np.unique(p, return_counts=True)
+        # the only cut is after the prediction whose cumulative count is nearest to 20, the smaller of two
+        below = np.cumsum(count)[np.argmin(np.abs(np.cumsum(count) - 20))] if 0 < np.cumsum(count)[0] < 40 else 0
+        low = atom <= seen[np.cumsum(count) == below][0]
+        parts = share * (chance - atom)
+        truths.append(abs(parts[low].sum()) + abs(parts[~low].sum()))
+    assert len(set(truths)) > 1
+    assert table.loc["quantile", "truth"] == pytest.approx(np.mean(truths), abs=1e-12)
+    assert table.loc["cube root", "truth"] == pytest.approx(family.truth("ece", n_bins=4), abs=1e-12)
+    assert table["covered"].min() > 20

@@ -1,0 +1,25 @@
+"""Logistic regression where predictions separate the outcomes or tell nothing."""
+
+import numpy as np
+import pytest
+
+import calibstat as cs
+
+
+@pytest.mark.parametrize("near", [0.2, 1e-4, 1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("verb", [cs.cox, cs.calibration_belt])
+def test_predictions_that_separate_outcomes_are_named_however_certain(verb, near):
+    """Newton's steps become cheap there without becoming short: it was taken for a maximum, and a matrix singular."""
+    with pytest.raises(ValueError, match="expected outcomes that overlap"):
+        verb([0, 1] * 20, [near, 1 - near] * 20, held_out=True)
+    with pytest.raises(ValueError, match="expected outcomes that overlap"):
+        verb([0, 1] * 20, [0.0, 1.0] * 20, held_out=True, clip=near)
+
+
+@pytest.mark.parametrize("verb", [cs.cox, cs.calibration_belt])
+def test_predictions_that_tell_nothing_in_double_precision(verb):
+    y, p = [0, 1] * 20, [5e-324, 1 - 2**-53] * 20
+    with pytest.raises(ValueError, match=r"leave outcomes open for .*; clip=6e-08 moves"):
+        verb(y, p, held_out=True)
+    y[0], y[1] = 1, 0
+    assert np.isfinite(cs.cox(y, p, held_out=True, clip=6e-8).slope)

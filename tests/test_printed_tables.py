@@ -1,0 +1,23 @@
+"""The tables that the command line prints."""
+
+import numpy as np
+from command_line import FAST, PATTERN, plain_text, run
+
+import calibstat as cs
+from calibstat.cli import wording
+
+
+def test_measures_lists_the_registry():
+    text = run("measures").stdout
+    assert all(name in text for name in cs.MEASURES)
+
+
+def test_class_wise_prints_every_class_and_all_together(zoo, predictions):
+    text = plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", "class_wise", "--measure", "ks").stdout)
+    found = cs.calibration_test(predictions, measure="ks", lens="class_wise", n_resamples=99, rng=0)
+    for k, (name, observed) in enumerate(zip(found.names, np.bincount(predictions.label, minlength=3), strict=True)):
+        p, holm = wording.p_text(found.pvalue[k]), wording.p_text(found.pvalue_holm[k])
+        assert f"{name} {observed} {wording.number(found.statistic[k])} {p} {holm}" in text
+    assert f"Null hypothesis for each class: {found.null_hypothesis}" in text
+    assert f"mean over 3 classes): {found.overall.null_hypothesis}" in text
+    assert f"p = {wording.p_text(found.overall.pvalue)}" in text

@@ -1,0 +1,75 @@
+"""Public names: what dir() lists, none that looks like a test, and each with a docstring."""
+
+import ast
+import inspect
+
+from package_sources import sources
+
+import calibstat
+
+
+def test_named(source):
+    """Public functions and classes of a module, and names it exports, that pytest would take for tests."""
+    tree = ast.parse(source)
+    names = [n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    names += [e for n in tree.body if isinstance(n, ast.Assign) and "__all__" in map(ast.unparse, n.targets)
+              for e in ast.literal_eval(n.value)]  # fmt: skip
+    return [name for name in names if name.lower().startswith("test")]
+
+
+test_named.__test__ = False
+
+
+def missing_sections(name, entry):
+    """What the docstring of a public callable lacks of the numpydoc sections that every one must have."""
+    text = inspect.getdoc(entry) or ""
+    if inspect.isclass(entry):
+        return [] if "Attributes\n---" in text or "Parameters\n---" in text else [f"{name}: Attributes"]
+    needed = ["Returns", "Examples"] + (["Parameters"] if inspect.signature(entry).parameters else [])
+    return [f"{name}: {section}" for section in needed if f"{section}\n---" not in text]
+
+
+def public_callables():
+    found = {name: getattr(calibstat, name) for name in calibstat.__all__}
+    for cls in [entry for entry in found.values() if inspect.isclass(entry)]:
+        for name, entry in vars(cls).items():
+            if isinstance(entry, classmethod) and not name.startswith("_"):
+                found[f"{cls.__name__}.{name}"] = getattr(cls, name)
+    return {name: entry for name, entry in found.items() if callable(entry)}
+
+
+def test_dir_is_what_is_public():
+    assert dir(calibstat) == sorted(calibstat.__all__)
+    assert {"estimate", "reliability"} <= set(dir(calibstat))
+
+
+def test_no_public_name_looks_like_a_test():
+    assert [name for source in sources().values() for name in test_named(source)] == []
+
+
+def test_a_public_name_like_a_test_is_found():
+    assert test_named("def test_it(): ...\nclass Testing: ...\n__all__ = ['tested', 'fine']") == [
+        "test_it",
+        "Testing",
+        "tested",
+    ]
+
+
+def test_public_callables_are_documented():
+    assert [fault for name, entry in public_callables().items() for fault in missing_sections(name, entry)] == []
+
+
+def test_a_poor_docstring_is_found():
+    def poor(x):
+        """Return x.
+
+        Returns
+        -------
+        float
+        """
+
+    class Bare:
+        """Say nothing of its attributes."""
+
+    assert missing_sections("poor", poor) == ["poor: Examples", "poor: Parameters"]
+    assert missing_sections("Bare", Bare) == ["Bare: Attributes"]

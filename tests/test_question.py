@@ -1,0 +1,37 @@
+"""What every question shares: rows depend on the seed and the cell alone."""
+
+import pandas as pd
+import pytest
+from asked_questions import CALIBRATED, CELL, COLUMNS, METHODS, SHIFTED, ask
+
+
+@pytest.mark.parametrize("question", COLUMNS)
+def test_a_row_depends_on_the_seed_and_its_cell_alone(question):
+    whole = ask(question)
+    generators = CALIBRATED if question == "size" else SHIFTED
+    one = {"size": ["five"], "ranking": list(SHIFTED)}.get(question, ["hidden"])
+    alone = ask(
+        question,
+        generators={label: generators[label] for label in one},
+        n=[20, 40, 80] if question == "consistency" else 40,
+        measures={"ks": ("ks", {})},
+        methods=METHODS[question][-1:],
+    )
+    same = whole.merge(alone[[c for c in (*CELL, "against") if c in alone]])
+    pd.testing.assert_frame_equal(same, alone, check_exact=True)
+
+
+def test_another_seed_label_or_n_draws_other_data():
+    def means(**changes):
+        return ask("bias", measures=["brier"], **changes)["mean"].tolist()
+
+    first = means(generators={"a": SHIFTED["shift"], "b": SHIFTED["shift"]}, n=[60, 61])
+    other = means(generators={"a": SHIFTED["shift"], "b": SHIFTED["shift"]}, n=[60, 61], seed=6)
+    assert len(set(first + other)) == 8
+
+
+def test_all_methods_and_measures_see_the_same_data_and_resamples():
+    table = ask("coverage", measures={"one": ("ece", {}), "same": ("ece", {"n_bins": 15})})
+    for _, part in table.groupby(["generator", "n"]):
+        assert part["mean_estimate"].nunique() == 1
+        assert part.groupby("method")["mean_width"].nunique().tolist() == [1, 1]

@@ -1,0 +1,31 @@
+"""How often and from which streams to draw."""
+
+import pytest
+
+from calibstat.resampling import (
+    Draws,
+    Stage,
+    key_of,
+)
+
+
+def test_draws_are_checked():
+    assert Draws.of(3, 99) == Draws(key_of(3), 99, 1)
+    for n_resamples, n_jobs, text in ((0, 1, "expected n_resamples"), (9, 0, "expected n_jobs")):
+        with pytest.raises(ValueError, match=text):
+            Draws.of(1, n_resamples, n_jobs)
+    with pytest.raises(ValueError, match="expected rng None"):
+        Draws.of(-1, 9)
+
+
+def test_stages_keep_their_numbers():
+    """Every seeded result depends on them. A comparison of two unpaired samples takes 6 and 7."""
+    assert {stage: int(number) for stage, number in Stage.__members__.items()} == {
+        "LABELS": 1,
+        "ROWS": 2,
+        "BARS": 3,
+        "ROW_SIGNS": 5,
+        "COMPARE": 6,
+        "BINS": 6,
+        "SIGNS": 7,
+    }

@@ -1,0 +1,130 @@
+"""Rows as they may be given, and what is refused with a message that names it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from compared_samples import arrays, same
+
+import calibstat as cs
+from calibstat.data.validation import as_rows
+
+Y, P = [1, 0, 1, 1], [0.8, 0.3, 0.8, 0.3]
+
+
+class OnlyDataframe:
+    """What a data frame library offers that is not pandas."""
+
+    def __init__(self, frame):
+        self.frame = frame
+
+    def __dataframe__(self, nan_as_null=False, allow_copy=True):
+        return self.frame.__dataframe__(nan_as_null, allow_copy)
+
+
+class OnlyArray:
+    def __init__(self, data):
+        self.data = data
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.data, dtype)
+
+
+READ_ONLY = np.array(P)
+READ_ONLY.flags.writeable = False
+
+
+@pytest.mark.parametrize("y", [
+    np.array(Y, np.int8), np.array(Y, np.uint64), np.array(Y, bool), np.array(Y, np.float32), np.array(Y)[:, None],
+    np.array(Y, object), [True, False, 1, 1.0], pd.Series(Y, index=[3, 2, 1, 0]), pd.Series(Y, dtype="Int64"),
+    pd.DataFrame({"y": Y}), OnlyDataframe(pd.DataFrame({"y": Y})), OnlyArray(Y), np.ma.masked_array(Y),
+    np.repeat(Y, 2)[::2], np.array(Y, ">i8"),
+])  # fmt: skip
+@pytest.mark.parametrize("p", [
+    P, np.array(P)[:, None], np.column_stack((1 - np.array(P), P)), np.array(P, object), np.array(P, ">f8"),
+    pd.Series(P), pd.DataFrame({0: 1 - np.array(P), 1: P}), OnlyDataframe(pd.DataFrame({"p": P})), OnlyArray(P),
+    READ_ONLY, np.asfortranarray(np.column_stack((1 - np.array(P), P))),
+])  # fmt: skip
+def test_accepted_forms(y, p):
+    assert same(cs.Sample.from_rows(y, p), cs.Sample.from_rows(Y, P))
+    outcomes, predictions = as_rows(y, p)
+    for array in (outcomes, predictions):
+        assert array.dtype in (np.float64, np.int64)
+        assert array.dtype.isnative
+        assert array.flags.c_contiguous
+        assert array.flags.writeable
+
+
+def test_half_precision_columns_may_sum_to_one_roughly():
+    p = np.array([[0.7, 0.3]], np.float16)
+    assert p.sum(dtype=float) != 1
+    assert cs.Sample.from_rows([1], p).value[0] == p[0, 1]
+
+
+@pytest.mark.parametrize("y", [
+    ["a", "b", "a"], np.array(["a", "b", "a"], object), np.array([["a"], ["b"], ["a"]]), pd.Series(["a", "b", "a"]),
+    pd.Series(["a", "b", "a"]).astype("category"),
+])  # fmt: skip
+def test_labels(y):
+    p = [0.25, 0.5, 0.25]
+    assert arrays(cs.Sample.from_rows(y, p, labels=["a", "b"])) == [[0.25, 0.5], [2, 1], [0, 1]]
+    assert arrays(cs.Sample.from_rows(y, p, labels=["b", "a"])) == [[0.25, 0.5], [2, 1], [2, 0]]
+    assert cs.estimate(y, p, labels=["a", "b"]) == cs.estimate([0, 1, 0], p)
+    with pytest.raises(ValueError, match="expected outcomes 0 and 1, found 'a' at row 0 in y_true; name the two with"):
+        cs.Sample.from_rows(y, p)
+
+
+def test_an_absent_label_is_allowed():
+    assert cs.Sample.from_rows(["a", "a"], [0.25, 0.5], labels=["a", "b"]).positives.tolist() == [0, 0]
+    assert cs.Sample.from_rows([2, 1], [0.25, 0.5], labels=[1, 2]).positives.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(("y", "p", "options", "match"), [
+    ([1, 0, 1], [0.5, np.nan, 2], {}, "expected a probability from 0 to 1, found nan in y_prob at row 1"),
+    ([1, 0, 1], [0.5, 0.5, np.inf], {}, "found inf in y_prob at row 2"),
+    ([1, 0, 1], [0.5, -0.1, 2], {}, "found -0.1 in y_prob at row 1"),
+    ([1, 0], [0.5, 1.0000001], {}, "found 1.0000001 in y_prob at row 1"),
+    ([1, 2, 3], [0.5, 0.5, 0.5], {}, "expected 0 or 1, found 2 in y_true at row 1"),
+    ([1, 0.5], [0.5, 0.5], {}, "found 0.5 in y_true at row 1"),
+    ([1, np.nan], [0.5, 0.5], {}, "found nan in y_true at row 1"),
+    ([1, None], [0.5, 0.5], {}, "found None at row 1 in y_true"),
+    (pd.Series([1, None], dtype="Int64"), [0.5, 0.5], {}, "found nan in y_true at row 1"),
+    ([1, 0], [0.5, None], {}, "found nan in y_prob at row 1"),
+    ([1, 0], ["0.5", "x"], {}, "expected numbers in y_prob, found 'x' at row 1"),
+    ([1, 0], np.array([0.5, 0.5j]), {}, r"expected numbers in y_prob, found \(0.5\+0j\) at row 0"),
+    ([0.2, 0.7], [0, 1], {}, r"expected \(y_true, y_prob\); they look swapped"),
+    ([1, 0, 1], [0.5, 0.5], {}, "found 3 outcomes and 2 predictions"),
+    ([], [], {}, "expected at least one row, found an empty y_prob"),
+    ([], [0.5], {}, "expected at least one row, found an empty y_true"),
+    ([1, 0], [[0.5, 0.5], [0.5, 0.6]], {}, "expected columns that sum to 1, found 1.1 in sums of y_prob at row 1"),
+    ([1, 0], [[0.5, 0.5], [1.5, -0.5]], {}, r"expected probabilities .*, found \[ 1.5 -0.5\] in y_prob at row 1"),
+    ([1, 0], [[0.5, 0.5], [np.nan, 0.5]], {}, "found .*nan.* in y_prob at row 1"),
+    ([1, 0], [[["0.5"]]], {}, r"expected y_prob of shape \(n,\) or \(n, 1\), found shape \(1, 1, 1\)"),
+    ([[1, 0]], [0.5, 0.5], {}, r"expected y_true of shape \(n,\) or \(n, 1\), found shape \(1, 2\)"),
+    (1, 0.5, {}, r"shape \(n,\) or \(n, 1\), found shape \(\)"),
+    (["a", "c"], [0.5, 0.5], {"labels": ["a", "b"]}, "found c in y_true at row 1"),
+    (["a", "b"], [0.5, 0.5], {"labels": ["a", "a"]}, "expected two different labels"),
+    (["a", "b"], [0.5, 0.5], {"labels": ["a"]}, "expected two different labels"),
+    ([1, 0], [0.5, 0.5], {"sample_weight": [1]}, "found 1 weights for 2 rows"),
+    ([1, 0], [0.5, 0.5], {"sample_weight": [1, -1]}, "found -1.0 in sample_weight at row 1"),
+    ([1, 0], [0.5, 0.5], {"sample_weight": [1, np.nan]}, "found nan in sample_weight at row 1"),
+    ([1, 0], [0.5, 0.5], {"sample_weight": [0, 0]}, "expected at least one row of positive weight"),
+    ([1, 0], [0.5, 2], {"sample_weight": [1, 1]}, "found 2.0 in y_prob at row 1"),
+    (np.ma.masked_array([1, 0], [False, True]), [0.5, 0.5], {}, "found a masked entry in y_true at row 1"),
+    ([1, 0], np.ma.masked_array([[0.5], [0.5]], [[False], [True]]), {}, "found a masked entry in y_prob at row 1"),
+])  # fmt: skip
+def test_refused_rows(y, p, options, match):
+    with pytest.raises(ValueError, match=match):
+        cs.Sample.from_rows(y, p, **options)
+
+
+def test_estimate_refuses_the_same_rows():
+    with pytest.raises(ValueError, match="found nan in y_prob at row 1"):
+        cs.estimate([1, 0], [0.5, np.nan])
+    with pytest.raises(ValueError, match="they look swapped"):
+        cs.estimate([0.2, 0.7], [0, 1])
+    with pytest.raises(ValueError, match="found one array"):
+        cs.estimate([0.2, 0.7])
+
+
+def test_swapped_arguments_that_are_both_outcomes_cannot_be_told():
+    assert cs.Sample.from_rows([0, 1], [1, 1]).n == 2

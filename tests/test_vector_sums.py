@@ -1,0 +1,38 @@
+"""Sums of residuals of drawn rows, over cells and classes, against loops over rows."""
+
+import numpy as np
+import pytest
+from class_draws import KEY, example, slow_draw
+
+from calibstat.resampling import Draws, Pairs, VectorSums, draw, threads
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_residuals_of_rows(shared):
+    predictions = example(40, 3, digits=1)
+    generator = np.random.default_rng(6)
+    if shared:
+        cell = generator.integers(0, 4, 40)
+        place, along, size = cell[:, None] * 3, 1, 12
+        index = place + np.arange(3)
+    else:
+        place, along, size = generator.integers(0, 4, (40, 3)).astype(np.int32), 4, 12
+        index = place + 4 * np.arange(3)
+    drawn = draw(VectorSums(predictions, place, along, size), Pairs(), np.copy, Draws(KEY, 10), 1)
+    for replicate in range(10):
+        rows, label = slow_draw(predictions, Pairs(), replicate)
+        expected = np.zeros(size)
+        for i, k in zip(rows, label, strict=True):
+            np.add.at(expected, index[i], (np.arange(3) == k) - predictions.prob[i])
+        np.testing.assert_allclose(drawn[replicate], expected / 40, rtol=0, atol=1e-14)
+
+
+def test_residuals_in_threads_and_pieces(monkeypatch):
+    predictions = example(60, 4)
+    place = np.zeros((60, 1), np.int64)
+    source = VectorSums(predictions, place, 1, 4)
+    base = draw(source, Pairs(), np.copy, Draws(KEY, 37), 1)
+    assert np.array_equal(draw(source, Pairs(), np.copy, Draws(KEY, 37, 3), 1), base)
+    assert np.array_equal(draw(source, Pairs(), np.copy, Draws(KEY, 5), 1), base[:5])
+    monkeypatch.setattr(threads, "LARGEST_PIECE", 100)
+    assert np.array_equal(draw(source, Pairs(), np.copy, Draws(KEY, 37), 1), base)
