@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
@@ -32,10 +32,10 @@ def subject(lens: str) -> str:
 class Observations(ABC):
     """Outcomes and predictions seen through a lens, with the null hypothesis of calibration in words."""
 
+    kind: ClassVar[Literal["binary", "multiclass", "class-wise"]]
     lens: str
     null: str
 
-    @abstractmethod
     def choose(
         self,
         binary: Callable[[BinaryData], A],
@@ -43,6 +43,8 @@ class Observations(ABC):
         class_wise: Callable[[ClassWiseData], C],
     ) -> A | B | C:
         """Call the function for this kind of data and return its result."""
+        chosen: Any = {"binary": binary, "multiclass": multiclass, "class-wise": class_wise}[self.kind]
+        return chosen(self)
 
     @abstractmethod
     def impossible(self) -> str:
@@ -65,6 +67,7 @@ class Observations(ABC):
 class BinaryData(Observations):
     """Binary outcomes and predictions, either as unsorted rows or as a summary."""
 
+    kind = "binary"
     rows: tuple[np.ndarray, np.ndarray] | None
     summary: Sample | None
 
@@ -85,14 +88,6 @@ class BinaryData(Observations):
     def row_predictions(self) -> np.ndarray | None:
         """The predictions row by row, for messages that name a row; None for a summary."""
         return None if self.rows is None else self.rows[1]
-
-    def choose(
-        self,
-        binary: Callable[[BinaryData], A],
-        multiclass: Callable[[MulticlassData], B],
-        class_wise: Callable[[ClassWiseData], C],
-    ) -> A | B | C:
-        return binary(self)
 
     def one_event(self, what: str = "") -> BinaryData:
         return self
@@ -145,28 +140,15 @@ class _OfClasses(Observations):
 class MulticlassData(_OfClasses):
     """Labels and predictions of K classes, considered jointly."""
 
-    def choose(
-        self,
-        binary: Callable[[BinaryData], A],
-        multiclass: Callable[[MulticlassData], B],
-        class_wise: Callable[[ClassWiseData], C],
-    ) -> A | B | C:
-        return multiclass(self)
+    kind = "multiclass"
 
 
 @dataclass(frozen=True)
 class ClassWiseData(_OfClasses):
     """One binary problem for each class (one against the rest); all share their rows."""
 
+    kind = "class-wise"
     weight: np.ndarray | None
-
-    def choose(
-        self,
-        binary: Callable[[BinaryData], A],
-        multiclass: Callable[[MulticlassData], B],
-        class_wise: Callable[[ClassWiseData], C],
-    ) -> A | B | C:
-        return class_wise(self)
 
     def samples(self) -> Iterator[Sample]:
         """Return the binary sample of each class, one against the rest."""
