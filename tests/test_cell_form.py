@@ -11,8 +11,8 @@ from calibstat.measures import cell_form
 
 
 def model_of(y, p, measure, options, **settings):
-    found = pose(y, p, measure, options, **settings).by_rows()
-    return found and found[1]
+    found = pose(y, p, measure, options, **settings)
+    return found.row_form() if found.contents() else None
 
 
 def bias_by_hand(y, p, cell, cluster):

@@ -276,7 +276,7 @@ def test_bias_is_not_taken_for_an_error(monkeypatch):
 
 def test_a_witness_does_not_hang_on_rounding():
     # residuals 0.3, -0.1, -0.2 and 0 add up to a rounding error or to 0
-    zero = pose([1, 0, 0, 1], [0.7, 0.1, 0.2, 1.0], "ece", {"n_bins": 1}).by_rows()[1]
+    zero = pose([1, 0, 0, 1], [0.7, 0.1, 0.2, 1.0], "ece", {"n_bins": 1}).row_form()
     assert abs(zero.theta[0]) < 1e-15
     assert zero.witness.tolist() == [0]
 

@@ -22,8 +22,8 @@ OFFERED = [
 
 
 def model_of(y, p, measure, options, **settings):
-    found = pose(y, p, measure, options, **settings).by_rows()
-    return found and found[1]
+    found = pose(y, p, measure, options, **settings)
+    return found.row_form() if found.contents() else None
 
 
 @given(rows(), st.sampled_from(OFFERED))

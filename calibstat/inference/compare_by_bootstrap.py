@@ -25,14 +25,20 @@ def by_bootstrap(
     draws: Draws,
 ) -> Differences:
     """Compare by a pairs bootstrap, with the same rows for all models unless they are separate samples."""
-    unit = None if cluster is None else as_clusters(cluster, _by_rows(problems[0])[1].n)
+    contents = problems[0].contents()
+    if not contents:
+        raise ValueError(
+            f"no honest comparison is known for {problems[0].measure}, {problems[0].lens}; use kernel_ce, ece (L1), "
+            "ks, kuiper, smooth_ce, brier or log_loss of one event, or method 'swap'"
+        )
+    unit = None if cluster is None else as_clusters(cluster, contents[0].size)
+    del contents  # copies of all rows
     forms: dict[int, RowForm] = {}
     drawn = np.empty((draws.n, len(problems), 3))
     for g, group in enumerate([by_name(names, range(len(names)))] if paired else [[m] for m in range(len(names))]):
-        contents, unordered = zip(*(_by_rows(problems[m]) for m in group), strict=True)
-        order, unit = resampling.canonical_order(columns(contents), unit)
-        part = [form.in_order(order).for_comparison(unit) for form in unordered]
-        del order, contents, unordered  # copies of all rows
+        order, unit = resampling.canonical_order(columns([problems[m].contents() for m in group]), unit)
+        part = [problems[m].row_form(order).for_comparison(unit) for m in group]
+        del order
         forms.update(zip(group, part, strict=True))
         drawn[:, group] = _draw_moves(part, unit, draws, resampling.Stage.COMPARE + g)
     for m, form in forms.items():
@@ -43,17 +49,6 @@ def by_bootstrap(
         low[k], high[k], pvalue[k] = _difference(forms[a], forms[b], drawn[:, a], drawn[:, b], alpha)
     difference = np.array([settled(estimates[a] - estimates[b], np.abs(estimates[[a, b]]).max()) for a, b in pairs])
     return Differences(estimates, difference, low, high, pvalue, tuple(forms[m].n for m in range(len(names))))
-
-
-def _by_rows(problem: Problem) -> tuple[tuple[np.ndarray, ...], RowForm]:
-    """Return all that draws see of a row, and the linear form by rows."""
-    found = problem.by_rows()
-    if found is None:
-        raise ValueError(
-            f"no honest comparison is known for {problem.measure}, {problem.lens}; use kernel_ce, ece (L1), ks, "
-            "kuiper, smooth_ce, brier or log_loss of one event, or method 'swap'"
-        )
-    return found
 
 
 def _draw_moves(forms: list[RowForm], unit: np.ndarray | None, draws: Draws, stage: int) -> np.ndarray:

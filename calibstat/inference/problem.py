@@ -20,7 +20,7 @@ from calibstat.inference.clustered_problem import ClusteredProblem
 from calibstat.inference.drawable import Drawable
 from calibstat.measures.base import Measure, MulticlassMeasure
 from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.linear_form import Form, RowForm
+from calibstat.measures.linear_form import Form, Order, RowForm
 from calibstat.measures.registry import find_measure
 from calibstat.resampling import CellSums, Draws, Labels, Pairs, Stage, VectorSums
 from calibstat.resampling.schemes import OfRows
@@ -95,12 +95,16 @@ class Problem(Drawable):
         """Whether the measure bounds the error of the predictions from below."""
         return False
 
-    def by_rows(self) -> tuple[tuple[np.ndarray, ...], RowForm] | None:
-        """Return all that draws see of a row, and the linear form by rows, or None where the measure has none.
+    def contents(self) -> tuple[np.ndarray, ...]:
+        """Return all that draws see of a row; nothing if the measure has no linear form by rows.
 
-        Clusters and comparisons of models draw from it.
+        Clusters and comparisons of models draw from that form.
         """
-        return None
+        return ()
+
+    def row_form(self, order: Order = slice(None)) -> RowForm:
+        """Return the linear form by rows, in this order of the rows."""
+        raise NotImplementedError(f"no form by rows is known for {self.title}")
 
     def check_rows(self) -> None:
         """Raise unless rows can be told apart and hold outcomes and probabilities; K classes have been checked."""
@@ -115,13 +119,12 @@ class Problem(Drawable):
 
     def in_clusters(self, unit: np.ndarray) -> ClusteredProblem | None:
         """Return the problem with its rows in clusters, numbered from 0, or None where none is known."""
-        found = self.by_rows()
-        if found is None:
+        contents = self.contents()
+        if not contents:
             return None
-        contents, form = found
         order, unit_in_order = resampling.canonical_order(contents, unit)
         assert unit_in_order is not None
-        return ClusteredProblem(form.in_order(order).in_units(unit_in_order), unit_in_order)
+        return ClusteredProblem(self.row_form(order).in_units(unit_in_order), unit_in_order)
 
 
 @dataclass(frozen=True)
@@ -191,12 +194,13 @@ class BinaryProblem(Problem):
     def statistic_of(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         return self.measure.evaluate(value, count, positives)
 
-    def by_rows(self) -> tuple[tuple[np.ndarray, ...], RowForm] | None:
-        if not self.measure.has_row_form:
-            return None
+    def contents(self) -> tuple[np.ndarray, ...]:
+        return self.float_rows() if self.measure.has_row_form else ()
+
+    def row_form(self, order: Order = slice(None)) -> RowForm:
         y, p = self.float_rows()
         sample = Sample.from_rows(y, p)
-        return (y, p), self.measure.held(sample.value, sample.count).row_form(y, p, sample)
+        return self.measure.held(sample.value, sample.count).row_form(y, p, sample, order)
 
     def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
         sample = self.data.sample
@@ -259,9 +263,12 @@ class MulticlassProblem(Problem):
     def draw_form(self, form: Any, draws: Draws) -> np.ndarray:
         return _draw_vectors(self.predictions, form, draws)
 
-    def by_rows(self) -> tuple[tuple[np.ndarray, ...], RowForm] | None:
-        form = self.measure.row_form(self.predictions)
-        return None if form is None else ((form.residual,), form)
+    def contents(self) -> tuple[np.ndarray, ...]:
+        losses = self.measure.losses(self.predictions)
+        return () if losses is None else (losses,)
+
+    def row_form(self, order: Order = slice(None)) -> RowForm:
+        return self.measure.row_form(self.predictions, order)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from calibstat.data.predictions import Predictions
-from calibstat.measures.linear_form import Form, RowForm
+from calibstat.measures.linear_form import Form, Order, RowForm
 from calibstat.measures.population_value import VectorPopulation
 
 
@@ -195,9 +195,13 @@ class MulticlassMeasure(Measure, ABC):
         """Return the linear form of the measure, from which the honest interval is computed."""
         raise NotImplementedError(f"no honest interval is known for {self}")
 
-    def row_form(self, predictions: Predictions) -> RowForm | None:
-        """Return the linear form row by row, for clusters and comparisons of models; None if there is none."""
+    def losses(self, predictions: Predictions) -> np.ndarray | None:
+        """Return the loss of each row, of which the measure is the mean, shape (n,); None of any other measure."""
         return None
+
+    def row_form(self, predictions: Predictions, order: Order) -> RowForm:
+        """Return the linear form row by row, in this order of the rows, for clusters and comparisons of models."""
+        raise NotImplementedError(f"no form by rows is known for {self}")
 
 
 def _plain(value: Any) -> Any:

@@ -13,7 +13,7 @@ from calibstat.data.sample import Sample
 from calibstat.measures import cell_form, linear_form
 from calibstat.measures.base import Measure
 from calibstat.measures.cell_sums import cell_sums
-from calibstat.measures.linear_form import Form, LinearForm, RowForm
+from calibstat.measures.linear_form import Form, LinearForm, Order, RowForm
 from calibstat.measures.population_value import FINE, NO_EDGES, BinaryPopulation
 
 
@@ -112,8 +112,8 @@ class Statistic(Measure, ABC):
         """Return the linear form over distinct predictions or cells, from which the honest interval is computed."""
         raise NotImplementedError(f"no honest interval is known for {self}")
 
-    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample) -> RowForm:
-        """Return the linear form row by row; `y` and `p` have shape (n,), `sample` is their summary."""
+    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample, order: Order) -> RowForm:
+        """Return the linear form row by row, the rows `y` and `p` in this order; `sample` is their summary."""
         raise NotImplementedError(f"no form by rows is known for {self}")
 
     def class_form(self, predictions: Predictions, reduce: str) -> Form:
@@ -168,11 +168,13 @@ class Seminorm(Statistic):
 
     def linear_form(self, sample: Sample) -> LinearForm:
         assert self.step is not None
-        norm, witness = partial(self.norm, sample.value), self.witness(sample.value, sample.residual)
-        return linear_form.of_seminorm(norm, witness, self.step, self.floor, sample)
+        residual = sample.residual
+        norm, witness = partial(self.norm, sample.value), self.witness(sample.value, residual)
+        return linear_form.of_seminorm(norm, residual, witness, self.step, self.floor, sample)
 
-    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample) -> RowForm:
-        return linear_form.rows_of_seminorm(self.linear_form(sample), self.hilbert, y, p, sample.value)
+    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample, order: Order) -> RowForm:
+        form = self.linear_form(sample)
+        return linear_form.rows_of_seminorm(form, self.hilbert, y[order], p[order], sample.value)
 
 
 class Binned(Statistic):
@@ -269,7 +271,8 @@ class Binned(Statistic):
     def linear_form(self, sample: Sample) -> Form:
         return cell_form.of_cells(str(self), self.cells(sample.value, sample.count), sample)
 
-    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample) -> RowForm:
+    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample, order: Order) -> RowForm:
+        y, p = y[order], p[order]
         cell = self.cells(sample.value, sample.count)[np.searchsorted(sample.value, p)]
         return cell_form.rows_of_cells(str(self), cell, y, p)
 

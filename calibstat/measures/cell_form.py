@@ -86,9 +86,6 @@ class CellRowForm(RowForm):
 
     model_variance: np.ndarray | None = None
 
-    def find_witness(self, theta: np.ndarray) -> np.ndarray:
-        return np.sign(theta.round(12))  # 0 where residuals cancel up to rounding
-
     def for_comparison(self, unit: np.ndarray | None) -> Self:
         return replace(self, unit=unit)  # `missing_bias` replaces a larger step
 

@@ -22,6 +22,7 @@ from calibstat.data.clipping import advice
 from calibstat.data.sample import Sample
 
 Norm = Callable[[np.ndarray], Any]  # of sums over the last axis
+Order = np.ndarray | slice  # in which rows are put before they are summed
 WIDE_STEP = 3.0  # without an exact test a smaller step takes the bias of a calibrated model for an error
 
 
@@ -70,18 +71,23 @@ class LinearForm(Form):
     worst_spread: float
     cell: np.ndarray | None = None
 
-    def directional(self, step: np.ndarray) -> np.ndarray:
+    def directional(self, step: np.ndarray) -> Any:
         """Return the directional bootstrap of the measure, from G* over the last axis."""
         return (self.norm(self.theta + self.step * step) - self.estimate) / self.step
 
-    def linear(self, step: np.ndarray) -> np.ndarray:
+    def linear(self, step: np.ndarray) -> Any:
         """Return the sum of w * G*, or its lower bound where no witness is known."""
-        return -self.norm(step) if self.witness is None else (step * self.witness).sum(axis=-1)
+        if self.witness is None:
+            return -self.norm(step)
+        if step.ndim == 1:
+            return step @ self.witness
+        return (step * self.witness).sum(axis=-1)  # @ rounds differently for other numbers of resamples
 
     def moves(self, theta: np.ndarray) -> Any:
         step = theta - self.theta
+        del theta  # as long as the data
         moved = self.directional(step), self.linear(step)
-        return moved if theta.ndim == 1 else np.stack(moved, axis=-1)  # stacking two numbers takes as long as a norm
+        return moved if step.ndim == 1 else np.stack(moved, axis=-1)  # stacking two numbers takes as long as a norm
 
     def missing_bias(self, directional: np.ndarray) -> float:
         """Return by how much the directional bootstrap understates the bias of the measure."""
@@ -127,17 +133,6 @@ class RowForm(LinearForm):
     def n_units(self) -> int:
         """Number of clusters, or of rows."""
         return self.n if self.unit is None else int(self.unit.max()) + 1
-
-    def find_witness(self, theta: np.ndarray) -> np.ndarray | None:
-        """Return the witness of these sums."""
-        return self.witness
-
-    def in_order(self, order: np.ndarray) -> Self:
-        """Return the form with its rows in this order, which is also the order of summation."""
-        cell, residual = self.cell[order], self.residual[order]
-        theta = np.bincount(cell, residual) / cell.size
-        estimate, witness = float(self.norm(theta)), self.find_witness(theta)
-        return replace(self, cell=cell, residual=residual, theta=theta, estimate=estimate, witness=witness)
 
     def in_units(self, unit: np.ndarray) -> Self:
         """Return the form with its rows in clusters: a witness spreads most if all residuals of a cluster add up."""
@@ -200,10 +195,14 @@ def squared_residuals(sample: Sample) -> np.ndarray:
 
 
 def of_seminorm(
-    norm: Callable[[np.ndarray], float], witness: np.ndarray | None, step: float, floor: float, sample: Sample
+    norm: Callable[[np.ndarray], float],
+    residual: np.ndarray,
+    witness: np.ndarray | None,
+    step: float,
+    floor: float,
+    sample: Sample,
 ) -> LinearForm:
-    """Return the form over distinct predictions; ``norm(residual)`` is that of residuals divided by n there."""
-    residual = sample.residual
+    """Return the form over distinct predictions, where ``norm(residual)`` is that of residuals divided by n."""
     return LinearForm(
         estimate=float(norm(residual)),
         theta=residual,
@@ -260,7 +259,7 @@ def of_vector_losses(title: str, loss: np.ndarray) -> MeanForm:
     return MeanForm(estimate=mean, squares=float(((loss - mean) ** 2).sum()), n=loss.size, title=title)
 
 
-def rows_of_losses(title: str, loss: np.ndarray, prob: np.ndarray) -> RowMeanForm:
+def rows_of_losses(title: str, loss: np.ndarray, prob: np.ndarray, order: Order) -> RowMeanForm:
     """Return the form row by row: each row adds its loss to one sum. `prob`, the predictions, is for messages."""
     if not np.isfinite(loss).all():
         row = int(np.argmin(np.isfinite(loss)))
@@ -268,7 +267,7 @@ def rows_of_losses(title: str, loss: np.ndarray, prob: np.ndarray) -> RowMeanFor
             f"expected a finite {title}; it is infinite at row {row}, where the observed outcome had probability 0; "
             f"{advice(prob)}"
         )
-    cell = np.zeros(loss.size, np.int64)
+    loss, cell = loss[order], np.zeros(loss.size, np.int64)
     mean = np.bincount(cell, loss) / loss.size
     return RowMeanForm(
         estimate=float(mean[0]),

@@ -13,7 +13,7 @@ from calibstat.data.sample import Sample
 from calibstat.measures import linear_form
 from calibstat.measures.base import MulticlassMeasure
 from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.linear_form import Form, RowForm
+from calibstat.measures.linear_form import Form, Order, RowForm
 from calibstat.measures.population_value import BinaryPopulation, VectorPopulation
 
 
@@ -72,10 +72,9 @@ class MeanLoss(Statistic):
     def linear_form(self, sample: Sample) -> Form:
         return linear_form.of_losses(str(self), self.estimate(sample), *self.loss(sample.value), sample)
 
-    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample) -> RowForm:
-        cell = np.searchsorted(sample.value, p)
-        negative, positive = self.loss(sample.value)
-        return linear_form.rows_of_losses(str(self), np.where(y == 1, positive[cell], negative[cell]), p)
+    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample, order: Order) -> RowForm:
+        negative, positive = self.loss(p)
+        return linear_form.rows_of_losses(str(self), np.where(y == 1, positive, negative), p, order)
 
 
 @dataclass(frozen=True)
@@ -118,6 +117,8 @@ class MulticlassMeanLoss(MulticlassMeasure):
     def linear_form(self, predictions: Predictions) -> Form:
         return linear_form.of_vector_losses(str(self), self.binary.vector_loss(predictions.prob, predictions.label))
 
-    def row_form(self, predictions: Predictions) -> RowForm | None:
-        loss = self.binary.vector_loss(predictions.prob, predictions.label)
-        return linear_form.rows_of_losses(str(self), loss, predictions.prob)
+    def losses(self, predictions: Predictions) -> np.ndarray:
+        return self.binary.vector_loss(predictions.prob, predictions.label)
+
+    def row_form(self, predictions: Predictions, order: Order) -> RowForm:
+        return linear_form.rows_of_losses(str(self), self.losses(predictions), predictions.prob, order)
