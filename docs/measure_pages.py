@@ -66,7 +66,7 @@ def measure_page(name: str) -> str:
     made = f", or `cs.measures.{entry.__name__}()`" if vars(cs.measures).get(entry.__name__) is entry else ""
     upper = "∞" if high == float("inf") else f"{high:g}"
     parts = [
-        f"# {info.title or name}",
+        f"# {info.title}",
         f"`measure={name!r}`{made}, for {kind} data",
         *([mathml(info.formula)] if info.formula else []),
         inspect.getdoc(entry) or "It has no description.",

@@ -147,7 +147,7 @@ def check_sound(bound: Statistic) -> None:
 
 
 def check_documented(bound: Statistic) -> None:
-    assert bound.info.title
+    assert bound.info.title != bound.name
     assert bound.info.formula
     assert "doi:" in bound.info.reference or "arXiv:" in bound.info.reference
     assert bound.info.bounds != Info().bounds

@@ -64,7 +64,7 @@ def test_exception_names_the_measure(users_measure):
 def test_what_a_function_takes_says_its_kind(name, function, kind):
     assert cs.measure(name)(function) is function
     assert issubclass(MEASURES[name], kind)
-    assert MEASURES[name].info == Info()
+    assert MEASURES[name].info == Info(title=name)
     assert str(MEASURES[name]()) == "mine"
 
 
@@ -238,7 +238,7 @@ def test_every_measure_says_what_it_is():
         if entry.__module__.startswith("calibstat."):
             info = entry.info
             assert entry.name == name
-            assert info.title
+            assert info.title != name  # which is what a measure without a title is called
             assert info.formula
             assert "doi:" in info.reference or "arXiv:" in info.reference
             assert info.bounds != Info().bounds

@@ -240,6 +240,11 @@ def test_a_binned_measure_is_treated_as_ours(cluster):
         assert (own.low, own.high) == (found.low, found.high)
 
 
+def test_a_measure_without_a_title_goes_by_its_name():
+    found = cs.confidence_interval(Y, P, measure="own_function", **FEW)
+    assert found.estimand.startswith("own_function of the population")
+
+
 def test_a_mean_loss_has_the_t_interval():
     loss = np.abs(Y - P)
     expected = stats.t.interval(0.95, 149, loss.mean(), stats.sem(loss))

@@ -189,8 +189,8 @@ def calibration_test(
     ----------
     y_true, y_prob, lens, labels, **options
         As for `estimate`.
-    measure : str
-        The statistic, a name in `calibstat.MEASURES`.
+    measure : str or Measure
+        The statistic: a name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
     reduce : {None, "mean", "max"}
         For lens "class_wise". None: a test of each class with Holm's adjustment, and one of all classes by the mean.
         "mean" or "max": one test, by the mean or the maximum over the classes.

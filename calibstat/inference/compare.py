@@ -129,9 +129,10 @@ def compare(
         arrays of each.
     y_prob : mapping from name to array_like, shape (n,) or (n, K)
         The predictions of each model, two models or more, for the same rows.
-    measure : str
-        A name in `calibstat.MEASURES`. For "bootstrap": `kernel_ce`, `ece` (L1), `ks`, `kuiper`, `smooth_ce`, `brier`
-        or `log_loss`. For "swap" any binary measure.
+    measure : str or Measure
+        A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``. For "bootstrap":
+        `kernel_ce`, `ece` (L1), `ks`, `kuiper`, `smooth_ce`, `brier`, `log_loss`, or a user-defined measure of such a
+        kind. For "swap" any binary measure.
     lens : str or Lens, optional
         As for `estimate`: a lens with a binary outcome, or any for `brier` and `log_loss`.
     method : {"bootstrap", "swap"}

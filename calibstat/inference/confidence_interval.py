@@ -89,8 +89,8 @@ def confidence_interval(
     ----------
     y_true, y_prob, lens, labels, **options
         As for `estimate`.
-    measure : str
-        A name in `calibstat.MEASURES`.
+    measure : str or Measure
+        A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
     reduce : {"mean", "max"}
         For lens "class_wise", and then needed: the mean over the classes, or the largest.
     method : {"honest", "percentile", "basic", "bca"}

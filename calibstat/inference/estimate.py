@@ -73,8 +73,8 @@ def estimate(
         Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
     y_prob : array_like, shape (n,) or (n, K)
         Predicted probability of outcome 1, or of each class, in [0, 1].
-    measure : str
-        A name in `calibstat.MEASURES`.
+    measure : str or Measure
+        A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
     lens : str or Lens, optional
         The reduction of a K-class problem, a name in `calibstat.LENSES` or made by `calibstat.lenses`. Default: outcome
         1 of two classes; "top_label" of more, or "canonical" for a multiclass measure.

@@ -93,7 +93,7 @@ def measure(name: str, **info: Any) -> Callable[[T], T]:
         for given in info:
             if given not in known:
                 raise unknown_option("cs.measure", given, known)
-        cls.name, cls.info = name, Info(**info)
+        cls.name, cls.info = name, Info(**{"title": name, **info})
         cls()  # raises now, not at the first call, if a default is wrong
         _REGISTRY[name] = cls
         return entry if inspect.isfunction(entry) else cls  # type: ignore[return-value]
