@@ -20,6 +20,7 @@ from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.decompose import decompose
+from calibstat.inference.equivalence_test import equivalence_test
 from calibstat.inference.estimate import detail, estimate, expected_calibration_error
 from calibstat.inference.gce_family import gce_family
 from calibstat.inference.generalization_gap import generalization_gap
@@ -51,6 +52,7 @@ __all__ = [
     "cox",
     "decompose",
     "detail",
+    "equivalence_test",
     "estimate",
     "expected_calibration_error",
     "gce_family",

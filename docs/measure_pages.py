@@ -23,6 +23,15 @@ CLAIMS = {
     "symmetric": "unchanged when outcomes and predictions are both reversed",
 }
 MULTICLASS = {"symmetric": "unchanged when the classes are put in another order, but for ties"}
+KINDS = {
+    "Rows": "rows",
+    "Clusters": "clusters",
+    "Classes": "several classes",
+    "Pair": "two models, same rows",
+    "Samples": "two samples",
+    "PairInClusters": "two models, clusters",
+    "PairOfClasses": "two models, several classes",
+}
 PENDING = "*No results are stored yet: run `calibstat study simulations/{name}.py` to make them.*"
 
 
@@ -32,13 +41,28 @@ def rows_of(header: list[str], rows: list[list[Any]]) -> str:
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
-def mathml(latex: str) -> str:
+def mathml(latex: str, display: str = "block") -> str:
     """Write a formula as MathML, which browsers draw without a script; as LaTeX where the converter is missing."""
     try:
         from latex2mathml.converter import convert
     except ModuleNotFoundError:
-        return f"```latex\n{latex}\n```"
-    return convert(latex, display="block")
+        return f"```latex\n{latex}\n```" if display == "block" else f"`{latex}`"
+    return convert(latex, display=display)
+
+
+def with_formulas(markdown: str) -> str:
+    """Turn what stands between two dollar signs, or two pairs of them, into formulas, on a page that has such pairs."""
+
+    def inline(found: re.Match[str]) -> str:
+        formula = mathml(found[1].strip().replace("\n", " "), "inline")
+        for sign in "*_|":  # which Markdown would take for its own
+            formula = formula.replace(sign, f"&#{ord(sign)};")
+        return f"<span>{formula}</span>"  # a line that begins with <math> would begin a block
+
+    if "$$" not in markdown:
+        return markdown
+    markdown = re.sub(r"\$\$(.+?)\$\$", lambda found: mathml(found[1].strip()), markdown, flags=re.DOTALL)
+    return re.sub(r"\$([^$]+)\$", inline, markdown)
 
 
 def linked(reference: str) -> str:
@@ -157,15 +181,75 @@ def coverage_table() -> str:
     import pandas as pd
 
     found = pd.read_csv(path, comment="#")
-    found = found.groupby(["measure", "method"], sort=False).agg(
-        worst=("rate", "min"), mean=("rate", "mean"), width=("mean_width", "mean"), cells=("rate", "size")
-    )
+    rows = []
+    for (measure, method, level), cells in found.groupby(["measure", "method", "level"], sort=False):
+        worst = cells.loc[cells["rate"].idxmin()]
+        error = ((cells["rate"] * (1 - cells["rate"]) / cells["replicates"]).sum() ** 0.5) / len(cells)
+        coverage = [f"{worst['rate']:.3f} ({worst['low']:.3f} to {worst['high']:.3f})"]
+        coverage += [f"{cells['rate'].mean():.3f} ± {error:.3f}", f"{cells['mean_width'].mean():.3f}"]
+        rows.append([measure, method, f"{level:g}", *coverage, len(cells)])
+    columns = ["measure", "method", "level", "worst coverage", "mean coverage", "mean width", "cells"]
+    what = "Beside the worst coverage are its exact 95 % limits, beside the mean its standard error."
+    return f"{source(path)} {what}\n\n{rows_of(columns, rows)}"
+
+
+def widths_table() -> str:
+    """Show how wide the intervals are where the truth is far from 0, from the stored study."""
+    path = RESULTS / "coverage.csv"
+    import pandas as pd
+
+    from calibstat.study.study_file import load_module
+
+    found = pd.read_csv(path, comment="#") if path.exists() else pd.DataFrame()
+    if "sd_estimate" not in found:
+        return PENDING.format(name="coverage")
+    far = load_module(SIMULATIONS / "coverage.py").widths(found)
     rows = [
-        [*names, f"{worst:.3f}", f"{mean:.3f}", f"{width:.3f}", int(cells)]
-        for names, (worst, mean, width, cells) in zip(found.index, found.to_numpy(), strict=True)
+        [*names, f"{ratio.mean():.2f}", f"{ratio.max():.2f}", len(ratio)]
+        for names, ratio in far.groupby(["measure", "method", "level"], sort=False)["relative_width"]
     ]
-    columns = ["measure", "method", "worst coverage", "mean coverage", "mean width", "cells"]
+    columns = ["measure", "method", "level", "mean relative width", "largest", "cells"]
     return f"{source(path)}\n\n{rows_of(columns, rows)}"
+
+
+def worst_case_table() -> str:
+    """Show the worst that the search has found of every interval, from the stored study."""
+    path = RESULTS / "worst_case.csv"
+    if not path.exists():
+        return PENDING.format(name="worst_case")
+    import pandas as pd
+
+    found = pd.read_csv(path, comment="#")
+    rows = []
+    for (kind, measure, level), cases in found.groupby(["kind", "measure", "level"], sort=False):
+        worst = cases.loc[cases["rate"].idxmin()]
+        sides = [f"{(cases[side] / cases['replicates']).max():.3f}" for side in ("missed_below", "missed_above")]
+        coverage = f"{worst['rate']:.3f} ({worst['low']:.3f} to {worst['high']:.3f})"
+        rows.append([KINDS[kind], measure, f"{level:g}", coverage, *sides, worst["replicates"], len(cases)])
+    columns = ["data", "measure", "level", "least coverage", "most truths below", "most truths above"]
+    columns += ["data sets", "cases"]
+    return f"{source(path)} Beside the least coverage are its exact 95 % limits.\n\n{rows_of(columns, rows)}"
+
+
+def equivalence_table() -> str:
+    """Show how often margins are claimed, at the boundary and of calibrated models, from the stored study."""
+    path = RESULTS / "equivalence.csv"
+    if not path.exists():
+        return PENDING.format(name="equivalence")
+    import pandas as pd
+
+    found = pd.read_csv(path, comment="#")
+    parts = [source(path)]
+    for question, title in (("size", "At the boundary"), ("power", "Of calibrated models, with their margins")):
+        part = found[found["question"] == question]
+        wide = part.pivot_table(index=["measure", "generator"], columns="n", values="rate", sort=False)
+        rows = [
+            [*names, *("–" if rate != rate else f"{rate:.3f}" for rate in line)]
+            for names, line in zip(wide.index, wide.to_numpy(), strict=True)
+        ]
+        columns = ["by", "data", *(f"n = {n}" for n in wide.columns)]
+        parts.append(f"{title}:\n\n{rows_of(columns, rows)}")
+    return "\n\n".join(parts)
 
 
 def distances_table() -> str:
@@ -232,6 +316,9 @@ MARKERS = {
     "sizes": sizes_table,
     "approximate_tests": approximate_tests_table,
     "coverage": coverage_table,
+    "widths": widths_table,
+    "worst_case": worst_case_table,
+    "equivalence": equivalence_table,
     "distances": distances_table,
     "decisions": decisions_list,
     "api": api_list,
@@ -260,5 +347,6 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Replace the markers of a page."""
-    return re.sub(r"^<!-- (\w+) -->$", lambda found: MARKERS[found[1]](), markdown, flags=re.MULTILINE)
+    """Replace the markers and the formulas of a page."""
+    markdown = re.sub(r"^<!-- (\w+) -->$", lambda found: MARKERS[found[1]](), markdown, flags=re.MULTILINE)
+    return with_formulas(markdown)

@@ -126,7 +126,7 @@ def draw_diagrams() -> Figure:
         shown |= {label: handle for handle, label in zip(*grid[name].get_legend_handles_labels(), strict=True)}
     grid["all"].set_title("canonical", fontsize="medium", loc="left")
     plot(reliability(y, p, lens=lenses.canonical, strategy="uniform", n_bins=7), grid["all"])
-    figure.legend(list(shown.values()), list(shown), loc="outside lower left", ncols=6, frameon=False)
+    figure.legend(list(shown.values()), list(shown), loc="outside lower left", ncols=3, frameon=False)
     return figure
 
 

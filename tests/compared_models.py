@@ -1,6 +1,7 @@
 """Models to compare, the comparisons that are offered, and the rows that a comparison draws."""
 
 import numpy as np
+from scipy.stats import t
 
 import calibstat as cs
 from calibstat import resampling
@@ -52,3 +53,20 @@ def several_classes(n=150):
     family = cs.generators.dirichlet((1, 1, 1))
     y, p = family.sample(n, rng=1)
     return y, p, np.roll(p, 1, axis=1)
+
+
+def skewness(z, variance, third, largest=1.0, cap=1.0):
+    """What the score bound adds to z standard errors."""
+    k = (2 * z**2 + 4) / 3
+    rate = min((max(third, 0) + 2 * largest**3) / (variance + 2 * largest**2), cap)
+    return rate * k / 2 + np.sqrt(z**2 * variance + (rate * k / 2) ** 2) - z * np.sqrt(variance)
+
+
+def bound(each, most, tail=0.025):
+    """The upper score bound of a mean, of which a row may be `most`."""
+    z = t.isf(tail, each.size - 1)
+    centred = each - each.mean()
+    variance = (centred**2).sum() * each.size / (each.size - 1)
+    largest = most - each.mean()
+    added = z * np.sqrt(variance) + skewness(z, variance, (centred**3).sum(), largest, largest)
+    return each.mean() + added / each.size

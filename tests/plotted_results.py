@@ -11,6 +11,7 @@ import numpy as np
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 import calibstat as cs
+from calibstat.inference.band_kinds import BANDS
 from calibstat.inference.calibration_tests import ClassWiseTestResult
 from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, SimplexReliability
@@ -179,7 +180,7 @@ def interval(low, high, estimate, measure="ece", method="honest"):
 def results():
     y, p = rows(300)
     found = {f"detail of {name}": cs.detail(y, p, measure=name) for name in DETAILED}
-    for band in ("consistency", "confidence", None):
+    for band in (*BANDS, None):
         for deviation in (False, True):
             found[f"{band}, {deviation}"] = cs.reliability(y, p, band=band, rng=1), {"deviation": deviation}
     found["test"] = cs.calibration_test(y, p, rng=1)

@@ -1,5 +1,6 @@
 """The commands: what they print is what the functions find, and one line says what is wrong."""
 
+import re
 import subprocess
 import sys
 
@@ -20,7 +21,7 @@ def test_version():
 
 def test_help_names_every_command():
     text = run("--help").stdout
-    assert all(name in text for name in ("demo", "measures", "test", "interval", "report"))
+    assert all(name in text for name in ("demo", "measures", "test", "interval", "equivalence", "report"))
 
 
 def test_help_loads_nothing_slow():
@@ -57,6 +58,18 @@ def test_interval_says_what_the_function_says(rows, csv):
     assert "honest method" in text
 
 
+def test_equivalence_says_what_the_function_says(rows, csv):
+    text = plain_text(run("equivalence", csv, *COLUMNS, "--margin", 0.2, "--level", 0.1, "--n-bins", 4).stdout)
+    found = cs.equivalence_test(rows["y"], rows["p"], margin=0.2, level=0.1, n_bins=4)
+    assert plain_text(str(found)) in text
+    assert "Rows must be independent" in text
+    by_ks = plain_text(run("equivalence", csv, *COLUMNS, *FAST, "--by", "ks", "--margin", 0.3, "--rng", 5).stdout)
+    found = cs.equivalence_test(rows["y"], rows["p"], by="ks", margin=0.3, n_resamples=99, rng=5)
+    assert plain_text(str(found)) in by_ks
+    assert "Predictions Rows" in text
+    assert "Predictions Rows" not in by_ks
+
+
 def test_interval_by_another_method(csv):
     assert "percentile method" in plain_text(run("interval", csv, *COLUMNS, "--method", "percentile").stdout)
 
@@ -77,7 +90,10 @@ def test_unknown_measure(csv):
         ("test", "--rng", -1),
         ("interval", "--level", 1.5),
         ("interval", "--method", "exact"),
-        ("interval", "--measure", "mcb"),
+        ("interval", "--measure", "regression_ce"),
+        ("equivalence", "--by", "brier"),
+        ("equivalence", "--margin", 0),
+        ("equivalence", "--lens", "top_label"),
     ],
 )
 def test_bad_arguments(csv, arguments):
@@ -186,7 +202,7 @@ def test_compare_of_several_classes_matches_them_by_name(tmp_path):
     result = compared(path, *arguments)
     assert result.exit_code == 0
     text = " ".join(result.output.split())
-    assert "A − B 0.0000 0.0000 to 0.0000 1.000" in text
+    assert re.search(r"A − B 0.0000 -(0.0\d+) to \1 1.000", text)  # rows that were not observed may differ
     assert "Outcomes are names of classes." in text
     pd.DataFrame({"y": names[y], **columns}).rename(columns={"B_cat": "B_cow"}).to_csv(path, index=False)
     assert "expected the same classes for all models" in compared(path, *arguments).stderr

@@ -33,6 +33,7 @@ ELSEWHERE = {  # source files with nothing to test by themselves, and the test f
     "inference/clustered_problem.py": "test_confidence_interval_clusters.py",
     "inference/compare_by_bootstrap.py": "test_compare.py",
     "inference/drawable.py": "test_problem.py",
+    "measures/directional_form.py": "test_cell_norms.py",
     "resampling/binary_pairs.py": "test_binary_labels_and_pairs.py",
     "resampling/sources.py": "test_draw.py",
 }

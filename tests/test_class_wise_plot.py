@@ -30,8 +30,9 @@ def test_each_class_has_its_own_diagram(n_classes, deviation):
         base = diagram.mean_prediction if deviation else 0
         points = next(line for line in ax.lines if line.get_label() == "observed").get_xydata()
         np.testing.assert_array_equal(points, np.column_stack([diagram.mean_prediction, diagram.frequency - base]))
-        bars = np.array(next(e for e in ax.collections if "bars" in e.get_label()).get_segments())[:, :, 1]
-        np.testing.assert_array_equal(bars, np.column_stack([diagram.low - base, diagram.high - base]))
+        (boxes,) = [found for found in ax.containers if "band" in found.get_label()]
+        bars = np.array([(box.get_y(), box.get_y() + box.get_height()) for box in boxes.patches])
+        np.testing.assert_allclose(bars, np.column_stack([diagram.low - base, diagram.high - base]), atol=1e-12)
         assert ax.get_title() == f"class {k}\nECE {found.error[k]:.3g}"
         assert ax.get_ylim() == first.get_ylim()
         low, high = ax.get_ylim()
@@ -59,9 +60,10 @@ def test_one_legend_for_all():
     assert len(figure.legends) == 1
     assert not any(ax.get_legend() for ax in figure.axes)
     assert sorted(names) == sorted(
-        ["calibrated", "CORP curve", "90% consistency bars", "observed, inside bar", "observed, outside bar",
-         "rows of each bin"]
+        ["calibrated", "CORP curve", "95% simultaneous consistency band", "95% simultaneous band, CORP curve",
+         "observed, inside", "observed, outside", "rows of each bin"]
     )  # fmt: skip
+    assert figure.legends[0].get_title().get_text() == "10 classes, n = 600, each with its own band"
     assert figure.get_supxlabel() == "Predicted probability"
     assert figure.get_supylabel() == "Observed frequency"
 

@@ -7,14 +7,19 @@ from compared_models import OFFERED, same, two_models
 import calibstat as cs
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "swap"])
 @pytest.mark.parametrize(("measure", "options"), OFFERED)
-def test_each_row_its_own_cluster(measure, options, method):
-    y, p, q = two_models()
-    settings = {"measure": measure, "method": method, "n_resamples": 39, "rng": 3, **options}
+def test_each_row_its_own_cluster(measure, options):
+    """The same draws; Student's quantile and the larger step of clusters make intervals a little wider."""
+    y, p, q = two_models(200)
+    settings = {"measure": measure, "n_resamples": 39, "rng": 3, **options}
     alone = cs.compare(y, {"p": p, "q": q}, **settings)
     names = [f"patient {i}" for i in range(y.size)]
-    assert same(alone, cs.compare(y, {"p": p, "q": q}, cluster=names, **settings))
+    found = cs.compare(y, {"p": p, "q": q}, cluster=names, **settings)
+    assert found.difference == pytest.approx(alone.difference, abs=1e-12)
+    for end in ("low", "high"):
+        assert getattr(found, end) == pytest.approx(getattr(alone, end), abs=0.1 * (alone.high - alone.low)[0])
+    swapped = [cs.compare(y, {"p": p, "q": q}, method="swap", cluster=c, **settings) for c in (None, names)]
+    assert same(*swapped)
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "swap"])
@@ -23,11 +28,11 @@ def test_doubled_rows_in_clusters_say_what_single_rows_say(measure, options, met
     """Binned errors alone use the predictions' own variance in bins of fewer than 30 rows."""
     y, p, q = two_models()
     settings = {"measure": measure, "method": method, "n_resamples": 39, "rng": 3, **options}
-    single = cs.compare(y, {"p": p, "q": q}, **settings)
+    single = cs.compare(y, {"p": p, "q": q}, cluster=np.arange(y.size), **settings)
     y, p, q, cluster = (np.concatenate([part, part]) for part in (y, p, q, np.arange(y.size)))
     double = cs.compare(y, {"p": p, "q": q}, cluster=cluster, **settings)
     for entry in ("difference", "low", "high", "pvalue"):
-        assert getattr(double, entry) == pytest.approx(getattr(single, entry), abs=1e-12, nan_ok=True)
+        assert getattr(double, entry) == pytest.approx(getattr(single, entry), abs=1e-9, nan_ok=True)
 
 
 def test_clusters_widen_intervals():

@@ -50,7 +50,45 @@ CELL_OF_TENTHS = np.array([0, 1, 0, 2, 0, 2])
 SHARED = CELL_OF_TENTHS[:, None] * 3
 OWN = (TENTHS * 2).astype(np.int32)
 CUMULATIVE = np.array([0.25, 0.25, 0.875, 1.0, 1.0]) * 2.0**63
+UNITS = np.array([0, 1, 1, 2, 0, 2])
+SUMMED = (CELL_OF_TENTHS[:, None] * 3 + np.zeros((1, 3), np.int64), 1)  # each class at the place of its row's cell
 INPUTS = {
+    "measures.bin_norm_form._highest": lambda: (
+        *(GENERATOR.random((3, 5)) * 0 + np.linspace(0, 1, 5), np.linspace(-1, 1, 15).reshape(3, 5), np.ones((3, 5))),
+        *(np.arange(15).reshape(3, 5) % 4, np.array([0.1, 0.2, 0.5, 1.0]), np.array([0.5, 1.0]), 1.5),
+    ),
+    "measures.class_form._powers": lambda: (TENTHS, CLASSES, SHARED, 1, 9),
+    "measures.class_form._row_sums": lambda: (TENTHS, CLASSES, SHARED, 1, np.linspace(-1, 1, 9)),
+    "measures.class_form._products": lambda: (TENTHS, CLASSES, SHARED, 1, np.arange(9), 9),
+    "measures.gce._places": lambda: (
+        *(TENTHS, TENTHS.argmax(axis=1), np.float64(0.05), np.zeros((3, 2))),
+        np.array([[0.3, np.inf], [0.4, np.inf], [0.5, np.inf]]),
+    ),
+    "measures.isotonic_form.largest_gain": lambda: (VALUE, COUNT / COUNT.sum(), RESIDUAL),
+    "measures.isotonic_form._best": lambda: (VALUE, POSITIVES, COUNT - POSITIVES, 8, 0.1, 0.5, 0.3),
+    "measures.isotonic_form._highest": lambda: (
+        *(VALUE, POSITIVES, COUNT - POSITIVES, 8, np.array([0.125, 0.5, 1.0]), 1.96, 3.9),
+    ),
+    "measures.noise._prefixes": lambda: (TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float)),
+    "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, np.zeros((11, 20))),
+    "measures.smooth_ce._on_grid": lambda: (VALUE, RESIDUAL),
+    "measures.smooth_ce._largest_sum": lambda: (np.sin(np.arange(513.0)), np.abs(np.cos(np.arange(513.0))), 1),
+    "measures.weighted_sums_form._sums": lambda: (TENTHS, CLASSES, *SUMMED, 9),
+    "measures.weighted_sums_form._row_sums": lambda: (
+        *(TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9), np.resize([1.0, -1.0], 9)),
+    ),
+    "measures.weighted_sums_form._products": lambda: (
+        *(TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9), np.arange(9), 9),
+    ),
+    "resampling.row_labels._events": lambda: (START, 8, 3, CELL_OF_TENTHS, TENTHS[:, 0], UNITS, 3),
+    "resampling.row_sums._add_counts": lambda: (
+        START,
+        6,
+        2,
+        np.array([[0.5, -1.0]] * 3),
+        np.zeros(6, np.int32),
+        np.zeros((6, 2)),
+    ),
     "data.predictions._check_vectors": lambda: (
         *(TENTHS, TENTHS.view(np.int64), np.ones(1).view(np.int64)[0], 1e-6),
         *(np.zeros(6, np.int64), np.zeros(6, np.int64)),

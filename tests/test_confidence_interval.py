@@ -71,17 +71,14 @@ def test_bca_against_scipy():
 # --- pieces of the honest intervals ----------------------------------------------------------------------------------
 
 
-def test_mean_interval_is_the_t_interval():
-    y, p = example(80)
-    p = np.round(p, 2)  # ties
-    for measure, losses in (("brier", (y - p) ** 2), ("log_loss", -np.log(np.where(y == 1, p, 1 - p)))):
-        found = cs.confidence_interval(y, p, measure=measure, confidence_level=0.9)
-        exact = stats.ttest_1samp(losses, 0).confidence_interval(0.9)
-        assert (found.low, found.high) == pytest.approx((exact.low, exact.high), rel=1e-12)
-
-
 def test_mean_interval_with_certain_predictions():
-    assert cs.confidence_interval([1, 0, 1, 0], [1.0, 0.0, 0.8, 0.1], measure="log_loss").high < np.inf
+    y, p = example(80)
+    p[:2] = y[:2]
+    found = cs.confidence_interval(y, p, measure="log_loss")
+    assert found.low < found.estimate < found.high == np.inf
+    assert f"Infinite: the prediction at row 0 is {p[0]:g}, and may fail." in str(found)
+    assert "if none of it is predicted more extremely" in found.estimand
+    assert cs.confidence_interval(cs.Sample.from_rows(y, p), measure="log_loss").high == np.inf
     for method in ("honest", "percentile", "basic", "bca"):
         found = cs.confidence_interval([1, 0, 1], [0.5, 1.0, 0.5], measure="log_loss", method=method, n_resamples=9)
         assert (found.low, found.estimate, found.high) == (np.inf, np.inf, np.inf)
@@ -94,15 +91,39 @@ def test_mean_interval_with_certain_predictions():
 
 @pytest.mark.parametrize("measure", ["ks", "kuiper", "kernel_ce"])
 def test_high_end_of_a_seminorm(measure):
-    """Far from calibration high = T + z sd of the mean of r_i w(v_i), which has a closed form."""
+    """Far from calibration the score bound of the witness of the data, which has a closed form, is almost the largest.
+
+    At temperature 3 the sum has skewness, so the reach is that of the variance and at most a third more.
+    """
     y, p = example(2000, temperature=3.0)
     sample = cs.Sample.from_rows(y, p)
     w = np.interp(p, sample.value, cs.detail(sample, measure=measure)["witness"])
     exact = ((y - p) * w).std() / np.sqrt(2000)
-    found = cs.confidence_interval(sample, measure=measure, n_resamples=4000, rng=1)
-    spread = (found.high - found.estimate) / stats.norm.ppf(0.975)
-    assert spread == pytest.approx(exact, rel=4.5 / np.sqrt(2 * 4000))
+    found = cs.confidence_interval(sample, measure=measure, n_resamples=400, rng=1)
+    assert 1 <= (found.high - found.estimate) / stats.norm.ppf(0.975) / exact < 4 / 3
     assert found.low > 0
+
+
+@pytest.mark.parametrize("measure", ["ece", "ks", "kuiper", "kernel_ce", "smooth_ce", "smooth_ece", "brier"])
+def test_no_event_leaves_the_interval_open(measure):
+    """None of n = 200 rows had the event: a chance of 3 / n would be missed with probability .05, and k is 3.9."""
+    y, p = np.zeros(200, int), np.linspace(0.0005, 0.0006, 200)
+    found = cs.confidence_interval(y, p, measure=measure, n_resamples=99, rng=1)
+    assert 3 / 200 < found.high < 4.2 / 200
+    assert found.few_events == "outcome 1 was observed in 0 of 200 rows"
+    assert "Few events: outcome 1" in str(found)
+    assert not cs.confidence_interval(*example(60), measure=measure, n_resamples=99, rng=1).few_events
+
+
+def test_few_events_of_a_loss_without_bounds():
+    y, p = example(100)
+    y = np.zeros(100, int)
+    y[:9] = 1
+    with pytest.raises(ValueError, match=r"at least 10 rows of each outcome, but outcome 1 was observed in 9 of 100"):
+        cs.confidence_interval(y, p, measure="log_loss")
+    assert cs.confidence_interval(y, p, measure="log_loss", clip=0.01).few_events
+    y[9] = 1
+    assert not cs.confidence_interval(y, p, measure="log_loss").few_events
 
 
 @pytest.mark.parametrize(
@@ -293,12 +314,10 @@ def test_no_honest_interval_where_most_rows_are_alone(monkeypatch):
         with pytest.raises(ValueError, match=r"at least 3 rows a cell .* found 1000 rows in"):
             cs.compare(y, {"a": p, "b": p**2}, measure="ece", n_bins=n_bins)
     assert cs.confidence_interval(y, p, n_bins=None, method="percentile", n_resamples=19).low > 0
-    monkeypatch.setattr(cell_form, "MANY_CELLS", np.inf)  # what would be given
-    truth, missed = family.truth("ece", n_bins=None), 0
-    for run in range(20):
-        y, p = family.sample(1000, run)
-        missed += cs.confidence_interval(y, p, n_bins=None, n_resamples=99, rng=run).high < truth
-    assert missed > 15
+    monkeypatch.setattr(cell_form, "MANY_CELLS", np.inf)  # what would be given: it holds, and says next to nothing
+    found, truth = cs.confidence_interval(y, p, n_bins=None, n_resamples=99, rng=1), family.truth("ece", n_bins=None)
+    assert found.low == 0
+    assert found.high > 3 * truth
 
 
 def test_result_and_errors():
@@ -307,16 +326,12 @@ def test_result_and_errors():
     assert (found.method, found.confidence_level, found.n, found.n_resamples) == ("honest", 0.95, 60, 99)
     assert "a lower bound on the unbinned error" in found.estimand
     assert "n_bins=5" in str(found)
-    assert found.to_frame().shape == (1, 11)
+    assert found.to_frame().shape == (1, 12)
     with pytest.raises(
-        ValueError, match="no honest interval is known for mcb; it has the methods percentile, basic, bca"
+        ValueError,
+        match=r"known for regression_ce, because it is the error of a smoother, .*; it has the methods percentile,",
     ):
-        cs.confidence_interval(y, p, measure="mcb")
-    for options in ({"norm": "l2"}, {"norm": "max"}):
-        with pytest.raises(ValueError, match="no honest interval"):
-            cs.confidence_interval(y, p, **options)
-    with pytest.raises(ValueError, match="no honest interval"):
-        cs.confidence_interval(y, p, measure="kernel_ce_squared")
+        cs.confidence_interval(y, p, measure="regression_ce")
     with pytest.raises(ValueError, match="expected a method, one of honest"):
         cs.confidence_interval(y, p, method="normal")
     with pytest.raises(ValueError, match="confidence_level between 0 and 1"):

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 from class_examples import example
+from likely_sums import high_of_rows, high_of_sums, k_of
 from scipy import stats
+from score_reach import score_reach
 
 import calibstat as cs
 from calibstat import resampling
 from calibstat.data import lenses
 from calibstat.generators import dirichlet
-from calibstat.measures.cell_form import VECTOR_STEP
+from calibstat.measures.class_form import VECTOR_STEP
 from calibstat.measures.registry import find_measure
 from calibstat.resampling import Draws, Pairs, Stage
 
@@ -24,7 +26,7 @@ CASES = {
     "tree": {"measure": "canonical_ce", "min_size": 40},
     "groups": {"measure": "canonical_ce", "min_size": 40, "lens": lenses.groups([[0, 2], [1]])},
 }
-# where the estimate is small, and the largest spread is used
+# where the estimate is small
 ONE_BIN = {
     "mean, one bin": {**CASES["mean"], "n_bins": 1},
     "max, one bin": {**CASES["max"], "n_bins": 1},
@@ -77,11 +79,9 @@ def cells_of_rows(name, prob):
 
 
 def transcription(name, predictions, alpha, n_resamples, rng):
-    """Estimate, low end (not yet gated), high end, and whether the largest spread was used.
+    """Estimate, low end (not yet gated), high end, and how exact that is.
 
-    Low is T - q(D), D = (||theta + kappa G*|| - ||theta||) / kappa, high is T + z s. The witness w is the sign of
-    theta, of the worst class alone for the maximum; s is the standard deviation over the rows of the sum over classes
-    of w * residual, or where T is small the most it can be for any w.
+    Low is T - q(D), D = (||theta + kappa G*|| - ||theta||) / kappa.
     """
     prob, label = predictions.prob.astype(float), predictions.label
     n, classes = prob.shape
@@ -98,20 +98,45 @@ def transcription(name, predictions, alpha, n_resamples, rng):
     steps = resampling.draw(predictions, Pairs(), statistic, Draws.of(rng, n_resamples), Stage.ROWS)
     rank = (1 - alpha / 2) * (n_resamples + 1)  # a whole number here, of the draw that one more exceeds at alpha / 2
     assert rank == int(rank)
-    low = estimate - np.sort(steps)[int(rank) - 1]
+    z = stats.norm.isf(alpha / 2)
+    low = estimate - reach_below(np.sort(steps)[int(rank) - 1], row_sums(what, place, prob, label, theta), what, z)
+    return estimate, low, *high_by_hand(what, place, prob, label, z)
+
+
+def row_sums(what, place, prob, label, theta):
+    """What each row adds to the sum with the signs of the data; of the maximum only in the worst class."""
+    classes = prob.shape[1]
     weight = np.sign(theta)
     if what == "max":
-        weight[np.arange(classes) != np.abs(theta).sum(axis=1).argmax()] = 0
-    scale = {"max": 1.0, "mean": 1 / classes, "l1": 1.0}.get(what, 0.5)
+        weight = weight * (np.arange(classes) == np.abs(theta).sum(axis=1).argmax())[:, None]
     residual = np.eye(classes)[label] - prob
-    contribution = scale * (weight[place[:, :, 0], place[:, :, 1]] * residual).sum(axis=1)
+    added = residual * weight[place[:, :, 0], place[:, :, 1]]
+    return added.sum(axis=1) * {"mean": 1 / classes, "l1": 1.0, "max": 1.0}.get(what, 0.5)
+
+
+def reach_below(drawn, row, what, z):
+    """The larger of the reach of resamples and of the normal one, and what skewness adds to the latter."""
+    size = {"max": 1.0, "mean": 2 / 3, "l1": 2.0}.get(what, 1.0)  # of three classes; half of 2 in total variation
+    variance = (row**2).sum() - row.sum() ** 2 / row.size
+    b = min((max(-((row - row.mean()) ** 3).sum(), 0) + 2 * size**3) / (variance + 2 * size**2), size)
+    k = (2 * z**2 + 4) / 3
+    skewness = b * k / 2 + np.sqrt(z**2 * variance + b**2 * k**2 / 4) - z * np.sqrt(variance)
+    return max(drawn, z * np.sqrt(variance) / row.size) + skewness / row.size
+
+
+def high_by_hand(what, place, prob, label, z):
+    """The high end, and how exact it is: of the maximum that of the worst class, else from all sums of cells."""
+    n, classes = prob.shape
     if what == "max":
-        largest = np.sqrt((residual**2).mean(axis=0).max())
-    else:
-        largest = np.sqrt(((scale * np.abs(residual).sum(axis=1)) ** 2).mean())
-    small = estimate < 2 * largest / np.sqrt(n)
-    reach = stats.norm.ppf(1 - alpha / 2) * (largest if small else contribution.std()) / np.sqrt(n)
-    return estimate, low, estimate + reach, small
+        return max(high_of_rows(label == k, prob[:, k], place[:, k, 1], z) for k in range(classes))
+    _, number = np.unique(place.reshape(-1, 2), axis=0, return_inverse=True)
+    number, sums = number.reshape(n, classes), number.max() + 1
+    x = np.zeros((n, sums))
+    for i in range(n):
+        for k in range(classes):
+            x[i, number[i, k]] += (label[i] == k) - prob[i, k]
+    largest = ((2 * (1 - prob[np.arange(n), label])) ** 2).sum()
+    return high_of_sums(x, z, largest, {"mean": 1 / classes, "l1": 1.0}.get(what, 0.5))
 
 
 @pytest.mark.parametrize("name", [*CASES, *ONE_BIN])
@@ -123,12 +148,11 @@ def test_against_a_transcription(name, temperature, dtype):
     predictions = from_rows(label, prob)
     seen = lenses.find_lens(CASES[name]["lens"])(predictions) if name == "groups" else predictions
     case = {**CASES, **ONE_BIN}[name]
-    estimate, low, high, small = transcription(name, resampling.in_order(seen), 0.1, 79, 6)
-    assert small if name in ONE_BIN else not small or temperature == 1
+    estimate, low, high, step = transcription(name, resampling.in_order(seen), 0.1, 79, 6)
     found = cs.confidence_interval(predictions, n_resamples=79, rng=6, confidence_level=0.9, **case)
     test = cs.calibration_test(predictions, n_resamples=79, rng=6, **case)
     assert found.estimate == pytest.approx(estimate, abs=1e-6 if dtype == np.float32 else 1e-12)
-    assert found.high == pytest.approx(high, rel=1e-5 if dtype == np.float32 else 1e-10)
+    assert found.high == pytest.approx(high, abs=step + (1e-6 if dtype == np.float32 else 1e-12))
     expected = low if low > 0 and test.pvalue <= 0.05 else 0.0
     assert found.low == pytest.approx(expected, abs=1e-5 if dtype == np.float32 else 1e-12)
     assert (found.method, found.n, found.n_resamples) == ("honest", 150, 79)
@@ -143,7 +167,8 @@ def test_low_end_is_positive_only_if_the_test_rejects(name):
         label, prob = example(120, 3, seed=seed, temperature=1 + seed / 12)
         found = cs.confidence_interval(label, prob, n_resamples=99, rng=seed, **CASES[name])
         test = cs.calibration_test(label, prob, n_resamples=99, rng=seed, **CASES[name])
-        assert 0 <= found.low <= found.estimate <= found.high
+        assert 0 <= found.low <= found.estimate
+        assert found.low <= found.high
         assert not (found.low > 0 and test.pvalue > 0.025)
         assert found.estimate == pytest.approx(cs.estimate(label, prob, **CASES[name]))
         seen.add(found.low > 0)
@@ -168,10 +193,14 @@ def test_two_distances_are_one_interval():
 
 
 def test_certain_predictions():
-    certain = np.eye(3)[[0, 1, 2, 2]]
-    for case in CASES.values():
-        found = cs.confidence_interval([0, 1, 2, 2], certain, n_resamples=19, rng=1, **case)
-        assert (found.low, found.estimate, found.high) == (0, 0, 0)
+    """No residual: k / n rows of a class may have an event, and the residuals of each such row add up to 2."""
+    certain, n = np.eye(3)[[0, 1, 2] * 40], 120
+    at = k_of(stats.norm.isf(0.025)) / n
+    for name, case in CASES.items():
+        found = cs.confidence_interval([0, 1, 2] * 40, certain, n_resamples=19, rng=1, **case)
+        most = {"mean": 2 / 3, "mean, quantiles": 2 / 3, "grid, l1": 2}.get(name, 1)
+        assert (found.low, found.estimate) == (0, 0)
+        assert found.high == pytest.approx(most * at)
     found = cs.confidence_interval([0], [[0.5, 0.25, 0.25]], n_resamples=19, rng=1, **CASES["mean"])
     assert found.low == 0
 
@@ -180,13 +209,15 @@ def test_certain_predictions():
 
 
 @pytest.mark.parametrize("measure", ["brier", "log_loss"])
-def test_mean_of_losses_is_the_t_interval(measure):
+def test_mean_of_losses_is_the_score_interval(measure):
+    """The Brier score of K classes is at most 2; a log loss is taken to be at most that of the least prediction."""
     label, prob = example(60, 4, seed=1)
     observed = prob[np.arange(60), label]
     loss = ((np.eye(4)[label] - prob) ** 2).sum(axis=1) if measure == "brier" else -np.log(observed)
-    exact = stats.ttest_1samp(loss, 0).confidence_interval(0.9)
     found = cs.confidence_interval(label, prob, measure=measure, lens="canonical", confidence_level=0.9)
-    assert (found.low, found.high) == pytest.approx((exact.low, exact.high), rel=1e-12)
+    most = 2.0 if measure == "brier" else -np.log(prob.min())
+    assert found.high == pytest.approx(loss.mean() + score_reach(loss, most, 0.9), rel=1e-10)
+    assert found.low == pytest.approx(loss.mean() - score_reach(-loss, 0.0, 0.9), rel=1e-10)
     assert found.estimate == pytest.approx(loss.mean())
 
 
@@ -194,11 +225,14 @@ def test_means_that_are_not_there():
     never = cs.confidence_interval([0, 1], [[0, 1, 0], [0, 1, 0]], measure="log_loss", lens="canonical")
     assert (never.low, never.high) == (np.inf, np.inf)
     assert never.why_infinite == "the observed outcome at row 0 had probability 0"
-    for measure in ("brier", "log_loss"):
-        with pytest.raises(ValueError, match="at least 2 rows"):
+    for measure, message in (("brier", "at least 2 rows"), ("log_loss", "any class but 0 was observed in 0 of 1 rows")):
+        with pytest.raises(ValueError, match=message):
             cs.confidence_interval([0], [[0.5, 0.25, 0.25]], measure=measure, lens="canonical")
-    fine = cs.confidence_interval([1, 1], [[0, 1, 0], [0, 0.5, 0.5]], measure="log_loss", lens="canonical")
-    assert fine.high < np.inf
+    label, prob = example(60, 3, seed=1)
+    prob[0] = np.eye(3)[label[0]]
+    open_end = cs.confidence_interval(label, prob, measure="log_loss", lens="canonical")
+    assert open_end.low < open_end.estimate < open_end.high == np.inf
+    assert open_end.why_infinite == "a prediction at row 0 is 0, and may fail"
 
 
 # --- coverage --------------------------------------------------------------------------------------------------------

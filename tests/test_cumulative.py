@@ -4,6 +4,9 @@ from hypothesis import given
 from row_strategies import rows
 
 import calibstat as cs
+from calibstat.measures import cumulative
+from calibstat.measures.cumulative import KS, Kuiper
+from calibstat.measures.noise import ClusterNoise, RowNoise
 
 
 @given(rows())
@@ -50,3 +53,43 @@ def test_a_calibrated_sample_has_no_witness():
     sample = cs.Sample.from_counts([0.5], [2], [1])
     assert cs.detail(sample, measure="ks")["witness"].tolist() == [0]
     assert cs.detail(sample, measure="kuiper")["witness"].tolist() == [0]
+
+
+# --- the largest bound over fixed thresholds and intervals -----------------------------------------------------------
+
+
+def bounds(noise, score, weights):
+    """The score bound of the sum of weight times residual, for each of these weights."""
+    for weight in weights:
+        total, variance, third = noise.moments(weight)
+        yield total + score.reach(variance, third)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@given(rows())
+def test_high_ends_are_the_largest_bounds_of_all_weights(clustered, data):
+    y, p = (np.append(part, part) for part in data)
+    sample = cs.Sample.from_rows(y, p)
+    cell, m = np.searchsorted(sample.value, p), sample.value.size
+    noise = RowNoise.of_sample(sample)
+    if clustered:
+        noise = ClusterNoise(cell, y - p, np.arange(y.size) // 2 + np.arange(y.size) % 2, m)
+    score = noise.score(0.025)
+    up_to = [(np.arange(m) < j).astype(float) for j in range(m + 1)]
+    expected = max(bounds(noise, score, [s * w for w in up_to for s in (1, -1)]))
+    assert KS().highest(sample.value, noise, score) == pytest.approx(expected, abs=1e-9)
+    between = [b - a for a in up_to for b in up_to]
+    expected = max(bounds(noise, score, between))
+    assert Kuiper().highest(sample.value, noise, score) == pytest.approx(expected, abs=1e-9)
+
+
+def test_fewer_ends_of_intervals_lose_little(monkeypatch):
+    """Each block keeps its first, its lowest and its highest point."""
+    y, p = cs.generators.temperature(1.5).sample(2000, 1)
+    sample = cs.Sample.from_rows(y, p)
+    noise, total = RowNoise.of_sample(sample), 2000 * cs.estimate(sample, measure="kuiper")
+    score = noise.score(0.025)
+    found = Kuiper().highest(sample.value, noise, score) - total
+    monkeypatch.setattr(cumulative, "BLOCKS", 10**6)
+    exact = Kuiper().highest(sample.value, noise, score) - total
+    assert 0.99 * exact < found <= exact + 1e-9

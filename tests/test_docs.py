@@ -156,6 +156,9 @@ def test_results_are_shown_where_they_are_stored(pages, tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "RESULTS", tmp_path)
     assert "calibstat study simulations/size.py" in pages.sizes_table()
     assert "calibstat study simulations/coverage.py" in pages.coverage_table()
+    assert "calibstat study simulations/coverage.py" in pages.widths_table()
+    assert "calibstat study simulations/equivalence.py" in pages.equivalence_table()
+    assert "calibstat study simulations/worst_case.py" in pages.worst_case_table()
     assert "calibstat study simulations/distances.py" in pages.distances_table()
     generators = {"calibrated": cs.generators.calibrated()}
     sizes = cs.study.run("size", generators, 50, ["ks", "ece"], replicates=4, seed=1, n_resamples=19)
@@ -164,7 +167,17 @@ def test_results_are_shown_where_they_are_stored(pages, tmp_path, monkeypatch):
     cs.study.write_table(cover, tmp_path / "coverage.csv", command="made up", seed=1)
     assert "| measure | n = 50 |" in pages.sizes_table()
     assert "made up" in pages.sizes_table()
-    assert "| ks | honest |" in pages.coverage_table()
+    assert "| ks | honest | 0.95 | 1.000 (0.398 to 1.000) | 1.000 ± 0.000 |" in pages.coverage_table()
+    cs.study.write_table(cover.assign(truth=1.0, sd_estimate=0.1, mean_width=0.784), tmp_path / "coverage.csv")
+    assert "| ks | honest | 0.95 | 2.00 | 2.00 | 1 |" in pages.widths_table()  # 2 (1.96 .1) is .392
+    case = {"kind": "Rows", "measure": "ks", "level": 0.95, "replicates": 200, "rate": 0.95, "low": 0.91, "high": 0.98}
+    case = pd.DataFrame([case | {"missed_below": 6, "missed_above": 4}])
+    cs.study.write_table(case, tmp_path / "worst_case.csv", command="made up", seed=1)
+    assert "| rows | ks | 0.95 | 0.950 (0.910 to 0.980) | 0.030 | 0.020 | 200 | 1 |" in pages.worst_case_table()
+    claims = {"measure": "bins", "generator": "uniform", "n": 50}
+    claims = pd.DataFrame([{"question": question, **claims, "rate": 0.25} for question in ("size", "power")])
+    cs.study.write_table(claims, tmp_path / "equivalence.csv", command="made up", seed=1)
+    assert pages.equivalence_table().count("| bins | uniform | 0.250 |") == 2
 
 
 def test_every_decision_is_listed(pages):
@@ -231,8 +244,7 @@ def missing_measures(study, table):
     return sorted(asked - set(table["measure"]))
 
 
-# The stored coverage is that of the intervals before SmoothECE had one, and is to be made again with other intervals.
-GRIDS = [name for name, study in STUDIES.items() if study.grids(True) and name != "coverage"]
+GRIDS = [name for name, study in STUDIES.items() if study.grids(True)]
 
 
 @pytest.mark.parametrize("name", GRIDS)

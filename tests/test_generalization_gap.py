@@ -89,7 +89,7 @@ def test_predictions_and_seeds():
 def test_errors():
     with pytest.raises(ValueError, match="expected test, a pair"):
         cs.generalization_gap(TRAIN, np.array([0, 1]))
-    with pytest.raises(ValueError, match="no honest interval"):
+    with pytest.raises(ValueError, match="no honest comparison"):
         cs.generalization_gap(TRAIN, TEST, measure="mcb")
     with pytest.raises(ValueError, match="at row 1"):
         cs.generalization_gap(TRAIN, ([0, 1], [[0.5, 0.5], [0.5, 0.6]]))

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import oracles
 import pytest
-from scipy import optimize
+from scipy import optimize, stats
 
 import calibstat as cs
 from calibstat.generators import calibrated, distorted, domain, groups, temperature
@@ -105,3 +105,28 @@ def test_exact_where_no_block_is_passed_over():
     count = np.r_[m, 2 * m - np.arange(1, m)].astype(float)
     sample = cs.Sample.from_counts(np.linspace(0.4, 0.6, m), count, np.where(np.arange(m) % 2 == 0, count, 0))
     assert cs.estimate(sample, measure="interval_ce") == pytest.approx(oracles.cheapest_intervals(sample), abs=1e-14)
+
+
+class SmallStep(cs.measures.RandomIntervalCE):
+    """Planted fault: the step of seminorms without many windows, which takes one bad window for many."""
+
+    step = 3.0
+
+
+def missed_below(measure, runs=150, n=1000):
+    """How often the low end of the honest interval is above the value, where one of sixty predictions fails."""
+    value = np.append((np.arange(60) + 0.5) / 60, 0.995)
+    chance, weight = np.append(value[:-1], 0.6), np.append(np.full(60, 0.98 / 60), 0.02)
+    truth = measure.evaluate(value, 1e6 * weight, 1e6 * weight * chance)
+    random = np.random.default_rng(9)
+    missed = 0
+    for run in range(runs):
+        count = random.multinomial(n, weight)
+        sample = cs.Sample.from_counts(value, count, random.binomial(count, chance))
+        missed += cs.confidence_interval(sample, measure=measure, n_resamples=99, rng=run).low > truth
+    return missed
+
+
+def test_one_bad_window_is_not_taken_for_many():
+    limit = stats.binom.isf(1e-4, 150, 0.03)
+    assert missed_below(cs.measures.RandomIntervalCE()) <= limit < missed_below(SmallStep())

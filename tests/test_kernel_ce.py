@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from row_strategies import rows
 
 import calibstat as cs
+from calibstat.measures.kernel_ce import KernelCE
+from calibstat.measures.noise import ClusterNoise, RowNoise
 
 
 def all_pairs(y, p, kernel, bandwidth):
@@ -78,9 +80,25 @@ def test_one_row_has_no_pair():
     assert cs.estimate([1], [0.25], measure="kernel_ce_squared") == 0
 
 
-def test_interval_only_where_it_is_a_seminorm():
-    assert cs.measures.KernelCE().has_form
-    assert not cs.measures.KernelCESquared().has_form
+@pytest.mark.parametrize("kernel", ["laplace", "gaussian"])
+def test_interval_of_the_square_is_the_square_of_the_interval(kernel):
+    random = np.random.default_rng(3)
+    p = random.random(200)
+    y = (random.random(200) < p**2).astype(int)
+    options = {"kernel": kernel, "bandwidth": 0.3, "n_resamples": 99, "rng": 1}
+    root = cs.confidence_interval(y, p, measure="kernel_ce", **options)
+    square = cs.confidence_interval(y, p, measure="kernel_ce_squared", **options)
+    assert square.low > 0
+    assert (square.low, square.high) == pytest.approx((root.low**2, root.high**2), rel=1e-12)
+
+
+def test_interval_of_the_square_of_a_calibrated_model_holds_zero():
+    # the estimate is negative in half of the samples, and the interval is of what it estimates, at least 0
+    random = np.random.default_rng(4)
+    p = random.random(300)
+    y = (random.random(300) < p).astype(int)
+    found = cs.confidence_interval(y, p, measure="kernel_ce_squared", n_resamples=99, rng=1)
+    assert found.low == 0 < found.high
 
 
 @pytest.mark.parametrize("measure", ["kernel_ce", "kernel_ce_squared"])
@@ -88,3 +106,34 @@ def test_interval_only_where_it_is_a_seminorm():
 def test_unknown_options(measure, options):
     with pytest.raises(ValueError, match="expected"):
         cs.estimate([1], [0.5], measure=measure, **options)
+
+
+# --- the largest bound over the unit ball ----------------------------------------------------------------------------
+
+
+def bounds_in_the_ball(noise, value, score, rate, functions):
+    """The bound of the sum of w(v) r for functions w = K a with a'Ka = 1, at this rate of the variance."""
+    kernel = np.exp(-np.abs(value[:, None] - value))
+    for a in functions:
+        total, variance, _ = noise.moments(kernel @ a / np.sqrt(a @ kernel @ a))
+        yield total + score.widened(score.z * np.sqrt(max(variance, 0.0)), rate)
+
+
+@pytest.mark.parametrize("clusters", [None, 12])
+def test_high_end_is_above_the_bounds_of_all_functions(clusters):
+    """Among 3000 random functions, half of them near the witness, some come near to the end."""
+    random = np.random.default_rng(2)
+    value = np.array([0.1, 0.3, 0.35, 0.8, 0.9])
+    cell = np.repeat(np.arange(5), 40)
+    residual = (random.random(200) < (value * 0.7 + 0.1)[cell]) - value[cell]
+    noise = RowNoise.of_rows(cell, residual, 5)
+    if clusters is not None:
+        noise = ClusterNoise(cell, residual, np.arange(200) % clusters, 5)
+    score, measure = noise.score(0.025), KernelCE()
+    found = measure.highest(value, noise, score)
+    total, variance, third = noise.moments(measure.witness(value, noise.first / noise.n))
+    near = noise.first / np.abs(noise.first).max() + 0.5 * random.normal(size=(1500, 5))
+    functions = [*random.normal(size=(1500, 5)), *near]
+    largest = max(bounds_in_the_ball(noise, value, score, score.rate(variance, third), functions))
+    assert largest <= found + 1e-9
+    assert largest - total > 0.8 * (found - total)

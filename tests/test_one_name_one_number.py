@@ -58,7 +58,8 @@ def numbers(y, p):
             put("test", name, of, cs.calibration_test(y, p, **asked, **FEW).statistic)
             put("detail", name, of, cs.detail(y, p, **asked).estimate) if lens is None else None
             if name in INTERVALS and math.isfinite(value):
-                put("interval", name, of, cs.confidence_interval(y, p, **asked, **FEW).estimate)
+                method = "basic" if name == "log_loss" else "honest"  # which takes ten events of either kind
+                put("interval", name, of, cs.confidence_interval(y, p, **asked, method=method, **FEW).estimate)
             if name in INTERVALS and name != "smooth_ece" and math.isfinite(value):
                 compared = cs.compare(y, {"a": p, "b": p}, **asked, **FEW)
                 put("compare", name, of, compared.estimates[0])

@@ -49,7 +49,7 @@ def test_other_things_are_refused_by_name(thing):
 )
 def test_small_and_degenerate_data_are_drawn_without_warnings(data):
     y, p = np.array(data, dtype=float).T
-    kinds = [{"strategy": "uniform"}, {"strategy": "quantile"}, {"band": "confidence"}]
+    kinds = [{"strategy": "uniform"}, {"strategy": "quantile"}, {"band": "confidence"}, {"band": "monotone"}]
     found = [cs.reliability(y, p, rng=1, n_resamples=50, **kind) for kind in kinds]
     found += [cs.detail(y, p, measure=name) for name in DETAILED]
     found += [cs.calibration_test(y, p, rng=1, n_resamples=19, measure="brier")]

@@ -1,4 +1,4 @@
-"""In no picture of many classes does anything overlap, get cut off or get read as a formula."""
+"""In no picture of one event or many classes does anything overlap, get cut off or get read as a formula."""
 
 import functools
 from dataclasses import replace
@@ -14,12 +14,19 @@ from plotted_results import (
     overlapping,
     panels,
     per_class,
+    rows,
     six_points,
 )
 
 import calibstat as cs
+from calibstat.inference.band_kinds import BANDS
 
 pytestmark = pytest.mark.usefixtures("closed_figures")
+
+
+def one_event(band):
+    """A diagram of a single event, with frequencies inside and outside."""
+    return cs.reliability(*rows(2000), band=band, rng=1)
 
 
 ALL = {
@@ -28,10 +35,12 @@ ALL = {
     "225 triangles": lambda: cells(3, 15),
     "tetrahedron": lambda: cells(4),
     "fine tetrahedron": lambda: cells(4, 8),
+    **{f"one event, {band}": functools.partial(one_event, band) for band in BANDS},
     "two classes": lambda: per_class(2),
     "three classes": lambda: per_class(3),
     "four classes": lambda: per_class(4, band="confidence"),
     "ten classes": lambda: per_class(10),
+    "bands of a curve": lambda: per_class(4, band="monotone"),
     "ten deviations": lambda: per_class(10),
     "thirty classes": lambda: per_class(30, band=None),
     "tests": lambda: made_up_tests(12),

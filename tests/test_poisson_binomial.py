@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_positives
+from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_many_positives, pmf_of_positives
 
 
 @pytest.mark.parametrize("m", [1, 5, 200])
@@ -52,3 +52,39 @@ def test_laws_of_many_tied_rows_stay_narrow():
     assert law.sum() == pytest.approx(1, abs=1e-12)
     assert law @ k == pytest.approx(mean, rel=1e-12)
     assert law @ (k - mean) ** 2 == pytest.approx(variance, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("value", "count"),
+    [([0.5], [10**6]), ([0.02, 0.3], [200_000, 60_000]), ([0.0, 0.5, 0.5, 1.0], [500, 40_000, 10_000, 700])],
+)
+def test_many_rows_on_few_predictions_have_the_same_distribution(value, count):
+    value, count = np.array(value), np.array(count, dtype=float)
+    low, pmf = pmf_of_many_positives(value, count)
+    start, direct = pmf_of_positives(value, count)
+    assert pmf.size != direct.size  # another way
+    places = np.arange(min(low, start), max(low + pmf.size, start + direct.size))
+    ours, slow = (np.interp(places, first + np.arange(part.size), part, left=0, right=0)
+                  for first, part in ((low, pmf), (start, direct)))  # fmt: skip
+    np.testing.assert_allclose(ours, slow, rtol=0, atol=2e-14)
+    np.testing.assert_allclose(ours.cumsum(), slow.cumsum(), rtol=0, atol=1e-10)
+
+
+def test_few_rows_or_many_predictions_are_convolved():
+    for value, count in (([0.2, 0.5], [30, 50]), (np.linspace(0.1, 0.9, 50_000), np.ones(50_000))):
+        low, pmf = pmf_of_many_positives(np.array(value), np.array(count, dtype=float))
+        start, direct = pmf_of_positives(np.array(value), np.array(count, dtype=float))
+        assert low == start
+        np.testing.assert_array_equal(pmf, direct)
+
+
+def test_a_billion_rows_are_nearly_normal():
+    value, count = np.linspace(0.1, 0.6, 40), np.full(40, 2.5e7)
+    low, pmf = pmf_of_many_positives(value, count)
+    mean, variance = count @ value, count @ (value * (1 - value))
+    places = low + np.arange(pmf.size)
+    assert pmf.sum() == pytest.approx(1, rel=1e-8)
+    assert pmf @ places == pytest.approx(mean, rel=1e-8)
+    assert pmf @ (places - mean) ** 2 == pytest.approx(variance, rel=1e-6)
+    at = np.searchsorted(places, mean + 2.5 * np.sqrt(variance))
+    assert pmf[at:].sum() == pytest.approx(0.0062097, rel=1e-3)  # the normal tail beyond 2.5

@@ -1,7 +1,7 @@
 """The tables that the command line prints."""
 
 import numpy as np
-from command_line import FAST, PATTERN, plain_text, run
+from command_line import COLUMNS, FAST, PATTERN, plain_text, run
 
 import calibstat as cs
 from calibstat.cli import wording
@@ -21,3 +21,12 @@ def test_class_wise_prints_every_class_and_all_together(zoo, predictions):
     assert f"Null hypothesis for each class: {found.null_hypothesis}" in text
     assert f"mean over 3 classes): {found.overall.null_hypothesis}" in text
     assert f"p = {wording.p_text(found.overall.pvalue)}" in text
+
+
+def test_equivalence_prints_every_bin(csv, rows):
+    text = plain_text(run("equivalence", csv, *COLUMNS, "--level", 0.1).stdout)
+    found = cs.equivalence_test(rows["y"], rows["p"], level=0.1)
+    assert "90 % limits, each" in text
+    for row in found.to_frame().itertuples():
+        numbers = [wording.number(x) for x in (row.mean_prediction, row.frequency, row.low, row.high)]
+        assert f"{row.left:.3g} to {row.right:.3g} 80 {' '.join(numbers[:3])} and {numbers[3]}" in text

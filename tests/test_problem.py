@@ -51,11 +51,11 @@ def test_intervals_that_are_not_there():
         with pytest.raises(ValueError, match=r"no bca interval is known .* the methods honest, percentile, basic"):
             cs.confidence_interval(LABEL, PROB, method="bca", **asked)
     for asked in (
-        {"lens": "class_wise", "reduce": "mean", "measure": "ks"},
+        {"lens": "class_wise", "reduce": "mean", "measure": "mcb"},
         {"lens": "class_wise", "reduce": "max", "measure": "brier"},
         {"lens": "class_wise", "reduce": "mean", "norm": "l2"},
-        {"measure": "canonical_ce", "distance": "l2"},
-        {"measure": "gce"},
+        {"measure": "canonical_ce", "distance": "squared_euclidean"},
+        {"measure": "gce", "norm": "l2"},
     ):
         with pytest.raises(ValueError, match="no honest interval is known for"):
             cs.confidence_interval(LABEL, PROB, **asked)

@@ -38,7 +38,7 @@ def test_columns_and_rows(question):
         ("power", {"generators": {}}, "at least one generator"),
         ("size", {"generators": SHIFTED}, "expected calibrated generators, found 'shift'"),
         ("coverage", {"methods": ["exact"]}, "expected a method"),
-        ("coverage", {"measures": ["brier", "mcb"], "methods": ["basic", "honest"]}, "no honest interval"),
+        ("coverage", {"measures": ["brier", "regression_ce"], "methods": ["basic", "honest"]}, "no honest interval"),
         ("consistency", {"n": [10, 20]}, "at least 3 numbers of rows"),
         ("ranking", {"generators": {"a": SHIFTED["shift"]}}, "at least 2 generators"),
     ],

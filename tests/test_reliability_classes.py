@@ -18,7 +18,9 @@ def equal(a, b):
     return np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
 
 
-@pytest.mark.parametrize("given", [{}, {"strategy": "quantile", "n_bins": 4}, {"band": "confidence"}, {"band": None}])
+@pytest.mark.parametrize(
+    "given", [{}, {"strategy": "quantile", "n_bins": 4}, {"band": "confidence"}, {"band": "monotone"}, {"band": None}]
+)
 def test_reliability_of_every_class(given):
     label, prob = example(150, 3)
     given = {"rng": 4, "n_resamples": 50, **given}

@@ -1,30 +1,57 @@
-"""The reliability diagram of one event shows its numbers."""
+"""The reliability diagram of one event shows its numbers and its band."""
 
 import numpy as np
 import pytest
 from plotted_results import lines, rows, segments
 
 import calibstat as cs
+from calibstat.inference.band_kinds import BANDS
 
 pytestmark = pytest.mark.usefixtures("closed_figures")
 
 
+LEGEND = {
+    "consistency": "95% simultaneous consistency band",
+    "confidence": "95% simultaneous confidence band",
+    "monotone": None,
+    "pointwise_consistency": "95% pointwise consistency bars",
+    "pointwise_confidence": "95% pointwise confidence bars",
+}
+CURVE = {
+    "consistency": "95% simultaneous band, CORP curve",
+    "monotone": "95% confidence band, non-decreasing curve",
+}
+
+
+def bars_of(ax, label):
+    """Middle or left and right, low and high of bars or boxes with this label."""
+    for boxes in ax.containers:
+        if boxes.get_label() == label:
+            return np.array([[(b.get_x(), b.get_x() + b.get_width()), (b.get_y(), b.get_y() + b.get_height())]
+                             for b in boxes.patches])  # fmt: skip
+    return np.array(segments(ax)[label]).transpose(0, 2, 1)
+
+
 @pytest.mark.parametrize("deviation", [False, True])
-@pytest.mark.parametrize("band", ["consistency", "confidence"])
+@pytest.mark.parametrize("band", BANDS)
 def test_a_reliability_diagram_shows_its_numbers(band, deviation):
     found = cs.reliability(*rows(2000), band=band, rng=1)
     ax = cs.plot(found, deviation=deviation)
     base = found.mean_prediction if deviation else 0
-    if band == "consistency":
-        points = np.vstack([lines(ax)[f"observed, {where} bar"] for where in ("inside", "outside")])
-        assert len(lines(ax)["observed, outside bar"]) == np.sum(~found.inside)
+    if band.endswith("consistency"):
+        points = np.vstack([lines(ax)[f"observed, {where}"] for where in ("inside", "outside")])
+        assert len(lines(ax)["observed, outside"]) == np.sum(~found.inside)
         points = points[np.argsort(points[:, 0])]
     else:
         points = lines(ax)["observed"]
     np.testing.assert_array_equal(points, np.column_stack([found.mean_prediction, found.frequency - base]))
-    bars = np.array(segments(ax)[f"{90 if band == 'consistency' else 95}% {band} bars"])
-    np.testing.assert_array_equal(bars[:, :, 0], np.column_stack([found.mean_prediction] * 2))
-    np.testing.assert_array_equal(bars[:, :, 1], np.column_stack([found.low - base, found.high - base]))
+    if LEGEND[band]:
+        bars = bars_of(ax, LEGEND[band])
+        if band == "confidence":  # about the whole bin
+            np.testing.assert_allclose(bars[:, 0], np.column_stack([found.left, found.right]), atol=1e-12)
+        else:
+            np.testing.assert_array_equal(bars[:, 0], np.column_stack([found.mean_prediction] * 2))
+        np.testing.assert_allclose(bars[:, 1], np.column_stack([found.low - base, found.high - base]), atol=1e-12)
     if not deviation:
         np.testing.assert_array_equal(
             lines(ax)["CORP curve"], np.column_stack([found.corp_value, found.corp_frequency])
@@ -37,6 +64,43 @@ def test_a_reliability_diagram_shows_its_numbers(band, deviation):
     low, high = ax.get_ylim()
     assert low <= points[:, 1].min()
     assert points[:, 1].max() <= high
+
+
+@pytest.mark.parametrize("deviation", [False, True])
+@pytest.mark.parametrize("band", BANDS)
+def test_the_band_of_a_curve_is_drawn_as_steps(band, deviation):
+    found = cs.reliability(*rows(2000), band=band, rng=1)
+    ax = cs.plot(found, deviation=deviation)
+    drawn = {entry.get_label(): entry for entry in ax.collections}
+    label = CURVE.get(band)
+    if label is None or (deviation and band == "consistency"):  # deviations are drawn without the CORP curve
+        assert not set(CURVE.values()) & set(drawn)
+        return
+    (path,) = drawn[label].get_paths()
+    random = np.random.default_rng(1)
+    first, last = (
+        (0, 1) if band == "monotone" else found.curve_value[[0, -1]]
+    )  # the CORP curve ends with the predictions
+    v = first + (last - first) * random.random(400)
+    low, high = (ends - (v if deviation else 0) for ends in found.curve_at(v))
+    assert path.contains_points(np.column_stack((v, low + 1e-6))).all()
+    assert path.contains_points(np.column_stack((v, high - 1e-6))).all()
+    assert not path.contains_points(np.column_stack((v, low - 1e-6))).any()
+    assert not path.contains_points(np.column_stack((v, high + 1e-6))).any()
+    bottom, top = ax.get_ylim()
+    if deviation:
+        assert bottom <= path.vertices[:, 1].min()
+        assert path.vertices[:, 1].max() <= top
+
+
+def test_the_band_of_the_corp_curve_goes_straight_between_few_predictions():
+    value = np.array([0.1, 0.3, 0.6])
+    sample = cs.Sample.from_counts(value, [90, 80, 70], [9, 24, 42])
+    found = cs.reliability(sample, rng=1)
+    drawn = {entry.get_label(): entry for entry in cs.plot(found).collections}[CURVE["consistency"]]
+    (path,) = drawn.get_paths()
+    corners = {tuple(corner) for corner in path.vertices.tolist()}
+    assert corners == {*zip(value, found.curve_low, strict=True), *zip(value, found.curve_high, strict=True)}
 
 
 def test_numbers_of_rows_are_short():

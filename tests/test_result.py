@@ -23,6 +23,7 @@ MADE = {
     "ConfidenceInterval": lambda: cs.confidence_interval(Y, P, **FEW),
     "CoxResult": lambda: cs.cox(Y, P, held_out=True),
     "Decomposition": lambda: cs.decompose(Y, P),
+    "Equivalence": lambda: cs.equivalence_test(Y, P),
     "GceFamily": lambda: cs.gce_family(LABEL, PROB),
     "GeneralizationGap": lambda: cs.generalization_gap((Y, P), (Y, P), **FEW),
     "HosmerLemeshowResult": lambda: cs.hosmer_lemeshow(Y, P, held_out=True),

@@ -11,6 +11,7 @@ from calibstat.resampling import (
     RowSums,
     Signs,
     draw,
+    weighted_counts,
 )
 from calibstat.resampling.streams import stream, word
 
@@ -37,6 +38,18 @@ def test_sums_of_drawn_rows(scheme, models):
                 sums[CELL[i, m]] += RESIDUAL[i, m]
         assert found[r, 0] == len(rows)
         np.testing.assert_allclose(found[r, 1:], sums, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_weighted_counts(n_jobs):
+    weight = np.random.default_rng(0).normal(size=(11, 2))
+    expected = np.zeros((9, 2))
+    for r in range(11):
+        for u in drawn_units(r, 9):
+            expected[u] += weight[r]
+    found = weighted_counts(9, weight, Draws(KEY, 11, n_jobs), 1)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert np.array_equal(found, weighted_counts(9, weight, Draws(KEY, 11), 1))
 
 
 @pytest.mark.parametrize("models", [1, 2])

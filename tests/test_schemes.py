@@ -28,4 +28,5 @@ def test_stages_keep_their_numbers():
         "COMPARE": 6,
         "BINS": 6,
         "SIGNS": 7,
+        "TOGETHER": 8,
     }

@@ -1,14 +1,19 @@
 """The honest interval of SmoothECE: against a slow inversion, its gate, and its coverage."""
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from row_strategies import weighted_rows
 from scipy import stats
 
 import calibstat as cs
 from calibstat import resampling
 from calibstat.inference.calibration_tests import p_value
 from calibstat.measures.registry import find_measure
-from calibstat.measures.smooth_ece import cosines, curve
+from calibstat.measures.smooth_ece import SmoothECE, cosines, curve
 from calibstat.resampling import Draws, Labels, Pairs, Stage
 
 FALSE_ALARM = 1e-4
@@ -68,6 +73,99 @@ def test_extremes(rows):
     assert 0 <= found.low <= found.high <= 1
 
 
+# --- the high end ----------------------------------------------------------------------------------------------------
+
+
+def kernel(grid, value, bandwidth):
+    """The reflected Gaussian kernel, by sums over reflections."""
+    mirrors = [value, *(side * value + 2 * k for side in (1, -1) for k in range(-4, 5) if (side, k) != (1, 0))]
+    density = sum(np.exp(-0.5 * ((grid[:, None] - mirror) / bandwidth) ** 2) for mirror in mirrors)
+    return density / (math.sqrt(2 * math.pi) * bandwidth)
+
+
+def trapezoid(points):
+    part = np.full(points, 1 / (points - 1))
+    part[[0, -1]] /= 2
+    return part
+
+
+def example(seed):
+    random = np.random.default_rng(seed)
+    n = int(random.choice([5, 30, 200, 1000]))
+    p = [random.random(n), random.beta(0.2, 2, n), random.integers(0, 5, n) / 4, random.beta(0.1, 0.1, n)][seed % 4]
+    y = random.random(n) < [p, p**1.5, np.minimum(3 * p, 1), 0.01][seed // 4 % 4]
+    return SmoothECE().linear_form(cs.Sample.from_rows(y.astype(int), p)), random
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_no_signs_have_a_bound_above_the_highest(seed):
+    form, random = example(seed)
+    noise, score = form.noise, form.noise.score([0.1, 0.025, 0.005][seed % 3])
+    bandwidth = max(form.estimate, 0.02) + random.uniform(0, 0.2)
+    highest = form.highest(bandwidth, score)
+    grid = np.linspace(0, 1, 801)
+    smooth = trapezoid(grid.size)[:, None] * kernel(grid, form.sample.value, bandwidth)
+    smoothed = kernel(grid, form.sample.value, bandwidth) @ noise.first
+    third = np.trapezoid(np.abs(kernel(grid, form.sample.value, bandwidth / math.sqrt(3)) @ noise.third), grid)
+    for k in range(60):
+        if k % 3 == 0:
+            signs = np.repeat(random.choice([-1.0, 1.0], 801), random.integers(1, 801))[: grid.size]
+        elif k % 3 == 1:
+            signs = np.sign(smoothed + random.uniform(0, 1) * np.abs(smoothed).max() * random.uniform(-1, 1))
+        else:
+            signs = np.sin(random.uniform(0, 20) * grid + random.uniform(0, 6))
+        weight = signs @ smooth
+        total, variance, cube = noise.moments(weight)
+        assert total + float(score.reach(variance, cube)) <= highest * (1 + 1e-4)
+        assert cube <= third * (1 + 1e-4) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_highest_against_matrices(seed):
+    """The same bound with the matrix M written out, over signs at 801 points."""
+    form, _ = example(seed)
+    noise, score, bandwidth = form.noise, form.noise.score(0.025), max(form.estimate, 0.05)
+    grid = np.linspace(0, 1, 801)
+    part = trapezoid(grid.size)
+    k = kernel(grid, form.sample.value, bandwidth)
+    h = k @ noise.first
+    matrix = (k * noise.second) @ k.T
+    sign = np.where(h < 0, -1.0, 1.0)
+    gain = matrix @ part - sign * (matrix @ (part * sign))
+    third = part @ np.abs(kernel(grid, form.sample.value, bandwidth / math.sqrt(3)) @ noise.third)
+    slow = np.inf
+    for slope, height in zip(*score.lines(noise.second.sum(), third), strict=True):
+        changed = 2 * np.maximum(2 * slope * gain - np.abs(h), 0)
+        slow = min(slow, part @ np.abs(h) + slope * (part * sign) @ matrix @ (part * sign) + part @ changed + height)
+    assert form.highest(bandwidth, score) == pytest.approx(slow, rel=2e-3)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_high_end_is_where_the_bound_turns(seed):
+    form, _ = example(seed)
+    high, score = form.high(0.025), form.noise.score(0.025)
+    if high < 1:
+        assert form.highest(high, score) / form.noise.n <= high
+        assert form.highest(high - 2e-5, score) / form.noise.n >= high - 2e-5
+    wider = [form.highest(t, score) for t in np.linspace(high, 1, 9)]
+    assert np.all(np.diff(wider) <= 1e-3 * wider[0])  # its weights are among those of narrower bandwidths
+
+
+@given(weighted_rows(), st.sampled_from([0.1, 0.025, 0.005]))
+def test_any_rows(data, tail):
+    form = SmoothECE().linear_form(cs.Sample.from_rows(*data))
+    score, high = form.noise.score(tail), form.high(tail)
+    assert max(form.estimate, min(score.k / form.noise.n, 1)) - 1e-5 <= high <= 1
+
+
+def test_without_an_event_it_is_what_may_happen_unseen():
+    high = SmoothECE().linear_form(cs.Sample.from_rows([0] * 40, [0.0] * 40)).high(0.025)
+    assert high == pytest.approx((2 * stats.norm.ppf(0.975) ** 2 + 4) / 3 / 40, abs=2e-5)
+
+
+# --- coverage --------------------------------------------------------------------------------------------------------
+
+
 def test_a_fixed_bandwidth_has_none():
     with pytest.raises(ValueError, match="no honest interval is known"):
         cs.confidence_interval([0, 1], [0.2, 0.7], measure="smooth_ece", bandwidth=0.1)
@@ -78,6 +176,9 @@ MODELS = {
     "shift": cs.generators.shift(0.4),
     "five": cs.generators.temperature(1.4, [0.1, 0.3, 0.5, 0.7, 0.9]),
     "waves": cs.generators.high_frequency(3),
+    # predicted a third of what happens; and half predicted .1, never happen, beside others that are too low
+    "rare": cs.generators.domain([0.5, 0.5], [0.002, 0.004], [0.0007, 0.0013]),
+    "rivals": cs.generators.domain([0.5, 0.5], [0, 0.62], [0.1, 0.4]),
 }
 
 
@@ -98,5 +199,6 @@ def test_coverage(name):
 
 
 @pytest.mark.slow
-def test_a_usual_interval_is_found_out():
-    assert covered(MODELS["calibrated"], "percentile", 100) < stats.binom.ppf(FALSE_ALARM, 100, 0.94)
+@pytest.mark.parametrize("name", ["calibrated", "rare"])
+def test_a_usual_interval_is_found_out(name):
+    assert covered(MODELS[name], "percentile", 100) < stats.binom.ppf(FALSE_ALARM, 100, 0.94)

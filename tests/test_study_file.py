@@ -287,6 +287,15 @@ def test_data_are_given_to_a_study_that_takes_them(tmp_path, write):
     assert header.startswith(f"# command: calibstat study {tmp_path.name}/tiny.py --data 'my data.npz'; seed: 1;")
 
 
+def test_a_study_that_keeps_parts_of_its_table_is_given_a_folder(tmp_path, write):
+    table = (
+        "lambda *, quick, n_jobs, store: __import__('pandas').DataFrame({'question': ['own'], 'where': [str(store)]})"
+    )
+    path = write(table=table, takes_store=True, figures="lambda table: {}")
+    found, _ = load_study(path).run(tmp_path / "none")
+    assert found["where"].tolist()[-1] == str(tmp_path / "none/stores/tiny/table")
+
+
 def test_data_that_a_study_does_not_take_are_refused(tmp_path, write):
     found = run("study", write(), "--out", tmp_path / "out", "--data", "my.npz")
     assert found.exit_code == 2

@@ -1,4 +1,4 @@
-"""The command line: `calibstat demo`, `measures`, `test`, `interval`, `compare`, `report` and `study`.
+"""The command line: `calibstat demo`, `measures`, `test`, `interval`, `equivalence`, `compare`, `report` and `study`.
 
 Whatever is slow to load is imported inside the command that needs it, so that help is quick.
 """
@@ -27,6 +27,7 @@ from calibstat.cli.options import (
 )
 from calibstat.cli.printed_tables import (
     table,
+    table_of_bins,
     table_of_classes,
     table_of_findings,
     table_of_measures,
@@ -197,6 +198,47 @@ def interval(
         say(*about(data, how), grid)
         for name, each in found.items():
             say(report.say_interval(MEASURES[name].info.title, each), f"What is estimated: {each.estimand}")
+        say(*words.CAUTIONS[1:], style="dim")
+
+
+@app.command("equivalence")
+def show_margin(
+    file: File,
+    label: Label,
+    prob: Prob,
+    margin: Annotated[float, typer.Option("--margin", help="The largest error that does not matter.")] = 0.05,
+    by: Annotated[
+        str, typer.Option("--by", metavar="BINS", help="bins, or a measure of calibration error such as ece or ks.")
+    ] = "bins",
+    n_bins: Annotated[
+        int | None, typer.Option("--n-bins", help="Number of bins, fixed beforehand. Default: 5; of a measure its own.")
+    ] = None,
+    level: Annotated[float, typer.Option("--level", help="Largest probability of a false claim, below 1/2.")] = 0.05,
+    lens: LensText = None,
+    n_resamples: Resamples = None,
+    rng: Seed = 0,
+) -> None:
+    """Test whether the outcomes are within a margin of the predictions."""
+    with one_line_errors():
+        from calibstat import equivalence_test
+        from calibstat.cli import wording as words
+        from calibstat.cli.input_files import read_data
+        from calibstat.cli.lens_syntax import view
+
+        data, how = read_data(file, label, prob)
+        found = equivalence_test(
+            data,
+            margin=margin,
+            by=by,
+            level=level,
+            lens=view(data, lens).lens,
+            n_resamples=n_resamples,
+            rng=rng,
+            n_jobs=-1,
+            **({} if n_bins is None else {"n_bins": n_bins}),
+        )
+        grid = [] if found.count is None else [table_of_bins(found)]
+        say(*about(data, how), *grid, *str(found).splitlines())
         say(*words.CAUTIONS[1:], style="dim")
 
 

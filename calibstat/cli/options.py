@@ -47,7 +47,7 @@ Reduce = Annotated[
     typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Otherwise each class is tested, and all by their mean."),
 ]
 ReduceToOne = Annotated[str | None, typer.Option("--reduce", metavar="HOW", help=f"{REDUCE}Default: mean.")]
-Method = Annotated[str, typer.Option("--method", help="honest, percentile, basic or bca.")]
+Method = Annotated[str, typer.Option("--method", help="honest, bracket, percentile, basic or bca.")]
 Level = Annotated[float, typer.Option("--level", help="Confidence level, between 0 and 1.")]
 Resamples = Annotated[
     int | None, typer.Option("--n-resamples", help="Number of resamples: 999, or 99 where they take long.")

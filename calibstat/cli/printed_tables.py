@@ -1,4 +1,4 @@
-"""Printed tables: findings, tests, classes, measures, models and their differences."""
+"""Printed tables: findings, tests, classes, bins, measures, models and their differences."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from calibstat.cli.class_report import ClassFindings
     from calibstat.cli.report import Finding
     from calibstat.inference.compare import Comparison
+    from calibstat.inference.equivalence_test import Equivalence
 
 
 class VisibleTable(Table):
@@ -78,6 +79,17 @@ def table_of_classes(found: ClassFindings) -> Table:
     for k in found.shown():
         p, holm = p_text(test.pvalue[k]), p_text(test.pvalue_holm[k])
         grid.add_row(Text(str(test.names[k])), f"{found.happened[k]:,}", number(estimate[k]), p, holm)
+    return grid
+
+
+def table_of_bins(found: Equivalence) -> Table:
+    """Make the table of bins: mean prediction, observed frequency, and limits of the mean outcome probability."""
+    from calibstat.cli.wording import number, percent
+
+    grid = table("Predictions", ">Rows", ">Mean", ">Frequency", f">{percent(1 - found.level)} limits, each")
+    for left, right, rows, mean, frequency, low, high in found.to_frame().to_numpy():
+        where, ends = f"{left:.3g} to {right:.3g}", f"{number(low)} and {number(high)}"
+        grid.add_row(where, f"{rows:,.0f}", number(mean), number(frequency), ends)
     return grid
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from calibstat.data.observations import EVENT
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.inference.calibration_tests import CalibrationTestResult, calibration_test
-from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.inference.confidence_interval import ConfidenceInterval, TooFewEvents, confidence_interval
 from calibstat.inference.problem import pose
 from calibstat.inference.reliability_diagrams import Reliability
 from calibstat.measures import Measure
@@ -72,7 +73,10 @@ def assess(
     settings |= {"n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
     test = calibration_test(data, **settings)
     known = interval and problem.is_honest
-    found = confidence_interval(data, method="honest", confidence_level=level, **settings) if known else None
+    found = None
+    if known:
+        with suppress(TooFewEvents):  # shown without an interval
+            found = confidence_interval(data, method="honest", confidence_level=level, **settings)
     return Finding(problem.measure, test.statistic, test, found)
 
 
@@ -138,15 +142,22 @@ def say_left_out(measures: Sequence[str], rows: float) -> list[str]:
 
 def say_interval(title: str, interval: ConfidenceInterval) -> str:
     """Report an interval."""
-    if interval.why_infinite:
+    if math.isinf(interval.estimate):
         return f"{title}: infinite on these rows and in the population they come from, because {interval.why_infinite}."
     where = f"between {number(interval.low)} and {number(interval.high)}"
     if interval.low <= 0:
         where = f"at most {number(interval.high)}, and may be 0"
+    if math.isinf(interval.high):
+        where = f"at least {number(interval.low)}, and may be infinite, because {interval.why_infinite}"
+    few = f" {_capital(interval.few_events)}: this rests on what was not observed." if interval.few_events else ""
     return (
         f"{title}: {number(interval.estimate)} on these rows; in the population they come from it is {where}, "
-        f"with {percent(interval.confidence_level)} confidence ({interval.method} method)."
+        f"with {percent(interval.confidence_level)} confidence ({interval.method} method).{few}"
     )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def interval_text(interval: ConfidenceInterval | None) -> str:

@@ -25,7 +25,7 @@ def as_clusters(cluster: Any, n: int) -> np.ndarray:
         raise ValueError("expected at least 2 clusters, found 1")
     if len(found) < FEWEST_CLUSTERS:
         warnings.warn(
-            f"{len(found)} clusters are few: below {FEWEST_CLUSTERS}, intervals are too short and p-values too small",
+            f"{len(found)} clusters are few: below {FEWEST_CLUSTERS}, the bootstrap of clusters is not to be trusted",
             UserWarning,
             stacklevel=4,  # at the line that calls the verb
         )

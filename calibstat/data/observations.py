@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -29,6 +29,29 @@ def subject(lens: str) -> str:
 
 
 @dataclass(frozen=True)
+class Rarest:
+    """An outcome, how often it was observed, and in how many rows or clusters."""
+
+    outcome: str
+    count: int
+    total: int
+    counted: str
+
+    @classmethod
+    def of(cls, names: Sequence[Any], label: np.ndarray, unit: np.ndarray | None) -> Rarest:
+        """Return the rarest of these outcomes of rows, or if `unit` is given of the clusters in which they occur."""
+        if unit is not None:
+            label = np.unique(np.stack([unit, label]), axis=1)[1]
+        count = np.bincount(label, minlength=len(names))
+        total = int(count.sum()) if unit is None else int(unit.max()) + 1
+        least = int(count.argmin())
+        return cls(str(names[least]), int(count[least]), total, "rows" if unit is None else "clusters")
+
+    def __str__(self) -> str:
+        return f"{self.outcome} was observed in {self.count} of {self.total} {self.counted}"
+
+
+@dataclass(frozen=True)
 class Observations(ABC):
     """Outcomes and predictions seen through a lens, with the null hypothesis of calibration in words."""
 
@@ -49,6 +72,14 @@ class Observations(ABC):
     @abstractmethod
     def impossible(self) -> str:
         """Name the first row whose observed outcome had probability 0, which makes log losses infinite; "" if none."""
+
+    @abstractmethod
+    def certain(self) -> str:
+        """Name the first row with a prediction of exactly 0 or 1; "" if there is none."""
+
+    @abstractmethod
+    def rarest(self, unit: np.ndarray | None = None) -> Rarest:
+        """Return the outcome that was observed least often, in rows or in clusters; `unit` numbers that of each row."""
 
     @property
     def class_names(self) -> tuple[Any, ...]:
@@ -119,6 +150,18 @@ class BinaryData(Observations):
         bad = (value == 0) & (positives > 0) | (value == 1) & (positives < count)
         return f"an observed outcome had probability 0, at prediction {value[np.argmax(bad)]:g}" * bool(bad.any())
 
+    def certain(self) -> str:
+        bad = np.isin(self.prob, (0, 1))
+        where = f"at row {int(np.argmax(bad))} " if self.rows is not None else ""
+        return f"the prediction {where}is {self.prob[np.argmax(bad)]:g}, and may fail" if bad.any() else ""
+
+    def rarest(self, unit: np.ndarray | None = None) -> Rarest:
+        if unit is None:
+            positives, n = (int(part.sum()) for part in (self.sample.positives, self.sample.count))
+            least = min((positives, "outcome 1"), (n - positives, "outcome 0"))
+            return Rarest(least[1], least[0], n, "rows")
+        return Rarest.of(("outcome 0", "outcome 1"), self.float_rows()[0].astype(np.int64), unit)
+
 
 @dataclass(frozen=True)
 class _OfClasses(Observations):
@@ -135,12 +178,26 @@ class _OfClasses(Observations):
         certain = (self.predictions.largest == 1) & (self.predictions.top != label)
         return _of_row((prob[np.arange(label.size), label] == 0) | certain)
 
+    def certain(self) -> str:
+        bad = (self.predictions.prob == 0).any(axis=1)
+        return f"a prediction at row {int(np.argmax(bad))} is 0, and may fail" if bad.any() else ""
+
+    def rarest(self, unit: np.ndarray | None = None) -> Rarest:
+        names = [f"class {name}" for name in self.class_names]
+        return Rarest.of(names, self.predictions.label, unit)
+
 
 @dataclass(frozen=True)
 class MulticlassData(_OfClasses):
     """Labels and predictions of K classes, considered jointly."""
 
     kind = "multiclass"
+
+    def rarest(self, unit: np.ndarray | None = None) -> Rarest:
+        label = self.predictions.label
+        common = int(np.bincount(label).argmax())
+        names = (f"class {self.class_names[common]}", f"any class but {self.class_names[common]}")
+        return Rarest.of(names, (label != common).astype(np.int64), unit)
 
 
 @dataclass(frozen=True)

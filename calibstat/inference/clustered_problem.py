@@ -9,8 +9,11 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.inference.drawable import Drawable
+from calibstat.inference.p_values import p_value
 from calibstat.measures.linear_form import RowForm
-from calibstat.resampling import Clusters, Draws, RowSums, Signs, Stage
+from calibstat.resampling import Clusters, Draws, Labels, LabelsOfClusters, RowLabels, RowSums, Signs, Stage
+
+FEW_EVENTS = 10  # clusters
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,30 @@ class ClusteredProblem(Drawable):
         """
         sums = RowSums(self.form.cell, self.form.residual, self.form.theta.size)
         return resampling.draw(sums, Signs(self.unit), self.form.norm, draws, Stage.SIGNS)
+
+    def pvalue_if_calibrated(self, draws: Draws) -> float:
+        """Return the largest p-value of the tests by signs, by independent labels and, of few events, by clusters'.
+
+        Calibration does not say how the outcomes of one cluster depend on each other. Signs keep the squares of the
+        observed residuals, which are tiny where no event was observed; labels are drawn from the predictions.
+        """
+        found = [self.draw_null(draws), self._draw_labels(Labels(), draws, Stage.LABELS)]
+        if self.fewest_events < FEW_EVENTS:
+            found.append(self._draw_labels(LabelsOfClusters(self.unit), draws, Stage.TOGETHER))
+        return max(p_value(self.form.estimate, null, "greater") for null in found)
+
+    @property
+    def fewest_events(self) -> float:
+        """The least of the clusters with outcome 1 and with outcome 0, observed and expected of clusters of one row."""
+        prediction, outcome = self.form.prediction, self.form.residual + self.form.prediction > 0.5
+        size = np.bincount(self.unit)
+        expected = float((np.bincount(self.unit, prediction) / size).sum())
+        observed = [np.unique(self.unit[rows]).size for rows in (outcome, ~outcome)]
+        return min(*observed, expected, size.size - expected)
+
+    def _draw_labels(self, scheme: Labels | LabelsOfClusters, draws: Draws, stage: Stage) -> np.ndarray:
+        labels = RowLabels(self.form.cell, self.form.prediction, self.form.theta.size)
+        return resampling.draw(labels, scheme, self.form.norm, draws, stage)
 
     def draw_pairs(self, draws: Draws) -> np.ndarray:
         return self._draw_clusters(self.form.norm, draws)

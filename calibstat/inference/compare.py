@@ -109,6 +109,7 @@ def compare(
     *,
     measure: str | Measure | type[Measure] = "kernel_ce",
     lens: Any = None,
+    reduce: str | None = None,
     method: str = "bootstrap",
     reference: str | None = None,
     adjust: str = "holm",
@@ -131,10 +132,13 @@ def compare(
         The predictions of each model, two models or more, for the same rows.
     measure : str or Measure
         A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``. For "bootstrap":
-        `kernel_ce`, `ece` (L1), `ks`, `kuiper`, `smooth_ce`, `brier`, `log_loss`, or a user-defined measure of such a
-        kind. For "swap" any binary measure.
+        `kernel_ce`, `ece` (L1), `ks`, `kuiper`, `smooth_ce`, `brier`, `log_loss`, `canonical_ce` in total variation or
+        L1, or a user-defined measure of such a kind. For "swap" any binary measure.
     lens : str or Lens, optional
-        As for `estimate`: a lens with a binary outcome, or any for `brier` and `log_loss`.
+        As for `estimate`: a lens with a binary outcome; "canonical" for `canonical_ce`, `brier` and `log_loss`; or
+        "class_wise" for `ece` (L1).
+    reduce : {"mean", "max"}, optional
+        For lens "class_wise", and then needed: the mean over the classes, or the largest.
     method : {"bootstrap", "swap"}
         "bootstrap" tests that the measures of two models are equal, and gives an interval for their difference. "swap"
         is an exact permutation test of the stronger hypothesis that the two are exchangeable, without an interval.
@@ -144,7 +148,8 @@ def compare(
         How p-values are adjusted for the number of pairs: Holm, which bounds the chance of any false finding, or
         Benjamini and Hochberg, which bounds the share of false ones among the findings.
     cluster : array_like, shape (n,), optional
-        The cluster of each row (a patient, a day): its rows are drawn, or permuted, together. Not for samples.
+        The cluster of each row (a patient, a day): its rows are drawn, or permuted, together. Not for samples, and not
+        for `canonical_ce` and "class_wise".
     confidence_level : float
         Between 0 and 1; of each interval by itself.
     n_resamples : int, optional
@@ -171,14 +176,18 @@ def compare(
 
     Notes
     -----
-    Null hypothesis of "bootstrap": both models have the same measure in the population, whatever it is. Differences of
-    errors near zero are not normal, and the usual bootstrap rejects too often there; the interval takes the bias of
-    each error as large as it can be (directional bootstrap of the one, linear one of the other) and may be
-    conservative. The p-value is its inversion; for `kernel_ce` that of the squared errors, whose bias is known, which
-    finds more: it may be small where the interval holds 0, or the other way round. All of this is approximate: with
-    rare outcomes differences are found too often. Of two models that are equally wrong in opposite directions, 100 rows
-    at a prevalence of .02, it finds a difference at 5 % in .15 (`kernel_ce`) to .52 (`ece`) of samples, with 1000 rows
-    in .05 to .08 (study `approximate_tests`).
+    Null hypothesis of "bootstrap": both models have the same measure in the population, whatever it is. An error is the
+    largest weighted sum of residuals that its weights allow. The high end of A - B is the largest bound over fixed
+    weights of A of their sum, less B's error, with the noise of both from the same draws; those of A's error in the
+    population are fixed too, so that nothing has to be known of ties between them. B's noise is the directional
+    bootstrap, which is asymptotic. Skewness, and events that were not observed, are added. The low end is that of B - A
+    with its sign changed. The largest bound is looked for by a few steps upwards from several starts. The interval may
+    be conservative: if both errors are small, or models nearly identical, a difference is rarely found. Of mean losses
+    the ends are score bounds of the rows' differences, without draws; a row that was not observed may differ by as much
+    as the loss is bounded, and for `log_loss` by as much as any row that was. An end may be infinite if a prediction is
+    0 or 1. The p-value is the smallest alpha at which the interval of level 1 - alpha excludes 0, from the same weights
+    as the ends; of draws, one that makes alpha / 2 * (n_resamples + 1) whole. How often a difference is found where
+    there is none is the study `comparison`.
 
     Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the
     distribution of the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need
@@ -188,9 +197,9 @@ def compare(
     as 0, and as ties. Rows are put in the order of outcomes and then predictions (of models by their names) before any
     is drawn, so that neither their order nor that of the models shows; "swap" does so for each pair.
 
-    A p-value is at least 2 / (n_resamples + 1) ("swap": half of that) and is adjusted for the number of pairs, so many
-    pairs need many resamples. Rows (or clusters) are independent. Cost: a pass over the rows of all models for each
-    resample, and the measure's own.
+    A p-value from draws is at least 2 / (n_resamples + 1) ("swap": half of that), of mean losses 2e-12, and is adjusted
+    for the number of pairs, so many pairs need many resamples. Rows (or clusters) are independent. Cost: for each
+    resample a pass over the rows of all models and the measure's own, and for each pair two passes with up to 50 sums.
 
     References
     ----------
@@ -219,7 +228,8 @@ def compare(
     if not paired and (method == "swap" or cluster is not None):
         what = "method 'swap'" if method == "swap" else "cluster"
         raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")
-    problems = [_pose(name, *each, measure, options, lens=lens, labels=labels) for name, each in data.items()]
+    settings = {"lens": lens, "reduce": reduce, "labels": labels}
+    problems = [_pose(name, *each, measure, options, **settings) for name, each in data.items()]
     draws = Draws.of(rng, problems[0].measure.draws(n_resamples), n_jobs)
     pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
     if reference is not None:
@@ -241,7 +251,7 @@ def compare(
         paired=paired,
         adjust=adjust,
         confidence_level=confidence_level,
-        null_hypothesis=_null(method, cluster is not None, paired, problems[0].holds_cells(False)),
+        null_hypothesis=_null(method, cluster is not None, paired, problems[0].holds_cells(True)),
         measure=str(problems[0].measure),
         lens=problems[0].lens,
         n=found.n,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ from calibstat.data.checks import check_level
 from calibstat.data.clusters import as_clusters
 from calibstat.data.observations import EVENT
 from calibstat.inference.drawable import Drawable
-from calibstat.inference.p_values import p_value
 from calibstat.inference.problem import Problem, pose
 from calibstat.measures.base import Measure
+from calibstat.measures.linear_form import Form
 from calibstat.resampling import Draws
 from calibstat.resampling.quantiles import quantiles
 from calibstat.result import Result
@@ -31,7 +31,7 @@ class ConfidenceInterval(Result):
         The measure on the data.
     confidence_level : float
         The nominal coverage probability.
-    method : {"honest", "percentile", "basic", "bca"}
+    method : {"honest", "bracket", "percentile", "basic", "bca"}
         The method of the interval.
     estimand : str
         The quantity that it is meant to cover, in one sentence.
@@ -40,7 +40,9 @@ class ConfidenceInterval(Result):
     n, n_resamples : int
         Rows and resamples.
     why_infinite : str
-        The row that makes the estimate infinite; empty if it is finite.
+        The row that makes the high end infinite; empty if it is finite.
+    few_events : str
+        The outcome that was observed fewer than 10 times, in rows or clusters; empty if none was.
     """
 
     low: float
@@ -54,9 +56,12 @@ class ConfidenceInterval(Result):
     n: int
     n_resamples: int
     why_infinite: str = ""
+    few_events: str = ""
 
     def __str__(self) -> str:
         infinite = f"Infinite: {self.why_infinite}.\n" if self.why_infinite else ""
+        if self.few_events:
+            infinite += f"Few events: {self.few_events}; the interval rests on what was not observed.\n"
         return (
             f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
             f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
@@ -64,7 +69,12 @@ class ConfidenceInterval(Result):
         )
 
 
-METHODS = ("honest", "percentile", "basic", "bca")
+METHODS = ("honest", "bracket", "percentile", "basic", "bca")
+FEW_EVENTS = 10  # of either outcome, below which a result says so
+
+
+class TooFewEvents(ValueError):
+    """The mean of a loss without bounds, of which too few events were observed to know anything of it."""
 
 
 def confidence_interval(
@@ -93,12 +103,13 @@ def confidence_interval(
         A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
     reduce : {"mean", "max"}
         For lens "class_wise", and then needed: the mean over the classes, or the largest.
-    method : {"honest", "percentile", "basic", "bca"}
-        "honest" is built to cover also at and near calibration, and exists for `ece` (L1), `ks`, `kuiper`,
-        `kernel_ce`, `smooth_ce`, `smooth_ece`, `brier` and `log_loss` of a binary outcome; for class-wise `ece` (L1);
-        and for `canonical_ce` in total variation or L1, and canonical `brier` and `log_loss`. The others are the usual
-        bootstrap intervals, for every measure ("bca" for binary outcomes only): near calibration they miss the true
-        value (see Notes).
+    method : {"honest", "bracket", "percentile", "basic", "bca"}
+        "honest" is built to cover wherever the truth is: near calibration, with rare outcomes, where two parts of an
+        error nearly tie. `calibstat.MEASURES` have it if ``has_form``: most, also class-wise with `reduce` and
+        canonical; the others raise with the reason. "bracket", for `interval_ce`, `surrogate_interval_ce`,
+        `lower_distance` and `upper_distance`, goes from the honest low end of a measure that is never above to the
+        honest high end of one that is never below. The others are the usual bootstrap intervals, for every measure
+        ("bca" for binary outcomes only): near calibration they miss the true value (see Notes).
     confidence_level : float
         Between 0 and 1.
     n_resamples : int, optional
@@ -122,21 +133,37 @@ def confidence_interval(
 
     Notes
     -----
-    Assumes independent rows, or with `cluster` independent clusters. `honest`: the low end is 0 unless the
-    labels-only test of the same measure rejects at (1 - confidence_level) / 2, so at calibration it is exact for
-    every n. The high end is an approximation that can fail where either outcome is observed fewer than about ten times
-    and, except for `ece`, where two weighted sums of residuals nearly attain the measure. That of `ece` allows for the
-    upward bias of the estimate and may lie below it. `brier` and `log_loss` are means, and `honest` is the t interval
-    of a mean; that of an infinite `log_loss` is [inf, inf], by any method, because the row that makes it infinite
-    occurs in the population too. The high end of class-wise and canonical measures is computed in the same way. Cells
-    that depend on the data are kept fixed, and the interval is for the population error over these cells: quantile bins
-    by every method, trees by "honest". `ece` over more than 100 cells of fewer than 3 rows on average, such as the
-    level sets of predictions that hardly repeat, has no honest interval. `percentile` and `bca` hardly ever cover a
-    calibrated model's error of zero, `basic` does far too seldom. Cost: two passes of `n_resamples` over the data;
-    `bca` one evaluation for each distinct row more.
-    With clusters the low end is 0 unless a test by random signs, one for all residuals of a cluster, rejects
-    calibration; that test is exact for symmetric residuals only. All of this needs many clusters (a warning is given
-    for fewer than 30). The estimand weighs rows, not clusters, equally.
+    Assumes independent rows, or with `cluster` independent clusters. `honest`: a calibration error is the largest of
+    many weighted sums of residuals. The high end is the largest score bound of any of these sums, each fixed
+    beforehand, with an allowance for two events that were not observed: without an event it is about 3.9 / n at .95.
+    That of `ece` also allows for the upward bias of the estimate and may lie below it. The low end takes the bias from
+    a directional bootstrap, with the same allowance, and is 0 unless the labels-only test of the same measure rejects
+    at (1 - confidence_level) / 2, so at calibration it is exact for every n. Statements, proofs and what is only
+    asymptotic are on the docs page "How intervals are made"; how often intervals miss, in the studies `coverage` and
+    `worst_case`. With fewer than 10 rows of either outcome `few_events` says so.
+
+    `brier` and other bounded means have the score bound of a mean at both ends. `log_loss` has no bound: its interval
+    is for a population of which no part is predicted more extremely than these rows are, its high end is infinite if
+    a prediction is exactly 0 or 1, and it raises below 10 rows of either outcome; ``clip=`` bounds it. Where a row has
+    an infinite loss the interval is [inf, inf] by any method, because the row occurs in the population too.
+
+    Cells that depend on the data are kept fixed, and the interval is for the population error over these cells:
+    quantile bins by every method, trees by "honest". `ece` over more than 100 cells of fewer than 3 rows on average,
+    such as the level sets of predictions that hardly repeat, has no honest interval. `percentile` and `bca` hardly ever
+    cover a calibrated model's error of zero, `basic` does far too seldom. Cost: two passes of `n_resamples` over the
+    data; `bca` one evaluation for each distinct row more.
+
+    `bracket`: on every population smooth_ce / 2 <= lower distance <= true distance <= upper distance <= interval_ce <=
+    surrogate_interval_ce <= random_interval_ce at width 1 / 2**k plus this width, and lower distance <= 2 smooth_ce
+    (Błasiok et al. 2023, arXiv:2211.16886). The low end is half that of `smooth_ce`; the high end is that of the error
+    at the width 1 / 2**k nearest to n**(-1/3) / 3, plus this width, or for `lower_distance` twice that of `smooth_ce`
+    plus 1 / (2 grid). That of `upper_distance` also holds the true distance, which needs more than predictions and
+    outcomes. A bracket holds the value with at least the nominal probability, and does not shrink to it as n grows.
+
+    With clusters all rows of one may have the event together, so that without an event the high end is about 4 over
+    their number. The low end is 0 unless tests by random signs of clusters, by independent labels and, of few events,
+    by labels that clusters share all reject calibration; they are not exact. There is a warning below 30 clusters. The
+    estimand weighs rows, not clusters, equally.
 
     References
     ----------
@@ -149,7 +176,7 @@ def confidence_interval(
     >>> sample = cs.Sample.from_counts([0.2, 0.7], [500, 500], [150, 350])
     >>> found = cs.confidence_interval(sample, measure="ks", rng=1)
     >>> round(found.estimate, 3), round(found.low, 2), round(found.high, 2)
-    (0.05, 0.02, 0.07)
+    (0.05, 0.02, 0.08)
     """
     if method not in METHODS:
         raise ValueError(f"expected a method, one of {', '.join(METHODS)}; found {method!r}")
@@ -160,16 +187,28 @@ def confidence_interval(
     alpha = 1 - confidence_level
     drawn: Drawable = problem.drawn_from("confidence_interval")
     estimate = drawn.statistic()
-    if problem.is_mean and np.isinf(estimate):
+    infinite = problem.is_mean and np.isinf(estimate)
+    unit = None if cluster is None or infinite else as_clusters(cluster, int(drawn.n))
+    if unit is not None:
+        drawn = _in_clusters(problem, unit, method)
+        estimate = drawn.statistic()
+    rarest, not_extrapolated = problem.data.rarest(unit), False
+    if infinite:
         low = high = np.inf  # what was observed once occurs in the population too: its mean is infinite
+    elif method == "honest":
+        form = drawn.linear_form()
+        if not form.is_bounded and rarest.count < FEW_EVENTS:
+            raise TooFewEvents(
+                f"no honest interval is known for {problem.title} of few events, because a row that was not observed "
+                f"may have any loss: expected at least {FEW_EVENTS} {rarest.counted} of each outcome, but {rarest}; "
+                "clip= bounds the loss"
+            )
+        low, high = honest_interval(drawn, form, alpha, draws)
+        not_extrapolated = not form.is_bounded
+    elif method == "bracket":
+        low, high = bracket_interval(problem, alpha, draws)
     else:
-        if cluster is not None:
-            drawn = _in_clusters(problem, cluster, int(drawn.n), method)
-            estimate = drawn.statistic()
-        if method == "honest":
-            low, high = honest_interval(drawn, alpha, draws)
-        else:
-            low, high = bootstrap_interval(drawn, estimate, method, alpha, draws)
+        low, high = bootstrap_interval(drawn, estimate, method, alpha, draws)
     smallest, largest = problem.measure.info.bounds
     return ConfidenceInterval(
         low=float(np.clip(low, smallest, largest)),
@@ -177,52 +216,72 @@ def confidence_interval(
         estimate=estimate,
         confidence_level=confidence_level,
         method=method,
-        estimand=_estimand(problem, method),
+        estimand=_estimand(problem, method, not_extrapolated),
         measure=str(problem.measure),
         lens=problem.lens,
         n=int(drawn.n),
         n_resamples=draws.n,
-        why_infinite=problem.data.impossible() if problem.measure.is_mean and np.isinf(high) else "",
+        why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(high) else "",
+        few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
     )
 
 
 def _need_method(problem: Problem, method: str) -> None:
     if not problem.is_one_number:
         raise ValueError("expected reduce 'mean' or 'max' for an interval, or lens one_class(k), found 'class_wise'")
-    known = ("honest",) * problem.is_honest + problem.bootstraps
+    known = ("honest",) * problem.is_honest + ("bracket",) * (problem.bracket() is not None) + problem.bootstraps
     if method not in known:
-        raise ValueError(f"no {method} interval is known for {problem.title}; it has the methods {', '.join(known)}")
+        why = problem.measure.why_no_interval if method == "honest" else ""
+        why = f", because {why}" if why else ""
+        raise ValueError(
+            f"no {method} interval is known for {problem.title}{why}; it has the methods {', '.join(known)}"
+        )
 
 
-def _in_clusters(problem: Problem, cluster: Any, n: int, method: str) -> Drawable:
-    unit = as_clusters(cluster, n)
-    found = None if method == "bca" else problem.in_clusters(unit)
+def _in_clusters(problem: Problem, unit: np.ndarray, method: str) -> Drawable:
+    found = None if method in ("bca", "bracket") else problem.in_clusters(unit)
     if found is None:
         raise ValueError(f"no {method} interval with clusters is known for {problem.title}")
     return found
 
 
-def _estimand(problem: Problem, method: str) -> str:
+def _estimand(problem: Problem, method: str, not_extrapolated: bool) -> str:
     """Say in one sentence what an interval is for."""
     measure = problem.measure
     settings = ", ".join(f"{name}={value!r}" for name, value in measure.options.items())
     title = measure.info.title + (f" ({settings})" if settings else "")
     title += f", {problem.lens}," if problem.lens != EVENT else ""
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
+    beyond += measure.given if method == "honest" else ""
     beyond += "; a lower bound on the unbinned error" if problem.is_coarse else ""
-    return f"{title} of the population these rows are an independent sample of{beyond}."
+    beyond += ", if none of it is predicted more extremely than these rows are" if not_extrapolated else ""
+    bracket = "a bracket, which holds this with at least the nominal probability and does not shrink to it: "
+    return (
+        f"{bracket * (method == 'bracket')}{title} of the population these rows are an independent sample of{beyond}."
+    )
 
 
-def honest_interval(drawn: Drawable, alpha: float, draws: Draws) -> tuple[float, float]:
+def honest_interval(drawn: Drawable, form: Form, alpha: float, draws: Draws) -> tuple[float, float]:
     """Return the ends of the honest interval, from the linear form of the measure."""
-    form = drawn.linear_form()
-    low, high = form.ends(lambda: drawn.draw_form(form, draws), alpha)
+    low, high = form.low(lambda: drawn.draw_form(form, draws), alpha / 2), form.high(alpha / 2)
     if form.is_mean:
         return low, high
     if low > 0:  # the gate: a low end above 0 denies calibration, so the exact test has to deny it too
-        gated = p_value(drawn.statistic(), drawn.draw_null(draws), "greater") > alpha / 2
-        low = 0.0 if gated else low
+        low = 0.0 if drawn.pvalue_if_calibrated(draws) > alpha / 2 else low
     return max(low, 0.0), high
+
+
+def bracket_interval(problem: Problem, alpha: float, draws: Draws) -> tuple[float, float]:
+    """Return the honest low end of the measure below and the honest high end of the measure above, as a bracket."""
+    bracket = problem.bracket()
+    assert bracket is not None
+    below, above = (
+        replace(problem, measure=measure).drawn_from("confidence_interval")
+        for measure in (bracket.below, bracket.above)
+    )
+    low, _ = honest_interval(below, below.linear_form(), alpha, draws)
+    high = above.linear_form().high(alpha / 2)
+    return bracket.share * low, bracket.times * high + bracket.width
 
 
 def bootstrap_interval(

@@ -16,7 +16,7 @@ from calibstat.data.observations import observe
 from calibstat.data.sample import need_counts
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss
-from calibstat.measures.corp import recalibrated
+from calibstat.measures.isotonic_form import recalibrated
 from calibstat.measures.regression_ce import regression
 from calibstat.resampling import Draws, Pairs, Stage
 from calibstat.result import Result

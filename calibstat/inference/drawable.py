@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.inference.p_values import p_value
 from calibstat.measures.linear_form import Form
 from calibstat.resampling import Draws
 
@@ -26,6 +27,10 @@ class Drawable(ABC):
     @abstractmethod
     def draw_null(self, draws: Draws) -> np.ndarray:
         """Return the statistic of every resample under calibration."""
+
+    def pvalue_if_calibrated(self, draws: Draws) -> float:
+        """Return the p-value of the test of calibration by the same measure."""
+        return p_value(self.statistic(), self.draw_null(draws), "greater")
 
     @abstractmethod
     def draw_pairs(self, draws: Draws) -> np.ndarray:

@@ -185,7 +185,7 @@ def generalization_gap(
     error_low, error_high = confint_proportions_2indep(
         errors[0], unseen.n, errors[1], seen.n, compare="diff", method="newcomb", alpha=1 - confidence_level
     )
-    diagram = reliability(unseen, band="confidence")
+    diagram = reliability(unseen, band="pointwise_confidence")
     assert diagram.low is not None
     assert diagram.high is not None
     mean, frequency = diagram.mean_prediction, diagram.frequency

@@ -19,8 +19,10 @@ from calibstat.data.sample import Sample
 from calibstat.inference.clustered_problem import ClusteredProblem
 from calibstat.inference.drawable import Drawable
 from calibstat.measures.base import Measure, MulticlassMeasure
-from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.binary_kinds import Bracket, Statistic
+from calibstat.measures.class_row_form import rows_of_classes
 from calibstat.measures.linear_form import Form, Order, RowForm
+from calibstat.measures.mean_form import need_finite
 from calibstat.measures.registry import find_measure
 from calibstat.resampling import CellSums, Draws, Labels, Pairs, Stage, VectorSums
 from calibstat.resampling.schemes import OfRows
@@ -80,6 +82,10 @@ class Problem(Drawable):
     def is_honest(self) -> bool:
         """Whether an honest interval is known."""
 
+    def bracket(self) -> Bracket | None:
+        """Return two measures that bracket this one, or None where none are known."""
+        return None
+
     @property
     def is_one_number(self) -> bool:
         """Whether the measure is one number, and not one for each class."""
@@ -102,6 +108,11 @@ class Problem(Drawable):
         """
         return ()
 
+    @property
+    def takes_clusters(self) -> bool:
+        """Whether the linear form by rows, if there is one, is also known for clusters."""
+        return True
+
     def row_form(self, order: Order = slice(None)) -> RowForm:
         """Return the linear form by rows, in this order of the rows."""
         raise NotImplementedError(f"no form by rows is known for {self.title}")
@@ -120,7 +131,7 @@ class Problem(Drawable):
     def in_clusters(self, unit: np.ndarray) -> ClusteredProblem | None:
         """Return the problem with its rows in clusters, numbered from 0, or None where none is known."""
         contents = self.contents()
-        if not contents:
+        if not contents or not self.takes_clusters:
             return None
         order, unit_in_order = resampling.canonical_order(contents, unit)
         assert unit_in_order is not None
@@ -147,19 +158,22 @@ class BinaryProblem(Problem):
     def is_coarse(self) -> bool:
         return self.measure.is_coarse
 
+    def bracket(self) -> Bracket | None:
+        return self.measure.bracket(self.n)
+
     def estimate(self) -> float:
         if self.data.rows is None:
             return self.measure.estimate(self.data.sample)
         return self.measure.estimate_rows(*self.data.rows)
 
     def statistic(self) -> float:
-        return self.measure.estimate(self.data.sample)
+        sample = self.data.sample
+        return self.measure.estimate(sample) if self.measure.has_value(sample.value) else np.nan
 
     def detail(self) -> tuple[float, int | float, dict[str, Any]]:
         sample = self.data.sample
         fields = self.measure.detail(*sample.arrays)
-        estimate = self.measure.estimate(sample) if self.measure.has_value(sample.value) else np.nan
-        return estimate, sample.n, fields and {"value": sample.value, **fields}
+        return self.statistic(), sample.n, fields and {"value": sample.value, **fields}
 
     def holds_cells(self, always: bool) -> bool:
         return self.measure.makes_cells
@@ -265,10 +279,17 @@ class MulticlassProblem(Problem):
 
     def contents(self) -> tuple[np.ndarray, ...]:
         losses = self.measure.losses(self.predictions)
-        return () if losses is None else (losses,)
+        if losses is not None:
+            need_finite(str(self.measure), losses, self.predictions.prob)  # before rows are put in order
+            return (losses,)
+        return _columns(self.predictions) if self.measure.has_row_form else ()
+
+    @property
+    def takes_clusters(self) -> bool:
+        return self.is_mean
 
     def row_form(self, order: Order = slice(None)) -> RowForm:
-        return self.measure.row_form(self.predictions, order)
+        return self.measure.row_form(resampling.taken(self.predictions, order))
 
 
 @dataclass(frozen=True)
@@ -338,12 +359,32 @@ class ClassWiseProblem(Problem):
         assert self.reduce is not None
         return self.measure.class_form(self.predictions, self.reduce)
 
+    def contents(self) -> tuple[np.ndarray, ...]:
+        known = self.reduce is not None and self.measure.has_class_row_form
+        return _columns(self.predictions) if known else ()
+
+    @property
+    def takes_clusters(self) -> bool:
+        return False
+
+    def row_form(self, order: Order = slice(None)) -> RowForm:
+        assert self.reduce is not None
+        predictions = resampling.taken(self.predictions, order)
+        return rows_of_classes(self.measure.class_form(predictions, self.reduce))
+
     def draw_form(self, form: Any, draws: Draws) -> np.ndarray:
         return _draw_vectors(self.predictions, form, draws)
 
 
+def _columns(predictions: Predictions) -> tuple[np.ndarray, ...]:
+    """Return the label and the prediction of each class, row by row."""
+    return predictions.label, *predictions.prob.T
+
+
 def _draw_vectors(predictions: Predictions, form: Any, draws: Draws) -> np.ndarray:
-    """Return the moves of a form over cells and classes; a mean has none to draw."""
+    """Return the moves of a form over cells and classes, or of one by rows; a mean has none to draw."""
+    if form.place is None:
+        return np.asarray(form.moves(resampling.draw(predictions, Pairs(), form.of_rows, draws, Stage.ROWS)))
     sums = VectorSums(predictions, form.place, form.along, form.theta.size)
     return resampling.draw(sums, Pairs(), form.moves, draws, Stage.ROWS)
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.inference.band_kinds import BANDS
+from calibstat.inference.reliability_bands import Steps
 from calibstat.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
+
+COMPARED = {"frequency": "observed frequencies", "mean_prediction": "mean predictions"}
 
 
 @dataclass(frozen=True)
@@ -26,12 +30,17 @@ class Reliability(Result):
     left, right : ndarray, shape (n_bins_used,)
         Edges of each bin; unless of equal width, its smallest and its largest prediction.
     low, high : ndarray, shape (n_bins_used,), or None
-        Ends of the bars: with `band` "consistency" for the frequency of a calibrated model, with "confidence" for the
-        true frequency.
-    band : {"consistency", "confidence"} or None
-        The kind of bars.
+        Ends of the band in each bin: of a consistency band for the frequency of a calibrated model, of a confidence
+        band for the average outcome probability. None with `band` "monotone" or None.
+    curve_value, curve_low, curve_high : ndarray, shape (n_places,), or None
+        Ends of the band of a curve at some of the predictions, ascending: with `band` "consistency" of the CORP curve
+        of a calibrated model (at all predictions, if at most 50 are distinct), with "monotone" of the outcome
+        probability. Else None. Between two of these predictions
+        the lower end is that of the left one and the upper end that of the right one; see `curve_at`.
+    band : {"consistency", "confidence", "monotone", "pointwise_consistency", "pointwise_confidence"} or None
+        The kind of band.
     band_level : float or None
-        The probability of each bar, taken alone.
+        The probability of the whole band; if pointwise, of each bar taken alone.
     corp_value, corp_frequency : ndarray, shape (n_corners,)
         The CORP curve: predictions at the ends of every flat piece of their isotonic recalibration, and its value.
     strategy : {"uniform", "quantile", "given", "one-prediction"}
@@ -41,7 +50,7 @@ class Reliability(Result):
     n : int or float
         Rows, or total weight.
     n_resamples : int
-        Resamples behind the bars (0 if none were drawn).
+        Resamples behind the band of the CORP curve, or behind pointwise consistency bars (0 if none were drawn).
     """
 
     mean_prediction: np.ndarray
@@ -51,6 +60,9 @@ class Reliability(Result):
     right: np.ndarray
     low: np.ndarray | None
     high: np.ndarray | None
+    curve_value: np.ndarray | None
+    curve_low: np.ndarray | None
+    curve_high: np.ndarray | None
     band: str | None
     band_level: float | None
     corp_value: np.ndarray
@@ -62,14 +74,51 @@ class Reliability(Result):
 
     @property
     def inside(self) -> np.ndarray | None:
-        """Whether each bar contains what it is compared with, up to rounding.
+        """Whether the band contains, in each bin, what it is compared with, up to rounding.
 
-        Consistency bars are compared with the observed frequency, confidence bars with the mean prediction.
+        Consistency bands are compared with the observed frequency, confidence bands with the mean prediction.
         """
-        if self.low is None or self.high is None:
+        if self.band is None or self.low is None or self.high is None:
             return None
-        inner = self.frequency if self.band == "consistency" else self.mean_prediction
-        return (self.low - 1e-9 <= inner) & (inner <= self.high + 1e-9)
+        compared = getattr(self, BANDS[self.band].compared or "")
+        return (self.low - 1e-9 <= compared) & (compared <= self.high + 1e-9)
+
+    @property
+    def corp_inside(self) -> bool | None:
+        """Whether the CORP curve lies in its consistency band everywhere, up to rounding; None without that band."""
+        if self.band != "consistency" or self.curve_value is None or self.curve_low is None or self.curve_high is None:
+            return None
+        fitted = np.interp(self.curve_value, self.corp_value, self.corp_frequency)
+        return bool(((self.curve_low - 1e-9 <= fitted) & (fitted <= self.curve_high + 1e-9)).all())
+
+    @property
+    def crosses(self) -> bool | None:
+        """Whether the lower line of the band of a curve is above the upper one somewhere; None without such a band.
+
+        Where that of the outcome probability crosses, it does decrease somewhere, at the level 1 - `band_level`.
+        """
+        if self.curve_low is None or self.curve_high is None:
+            return None
+        return bool((self.curve_low > self.curve_high).any())
+
+    @property
+    def steps(self) -> Steps | None:
+        """The band of a curve."""
+        if self.curve_value is None or self.curve_low is None or self.curve_high is None:
+            return None
+        return Steps(self.curve_value, self.curve_low, self.curve_high)
+
+    def curve_at(self, prediction: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lower and the upper end of the band of a curve at any predictions.
+
+        Raises
+        ------
+        ValueError
+            If the band has no curve.
+        """
+        if self.steps is None:
+            raise ValueError(f"expected a band of a curve, 'consistency' or 'monotone', found {self.band!r}")
+        return self.steps.at(np.asarray(prediction, dtype=float))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each bin."""
@@ -81,16 +130,28 @@ class Reliability(Result):
     def __str__(self) -> str:
         bins = self.count.size
         text = f"Reliability in {bins} {self.strategy} bin{'s' * (bins != 1)}, {self.lens}, n = {self.n:.10g}"
-        if self.inside is None or self.band_level is None:
+        if self.band is None or self.band_level is None:
             return f"{text}."
-        consistency = self.band == "consistency"
-        return (
-            f"{text}: {'observed frequency' if consistency else 'mean prediction'} outside its {self.band_level:.4g} "
-            f"{self.band} bar in {np.sum(~self.inside)} of {bins}.\n"
-            f"Each bar stands alone: all {bins} hold {'a calibrated model' if consistency else 'the true frequencies'} "
-            f"with probability of only about {self.band_level:.4g}^{bins} = {self.band_level**bins:.2g}"
-            f"{', more if bins hold few rows' if consistency else ''}."
-        )
+        kind = BANDS[self.band]
+        band, promise = f"{self.band_level:.4g} {kind.name}", kind.promise(self.band_level, bins)
+        if kind.compared is None:
+            text += f", and the {band}."
+        else:
+            text += f": {self._where(COMPARED[kind.compared])} the {band}."
+        if self.corp_inside is not None:
+            where = "lies inside" if self.corp_inside else "leaves"
+            promise += f" The CORP curve {where} its own {self.band_level:.4g} band."
+        elif self.crosses:
+            promise += f" Its lines cross, so the probability does fall somewhere (level {1 - self.band_level:.4g})."
+        return f"{text}\n{promise}"
+
+    def _where(self, compared: str) -> str:
+        """Say how many of what is compared with the band lie outside."""
+        assert self.inside is not None
+        outside = int(np.sum(~self.inside))
+        if not outside:
+            return f"all {compared} lie inside"
+        return f"{outside} of {self.inside.size} {compared} {'lies' if outside == 1 else 'lie'} outside"
 
 
 MANY = 20  # classes, above which only the WORST are printed
@@ -154,7 +215,20 @@ class ClassWiseReliability(Result):
             lines += [f"{self.names[k]!s:{width}}  {frequency[k]:13.4f}  {predicted[k]:15.4f}  {self.error[k]:8.4f}"]
         if many:
             lines += [f"and {len(self.names) - WORST} more, each with ECE at most {self.error[shown[-1]]:.4f}"]
+        lines += self._bands()
         return "\n".join(lines)
+
+    def _bands(self) -> list[str]:
+        """Say in how many classes nothing leaves the band of the class."""
+        first, inside = self.diagrams[0], [found.inside for found in self.diagrams]
+        if first.band is None:
+            return []
+        band = f"Each class has its own {first.band_level:.4g} {BANDS[first.band].name}"
+        compared = COMPARED.get(BANDS[first.band].compared or "")
+        if compared is None:
+            return [f"{band}."]
+        kept = sum(bool(np.all(each)) for each in inside)
+        return [f"{band}; all {compared} lie inside in {kept} of {len(inside)} classes."]
 
 
 @dataclass(frozen=True)

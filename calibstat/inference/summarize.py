@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from calibstat.data.models import predictions_of_models
 from calibstat.data.observations import SUBJECTS, subject
 from calibstat.data.predictions import Predictions
 from calibstat.inference.compare import compare
-from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.confidence_interval import TooFewEvents, confidence_interval
 from calibstat.inference.problem import Problem, pose
 from calibstat.measures import registry
 from calibstat.result import Result, read_only
@@ -36,8 +37,8 @@ class Summary(Result):
     subjects : tuple of str, length 7
         What each is of: "outcome 1", "the most likely class" or "all classes jointly".
     estimate, low, high : ndarray, shape (M, 7)
-        The measures and the ends of their intervals; the ends are nan for "average_ce" and
-        "adaptive_calibration_error", which have none. Both ends of an infinite logarithmic loss are infinite.
+        The measures and the ends of their intervals; the ends are nan for "average_ce", which has none, and for a
+        logarithmic loss of few events. Both ends of an infinite one are infinite.
     warnings : tuple of str
         The rows that make a logarithmic loss infinite, and the models with a lower ECE than the reference but a worse
         proper score.
@@ -177,8 +178,8 @@ def summarize(
     logarithmic loss and the Brier score. For two classes all are of outcome 1, as in every other verb, except
     the accuracy and the canonical `adaptive_calibration_error`; for more classes the calibration errors are of the most
     likely class and the two scores canonical. The printed result says which is which. All intervals are `honest`, see
-    `confidence_interval`; `average_ce` and `adaptive_calibration_error` have none; that of an infinite loss is
-    [inf, inf].
+    `confidence_interval`; `average_ce` has none, nor has a logarithmic loss of fewer than ten events; that of an
+    infinite loss is [inf, inf].
 
     A recalibration can lower a calibration error and lose information: predicting the accuracy for every row does.
     Proper scores get worse then. A warning is given for every model whose `ece` is below that of the reference while
@@ -211,7 +212,12 @@ def summarize(
     questions = {name: question(name, models[names[0]].n_classes, clip) for name in MEASURES[1:]}
     found = {name: _row(predictions, questions, settings) for name, predictions in models.items()}
     table = np.array([[cell[:3] for cell in row] for row in found.values()])
-    infinite = [f"{name}: log_loss is infinite: {cell[3]}." for name, row in found.items() for cell in row if cell[3]]
+    infinite = [
+        f"{name}: log_loss {'is infinite' if np.isinf(cell[0]) else 'has no upper limit'}: {cell[3]}."
+        for name, row in found.items()
+        for cell in row
+        if cell[3]
+    ]
     return Summary(
         names=names,
         measures=MEASURES,
@@ -241,11 +247,12 @@ def _row(
     ordered = resampling.in_order(predictions)  # so that sums do not depend on the order of the rows
     for arguments in questions.values():
         problem = _posed(ordered, arguments)
-        if not problem.is_honest:
-            row.append((problem.estimate(), np.nan, np.nan, ""))
-            continue
-        found = confidence_interval(predictions, **arguments, **settings)
-        row.append((found.estimate, found.low, found.high, found.why_infinite))
+        found = None
+        if problem.is_honest:
+            with suppress(TooFewEvents):  # shown without an interval
+                found = confidence_interval(predictions, **arguments, **settings)
+        alone = (problem.estimate(), np.nan, np.nan, "")
+        row.append((found.estimate, found.low, found.high, found.why_infinite) if found else alone)
     return row
 
 

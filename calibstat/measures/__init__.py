@@ -9,6 +9,7 @@ from calibstat.measures.base import Info, Measure, MulticlassMeasure
 from calibstat.measures.mean_loss import MeanLoss, MulticlassMeanLoss
 from calibstat.measures.binary_kinds import Statistic
 from calibstat.measures.multiclass_kinds import VectorBinned, VectorStatistic
+from calibstat.measures.cell_norms import AbsoluteSum, CellNorm, Euclidean, Largest
 from calibstat.measures.registry import MEASURES, measure
 
 # the registry lists measures in this order
@@ -40,17 +41,21 @@ __all__ = [
     "MCB",
     "MEASURES",
     "SKCE",
+    "AbsoluteSum",
     "AverageCE",
     "Binned",
     "Brier",
     "CanonicalCE",
+    "CellNorm",
     "ECEDebiased",
     "ECEWidth",
+    "Euclidean",
     "Info",
     "IntervalCE",
     "KernelCE",
     "KernelCESquared",
     "Kuiper",
+    "Largest",
     "LogLoss",
     "LowerDistance",
     "MeanLoss",

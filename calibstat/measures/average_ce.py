@@ -21,6 +21,7 @@ NEUMANN = (
     bounds=(0, 1),
     sound=False,
     symmetric=False,
+    no_interval="a bin of few rows counts as much as the others",
 )
 class AverageCE(UniformBins):
     """The mean over non-empty equal-width bins of the gap between mean outcome and mean prediction.

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from calibstat.data.predictions import Predictions
-from calibstat.measures.linear_form import Form, Order, RowForm
+from calibstat.measures.linear_form import Form, RowForm
 from calibstat.measures.population_value import VectorPopulation
 
 
@@ -39,6 +39,8 @@ class Info:
         leaves this one out, and says so; 0: always.
     resamples : int
         The default number of resamples of a test or an interval.
+    no_interval : str
+        Why no honest interval is known.
     """
 
     title: str = ""
@@ -53,6 +55,7 @@ class Info:
     resolution: float = 0.0
     slow_above: float = math.inf
     resamples: int = 999
+    no_interval: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,6 +148,16 @@ class Measure:
         """Whether the cells depend on the sample, so that resamples can keep those of the data."""
         return False
 
+    @property
+    def why_no_interval(self) -> str:
+        """Why no honest interval is known under these options, for messages."""
+        return self.info.no_interval
+
+    @property
+    def given(self) -> str:
+        """What the honest interval takes from these rows as given, for the sentence on what it is for."""
+        return ""
+
     def multiclass(self) -> MulticlassMeasure | None:
         """Return the measure of several classes jointly that belongs to this one, or None."""
         return None
@@ -195,12 +208,17 @@ class MulticlassMeasure(Measure, ABC):
         """Return the linear form of the measure, from which the honest interval is computed."""
         raise NotImplementedError(f"no honest interval is known for {self}")
 
+    @property
+    def has_row_form(self) -> bool:
+        """Whether the linear form is also known row by row, for comparisons of models."""
+        return False
+
     def losses(self, predictions: Predictions) -> np.ndarray | None:
         """Return the loss of each row, of which the measure is the mean, shape (n,); None of any other measure."""
         return None
 
-    def row_form(self, predictions: Predictions, order: Order) -> RowForm:
-        """Return the linear form row by row, in this order of the rows, for clusters and comparisons of models."""
+    def row_form(self, predictions: Predictions) -> RowForm:
+        """Return the linear form row by row, for clusters and comparisons of models."""
         raise NotImplementedError(f"no form by rows is known for {self}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -10,11 +11,13 @@ import numpy as np
 
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.measures import cell_form, linear_form
+from calibstat.measures import all_classes_form, cell_form, class_form, linear_form
 from calibstat.measures.base import Measure
 from calibstat.measures.cell_sums import cell_sums
 from calibstat.measures.linear_form import Form, LinearForm, Order, RowForm
+from calibstat.measures.noise import Noise
 from calibstat.measures.population_value import FINE, NO_EDGES, BinaryPopulation
+from calibstat.measures.score_bound import Score
 
 
 class Statistic(Measure, ABC):
@@ -108,9 +111,18 @@ class Statistic(Measure, ABC):
         """Whether the linear form is also known for the mean and the maximum over all classes."""
         return False
 
+    @property
+    def has_class_row_form(self) -> bool:
+        """Whether that form is also known row by row, for comparisons of models."""
+        return False
+
     def linear_form(self, sample: Sample) -> Form:
         """Return the linear form over distinct predictions or cells, from which the honest interval is computed."""
         raise NotImplementedError(f"no honest interval is known for {self}")
+
+    def bracket(self, n: float) -> Bracket | None:
+        """Return two measures with honest intervals that bracket this one, for `n` rows, or None."""
+        return None
 
     def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample, order: Order) -> RowForm:
         """Return the linear form row by row, the rows `y` and `p` in this order; `sample` is their summary."""
@@ -121,24 +133,35 @@ class Statistic(Measure, ABC):
         raise NotImplementedError(f"no form over classes is known for {self}")
 
 
+@dataclass(frozen=True)
+class Bracket:
+    """Two measures between which a measure is on every population.
+
+    It is at least `share` times `below` and at most `times` times `above` plus `width`. None of these may be chosen by
+    the outcomes.
+    """
+
+    below: Statistic
+    share: float
+    above: Statistic
+    times: float = 1.0
+    width: float = 0.0
+
+
 class Seminorm(Statistic):
     """A binary measure that is a seminorm of the residuals.
 
     It defines `norm`, and `witness` where one is known. It gets what a `Statistic` gets, and honest intervals, also of
-    clusters, comparisons of models, and values on generators.
+    clusters and of classes, comparisons of models, and values on generators. `highest` may be defined to make the
+    intervals shorter.
 
-    Four class variables may be set. `step` is the step of the numerical delta method, None where no honest interval is
-    known. Where the estimate is below `floor` standard errors, the upper end uses the largest standard deviation that
-    any witness can have; without a witness it always does. `hilbert` says that the square is a squared norm of a
-    Hilbert space, whose bias is known. `weak` says that the seminorm hardly changes when residuals of neighbouring
-    predictions are exchanged.
+    Two class variables may be set. `step` is the step of the numerical delta method, None where no honest interval is
+    known. `weak` says that the seminorm hardly changes when residuals of neighbouring predictions are exchanged.
     """
 
     plugs_in: ClassVar[bool] = True
     weak: ClassVar[bool] = False
     step: ClassVar[float | None] = 3.0
-    floor: ClassVar[float] = 2.0
-    hilbert: ClassVar[bool] = False
 
     @abstractmethod
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
@@ -150,6 +173,13 @@ class Seminorm(Statistic):
         The sum of weight times residual equals the seminorm for these residuals, and exceeds it for no others.
         """
         return None
+
+    def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
+        """Return the largest upper bound of the sum of weight times residual for any fixed weights, times n.
+
+        The default needs no more than weights in [-1, 1]: it adds the largest reach that any of them has.
+        """
+        return noise.n * float(self.norm(value, noise.first / noise.n)) + float(score.reach(*noise.largest()))
 
     @property
     def is_weak(self) -> bool:
@@ -168,13 +198,20 @@ class Seminorm(Statistic):
 
     def linear_form(self, sample: Sample) -> LinearForm:
         assert self.step is not None
-        residual = sample.residual
-        norm, witness = partial(self.norm, sample.value), self.witness(sample.value, residual)
-        return linear_form.of_seminorm(norm, residual, witness, self.step, self.floor, sample)
+        value = sample.value
+        norm, witness, highest = partial(self.norm, value), partial(self.witness, value), partial(self.highest, value)
+        return linear_form.of_seminorm(norm, witness, highest, self.step, sample)
 
     def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample, order: Order) -> RowForm:
         form = self.linear_form(sample)
-        return linear_form.rows_of_seminorm(form, self.hilbert, y[order], p[order], sample.value)
+        return linear_form.rows_of_seminorm(form, y[order], p[order], sample.value)
+
+    @property
+    def has_class_form(self) -> bool:
+        return self.has_form
+
+    def class_form(self, predictions: Predictions, reduce: str) -> Form:
+        return all_classes_form.of_all_classes(self.linear_form, predictions, reduce)
 
 
 class Binned(Statistic):
@@ -265,6 +302,14 @@ class Binned(Statistic):
         return self.is_l1
 
     @property
+    def has_row_form(self) -> bool:
+        return self.is_l1
+
+    @property
+    def has_class_row_form(self) -> bool:
+        return self.is_l1
+
+    @property
     def has_class_form(self) -> bool:
         return self.is_l1
 
@@ -278,4 +323,4 @@ class Binned(Statistic):
 
     def class_form(self, predictions: Predictions, reduce: str) -> Form:
         place, _, value = self.class_cells(predictions)
-        return cell_form.of_classes(place, value, predictions, reduce)
+        return class_form.of_classes(place, value, predictions, reduce)

@@ -10,6 +10,8 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
+from calibstat.measures import bin_norm_form
 from calibstat.measures.binary_kinds import Binned, Statistic
 from calibstat.measures.bins import (
     Strategy,
@@ -25,6 +27,7 @@ from calibstat.measures.bins import (
     uniform_column_sums,
     uniform_row_sums,
 )
+from calibstat.measures.linear_form import Form, OtherForm
 from calibstat.measures.population_value import BinaryPopulation
 from calibstat.measures.registry import measure
 
@@ -149,6 +152,22 @@ class ECE(Binned):
     def held(self, value: np.ndarray, count: np.ndarray) -> Self:
         return self.with_options(held_bins(value, count, self.n_bins, self.strategy))
 
+    @property
+    def has_form(self) -> bool:
+        return True
+
+    def linear_form(self, sample: Sample) -> Form:
+        if self.is_l1:
+            return super().linear_form(sample)
+        cell, power = self.cells(sample.value, sample.count), _power(self.norm)
+        if np.isinf(power):
+            return bin_norm_form.worst_bin(str(self), cell, sample)
+        return bin_norm_form.of_power(str(self), cell, sample, power)
+
+    @property
+    def given(self) -> str:
+        return "" if self.is_l1 else bin_norm_form.GIVEN
+
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         power = _power(self.norm)
         if power == 1:
@@ -170,6 +189,7 @@ class ECE(Binned):
     bounds=(0, 2),
     complete=False,
     symmetric=False,
+    no_interval="it is `ece` plus the width of a bin: add that to the interval of `ece`",
 )
 class ECEWidth(UniformBins):
     """The L1 error over equal-width bins plus the width of a bin, an upper bound on the upper distance.
@@ -254,10 +274,30 @@ class ECEDebiased(Statistic):
 
     def population_value(self, population: BinaryPopulation) -> float:
         """Return the L2 error over the bins of the population, which has no bias."""
-        return ECE(n_bins=self.n_bins, strategy=self.strategy, norm="l2").population_value(population)
+        return self._limit.population_value(population)
 
     def held(self, value: np.ndarray, count: np.ndarray) -> Self:
         return self.with_options(held_bins(value, count, self.n_bins, self.strategy))
+
+    @property
+    def _limit(self) -> ECE:
+        return ECE(n_bins=self.n_bins, strategy=self.strategy, norm="l2")
+
+    @property
+    def has_form(self) -> bool:
+        return True
+
+    @property
+    def has_row_form(self) -> bool:
+        return False
+
+    def linear_form(self, sample: Sample) -> Form:
+        cell = self._limit.cells(sample.value, sample.count)
+        return OtherForm(self.estimate(sample), bin_norm_form.of_power(str(self), cell, sample, 2.0))
+
+    @property
+    def given(self) -> str:
+        return bin_norm_form.GIVEN
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         cell = bin_cells(value, count, n_bins=self.n_bins, strategy=self.strategy)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.measures.bins import check_bins, fixed_number_of_bins, is_unbinned
+from calibstat.measures.cell_norms import AbsoluteSum, CellNorm, Euclidean, Largest
 from calibstat.measures.cell_sums import vector_sums
 from calibstat.measures.multiclass_kinds import VectorBinned
 from calibstat.measures.registry import measure
@@ -18,11 +19,11 @@ Distance = str | Callable[[np.ndarray, np.ndarray], float]
 
 # distances that are norms of the difference, over the last axis: a factor may be moved into a norm, so that the share
 # of a cell times its distance is the norm of its residual
-NORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "total_variation": lambda difference: np.abs(difference).sum(axis=-1) / 2,
-    "l1": lambda difference: np.abs(difference).sum(axis=-1),
-    "l2": lambda difference: np.sqrt((difference**2).sum(axis=-1)),
-    "max": lambda difference: np.abs(difference).max(axis=-1),
+NORMS: dict[str, CellNorm] = {
+    "total_variation": AbsoluteSum(0.5),
+    "l1": AbsoluteSum(),
+    "l2": Euclidean(),
+    "max": Largest(),
 }
 
 
@@ -73,6 +74,9 @@ class CanonicalCE(VectorBinned):
     is the smallest B with B**3 >= n; None gives each distinct vector a cell): triangles for three classes, the
     bins of `ece` for two.
 
+    Honest intervals exist for the distances that are norms of the difference, whose shares of a cell are norms of sums
+    over rows; "squared_euclidean" and a function have none, as they divide by the numbers of rows in the cells.
+
     It is biased upwards in finite samples, the more so the fewer rows a cell holds, and for a convex distance
     insensitive to errors that cancel within a cell: with the cells held fixed it tends to at most the expected
     miscalibration. A grid has too many cells for more than a few classes. Cost: a tree two passes over the rows for
@@ -114,8 +118,8 @@ class CanonicalCE(VectorBinned):
         return self.strategy == "tree" and self.refit
 
     @property
-    def l1_scale(self) -> float | None:
-        return {"total_variation": 0.5, "l1": 1.0}.get(self.distance) if isinstance(self.distance, str) else None
+    def cell_norm(self) -> CellNorm | None:
+        return NORMS.get(self.distance) if isinstance(self.distance, str) else None
 
     def cells(self, prob: np.ndarray) -> np.ndarray:
         if self.strategy == "uniform":

@@ -6,22 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.data.sample import Sample
 from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.isotonic_form import IsotonicForm, recalibrated
+from calibstat.measures.linear_form import Form
 from calibstat.measures.losses import Brier
 from calibstat.measures.registry import measure
 
 CORP = "Dimitriadis, Gneiting, Jordan 2021, Stable reliability diagrams for probabilistic classifiers"
 CORP += ", doi:10.1073/pnas.2016191118"
-
-
-def recalibrated(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
-    """Return the isotonic regression of the outcomes on the predictions, NaN at predictions that have no rows."""
-    from scipy.optimize import isotonic_regression
-
-    present = count > 0
-    out = np.full(value.size, np.nan)
-    out[present] = isotonic_regression(positives[present] / count[present], weights=count[present]).x
-    return out
 
 
 @measure(
@@ -41,6 +34,21 @@ class MCB(Statistic):
     """
 
     plugs_in = True
+
+    @property
+    def has_form(self) -> bool:
+        return True
+
+    @property
+    def has_row_form(self) -> bool:
+        return False
+
+    def linear_form(self, sample: Sample) -> Form:
+        return IsotonicForm(self.estimate(sample), sample)
+
+    @property
+    def given(self) -> str:
+        return ", at the predictions of these rows"
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         fitted = recalibrated(value, count, positives)

@@ -8,7 +8,9 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.measures.binary_kinds import Seminorm
+from calibstat.measures.noise import Noise
 from calibstat.measures.registry import measure
+from calibstat.measures.score_bound import Score
 
 ARRIETA = "Arrieta-Ibarra et al. 2022, Metrics of calibration for probabilistic predictions, arXiv:2205.09680"
 GUPTA = "Gupta et al. 2021, Calibration of Neural Networks using Splines, arXiv:2006.12800"
@@ -30,6 +32,25 @@ def _extremes(residual: np.ndarray) -> tuple[float, float]:
 def _curve(residual: np.ndarray) -> np.ndarray:
     """Return the partial sums of the residuals, from the empty one on."""
     return np.append(0.0, np.cumsum(residual))
+
+
+BLOCKS = (
+    100  # three ends of each: the reach is then within .5 % of that over all intervals, and within .01 % on average
+)
+PRODUCTS = 2e7  # numbers that the sums of clusters up to all ends may hold
+
+
+def _ends(noise: Noise) -> np.ndarray:
+    """Return how many predictions lie below each end of the intervals that are looked at, ascending."""
+    curve = _curve(noise.first)
+    blocks = max(min(BLOCKS, int(PRODUCTS / noise.units / 3)), 2)
+    if curve.size <= 3 * blocks:
+        return np.arange(curve.size)
+    sums = np.cumsum(np.append(0.0, noise.variances()))
+    first = np.unique(np.searchsorted(sums, np.linspace(0, sums[-1], blocks, endpoint=False)))
+    part = list(zip(first, np.append(first[1:], curve.size), strict=True))
+    lowest, highest = ([a + int(f(curve[a:b])) for a, b in part] for f in (np.argmin, np.argmax))
+    return np.unique(np.concatenate([first, lowest, highest, [0, curve.size - 1]]))
 
 
 def _cumulative(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
@@ -57,6 +78,12 @@ class KS(Seminorm):
     weak = True
 
     step = 2.0
+
+    def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
+        """Return the largest bound over all thresholds and both signs; the empty sum is one of them."""
+        total, variance, third = noise.prefixes()
+        above, below = score.reach(variance, third), score.reach(variance, -third)
+        return float(max((total + above).max(), (below - total).max()))
 
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
         low, high = _extremes(residual)
@@ -92,7 +119,14 @@ class Kuiper(Seminorm):
 
     weak = True
 
-    floor = 0.0
+    def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
+        """Return the largest bound over intervals and both signs: the difference [j, i] is [i, j] with signs changed.
+
+        Of many predictions not all are ends of intervals, but of each block of equal variance the first, the lowest
+        and the highest point of the curve.
+        """
+        total, variance, third = noise.differences(_ends(noise))
+        return float((total + score.reach(variance, third)).max())
 
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
         low, high = _extremes(residual)

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.binary_kinds import Bracket, Statistic
+from calibstat.measures.interval_ce import bracket_by_intervals
 from calibstat.measures.registry import measure
+from calibstat.measures.smooth_ce import SmoothCE
 
 BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886"
 
@@ -95,6 +97,7 @@ def _least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple
     continuous=True,
     slow_above=0,
     resamples=99,
+    no_interval="it is a minimum over calibrated predictions",
 )
 class LowerDistance(Statistic):
     """The least mean move of predictions that makes them calibrated, if rows with equal predictions may be separated.
@@ -127,6 +130,9 @@ class LowerDistance(Statistic):
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         return _least_move(*_on_grid(*_present(value, count, positives), self.grid)[:3])[0]
 
+    def bracket(self, n: float) -> Bracket:
+        return Bracket(SmoothCE(), 0.5, SmoothCE(), times=2.0, width=0.5 / self.grid)
+
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         """Return the range left by the grid, the bracket by `smooth_ce`, and the two functions of the dual optimum.
 
@@ -135,8 +141,6 @@ class LowerDistance(Statistic):
         of the one that belongs to the row's outcome is the value, and no calibrated sample has a positive mean (beyond
         the range).
         """
-        from calibstat.measures.smooth_ce import SmoothCE
-
         point, share, hits, above, below = _on_grid(*_present(value, count, positives), self.grid)
         distance, weights = _least_move(point, share, hits)
         negative, positive = (np.interp(value, point, weight) for weight in weights)
@@ -226,6 +230,7 @@ def _least_cut(value: np.ndarray, share: np.ndarray, hits: np.ndarray, edge: np.
     reference=BLASIOK,
     bounds=(0, 1),
     slow_above=0,
+    no_interval="it is a minimum over calibrated predictions",
 )
 class UpperDistance(Statistic):
     """The least mean move of predictions that makes them calibrated, if equal predictions stay together.
@@ -253,6 +258,9 @@ class UpperDistance(Statistic):
                 "calibstat.detail(..., measure='upper_distance') gives a bracket"
             )
         return best_merging(value, share, hits)[0]
+
+    def bracket(self, n: float) -> Bracket:
+        return bracket_by_intervals(n)
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         """Return the new value of each prediction (NaN if it has no rows); with too many predictions only a bracket.

@@ -9,9 +9,13 @@ from functools import partial
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.predictions import Predictions
 from calibstat.measures.bins import BLOCK, MANY_BINS, bin_cells, bin_of, check_bins, is_unbinned, number_of_bins
+from calibstat.measures.cell_form import need_rows_in_cells
+from calibstat.measures.linear_form import Form
 from calibstat.measures.multiclass_kinds import VectorStatistic
 from calibstat.measures.registry import measure
+from calibstat.measures.weighted_sums_form import of_weighted_sums
 
 NIXON = (
     "Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, Measuring Calibration in Deep Learning, arXiv:1904.01685"
@@ -42,6 +46,14 @@ def l1_and_l2(
     n_bins: int | str | None,
 ) -> np.ndarray:
     """Return the L1 and the L2 error for each row of labels, shape (B, 2); bins are computed once."""
+    table = _table(prob, binning, max_prob, class_conditional, threshold, n_bins)
+    return _errors(prob, labels, *table)
+
+
+def _table(
+    prob: np.ndarray, binning: str, max_prob: bool, class_conditional: bool, threshold: float, n_bins: int | str | None
+) -> tuple[np.ndarray, np.float64, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the predicted class of each row, the threshold and the table of bins, as `_errors` takes them."""
     check_switches(binning, max_prob, class_conditional, threshold)
     least = np.float64(threshold)  # a Python number would be rounded to the type of `prob` before it is compared
     top = prob.argmax(axis=1) if max_prob else np.full(prob.shape[0], -1)
@@ -56,7 +68,7 @@ def l1_and_l2(
         cut = partial(bin_cells, n_bins=bins or None, strategy=STRATEGIES[binning])
         fewest = bins if computed else 1
         count, value, upper = _group_sums(prob, top, least, cut, fewest, max_prob, class_conditional)
-    return _errors(prob, labels, top, least, count, value, upper[:0] if computed else upper)
+    return top, least, count, value, upper[:0] if computed else upper
 
 
 def _group_sums(
@@ -175,6 +187,25 @@ def _errors(
     return out
 
 
+@jit
+def _places(
+    prob: np.ndarray, top: np.ndarray, threshold: np.float64, count: np.ndarray, upper: np.ndarray
+) -> np.ndarray:
+    """Return for each class of each row the bin of its group, one group after the other; the last place is of others.
+
+    The arguments are those of `_errors`.
+    """
+    groups, bins = count.shape
+    place = np.full(prob.shape, groups * bins)
+    for i in range(prob.shape[0]):
+        for k in range(prob.shape[1]):
+            v = np.float64(prob[i, k])
+            if v > threshold and (top[i] < 0 or top[i] == k):
+                g = k if groups > 1 else 0
+                place[i, k] = g * bins + (_bin_below(v, upper[g]) if upper.size else np.int64(bin_of(v, bins)))
+    return place
+
+
 @measure(
     "gce",
     title="General calibration error",
@@ -200,6 +231,9 @@ class GCE(VectorStatistic):
     1/K each; one without a kept probability adds 0. With "l2" the root is taken last: it is not the mean of the roots
     of the classes. Under `max_prob` a threshold below 1/K changes nothing.
 
+    The honest interval exists for "l1", and is for the error over the bins of these rows, each class with the weight
+    1 / (K n_k) that it has in them. With "l2" a bin counts the less the fewer rows it has, which no fixed weights do.
+
     It is biased upwards in finite samples, the more the more classes and bins there are, and insensitive to opposite
     errors that cancel within a bin. Cost: O(n K), for adaptive bins a sort of each class or, not class-conditional, of
     all kept probabilities together, which takes several times their memory.
@@ -220,6 +254,33 @@ class GCE(VectorStatistic):
 
     def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
         return float(self.batch(prob, label[np.newaxis])[0])
+
+    @property
+    def refits_cells(self) -> bool:
+        """Whether bins or numbers of kept probabilities depend on the sample; the honest interval is given them."""
+        kept = self.threshold == 0 and not (self.max_prob and self.class_conditional)
+        return self.binning != "even" or not kept
+
+    @property
+    def has_form(self) -> bool:
+        return self.norm == "l1"
+
+    @property
+    def why_no_interval(self) -> str:
+        return "a bin of few rows may add any multiple of their share to the square"
+
+    def linear_form(self, predictions: Predictions) -> Form:
+        """Return the form over the bins of these rows, each with the weight that the rows give to its class."""
+        prob = predictions.prob
+        options = (self.binning, self.max_prob, self.class_conditional, self.threshold, self.n_bins)
+        top, least, count, _, upper = _table(prob, *options)
+        kept = count.sum(axis=1, keepdims=True)
+        need_rows_in_cells(str(self), int(kept.sum()), int(np.count_nonzero(count)))
+        weight = np.divide(predictions.n, len(count) * kept, out=np.zeros_like(kept), where=kept > 0)
+        place = _places(prob, top, least, count, upper)
+        by_place = np.append(np.broadcast_to(weight, count.shape), 0.0)
+        largest = float(weight.max()) * (1 if self.max_prob else 2)  # absolute residuals of a row add up to at most 2
+        return of_weighted_sums(predictions, place, 0, by_place, largest)
 
     def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
         both = l1_and_l2(

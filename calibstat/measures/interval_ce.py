@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.binary_kinds import Seminorm, Statistic
+from calibstat.measures.binary_kinds import Bracket, Seminorm, Statistic
 from calibstat.measures.population_value import FINE, BinaryPopulation
 from calibstat.measures.registry import measure
+from calibstat.measures.smooth_ce import SmoothCE
 
 BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886"
 
@@ -102,6 +104,7 @@ def _best_partition(value: np.ndarray, count: np.ndarray, positives: np.ndarray)
     bounds=(0, 1),
     slow_above=10_000,
     resamples=99,
+    no_interval="it is a minimum over partitions, below which estimates lie on average",
 )
 class IntervalCE(Statistic):
     """The least sum of binned calibration error and average width of a row's bin, over all ways to cut [0, 1].
@@ -123,6 +126,9 @@ class IntervalCE(Statistic):
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         return float(_cheapest(value, count, positives)[0]) / count.sum()
+
+    def bracket(self, n: float) -> Bracket:
+        return bracket_by_intervals(n)
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         return _best_partition(value, count, positives)
@@ -217,7 +223,7 @@ class RandomIntervalCE(Seminorm):
 
     weak = True
 
-    step = None
+    step = 20.0  # of many windows each adds a bias, which smaller steps take from one bad window for an error
 
     width: float = 0.1
 
@@ -231,6 +237,16 @@ class RandomIntervalCE(Seminorm):
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
         """Return for each prediction the mean, over shifts, of the sign of the residual in its interval."""
         return _witness(value, residual, float(self.width))
+
+
+def bracket_by_intervals(n: float) -> Bracket:
+    """Return the bracket of all distances from the lower one, at least smooth_ce / 2, to the surrogate interval error.
+
+    That is at most the error over random intervals of any width 1 / 2**k plus this width: here about n**(-1/3) / 3,
+    which keeps both small (Błasiok et al. 2023, theorems 6.2, 6.11 and 7.3).
+    """
+    width = 2.0 ** -round(math.log2(3 * n ** (1 / 3)))
+    return Bracket(SmoothCE(), 0.5, RandomIntervalCE(width=width), width=width)
 
 
 # --- the best width --------------------------------------------------------------------------------------------------
@@ -260,6 +276,7 @@ def _widths(value: np.ndarray, residual: np.ndarray, precision: float) -> list[t
     continuous=True,
     resolution=1 / 1024,  # the narrowest width; the limit, width 0, is not continuous
     slow_above=10_000,
+    no_interval="it is a minimum over widths, below which estimates lie on average",
 )
 class SurrogateIntervalCE(Statistic):
     """The least sum of a width and the random interval calibration error at that width.
@@ -283,6 +300,9 @@ class SurrogateIntervalCE(Statistic):
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         residual = (positives - count * value) / count.sum()
         return min(width + error for width, error in _widths(value, residual, self.precision))
+
+    def bracket(self, n: float) -> Bracket:
+        return bracket_by_intervals(n)
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         """Return the best width (0 for the limit), all widths tried with their errors, and the witness at the best."""

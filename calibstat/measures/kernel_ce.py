@@ -7,9 +7,13 @@ import math
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.sample import Sample
 from calibstat.measures.binary_kinds import Seminorm, Statistic
+from calibstat.measures.linear_form import Form, OtherForm
+from calibstat.measures.noise import Noise
 from calibstat.measures.population_value import BinaryPopulation
 from calibstat.measures.registry import measure
+from calibstat.measures.score_bound import Score
 
 REFERENCE = (
     "Kumar, Sarawagi, Jain 2018, Trainable calibration measures for neural networks from kernel mean embeddings; "
@@ -98,7 +102,6 @@ class KernelCE(Seminorm):
     weak = True
 
     step = 2.0
-    hilbert = True
 
     kernel: str = "laplace"
     bandwidth: float = 1.0
@@ -106,13 +109,29 @@ class KernelCE(Seminorm):
     def check(self) -> None:
         _check(self.kernel, self.bandwidth)
 
+    def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
+        """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.
+
+        With a share a of the first, the mean is a * total and the standard deviation at most a times that of the
+        witness plus sqrt(1 - a**2) times the largest one of the rest.
+        """
+        witness = self.witness(value, noise.first / noise.n)
+        total, variance, third = noise.moments(witness)
+        spread = score.z * math.sqrt(max(variance, 0.0))
+        beyond = noise.beyond(witness, lambda weighted: self._smoothed(value, weighted))
+        excess = math.sqrt((total + spread) ** 2 + score.z**2 * beyond) - total
+        return total + float(score.widened(excess, score.rate(max(variance, 0.0), third)))
+
+    def _smoothed(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        smooth = _laplace_smoothed if self.kernel == "laplace" else _gaussian_smoothed
+        return smooth(value, residual, float(self.bandwidth))
+
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
         return math.sqrt(_square(value, residual, self.kernel, self.bandwidth))
 
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
         """Return the function in the unit ball with the largest mean product with the residuals."""
-        smooth = _laplace_smoothed if self.kernel == "laplace" else _gaussian_smoothed
-        smoothed = smooth(value, residual, float(self.bandwidth))
+        smoothed = self._smoothed(value, residual)
         norm = self.norm(value, residual)
         # the unit ball lies in [-1, 1] because K(v, v) = 1; clipping removes rounding only
         return np.clip(smoothed / norm, -1, 1) if norm > 0 else np.zeros_like(smoothed)
@@ -144,7 +163,22 @@ class KernelCESquared(Statistic):
         _check(self.kernel, self.bandwidth)
 
     def population_value(self, population: BinaryPopulation) -> float:
-        return KernelCE(kernel=self.kernel, bandwidth=self.bandwidth).population_value(population) ** 2
+        return self._root.population_value(population) ** 2
+
+    @property
+    def _root(self) -> KernelCE:
+        return KernelCE(kernel=self.kernel, bandwidth=self.bandwidth)
+
+    @property
+    def has_form(self) -> bool:
+        return True
+
+    @property
+    def has_row_form(self) -> bool:
+        return False
+
+    def linear_form(self, sample: Sample) -> Form:
+        return OtherForm(self.estimate(sample), self._root.linear_form(sample), np.square)
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         n = count.sum()

@@ -115,6 +115,10 @@ class LogLoss(MeanLoss):
     def check(self) -> None:
         check_clip(self.clip)
 
+    @property
+    def loss_bounds(self) -> tuple[float, float]:
+        return self.info.bounds if self.clip is None else (-math.log1p(-self.clip), -math.log(self.clip))
+
     def outcome_losses(self, value: np.ndarray, log_prob: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         loss = self.class_losses(value, log_prob)
         return loss[:, 0], loss[:, 1]
@@ -146,6 +150,7 @@ class LogLoss(MeanLoss):
     tail="two-sided",
     complete=False,
     continuous=True,
+    no_interval="it is a ratio of two means, of which one has no bound",
 )
 class NormalizedLogLoss(Statistic):
     """The mean log loss over that of always predicting the observed frequency of the outcome.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.measures import linear_form
+from calibstat.measures import mean_form
 from calibstat.measures.base import MulticlassMeasure
 from calibstat.measures.binary_kinds import Statistic
 from calibstat.measures.linear_form import Form, Order, RowForm
@@ -27,6 +28,11 @@ class MeanLoss(Statistic):
 
     is_mean: ClassVar[bool] = True
     vector_bounds: ClassVar[tuple[float, float] | None] = None
+
+    @property
+    def loss_bounds(self) -> tuple[float, float]:
+        """The smallest and the largest loss that a row can have."""
+        return self.info.bounds
 
     @abstractmethod
     def loss(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -70,11 +76,20 @@ class MeanLoss(Statistic):
         return True
 
     def linear_form(self, sample: Sample) -> Form:
-        return linear_form.of_losses(str(self), self.estimate(sample), *self.loss(sample.value), sample)
+        return mean_form.of_losses(
+            str(self), self.estimate(sample), self.possible(sample.value), sample, self.loss_bounds
+        )
 
     def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample, order: Order) -> RowForm:
         negative, positive = self.loss(p)
-        return linear_form.rows_of_losses(str(self), np.where(y == 1, positive, negative), p, order)
+        possible = partial(self.possible, p[order])
+        return mean_form.rows_of_losses(
+            str(self), np.where(y == 1, positive, negative), possible, self.loss_bounds, p, order
+        )
+
+    def possible(self, value: np.ndarray) -> np.ndarray:
+        """Return the losses that predictions may have, shape (m, 2): if the outcome is 0, and if it is 1."""
+        return np.stack(self.loss(value), axis=1)
 
 
 @dataclass(frozen=True)
@@ -86,7 +101,7 @@ class MulticlassMeanLoss(MulticlassMeasure):
 
     def check(self) -> None:
         """Take over the name and the known properties of the loss."""
-        bounds = self.binary.vector_bounds or self.binary.info.bounds
+        bounds = self.binary.vector_bounds or self.binary.loss_bounds
         object.__setattr__(self, "name", self.binary.name)
         object.__setattr__(self, "takes_logarithms", self.binary.takes_logarithms)
         object.__setattr__(self, "info", replace(self.binary.info, bounds=bounds))
@@ -114,11 +129,24 @@ class MulticlassMeanLoss(MulticlassMeasure):
     def has_form(self) -> bool:
         return True
 
+    @property
+    def has_row_form(self) -> bool:
+        return True
+
     def linear_form(self, predictions: Predictions) -> Form:
-        return linear_form.of_vector_losses(str(self), self.binary.vector_loss(predictions.prob, predictions.label))
+        return mean_form.of_vector_losses(
+            str(self), self.losses(predictions), lambda: self.possible(predictions.prob), self.info.bounds
+        )
 
     def losses(self, predictions: Predictions) -> np.ndarray:
         return self.binary.vector_loss(predictions.prob, predictions.label)
 
-    def row_form(self, predictions: Predictions, order: Order) -> RowForm:
-        return linear_form.rows_of_losses(str(self), self.losses(predictions), predictions.prob, order)
+    def row_form(self, predictions: Predictions) -> RowForm:
+        loss, prob = self.losses(predictions), predictions.prob
+        possible = partial(self.possible, prob)
+        return mean_form.rows_of_losses(str(self), loss, possible, self.info.bounds, prob, slice(None))
+
+    def possible(self, prob: np.ndarray) -> np.ndarray:
+        """Return the losses that rows may have, one for each class."""
+        rows = len(prob)
+        return np.stack([self.binary.vector_loss(prob, np.full(rows, k)) for k in range(prob.shape[1])], axis=1)

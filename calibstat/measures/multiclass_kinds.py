@@ -7,10 +7,11 @@ from abc import abstractmethod
 import numpy as np
 
 from calibstat.data.predictions import Predictions
-from calibstat.measures import cell_form
 from calibstat.measures.base import MulticlassMeasure
+from calibstat.measures.cell_norms import CellNorm
 from calibstat.measures.cell_sums import vector_sums
-from calibstat.measures.linear_form import Form
+from calibstat.measures.class_row_form import rows_of_classes
+from calibstat.measures.linear_form import Form, RowForm
 from calibstat.measures.population_value import VectorPopulation
 
 
@@ -26,12 +27,12 @@ class VectorBinned(MulticlassMeasure):
     """A multiclass measure that is a function of sums in cells of the probability simplex.
 
     It defines `cells` and `reduce`. It gets estimates, fast exact tests and bootstrap intervals; values on generators
-    if its cells are the same for every sample; and honest intervals if it defines `l1_scale`.
+    if its cells are the same for every sample; and honest intervals if it defines `cell_norm`.
     """
 
     @property
-    def l1_scale(self) -> float | None:
-        """The factor c if the measure is c times the sum of absolute residuals over cells and classes, else None."""
+    def cell_norm(self) -> CellNorm | None:
+        """The norm whose sum over the residuals of the cells is the measure, else None."""
         return None
 
     def has_fixed_cells(self, *, finite: bool) -> bool:
@@ -65,8 +66,19 @@ class VectorBinned(MulticlassMeasure):
 
     @property
     def has_form(self) -> bool:
-        return self.l1_scale is not None
+        return self.cell_norm is not None
+
+    @property
+    def why_no_interval(self) -> str:
+        return self.info.no_interval or "it is not a sum over cells of a norm of the residuals"
 
     def linear_form(self, predictions: Predictions) -> Form:
-        assert self.l1_scale is not None
-        return cell_form.of_vector_cells(self.l1_scale, self.cells(predictions.prob), predictions)
+        assert self.cell_norm is not None
+        return self.cell_norm.form(self.cells(predictions.prob), predictions)
+
+    @property
+    def has_row_form(self) -> bool:
+        return self.cell_norm is not None and self.cell_norm.has_row_form
+
+    def row_form(self, predictions: Predictions) -> RowForm:
+        return rows_of_classes(self.linear_form(predictions))

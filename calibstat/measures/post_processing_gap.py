@@ -166,6 +166,7 @@ def _improved(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np
     bounds=(0, 1),
     continuous=True,
     slow_above=10_000,
+    no_interval="no bound of the gain by all post-processings at once has been worked out",
 )
 class PostProcessingGap(Statistic):
     """How much the best small update of the predictions would lower the Brier score.

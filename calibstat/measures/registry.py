@@ -193,6 +193,12 @@ def binary_measures() -> list[str]:
     return [name for name, entry in MEASURES.items() if issubclass(entry, Statistic)]
 
 
+def measures_with_row_forms() -> list[str]:
+    """List the binary measures that comparisons of models offer, with their default options."""
+    entries = ((name, MEASURES[name]()) for name in binary_measures())
+    return [name for name, entry in entries if isinstance(entry, Statistic) and entry.has_row_form]
+
+
 def multiclass_measures() -> list[str]:
     """List the multiclass measures, and the binary ones that have a multiclass form."""
     return [name for name, entry in MEASURES.items() if entry().multiclass() is not None]

@@ -208,6 +208,7 @@ def find_divergence(divergence: str) -> Bregman:
     sound=False,
     continuous=True,
     slow_above=10_000,
+    no_interval="it is the error of a smoother, whose bias is not known",
 )
 class RegressionCE(Statistic):
     """The mean divergence of the observed frequency, smoothed by a kernel, from the prediction.
@@ -229,6 +230,9 @@ class RegressionCE(Statistic):
     outcome 1. A test takes the first into account; a narrower kernel makes both smaller. The plug-in estimator has more
     bias: it tends to -1.39 σ² + 2.6 σ³, which is -.003, is below 0 for nearly every calibrated sample of 1000, and
     changes when outcomes and predictions are both reversed ("brier").
+
+    No honest interval is known: the regression is a quotient of two smoothed sums, which depend on the same rows, and
+    the mean of its divergence is neither a norm of sums nor a mean over rows.
 
     Cost: one sort of the rows and one pass; Epanechnikov exact by moments that are only added to, Gaussian by a series
     in which the weight of every pair of rows is right to 1e-12.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,8 +13,10 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.linear_form import Form, squared_residuals, upper_quantile
+from calibstat.measures.linear_form import Below, Form, smallest, upper_quantile
+from calibstat.measures.noise import RowNoise
 from calibstat.measures.registry import measure
+from calibstat.measures.score_bound import Score
 
 REFERENCE = "Błasiok, Nakkiran 2023, Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing, arXiv:2309.12236"
 
@@ -69,6 +72,18 @@ def curve(cosines: np.ndarray, bandwidth: float) -> np.ndarray:
     waves = min(math.ceil(WAVES / bandwidth), cosines.shape[-1])
     damping = np.exp(-0.5 * (math.pi * bandwidth * np.arange(waves)) ** 2)
     return np.fft.irfft(cosines[..., :waves] * damping, 2 * points)[..., : points + 1] * (2 * points)
+
+
+def _smoothed(circle: np.ndarray, bandwidth: float) -> np.ndarray:
+    """Return what is on the circle, smoothed, at its points from 0 to 1: of a constant function, the constant."""
+    points = circle.size // 2
+    damping = np.exp(-0.5 * (math.pi * bandwidth * np.arange(points + 1)) ** 2)
+    return np.fft.irfft(np.fft.rfft(circle) * damping, circle.size)[: points + 1]
+
+
+def _reflected(half: np.ndarray) -> np.ndarray:
+    """Return the circle of which this is the half from 0 to 1."""
+    return np.concatenate([half, half[-2:0:-1]])
 
 
 @jit
@@ -134,7 +149,6 @@ class SmoothForm(Form):
     intervals for the norm at every t give one for the value.
     """
 
-    floor: ClassVar[float] = 4.0  # standard errors; for a smaller estimate the largest spread is used
     cell: ClassVar[None] = None
     estimate: float
     sample: Sample
@@ -147,13 +161,51 @@ class SmoothForm(Form):
     def moves(self, theta: np.ndarray) -> np.ndarray:
         return cosines(self.sample.value, theta, self.narrowest)
 
-    def ends(self, draw: Callable[[], np.ndarray], alpha: float) -> tuple[float, float]:
-        """Return the ends: the low one by the norm of the noise, the high one by a fixed witness at the value."""
-        from scipy.special import ndtri
+    @cached_property
+    def noise(self) -> RowNoise:
+        return RowNoise.of_sample(self.sample)
 
+    def high(self, tail: float) -> float:
+        """Return the smallest bandwidth t found at which no bound is above t.
+
+        The weights of wider bandwidths are among those of t, so that no bound is above t there either.
+        """
+        score, at = self.noise.score(tail), max(self.estimate, NARROWEST)
+        return smallest(lambda t: self.highest(t, score) / self.noise.n < t, at, 1.0, CLOSE_END)
+
+    @cached_property
+    def _waves(self) -> tuple[np.ndarray, np.ndarray]:
+        """The waves of the sums of residuals and of their cubes."""
+        return self.moves(self.noise.first), self.moves(self.noise.third)
+
+    def highest(self, bandwidth: float, score: Score) -> float:
+        """Return a bound of the largest bound of the smoothed residuals' sum over signs in [-1, 1] at every point.
+
+        Signs s make the weights w = smoothed s. Those of the smoothed residuals h have the largest sum. To change them
+        by a share d in [0, 2] takes d * |h| from the sum, and adds no more than 2 d (M 1 - s M s) to the sum of squares
+        s' M s, where M smooths, multiplies by the squares and smooths again: M is nowhere negative. So each point
+        decides for itself. The cube of a smoothed function up to 1 is one smoothed by the bandwidth over sqrt(3).
+        """
+        first, third = self._waves
+        h = curve(first, bandwidth)
+        largest_third = float(integral(curve(third, bandwidth / math.sqrt(3))))
+        points = h.size - 1
+        squares = _split(self.sample.value, self.noise.second, points)
+        sign = np.where(h < 0, -1.0, 1.0)
+        weight = _reflected(_smoothed(_reflected(sign), bandwidth))
+        gain = points * (_smoothed(squares, bandwidth) - sign * _smoothed(squares * weight, bandwidth))
+        slope, height = score.lines(float(self.noise.second.sum()), largest_third)
+        at_signs = slope * float(squares @ weight**2) / 2 + height
+        changed = 2 * np.maximum(2 * slope[:, None] * gain - np.abs(h), 0)
+        return float(integral(h) + (at_signs + np.trapezoid(changed, dx=1 / points)).min())
+
+    def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
+        """Return the smallest t that the norm at bandwidth t exceeds by no more than noise does."""
         at = max(self.estimate, NARROWEST)
         residual = self.moves(self.sample.residual)
-        noise = draw() - residual
+        noise, (total, variance, third) = draw() - residual, self.moments_at(at)
+        central = self.noise.central(total, variance, third)
+        below = Below.of(self.noise.score(tail), variance, central, self.noise.n)
 
         def norm(bandwidth: float) -> float:
             return float(integral(curve(residual, bandwidth)))
@@ -161,23 +213,15 @@ class SmoothForm(Form):
         def explained(t: float) -> bool:
             bandwidth = max(t, self.narrowest)  # below it the norm there stands in, which is at most that at t
             drawn = np.array([integral(step) for step in curve(noise, bandwidth)])
-            return norm(bandwidth) - upper_quantile(drawn, alpha / 2) <= t
+            return norm(bandwidth) - below.widen(upper_quantile(drawn, tail)) <= t
 
-        spread = largest = float(np.sqrt(squared_residuals(self.sample).sum()) / self.sample.n)
-        if self.estimate >= self.floor * largest:
-            witness = np.sign(curve(residual, at))
-            spread = float(np.trapezoid(witness * curve(noise, at)).std()) / (witness.size - 1)
-        reach = float(ndtri(1 - alpha / 2)) * spread
-        high = _smallest(lambda t: norm(t) + reach < t, at, 1.0)
-        return (0.0 if explained(NARROWEST) else _smallest(explained, NARROWEST, at)), high
+        return 0.0 if explained(NARROWEST) else smallest(explained, NARROWEST, at, CLOSE_END)
 
-
-def _smallest(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return the smallest number for which a monotone condition holds; it holds at `high`."""
-    while high - low > CLOSE_END:
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    def moments_at(self, bandwidth: float) -> tuple[float, float, float]:
+        """Return the moments of the sum with the weights of the data."""
+        h = curve(self._waves[0], bandwidth)
+        weight = _smoothed(_reflected(np.where(h < 0, -1.0, 1.0)), bandwidth)
+        return self.noise.moments(np.interp(self.sample.value, np.linspace(0, 1, h.size), weight))
 
 
 @measure(

@@ -53,11 +53,12 @@ def plot_class_wise_diagrams(found: ClassWiseReliability, ax: Axes | None, devia
     which = f"{n_classes} classes"
     if n_classes > PANELS:
         which = f"the {PANELS} of {which} with the largest ECE"
+    own = ", each with its own band" if found.diagrams[0].band else ""
     figure.supxlabel("Predicted probability", fontsize="medium")
     figure.supylabel(vertical_label(deviation), fontsize="medium")
     style: dict[str, Any] = {"ncols": min(across, 3), "fontsize": "small", "frameon": False}
     entries = list(legend.values()), list(legend)
-    figure.legend(*entries, title=f"{which}, n = {found.n}", loc="outside upper center", **style)
+    figure.legend(*entries, title=f"{which}, n = {found.n}{own}", loc="outside upper center", **style)
     first: Axes = grid[0, 0]
     return first
 

@@ -35,11 +35,12 @@ def new_axes(ax: Axes | None, height: float = SIZE[1]) -> Axes:
     return plt.subplots(figsize=(SIZE[0], height), layout="constrained")[1]
 
 
-def legend(ax: Axes, above: bool = False) -> None:
-    """Put the legend above the axes, where it hides nothing, or where it hides least."""
+def legend(ax: Axes, above: bool = False, columns: int | None = None) -> None:
+    """Put the legend above the axes in so many columns, or in two rows, to hide nothing; or where it hides least."""
     if above:
-        columns = (len(ax.get_legend_handles_labels()[0]) + 1) // 2
-        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=columns, fontsize="small", frameon=False)
+        columns = columns or (len(ax.get_legend_handles_labels()[0]) + 1) // 2
+        tight: dict[str, Any] = {"columnspacing": 1.2, "handlelength": 1.6, "fontsize": "small", "frameon": False}
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=columns, **tight)
     else:
         many = any(np.size(line.get_xdata()) > 200_000 for line in ax.lines)  # searching the best place would take long
         ax.legend(loc="upper right" if many else "best", fontsize="small", framealpha=0.9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.data.sample import Sample
-from calibstat.measures.corp import recalibrated
+from calibstat.measures.isotonic_form import recalibrated
 from calibstat.recalibration.recalibrator import Recalibrator, normalised
 
 

@@ -16,9 +16,20 @@ from calibstat.resampling.class_samples import samples_of_classes
 from calibstat.resampling.model_pair import permuted_models
 from calibstat.resampling.multiclass_labels import labels_of_predictions
 from calibstat.resampling.multiclass_pairs import pairs_of_predictions
+from calibstat.resampling.row_labels import sums_of_row_labels
 from calibstat.resampling.row_sums import sums_of_signs, sums_of_units
-from calibstat.resampling.schemes import Clusters, Consistency, Draws, Labels, Pairs, Scheme, Signs, Swap
-from calibstat.resampling.sources import CellSums, ClassSamples, ModelPair, RowSums, Source, VectorSums
+from calibstat.resampling.schemes import (
+    Clusters,
+    Consistency,
+    Draws,
+    Labels,
+    LabelsOfClusters,
+    Pairs,
+    Scheme,
+    Signs,
+    Swap,
+)
+from calibstat.resampling.sources import CellSums, ClassSamples, ModelPair, RowLabels, RowSums, Source, VectorSums
 from calibstat.resampling.vector_sums import labels_of_vectors, pairs_of_vectors
 
 Driver = Callable[[Any, Any, Callable[..., Any], Draws, int], np.ndarray]
@@ -40,6 +51,8 @@ DRIVERS: dict[tuple[type, type], Driver] = {
     (RowSums, Pairs): sums_of_units,
     (RowSums, Clusters): sums_of_units,
     (RowSums, Signs): sums_of_signs,
+    (RowLabels, Labels): sums_of_row_labels,
+    (RowLabels, LabelsOfClusters): sums_of_row_labels,
     (ModelPair, Swap): permuted_models,
 }
 
@@ -60,6 +73,7 @@ def draw(source: Source, scheme: Scheme, statistic: Callable[..., Any], draws: D
       positives) of its resamples; the result has shape (n, K).
     * `RowSums`: ``statistic(sums, rows)``, of shape (B, cells) and (B,); with `Signs` ``statistic(theta)`` of each
       resample, shape (cells,), residuals / n.
+    * `RowLabels`: ``statistic(theta)`` of each resample, shape (cells,), residuals / n.
     * `ModelPair`: ``statistic(count, positives)`` of each model; their difference is returned.
     """
     driver = DRIVERS.get((type(source), type(scheme)))

@@ -9,6 +9,8 @@ import numpy as np
 from calibstat.compiled import jit
 
 NEGLIGIBLE = 1e-24  # probability dropped at each end in each step; in total less than 2**-53 for 1e6 rows
+LARGE = 100.0  # standard deviations of the positives, from which a Fourier transform may be worth while
+FOURIER_STEP = 30.0  # steps of the convolution that take the time of one of the transform
 
 
 @jit
@@ -23,6 +25,33 @@ def pmf_cost(cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> float:
     for b in range(steps.size):
         cost += steps[b] * 20.0 * math.sqrt(variance[b])
     return cost
+
+
+def pmf_of_many_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return what `pmf_of_positives` does, to about 1e-14, by the cheaper of two ways.
+
+    Few predictions with very many rows each are quicker by a Fourier transform of the characteristic function, centred
+    at the mean, over ten standard deviations on each side.
+    """
+    if count.max() < FOURIER_STEP:
+        return pmf_of_positives(value, count)
+    deviation = np.sqrt(count * value * (1 - value))
+    direct = np.minimum(count, 20 * deviation + 1).sum()  # steps of each number of positives
+    spread = float(np.sqrt((deviation**2).sum()))
+    if spread < LARGE or direct < FOURIER_STEP * value.size:
+        return pmf_of_positives(value, count)
+    mean = float(count @ value)
+    low = max(int(np.floor(mean - 10 * spread)), 0)
+    high = min(int(np.ceil(mean + 10 * spread)), int(count.sum()))
+    size = 1 << (high - low + 1).bit_length()
+    angle = 2 * np.pi / size * np.arange(size // 2 + 1)
+    sine = np.sin(angle / 2) ** 2
+    log_size, phase = np.zeros(angle.size), angle * (mean - low)
+    for v, c in zip(value.tolist(), count.tolist(), strict=True):
+        log_size += c / 2 * np.log(np.maximum(1 - 4 * v * (1 - v) * sine, 1e-300))
+        phase += c * (np.arctan2(v * np.sin(angle), 1 - 2 * v * sine) - v * angle)
+    pmf = np.fft.irfft(np.exp(log_size - 1j * phase), size)[: high - low + 1]
+    return low, np.maximum(pmf, 0)
 
 
 @jit

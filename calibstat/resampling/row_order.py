@@ -35,12 +35,16 @@ def canonical_order(
 
 def in_order(predictions: Predictions) -> Predictions:
     """Return the predictions in canonical order, so that draws do not depend on the given order."""
-    prob, label = predictions.prob, predictions.label
-    order, _ = canonical_order(chain([label], prob.T))
+    order, _ = canonical_order(chain([predictions.label], predictions.prob.T))
+    return taken(predictions, order)
+
+
+def taken(predictions: Predictions, order: np.ndarray | slice) -> Predictions:
+    """Return the rows of the predictions in this order."""
     return replace(
         predictions,
-        prob=prob[order],
-        label=label[order],
+        prob=predictions.prob[order],
+        label=predictions.label[order],
         top=predictions.top[order],
         largest=predictions.largest[order],
     )

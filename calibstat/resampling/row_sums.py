@@ -12,6 +12,8 @@ from calibstat.resampling.sources import OfLabels, RowSums
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, mix, stream, word
 from calibstat.resampling.threads import in_threads, one_by_one, small_chunks
 
+BLOCKS = 8  # of resamples that are added up one after another, whatever the number of threads
+
 
 def sums_of_units(
     source: RowSums,
@@ -42,6 +44,21 @@ def sums_of_units(
 
     pieces = small_chunks(draws.n, draws.n_jobs, 8 * size)
     return np.concatenate(in_threads(replicates, pieces, draws.n_jobs))
+
+
+def weighted_counts(units: int, weight: np.ndarray, draws: Draws, stage: int) -> np.ndarray:
+    """Return the sum over resamples of weight[r, m] times how often each row, or cluster, is drawn, shape (units, M).
+
+    The draws are those of `sums_of_units` at the same stage. Sums are the same for any number of threads.
+    """
+
+    def block(first: int, last: int) -> np.ndarray:
+        total = np.zeros((units, weight.shape[1]))
+        _add_counts(draws.key, stage, first, weight[first:last], np.empty(units, np.int32), total)
+        return total
+
+    pieces = [(draws.n * i // BLOCKS, draws.n * (i + 1) // BLOCKS) for i in range(BLOCKS)]
+    return np.sum(in_threads(block, pieces, draws.n_jobs), axis=0)
 
 
 def sums_of_signs(source: RowSums, scheme: Signs, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
@@ -113,6 +130,18 @@ def _shared_sums(
                 if even < high:
                     one += often[even] * residual[m, even]
                 sums[r, cell[m, b]] += one + two
+
+
+@jit
+def _add_counts(
+    key: np.uint64, stage: int, first: int, weight: np.ndarray, times: np.ndarray, total: np.ndarray
+) -> None:
+    """Add the weight of each resample times how often it draws each unit."""
+    for r in range(weight.shape[0]):
+        _draw_units(np.uint64(stream(key, stage, first + r)), times)
+        for i in range(times.size):
+            for m in range(weight.shape[1]):
+                total[i, m] += weight[r, m] * times[i]
 
 
 @jit

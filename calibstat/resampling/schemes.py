@@ -27,6 +27,7 @@ class Stage(IntEnum):
     COMPARE = 6  # comparisons of models; of unpaired samples, sample g takes COMPARE + g
     BINS = 6  # bootstrapped bins of a recalibrator
     SIGNS = 7  # signs of clusters
+    TOGETHER = 8  # labels of whole clusters
 
 
 @dataclass(frozen=True)
@@ -86,5 +87,16 @@ class Signs:
     unit: np.ndarray
 
 
+@dataclass(frozen=True)
+class LabelsOfClusters:
+    """Labels given the predictions that depend on each other as much as they can within a cluster.
+
+    A cluster has one uniform number, below the predictions of its rows with outcome 1; `unit` numbers the cluster of
+    each row from 0.
+    """
+
+    unit: np.ndarray
+
+
 OfRows = Labels | Pairs | Consistency  # schemes for independent rows
-Scheme = OfRows | Clusters | Swap | Signs
+Scheme = OfRows | Clusters | Swap | Signs | LabelsOfClusters

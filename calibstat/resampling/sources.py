@@ -65,6 +65,15 @@ class RowSums:
 
 
 @dataclass(frozen=True)
+class RowLabels:
+    """Sums over cells of the residuals of rows whose labels are drawn: row i has this prediction and adds at `cell`."""
+
+    cell: np.ndarray
+    prediction: np.ndarray
+    size: int
+
+
+@dataclass(frozen=True)
 class ModelPair:
     """Cells and outcomes of two models on the same rows, each of shape (n, 2), over `size` cells."""
 
@@ -76,4 +85,4 @@ class ModelPair:
 Value = float | np.ndarray | tuple[np.ndarray, ...]  # of a statistic, on one resample
 OfSample = Callable[[np.ndarray, np.ndarray, np.ndarray], Value]  # of value, count and positives
 OfLabels = Callable[[np.ndarray], np.ndarray]  # of many resamples at once
-Source = Sample | CellSums | Predictions | VectorSums | ClassSamples | RowSums | ModelPair
+Source = Sample | CellSums | Predictions | VectorSums | ClassSamples | RowSums | RowLabels | ModelPair

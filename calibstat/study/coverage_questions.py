@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -13,7 +14,7 @@ from calibstat.data.lenses import one_class
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
 from calibstat.data.sample import Sample
 from calibstat.inference.compare import compare
-from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.confidence_interval import ConfidenceInterval, TooFewEvents, confidence_interval
 from calibstat.measures.base import Measure
 from calibstat.measures.binary_kinds import Statistic
 from calibstat.measures.registry import find_measure
@@ -70,14 +71,32 @@ class Coverage(CoverageQuestion):
         parts = product(self.measures, self.methods, ("low", "high", "estimate"))
         return [*(" | ".join(part) for part in parts), *self.truth_columns]
 
+    def attempt(self, data: Data) -> None:
+        """Raise if a measure has no interval by one of the methods, of any number of events."""
+        for (name, options), method in self._asked:
+            with suppress(TooFewEvents):
+                self._interval(data, name, options, method, np.random.SeedSequence(0))
+
     def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
-        """Return the intervals and estimates."""
+        """Return the intervals and estimates; nan for data that an interval refuses, such as too few events."""
+        found = []
+        for (name, options), method in self._asked:
+            try:
+                interval = self._interval(data, name, options, method, rng)
+                found += [interval.low, interval.high, interval.estimate]
+            except ValueError:
+                found += [np.nan] * 3
+        return found
+
+    @property
+    def _asked(self) -> Iterator[tuple[tuple[str, dict[str, Any]], str]]:
+        return product(self.measures.values(), self.methods)
+
+    def _interval(
+        self, data: Data, name: str, options: dict[str, Any], method: str, rng: np.random.SeedSequence
+    ) -> ConfidenceInterval:
         arguments: dict[str, Any] = {"n_resamples": self.n_resamples, "confidence_level": self.level, "rng": rng}
-        found = [
-            confidence_interval(data, measure=name, method=method, **arguments, **options)
-            for (name, options), method in product(self.measures.values(), self.methods)
-        ]
-        return [part for interval in found for part in (interval.low, interval.high, interval.estimate)]
+        return confidence_interval(data, measure=name, method=method, **arguments, **options)
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
         """Count the misses on each side."""
@@ -87,7 +106,11 @@ class Coverage(CoverageQuestion):
             truth = self.truths_in(answers[:, group], measure)
             below, above = truth < low - ROUNDING, truth > high + ROUNDING
             misses = {"missed_below": int(below.sum()), "missed_above": int(above.sum())}
-            means = {"mean_width": float((high - low).mean()), "mean_estimate": float(estimate.mean())}
+            given = ~np.isnan(low)
+            misses["refused"] = int((~given).sum())
+            with np.errstate(invalid="ignore"):  # both ends may be infinite
+                means = {"mean_width": _mean((high - low)[given]), "mean_estimate": _mean(estimate[given])}
+                means["sd_estimate"] = float(estimate[given].std(ddof=1)) if given.sum() > 1 else np.nan
             share = rate_of("covered", ~(below | above))
             yield {**self.fixed(generator, n, measure, method), "truth": _mean_truth(truth), **share, **misses, **means}
 
@@ -133,6 +156,11 @@ class Comparison(CoverageQuestion):
 def bound_to(name: str, options: Mapping[str, Any]) -> Measure:
     """Return a measure with its options, without the settings of the verb."""
     return find_measure(name, {option: value for option, value in options.items() if option not in VERB_SETTINGS})
+
+
+def _mean(values: np.ndarray) -> float:
+    """Return the mean; nan of no value."""
+    return float(values.mean()) if values.size else np.nan
 
 
 def _mean_truth(truth: np.ndarray) -> float:

@@ -92,7 +92,8 @@ def run(
         - "size", "power": rejections, rate, and low and high, the exact 95% limits of the rate (Clopper, Pearson);
         - "coverage": truth (its mean, where it is that over the cells which each data set makes), covered, rate, low,
           high, missed_below (samples in which the true value lies below the interval, which claims too large an error),
-          missed_above, mean_width, mean_estimate;
+          missed_above, refused (samples that an interval refuses, such as too few events, which miss nothing; the
+          following are of the others), mean_width, mean_estimate, sd_estimate;
         - "comparison": truth; rejections, rate, low and high as above; missed_below, missed_above and mean_width, nan
           for "swap";
         - "bias": truth (nan if not known), mean, bias, sd, rmse, and each with its standard error in mean_se, bias_se,
@@ -173,7 +174,7 @@ def run(
     )
     query.check()
     for trial in _trials(query.generators):
-        query.ask(trial, np.random.SeedSequence(0))  # raises before the run if the question cannot be answered
+        query.attempt(trial)  # raises before the run if the question cannot be answered
     kept = None if store is None else Store(store, _description(query, seed), query.columns)
     cells = Cells(
         query.groups,

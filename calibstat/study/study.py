@@ -39,6 +39,9 @@ class Study:
         one by one, or not of them alone. It is made anew each time, also if the study is resumed.
     takes_data : bool
         Whether ``table`` can also be given ``data=``, the path of a file of predictions and outcomes.
+    takes_store : bool
+        Whether ``table`` can also be given ``store=``, the path of a folder in which it keeps what is finished, and
+        looks for it.
     figures : callable
         ``figures(table)``, pictures by the ending of their file's name ("" for the only one). Default: that of `plot`.
     violations : callable or None
@@ -59,6 +62,7 @@ class Study:
     grids: Callable[[bool], Sequence[Mapping[str, Any]]] = field(default=lambda quick: [])
     table: Callable[..., pd.DataFrame] | None = None
     takes_data: bool = False
+    takes_store: bool = False
     figures: Callable[[pd.DataFrame], Mapping[str, Figure]] = field(default=lambda table: {"": plot(table)})
     violations: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     runtime_hours: float | None = None
@@ -116,7 +120,9 @@ class Study:
                 raise ValueError(f"expected arguments of calibstat.study.run in grid {i}, found {found}") from error
         tables = [run(**grid, seed=self.seed, store=store / str(i), n_jobs=n_jobs) for i, grid in enumerate(grids)]
         if self.table is not None:
-            tables.append(self.table(quick=quick, n_jobs=n_jobs, **({"data": data} if self.takes_data else {})))
+            given: dict[str, Any] = {"data": data} if self.takes_data else {}
+            given |= {"store": store / "table"} if self.takes_store else {}
+            tables.append(self.table(quick=quick, n_jobs=n_jobs, **given))
         table = pd.concat(tables, ignore_index=True)
         command = f"calibstat study {shlex.quote(f'{self.file.resolve().parent.name}/{self.file.name}')}"
         command += " --quick" * quick + (f" --data {shlex.quote(data.name)}" if data else "")

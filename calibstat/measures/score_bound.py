@@ -1,0 +1,90 @@
+"""Upper bounds of sums that allow for their skewness and for events that were not observed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+UNSEEN = 2.0  # events of the largest possible size that are added to what was observed
+FINE = 2000  # intervals of standard deviations in each of which the reach is bounded
+SLOPES = 2.0 ** (np.arange(17) / 4)  # of lines, relative to that of a tangent at the largest variance
+
+
+@dataclass(frozen=True)
+class Score:
+    """The bound of a sum of independent parts, from its variance and its third moment: a score interval.
+
+    The variance may grow by `rate` for every unit by which the true sum lies above the observed one. Without an event
+    the rate is the size of an event, and the bound is that of Wilson.
+
+    Attributes
+    ----------
+    z : float
+        The quantile of the standard normal distribution, or of Student's.
+    largest : float
+        The largest possible size of a part; of clusters, of all parts that may hide together.
+    cap : float
+        The largest rate.
+    """
+
+    z: float
+    largest: float = 1.0
+    cap: float = 1.0
+
+    @classmethod
+    def of_rows(cls, tail: float) -> Self:
+        """Return the bound that is exceeded with probability `tail`, for rows whose parts are at most 1."""
+        from scipy.special import ndtri
+
+        return cls(float(ndtri(1 - tail)))
+
+    @property
+    def k(self) -> float:
+        """The expected number of events above which not to see one is too unlikely, about -log(tail)."""
+        return events_at(self.z)
+
+    def times(self, size: float) -> Self:
+        """Return the bound for parts that are `size` times as large."""
+        return replace(self, largest=self.largest * size, cap=self.cap * size)
+
+    def rate(self, variance: Any, third: Any) -> Any:
+        """Return the growth of the variance, given the variance and the third moment of sums, of any shape."""
+        squares, cubes = UNSEEN * self.largest**2, UNSEEN * self.largest**3
+        if squares == 0:
+            return np.zeros_like(variance)
+        return np.minimum((np.maximum(third, 0) + cubes) / (variance + squares), self.cap)
+
+    def widened(self, excess: Any, rate: Any) -> Any:
+        """Return how far the bound lies above the sum, where it would lie `excess` above it without skewness."""
+        added = rate * self.k / 2
+        return added + np.sqrt(excess**2 + added**2)
+
+    def reach(self, variance: Any, third: Any) -> Any:
+        """Return how far the bound lies above the sum, given its variance and third moment."""
+        variance = np.maximum(variance, 0)  # below 0 by rounding
+        return self.widened(self.z * np.sqrt(variance), self.rate(variance, third))
+
+    def lines(self, most: float, third: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the slopes and the heights of lines above the reach, as a function of the variance.
+
+        Where a sum has a variance of at most v <= `most` and a third moment of at most `third`, its reach is at most
+        height + slope * v for each of the lines. The reach increases with the rate, and the rate does not increase with
+        the variance: on each short interval its two ends are used.
+        """
+        spread = np.sqrt(max(most, 0.0)) * np.linspace(0, 1, FINE + 1)
+        square = spread**2
+        reach = np.maximum.accumulate(self.widened(self.z * spread[1:], self.rate(square[:-1], third)))
+        slope = np.append(0.0, self.z / (2 * max(spread[-1], 1.0)) * SLOPES)
+        return slope, (reach - slope[:, None] * square[:-1]).max(axis=1)
+
+    def skewness(self, variance: Any, third: Any) -> Any:
+        """Return how much further the bound reaches than that of a normal sum."""
+        variance = np.maximum(variance, 0)
+        return self.reach(variance, third) - self.z * np.sqrt(variance)
+
+
+def events_at(z: Any) -> Any:
+    """Return (2 z**2 + 4) / 3: exact Poisson limits behave as x + z sqrt(x) + (z**2 + 2) / 3 in the count x."""
+    return (2 * z * z + 4) / 3

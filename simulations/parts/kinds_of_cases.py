@@ -1,0 +1,25 @@
+"""All kinds of random cases by name, and a case made again from its text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from .cases import Case, Clusters, Pair, PairInClusters, Rows, Samples
+from .class_cases import Classes, PairOfClasses
+from .populations import from_plain
+
+KINDS: dict[str, type[Case]] = {
+    kind.__name__: kind for kind in (Rows, Clusters, Classes, Pair, Samples, PairInClusters, PairOfClasses)
+}
+
+
+def case_of(text: str) -> Case:
+    """Return the case that a text describes."""
+    plain = json.loads(text)
+    kind = KINDS[plain.pop("case")]
+    return kind(**{name: from_plain(each) if isinstance(each, dict) else _frozen(each) for name, each in plain.items()})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
