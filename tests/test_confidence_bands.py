@@ -68,7 +68,7 @@ def test_without_the_union_bound_unequal_rows_are_missed_more_often(monkeypatch)
     chance = np.append(0.0252, np.zeros(9))
     assert missed(chance, 0.95) <= 0.05
     limit = confidence_bands.lower_limit
-    monkeypatch.setattr(confidence_bands, "_lower_of_average", limit)
+    monkeypatch.setattr(confidence_bands, "smallest_mean", limit)
     found = cs.reliability(cs.Sample.from_counts([0.5], [10], [1]), band="confidence")
     assert found.low[0] > chance.mean()
     assert 0.0252 > (1 - 0.95) / 2  # and so the end that may miss with .025 does with .0252

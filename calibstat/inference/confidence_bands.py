@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibstat.inference.equivalence_test import smallest_mean
 from calibstat.inference.reliability_bands import Band, Bins
 from calibstat.resampling import Draws
-
-LARGEST_MISS = 0.25  # up to it the limits hold for rows of different probabilities
 
 
 def simultaneous_confidence(bins: Bins, level: float, draws: Draws) -> Band:
     """Return limits that hold the average outcome probability of the rows of every bin at once.
 
-    The bins are independent given the predictions, so each end may miss with probability (1 - level**(1/B)) / 2.
+    The bins are independent given the predictions, so each end may miss with probability (1 - level**(1/B)) / 2. Rows
+    of a bin may have different probabilities: up to a miss of about a quarter the limits are those of Clopper and
+    Pearson, but for a single event.
     """
-    miss = min((1 - level ** (1 / bins.count.size)) / 2, LARGEST_MISS)
+    miss = (1 - level ** (1 / bins.count.size)) / 2
     positives, rows = bins.positives, bins.count
-    return Band(_lower_of_average(positives, rows, miss), 1 - _lower_of_average(rows - positives, rows, miss))
-
-
-def _lower_of_average(positives: np.ndarray, rows: np.ndarray, miss: float) -> np.ndarray:
-    """Return the lower limit for the average probability q of rows of different probabilities.
-
-    By Hoeffding (1956, theorem 4) P(S >= s) is at most that of Binomial(n, q) once s >= nq + 1, which every limit above
-    q needs of S, except from a single positive: there P(S >= 1) <= nq takes its place.
-    """
-    return np.where(positives == 1, miss / rows, lower_limit(positives, rows, miss))
+    return Band(smallest_mean(positives, rows, miss), 1 - smallest_mean(rows - positives, rows, miss))
 
 
 def lower_limit(positives: np.ndarray, rows: np.ndarray, miss: float | np.ndarray) -> np.ndarray:

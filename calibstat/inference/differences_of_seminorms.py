@@ -11,7 +11,6 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.measures.linear_form import RowForm
-from calibstat.measures.score_bound import Score
 from calibstat.resampling import Clusters, Draws, Pairs, RowSums
 
 STEPS = 4  # at most, from each start
@@ -150,14 +149,8 @@ class SeminormDifference:
         first = int(place)
         last = min(first + 1, self.n_draws - 1)
         noise = self.ordered[first] + (place - first) * (self.ordered[last] - self.ordered[first])
-        skewness = _skewness(a.score(tail), found.variance, found.third) / a.n
+        skewness = a.score(tail).skewness(found.variance, found.third) / a.n
         return float((found.value + noise + skewness).max()) - b.estimate + _skewness_below(b, tail) / b.n
-
-
-def _skewness(score: Score, variance: np.ndarray, third: np.ndarray) -> np.ndarray:
-    """Return what skewness, and events that were not observed, add to a bound of sums."""
-    variance = np.maximum(variance, 0.0)
-    return score.reach(variance, third) - score.z * np.sqrt(variance)
 
 
 def _skewness_below(form: RowForm, tail: float) -> float:
@@ -166,7 +159,7 @@ def _skewness_below(form: RowForm, tail: float) -> float:
     if weight is None:
         return score.cap * score.k
     total, variance, third = form.noise.moments(weight)
-    return float(_skewness(score, np.array(variance), np.array(-form.noise.central(total, variance, third))))
+    return float(score.skewness(variance, -form.noise.central(total, variance, third)))
 
 
 def _candidates(one: DrawnModel, other: DrawnModel, tail: float) -> Candidates:
@@ -201,7 +194,7 @@ class _Climb:
         variance = self.variance - 2 * float(self.shared @ weight) + float(centred @ centred) / form.n**2
         spread = float(np.sqrt(max(variance, np.finfo(float).tiny)))
         total, variance, third = form.noise.moments(weight)
-        skewness = float(_skewness(self.score, np.array(variance), np.array(third)))
+        skewness = float(self.score.skewness(variance, third))
         bound = total / form.n + self.score.z * spread + skewness / form.n
         return bound, self.score.z / spread, self.shared - self.one.in_cells(centred) / form.n
 

@@ -124,9 +124,6 @@ class ClassNoise(RowNoise):
         rows = 2 * (1 - prob[np.arange(label.size), label].astype(np.float64))
         return float((rows**2).sum()), float((rows**3).sum())
 
-    def variances(self) -> np.ndarray:
-        return self.second - self.first**2 / self.n
-
     def covariance(self) -> np.ndarray:
         return self.covariance_of(np.arange(self.first.size))
 

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from calibstat.measures.class_form import VectorForm
 from calibstat.measures.linear_form import Form, RowForm
-from calibstat.measures.score_bound import Score
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class VectorRowForm(RowForm):
-    """A linear form to which row i adds residual[i, k] at cell[i, k] for each class k.
-
-    `scale` is the largest weight.
-    """
-
-    scale: float
-
-    def score(self, tail: float) -> Score:
-        return super().score(tail).times(self.scale)
-
-
-def rows_of_classes(form: Form) -> VectorRowForm:
-    """Return the form row by row."""
+def rows_of_classes(form: Form) -> RowForm:
+    """Return the form row by row: row i adds residual[i, k] at cell[i, k] for each class k."""
     assert isinstance(form, VectorForm)
     prob, label = form.predictions.prob.astype(np.float64), form.predictions.label
     classes = np.arange(prob.shape[1])
-    weight = form.witness(np.ones_like(form.theta))
-    assert weight is not None
-    return VectorRowForm(
+    return RowForm(
         estimate=form.estimate,
         theta=form.theta,
         norm=form.norm,
@@ -39,8 +21,8 @@ def rows_of_classes(form: Form) -> VectorRowForm:
         step=form.step,
         noise=form.noise,
         highest=form.highest,
+        largest_weight=form.largest_weight,
         cell=form.place + classes * form.along,
         residual=(label[:, None] == classes) - prob,
         prediction=prob,
-        scale=float(np.abs(weight).max()),
     )

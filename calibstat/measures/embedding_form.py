@@ -68,23 +68,3 @@ def of_embedding(products: Callable[[np.ndarray], np.ndarray], n: int, largest: 
 
     once = np.ones(n)
     return EmbeddingForm(estimate=float(norm(once)), theta=once, norm=norm, products=products, largest=largest)
-
-
-@dataclass(frozen=True, eq=False)
-class SquareForm(ByRows):
-    """An estimate of the square of a norm, with the squares of the ends of the norm."""
-
-    estimate: float
-    root: EmbeddingForm
-
-    def of_rows(self, rows: np.ndarray, label: np.ndarray) -> np.ndarray:
-        return self.root.of_rows(rows, label)
-
-    def moves(self, theta: np.ndarray) -> np.ndarray:
-        return np.asarray(self.root.moves(theta))
-
-    def high(self, tail: float) -> float:
-        return self.root.high(tail) ** 2
-
-    def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
-        return max(self.root.low(draw, tail), 0.0) ** 2

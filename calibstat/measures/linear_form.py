@@ -108,6 +108,10 @@ class LinearForm(Form):
     cell: np.ndarray | None = None
     largest_weight: float = 1.0
 
+    def score(self, tail: float) -> Score:
+        """Return the upper bound of a sum with weights that the measure allows, exceeded with probability `tail`."""
+        return self.noise.score(tail).times(self.largest_weight)
+
     def directional(self, step: np.ndarray) -> Any:
         """Return the directional bootstrap of the measure, from G* over the last axis."""
         return (self.norm(self.theta + self.step * step) - self.estimate) / self.step
@@ -127,7 +131,7 @@ class LinearForm(Form):
 
     def below(self, tail: float) -> Below:
         """Return how far the sum with the weights of the data may lie above its mean."""
-        score, weight = self.noise.score(tail).times(self.largest_weight), self.witness(self.theta)
+        score, weight = self.score(tail), self.witness(self.theta)
         if weight is None:  # the worst
             variance, third = self.noise.largest()
             return Below.of(score, variance, -third, self.noise.n)
@@ -142,17 +146,18 @@ class LinearForm(Form):
 class OtherForm(Form):
     """An estimate whose limit is a function of that of another measure: its interval is that of the other.
 
-    ``function`` is applied to the ends. It does not decrease from 0 on.
+    ``function`` is applied to the ends. It does not decrease from 0 on. Resamples are those of the other form.
     """
 
     estimate: float
-    other: LinearForm
+    other: Any
     function: Callable[[float], float] = float
 
-    @property
-    def cell(self) -> np.ndarray | None:
-        """The cells of the other measure."""
-        return self.other.cell
+    def __getattr__(self, name: str) -> Any:
+        """Return where and how the other form is drawn: its cells, places or rows."""
+        if name not in ("cell", "place", "of_rows"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.other, name)
 
     def moves(self, theta: np.ndarray) -> Any:
         return self.other.moves(theta)
@@ -181,10 +186,6 @@ class RowForm(LinearForm):
     def n(self) -> int:
         """Number of rows."""
         return len(self.cell)
-
-    def score(self, tail: float) -> Score:
-        """Return the upper bound of a sum with weights that the measure allows, exceeded with probability `tail`."""
-        return self.noise.score(tail)
 
     @property
     def n_units(self) -> int:

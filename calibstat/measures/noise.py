@@ -32,7 +32,7 @@ class Noise(ABC):
 
     @abstractmethod
     def moments(self, weight: np.ndarray) -> tuple[float, float, float]:
-        """Return the sum of weight times residual, its variance and its third moment, for weights of the cells."""
+        """Return the sum of weight times residual, its variance, and its third moment: see `central`."""
 
     def central(self, total: float, variance: float, third: float) -> float:
         """Return the third moment about the mean of what each row, or cluster, adds, from moments of a sum."""
@@ -110,7 +110,7 @@ class RowNoise(Noise):
         return total, float(weight**2 @ self.second) - total**2 / self.n, float(weight**3 @ self.third)
 
     def central(self, total: float, variance: float, third: float) -> float:
-        """Third moments of rows are about 0: of a positive sum that is the larger number, and a safe one above it."""
+        """The third moments of `moments` are about 0. Of a positive sum those are the larger, and so safe above it."""
         mean = total / self.n
         return third - 3 * mean * variance - self.n * mean**3
 

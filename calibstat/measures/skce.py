@@ -14,7 +14,7 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.measures import embedding_form, mean_form
-from calibstat.measures.linear_form import Form
+from calibstat.measures.linear_form import Form, OtherForm
 from calibstat.measures.multiclass_kinds import VectorStatistic
 from calibstat.measures.population_value import VectorPopulation
 from calibstat.measures.registry import measure
@@ -316,7 +316,7 @@ class SKCE(VectorStatistic):
             return mean_form.of_vector_losses(str(self), values, lambda: values, self.info.bounds)
         products = gram_products(columns(prob), residuals(prob, label), arguments)
         root = embedding_form.of_embedding(products, predictions.n, LARGEST_RESIDUAL)
-        return embedding_form.SquareForm(self.evaluate(prob, label), root)
+        return OtherForm(self.evaluate(prob, label), root, np.square)
 
     def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the measure for each row of labels, shape (B, n).
