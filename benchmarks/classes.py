@@ -103,7 +103,7 @@ def main():
     compare(
         "1000 resamples of class-wise ECE, (1e+04, 10)",
         lambda: resampled_by_loop(prob, 1000),
-        lambda: cs.calibration_test(y, prob, lens="class_wise", n_resamples=1000, rng=1),
+        lambda: cs.calibration_test(y, prob, measure="ece", lens="class_wise", n_resamples=1000, rng=1),
     )
 
 

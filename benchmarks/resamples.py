@@ -37,7 +37,8 @@ def loops(y, p):
 
 def calls(y, p, n_jobs):
     def test(resample):
-        return lambda: cs.calibration_test(y, p, resample=resample, n_resamples=RESAMPLES, rng=1, n_jobs=n_jobs)
+        options = {"measure": "ece", "resample": resample, "n_resamples": RESAMPLES}
+        return lambda: cs.calibration_test(y, p, **options, rng=1, n_jobs=n_jobs)
 
     def interval():
         cs.confidence_interval(y, p, method="basic", n_resamples=RESAMPLES, rng=1, n_jobs=n_jobs)

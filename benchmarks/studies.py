@@ -21,7 +21,7 @@ UNIFORM_SETS = 4000
 
 def p_values(data, threads=1, n_resamples=RESAMPLES):
     def p_value(i):
-        return cs.calibration_test(*data[i], n_resamples=n_resamples, rng=i).pvalue
+        return cs.calibration_test(*data[i], measure="ece", n_resamples=n_resamples, rng=i).pvalue
 
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(p_value, range(len(data))))
@@ -51,7 +51,7 @@ def main():
 
     few = np.array([0, 1]), np.array([0.4, 0.6])  # nothing for compiled code to do
     calls = 1000
-    (python,) = in_turn(lambda: [cs.calibration_test(*few, n_resamples=1, rng=1) for _ in range(calls)])
+    (python,) = in_turn(lambda: [cs.calibration_test(*few, measure="ece", n_resamples=1, rng=1) for _ in range(calls)])
     print(f"Python in a call: {python / calls * 1e3:.3f} ms")
 
     pvalue = np.array(p_values(data, threads=2, n_resamples=999))  # without ties each of 1000 values is equally likely

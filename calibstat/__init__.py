@@ -20,6 +20,7 @@ from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.decompose import decompose
+from calibstat.inference.detectable_effect import detectable_effect
 from calibstat.inference.equivalence_test import equivalence_test
 from calibstat.inference.estimate import detail, estimate, expected_calibration_error
 from calibstat.inference.gce_family import gce_family
@@ -29,6 +30,8 @@ from calibstat.inference.sharpness import sharpness
 from calibstat.inference.summarize import summarize
 from calibstat.measures import MEASURES, Measure, measure
 from calibstat.measures.bregman import Bregman
+from calibstat.planning.power import power
+from calibstat.planning.sample_size import sample_size
 
 if TYPE_CHECKING:
     from calibstat import recalibration, study
@@ -52,6 +55,7 @@ __all__ = [
     "cox",
     "decompose",
     "detail",
+    "detectable_effect",
     "equivalence_test",
     "estimate",
     "expected_calibration_error",
@@ -66,8 +70,10 @@ __all__ = [
     "measure",
     "measures",
     "plot",
+    "power",
     "recalibration",
     "reliability",
+    "sample_size",
     "sharpness",
     "spiegelhalter",
     "study",

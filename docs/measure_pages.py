@@ -86,6 +86,8 @@ def measure_page(name: str) -> str:
     others = (
         "`percentile`, `basic` and `bca` run too, for comparison; see [intervals](../intervals.md) for what they miss"
     )
+    why = f": {info.no_interval}" if info.no_interval else ""
+    known = "`honest` with the default options." if entry().has_form else f"No honest interval is known{why}."
     kind = "multiclass" if is_multiclass(entry) else "binary"
     made = f", or `cs.measures.{entry.__name__}()`" if vars(cs.measures).get(entry.__name__) is entry else ""
     upper = "∞" if high == float("inf") else f"{high:g}"
@@ -104,7 +106,7 @@ def measure_page(name: str) -> str:
         "The test suite checks each of these.",
         rows_of(["claim", "holds", "meaning"], claims),
         "## Confidence intervals",
-        ("`honest` with the default options. " if entry().has_form else "No honest interval is known. ") + f"{others}.",
+        known if info.for_tests_only else f"{known} {others}.",
         *(["## Reference", linked(info.reference)] if info.reference else []),
     ]
     return "\n\n".join(map(str, parts)) + "\n"
@@ -252,6 +254,32 @@ def equivalence_table() -> str:
     return "\n\n".join(parts)
 
 
+def planning_table() -> str:
+    """Show the measured powers of detectable effects and sample sizes with a stated power of .8, from the study."""
+    path = RESULTS / "planning.csv"
+    if not path.exists():
+        return PENDING.format(name="planning")
+    import pandas as pd
+
+    found = pd.read_csv(path, comment="#")
+    measured = found[found["replicates"] > 0]
+    titles = {"effect": "detectable effect", "size": "sample size"}
+    rows = [
+        [
+            titles[str(question)],
+            str(n),
+            f"{len(part)}",
+            *(f"{part['rate'].quantile(q):.3f}" for q in (0, 0.1, 0.5, 0.9, 1)),
+        ]
+        for (question, n), part in measured.groupby(["question", "n"])
+    ]
+    columns = ["of", "n", "sets and families", "least", "10 %", "median", "90 %", "most"]
+    never = found[(found["replicates"] == 0) & (found["question"] == "effect")]
+    names = "; ".join(f"{row.family} of {row.generator} (n = {row.n})" for row in never.itertuples())
+    said = f"\n\nNo effect was found with that probability, however large: {names}." if names else ""
+    return f"{source(path)}\n\n{rows_of(columns, rows)}{said}"
+
+
 def distances_table() -> str:
     """Show which measure is continuous, complete, sound and estimable, from the stored study."""
     path = RESULTS / "distances.csv"
@@ -319,6 +347,7 @@ MARKERS = {
     "widths": widths_table,
     "worst_case": worst_case_table,
     "equivalence": equivalence_table,
+    "planning": planning_table,
     "distances": distances_table,
     "decisions": decisions_list,
     "api": api_list,

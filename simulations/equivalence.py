@@ -20,11 +20,11 @@ import numpy as np
 
 import calibstat as cs
 from calibstat import generators
-from calibstat.generators.generator import drawing
 from calibstat.study import Study, plot
 from calibstat.study.engine import Cells, compute
 from calibstat.study.question import rate_of
 
+from .parts.fixed_predictions import FixedPredictions, quantiles
 from .parts.promises import more_often
 
 if TYPE_CHECKING:
@@ -33,19 +33,6 @@ if TYPE_CHECKING:
 
 SEED = 20340
 LEVEL = 0.05
-
-
-@dataclass(frozen=True)
-class FixedPredictions:
-    """Independent outcomes with given probabilities; their predictions are the same in every data set."""
-
-    prediction: np.ndarray
-    chance: np.ndarray
-
-    def sample(self, n: int, rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Draw the outcomes."""
-        n, random = drawing(n, rng)
-        return (random.random(n) < self.chance).astype(np.int64), self.prediction
 
 
 @dataclass(frozen=True)
@@ -76,11 +63,6 @@ class Case:
     n: int
     claim: Claim
     replicates: int
-
-
-def quantiles(n: int, distribution: Any) -> np.ndarray:
-    """Return n predictions that are spread like a distribution."""
-    return distribution.ppf((np.arange(n) + 0.5) / n)
 
 
 def part(n: int, number: int, parts: int = 5) -> np.ndarray:

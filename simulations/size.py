@@ -1,7 +1,8 @@
 """Does the labels-only test keep its level? How often does it reject what is calibrated?
 
-The promise: with resample="labels", P(p <= 0.05) <= 0.05 for every measure, n and pattern of ties. resample="both"
-promises nothing; its rates are here to be seen.
+The promise: with resample="labels", P(p <= 0.05) <= 0.05 for every measure, n and pattern of ties. The test by default
+is also asked with 5 and 10 rows, of rare outcomes, constant predictions, and predictions of 0 and 1 among ties.
+resample="both" promises nothing; its rates are here to be seen.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from calibstat import generators
 from calibstat.study import Study, plot
 
-from .parts.grid import BINNED, FIVE, Grid, every_measure
+from .parts.grid import BINNED, DEFAULT, FIVE, Grid, every_test
 from .parts.promises import more_often
 
 if TYPE_CHECKING:
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 SEVERAL = BINNED | {name: (name, {}) for name in ("ks", "kuiper", "kernel_ce")}
+FOREST = [k / 25 for k in range(26)]
 
 
 def grids(quick: bool) -> list[Grid]:
-    """Return the grid of the promise, a smaller one with many rows, and one where rows are drawn as well."""
+    """Return the grid of the promise, a smaller one with many rows, one where rows are drawn as well, and hard ones."""
     from scipy.stats import beta
 
     uniform = {"uniform": generators.calibrated()}
@@ -39,22 +41,40 @@ def grids(quick: bool) -> list[Grid]:
             {"uniform": (0.5, generators.calibrated()), "five": (0.5, generators.calibrated(FIVE))}
         ),
     }
+    hard = {
+        "prevalence .001": generators.calibrated(beta(1, 999)),
+        "constant .001": generators.calibrated([0.001]),
+        "constant .3": generators.calibrated([0.3]),
+        "two scores": generators.calibrated([0.1, 0.2]),
+        "forest of 25, with 0 and 1": generators.calibrated(FOREST),
+    }
     effort = {"replicates": 20, "n_resamples": 39} if quick else {"replicates": 2000, "n_resamples": 99}
     size: Grid = {"question": "size", "level": LEVEL, **effort}
-    labels = {**size, "measures": every_measure(), "methods": ["labels"]}
+    labels = {**size, "measures": every_test(), "methods": ["labels"]}
     both = {**size, "generators": uniform, "measures": SEVERAL, "methods": ["both"]}
+    default = {**labels, "measures": {DEFAULT: (DEFAULT, {})}}
     if quick:
-        return [{**labels, "generators": few, "n": [20]}, {**both, "n": [20, 100]}]
+        return [
+            {**labels, "generators": few, "n": [20]},
+            {**both, "n": [20, 100]},
+            {**default, "generators": hard, "n": [5]},
+        ]
+    rest = {name: model for name, model in more.items() if name not in few}
     return [
         {**labels, "generators": more, "n": [20, 100]},
         {**labels, "generators": few, "n": [1000]},
         {**both, "n": [20, 100, 1000]},
+        {**default, "generators": more, "n": [5, 10]},
+        {**default, "generators": rest, "n": [1000]},
+        {**default, "generators": hard, "n": [5, 10, 20, 100, 1000]},
     ]
 
 
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
-    """Draw each way of resampling."""
-    return {str(method): plot(part) for method, part in table.groupby("method")}
+    """Draw each way of resampling, and the test by default, with a place for each model, by itself."""
+    default, others = table[table["measure"] == DEFAULT], table[table["measure"] != DEFAULT]
+    shown = {str(method): plot(part) for method, part in others.groupby("method")}
+    return {**shown, DEFAULT: plot(default.assign(measure=default["generator"], generator=f"test by {DEFAULT}"))}
 
 
 def violations(table: pd.DataFrame) -> pd.DataFrame:
@@ -66,7 +86,7 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
 study = Study(
     question="Does the labels-only test keep its level?",
     seed=20261,
-    runtime_hours=0.3,
+    runtime_hours=0.4,
     grids=grids,
     figures=figures,
     violations=violations,

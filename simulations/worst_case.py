@@ -14,16 +14,14 @@ kind of cluster in at least 4 clusters.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibstat import MEASURES
 from calibstat.study import Study
 
+from .parts.kept import kept
 from .parts.promises import CONFIDENCE, MORE_MISSES, more_often
 from .parts.search import MORE_ON_ONE_SIDE, NO_DIFFERENCE, Effort, Recipe, Row, recipes, search
 
@@ -62,19 +60,8 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
 
 
 def searched(recipe: Recipe, effort: Effort, store: Path | None) -> list[Row]:
-    """Return the worst cases of an interval, and keep them in a file of the store."""
-    if store is None:
-        return search(recipe, effort, SEED)
-    what = repr((recipe, effort, SEED, version("calibstat")))
-    path = store / f"{hashlib.blake2b(what.encode(), digest_size=12).hexdigest()}.json"
-    if path.exists():
-        return json.loads(path.read_text(encoding="utf-8"))
-    found = search(recipe, effort, SEED)
-    store.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(found), encoding="utf-8")
-    unfinished.rename(path)  # a file is there whole or not at all
-    return found
+    """Return the worst cases of an interval, kept in a file of the store."""
+    return kept(store, (recipe, effort, SEED), lambda: search(recipe, effort, SEED))
 
 
 def violations(table: pd.DataFrame) -> pd.DataFrame:

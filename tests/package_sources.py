@@ -5,7 +5,7 @@ from pathlib import Path
 import calibstat
 
 ROOT = Path(calibstat.__file__).parent
-LAYERS = ["compiled", "data", "measures", "result", "resampling", "generators", "inference", "classical"]
+LAYERS = ["compiled", "data", "measures", "result", "resampling", "generators", "inference", "classical", "planning"]
 LAYERS += ["recalibration", "plots", "output", "study", "__init__", "cli"]
 
 

@@ -93,6 +93,8 @@ def made_up_tests(n_classes, n_resamples=99, seed=0):
         resample="labels",
         n=50,
         n_resamples=n_resamples,
+        resamples_used=np.full(n_classes, n_resamples),
+        why_stopped=(f"{n_resamples} resamples",) * n_classes,
     )
 
 

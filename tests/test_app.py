@@ -40,6 +40,70 @@ def test_test_says_what_the_function_says(rows, csv):
     assert "held-out" in text
 
 
+def test_stopping_is_said(rows, csv):
+    """A stopped test says after how many draws, and nothing about quantiles for which it drew too little."""
+    y, p = cs.generators.calibrated().sample(300, rng=3)
+    pd.DataFrame({"y": y.astype(int), "p": p}).to_csv(csv, index=False)
+    found = cs.calibration_test(y, p, measure="ks", stop_after=20, rng=0)
+    assert found.stopped
+    by_ks = [*COLUMNS, "--measure", "ks", "--stop-after", 20]
+    text = plain_text(run("test", csv, *by_ks).stdout)
+    assert (
+        f"p = {wording.p_text(found.pvalue)}, give or take {found.pvalue_error:.2g}, {found.why_stopped}: a hint"
+        in text
+    )
+    assert "too few resamples were drawn to say" in text
+    assert "19 times in 20 below" not in text
+    rows.assign(p=rows["p"] ** 4).to_csv(csv, index=False)
+    capped = plain_text(run("test", csv, *by_ks).stdout)
+    assert "19 times in 20 below" in capped
+    assert "too few" not in capped
+    fails_with(run("test", csv, *COLUMNS, "--stop-after", 0), "expected stop_after to be None or a whole number from 1")
+
+
+def test_the_answer_comes_first_then_what_drove_it(csv, rows):
+    """Without a measure: the words of the result, and what these rows could have shown; no value without a unit."""
+    text = plain_text(run("test", csv, *COLUMNS, "--rng", 5).stdout)
+    found = cs.calibration_test(rows["y"], rows["p"], rng=5)
+    assert found.deviation is not None
+    effect = str(found.detectable_effect())
+    parts = ["400 rows", plain_text(found.answer), plain_text(effect), plain_text(found.details), "A large p-value"]
+    assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
+    assert "19 times in 20" not in text
+    both = plain_text(run("test", csv, *COLUMNS, *FAST, "--measure", "omnibus", "--measure", "ks").stdout)
+    assert "19 times in 20 below" in both
+    assert "Kolmogorov" in both
+    assert "2 tests of the same null hypothesis" in both
+
+
+@pytest.mark.parametrize("lens", ["top_label", "canonical", "one_class:dog"])
+def test_every_lens_says_what_the_function_says(zoo, predictions, lens):
+    text = plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", lens).stdout)
+    seen = cs.lenses.one_class(1) if ":" in lens else lens
+    found = cs.calibration_test(predictions, lens=seen, n_resamples=99, rng=0)
+    assert plain_text(found.answer) in text
+    assert str(found.detectable_effect()).split(" (ECE")[0] in text
+
+
+def test_each_class_says_what_the_function_says(zoo, predictions):
+    text = plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", "class_wise").stdout)
+    found = cs.calibration_test(predictions, lens="class_wise", n_resamples=99, rng=0)
+    assert found.answer in text
+    assert found.overall.answer in text
+    size = cs.estimate(predictions, measure="ece", lens="class_wise")
+    for k, name in enumerate(found.names):
+        holm = wording.p_text(found.pvalue_holm[k])
+        assert f"{name} {np.sum(predictions.label == k)} {predictions.prob[:, k].sum():.1f}" in text
+        assert f"{wording.number(size[k])} {wording.p_text(found.pvalue[k])} {holm}" in text
+
+
+def test_stopping_of_classes(zoo, predictions):
+    found = cs.calibration_test(predictions, lens="class_wise", stop_after=5, rng=0)
+    text = plain_text(run("test", zoo, *PATTERN, "--lens", "class_wise", "--stop-after", 5).stdout)
+    for p in (*found.pvalue, found.overall.pvalue):
+        assert wording.p_text(p) in text
+
+
 def test_same_seed_same_words_by_default(csv):
     assert run("test", csv, *COLUMNS).stdout == run("test", csv, *COLUMNS).stdout
 
@@ -113,12 +177,14 @@ def test_several_columns_say_what_the_function_says(zoo, predictions):
     result = run("test", zoo, *PATTERN, *FAST)
     assert result.exit_code == 0, result.output
     text = plain_text(result.stdout)
-    p = cs.calibration_test(predictions, n_resamples=99, rng=0).pvalue
-    assert f"p = {wording.p_text(p)}" in text
+    found = cs.calibration_test(predictions, n_resamples=99, rng=0)
+    p = found.pvalue
+    assert f"p = {p:.3g}." in text
     assert "120 rows, 3 classes (cat, dog, hen), 1 of which is never observed." in text
     assert f"in {wording.percent((predictions.top == predictions.label).mean())} of the rows (accuracy)" in text
     assert f"averages {predictions.largest.mean():.3f}" in text
-    assert "Null hypothesis (lens top_label): given the probability of the most likely class" in text
+    assert plain_text(found.details) in text
+    assert "Null hypothesis: given the probability of the most likely class" in text
 
 
 def test_two_columns_are_outcome_one_of_two(rows, tmp_path):
@@ -130,8 +196,9 @@ def test_two_columns_are_outcome_one_of_two(rows, tmp_path):
 
 
 def test_class_wise_as_one_number(zoo, predictions):
-    text = plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", "class_wise", "--reduce", "max").stdout)
-    found = cs.calibration_test(predictions, lens="class_wise", reduce="max", n_resamples=99, rng=0)
+    by_max = ["--lens", "class_wise", "--reduce", "max", "--measure", "ece"]
+    text = plain_text(run("test", zoo, *PATTERN, *FAST, *by_max).stdout)
+    found = cs.calibration_test(predictions, measure="ece", lens="class_wise", reduce="max", n_resamples=99, rng=0)
     assert f"Expected calibration error {wording.number(found.statistic)}" in text
     assert f"p = {wording.p_text(found.pvalue)}" in text
     assert "max over 3 classes" in text

@@ -140,7 +140,7 @@ def test_any_rows(rows, options):
     found = cs.confidence_interval(y, p, n_bins=4, n_resamples=79, rng=1, **options)
     assert 0 <= found.low <= found.estimate <= found.high <= 1
     if found.low > 0:
-        assert cs.calibration_test(y, p, n_bins=4, n_resamples=79, rng=1, **options).pvalue <= 0.025
+        assert cs.calibration_test(y, p, measure="ece", n_bins=4, n_resamples=79, rng=1, **options).pvalue <= 0.025
     summarised = cs.confidence_interval(cs.Sample.from_rows(y, p), n_bins=4, n_resamples=79, rng=1, **options)
     assert (summarised.low, summarised.high) == pytest.approx((found.low, found.high))
 

@@ -245,7 +245,7 @@ ASKED = {
     "width": lambda n_bins: cs.estimate(Y, V, measure="ece_width", n_bins=n_bins),
     "detail": lambda n_bins: cs.detail(Y, V, measure="ece", n_bins=n_bins),
     "function": lambda n_bins: cs.expected_calibration_error(Y, V, n_bins=n_bins, norm="max"),
-    "test": lambda n_bins: cs.calibration_test(Y, V, n_bins=n_bins, n_resamples=19, rng=1),
+    "test": lambda n_bins: cs.calibration_test(Y, V, measure="ece", n_bins=n_bins, n_resamples=19, rng=1),
     "interval": lambda n_bins: cs.confidence_interval(Y, V, n_bins=n_bins, n_resamples=19, rng=1),
     "bca": lambda n_bins: cs.confidence_interval(Y, V, n_bins=n_bins, method="bca", n_resamples=19, rng=1),
     "compare": lambda n_bins: cs.compare(Y, {"a": V, "b": V**2}, measure="ece", n_bins=n_bins, n_resamples=19, rng=1),
@@ -254,7 +254,7 @@ ASKED = {
     "top label": lambda n_bins: cs.estimate(LABEL, PROB, n_bins=n_bins),
     "class-wise": lambda n_bins: cs.estimate(LABEL, PROB, lens="class_wise", n_bins=n_bins),
     "class-wise test": lambda n_bins: cs.calibration_test(
-        LABEL, PROB, lens="class_wise", n_bins=n_bins, n_resamples=19, rng=1
+        LABEL, PROB, measure="ece", lens="class_wise", n_bins=n_bins, n_resamples=19, rng=1
     ),
     "canonical": lambda n_bins: cs.estimate(LABEL, PROB, measure="canonical_ce", strategy="uniform", n_bins=n_bins),
     "general": lambda n_bins: cs.estimate(LABEL, PROB, measure="gce", n_bins=n_bins),

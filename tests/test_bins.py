@@ -51,7 +51,7 @@ def test_every_verb_has_the_same_edges(bins):
         "general": cs.estimate(y.astype(int), two, measure="gce", class_conditional=True, n_bins=bins, threshold=0.0),
         "canonical": cs.estimate(y.astype(int), two, measure="canonical_ce", strategy="uniform", n_bins=bins),
         "interval": cs.confidence_interval(y, v, n_bins=bins, n_resamples=1, rng=1).estimate,
-        "test": cs.calibration_test(y, v, n_bins=bins, n_resamples=1, rng=1).statistic,
+        "test": cs.calibration_test(y, v, measure="ece", n_bins=bins, n_resamples=1, rng=1).statistic,
     }
     both = by_class.copy()
     both[1] = expected

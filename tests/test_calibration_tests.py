@@ -73,7 +73,7 @@ def test_p_value_against_the_exact_distribution():
 
 def test_result():
     found = cs.calibration_test(
-        [1, 0, 1, 1], [0.8, 0.3, 0.6, 0.3], n_bins=5, n_resamples=19, rng=np.random.default_rng(2)
+        [1, 0, 1, 1], [0.8, 0.3, 0.6, 0.3], measure="ece", n_bins=5, n_resamples=19, rng=np.random.default_rng(2)
     )
     assert (found.n, found.n_resamples, found.measure, found.tail) == (4, 19, "ece(n_bins=5)", "greater")
     assert found.statistic == cs.estimate([1, 0, 1, 1], [0.8, 0.3, 0.6, 0.3], n_bins=5)

@@ -79,7 +79,7 @@ def test_what_a_class_wise_test_says():
     text = str(found)
     for part in (found.null_hypothesis, found.overall.null_hypothesis, "lens class_wise, n = 3", "p (Holm)"):
         assert part in text
-    assert [line.split()[0] for line in text.splitlines()[2:5]] == ["a", "b", "c"]
+    assert [line.split()[0] for line in text.splitlines()[3:6]] == ["a", "b", "c"]
     frame = found.to_frame()
     assert frame["class"].tolist() == ["a", "b", "c"]
     assert frame["pvalue_holm"].tolist() == found.pvalue_holm.tolist()
@@ -98,7 +98,8 @@ def test_many_classes_are_cut_short_in_print():
     label, prob = example(50, 30)
     found = cs.calibration_test(label, prob, lens="class_wise", n_resamples=9, rng=1)
     assert "and 20 more, each with p of at least" in str(found)
-    assert len(str(found).splitlines()) == 16
+    assert "Draws: 9 resamples." in str(found)
+    assert len(str(found).splitlines()) == 20
 
 
 def test_top_label_is_a_test_of_one_event():
@@ -159,13 +160,15 @@ def test_p_value_against_the_exact_distribution():
 
 RUNS, LEVEL = 500, 0.05
 GATES = {
-    "each class": {"lens": "class_wise"},
-    "largest": {"lens": "class_wise", "reduce": "max"},
-    "quantiles": {"lens": "class_wise", "reduce": "mean", "strategy": "quantile", "n_bins": 3},
+    "each class": {"measure": "ece", "lens": "class_wise"},
+    "largest": {"measure": "ece", "lens": "class_wise", "reduce": "max"},
+    "quantiles": {"measure": "ece", "lens": "class_wise", "reduce": "mean", "strategy": "quantile", "n_bins": 3},
     "canonical": {"measure": "canonical_ce", "min_size": 10},
     "two-sided": {"measure": "brier", "lens": "canonical"},
     "most likely": {"measure": "ks"},
+    "omnibus of each class": {"measure": "omnibus", "lens": "class_wise"},
 }
+SLOW_GATES = {"omnibus of all classes": {"measure": "omnibus", "lens": "canonical"}}
 
 
 def rejections(name, runs, temperature=1.0, n=20):
@@ -174,8 +177,8 @@ def rejections(name, runs, temperature=1.0, n=20):
     for run in range(runs):
         label, prob = example(n, 3, seed=1000 + run, temperature=temperature)
         prob = np.maximum(prob, 1e-9) / np.maximum(prob, 1e-9).sum(axis=1, keepdims=True)
-        result = cs.calibration_test(label, prob, n_resamples=99, rng=run, **GATES[name])
-        if name == "each class":
+        result = cs.calibration_test(label, prob, n_resamples=99, rng=run, **(GATES | SLOW_GATES)[name])
+        if name.endswith("each class"):
             p = [*result.pvalue, result.pvalue_holm.min(), result.overall.pvalue]
         else:
             p = [result.pvalue] * 5
@@ -183,7 +186,7 @@ def rejections(name, runs, temperature=1.0, n=20):
     return found.max()
 
 
-@pytest.mark.parametrize("name", GATES)
+@pytest.mark.parametrize("name", [*GATES, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_GATES)])
 def test_labels_only_keeps_its_level(name):
     assert rejections(name, RUNS) <= stats.binom.isf(1e-6, RUNS, LEVEL)
 

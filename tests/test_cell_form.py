@@ -9,7 +9,7 @@ from oracles import bin_number
 from scipy import stats
 from scipy.stats import norm
 
-from calibstat.inference.problem import pose
+from calibstat.inference.pose import pose
 from calibstat.measures.noise import score_of_clusters
 
 

@@ -6,7 +6,7 @@ from class_examples import example
 from scipy import stats
 
 import calibstat as cs
-from calibstat.inference.problem import pose
+from calibstat.inference.pose import pose
 from calibstat.measures import class_form
 
 CASES = {

@@ -10,7 +10,7 @@ from scipy.stats import binom
 from statsmodels.stats.multitest import multipletests
 
 import calibstat as cs
-from calibstat.inference.problem import pose
+from calibstat.inference.pose import pose
 from calibstat.measures import cell_form
 
 # --- what cannot matter ----------------------------------------------------------------------------------------------

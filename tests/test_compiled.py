@@ -69,6 +69,21 @@ INPUTS = {
     "measures.isotonic_form._highest": lambda: (
         *(VALUE, POSITIVES, COUNT - POSITIVES, 8, np.array([0.125, 0.5, 1.0]), 1.96, 3.9),
     ),
+    "measures.local_components._deviance": lambda: (3.0, 5.0, 2.0, 6.0),
+    "measures.local_components._surprise": lambda: (3.0,),
+    "measures.local_components._largest": lambda: (
+        *(np.array([[2.0, 0.0, 1.0], [4.0, 3.0, 5.0]]), np.array([5, 40, 90])),
+        *(np.array([2, 2, 64]), np.array([0, 64, 40]), np.array([64, 128, 42]), np.array([True, True, True])),
+        *(np.array([7.0, 5.0, 3.0]), np.array([2.0, 3.0, 1.0]), np.array([5.0, 2.0, 2.0])),
+    ),
+    "measures.omnibus._positives_of": lambda: (
+        *(CLASSES[None], np.arange(24, dtype=np.int32).reshape(6, 4), np.zeros(6, np.int64), 24),
+    ),
+    "measures.smooth_components.orthonormal": lambda: (TENTHS[:, :2].T.copy(), np.arange(1.0, 7.0)),
+    "measures.smooth_components._products": lambda: (TENTHS, TENTHS.T.copy()),
+    "measures.smooth_components._interpolated": lambda: (
+        *(np.array([[-9.0, 0.3], [9.0, 0.1]]), np.array([[-1.0, 0.0, 2.0]] * 2), np.array([[-3.0, 0.0, 1.0]] * 2)),
+    ),
     "measures.noise._prefixes": lambda: (TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float)),
     "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, np.zeros((11, 20))),
     "measures.smooth_ce._on_grid": lambda: (VALUE, RESIDUAL),
@@ -80,6 +95,7 @@ INPUTS = {
     "measures.weighted_sums_form._products": lambda: (
         *(TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9), np.arange(9), 9),
     ),
+    "resampling.planned_rows._rows": lambda: (START, 50, 7),
     "resampling.row_labels._events": lambda: (START, 8, 3, CELL_OF_TENTHS, TENTHS[:, 0], UNITS, 3),
     "resampling.row_sums._add_counts": lambda: (
         START,
@@ -203,17 +219,10 @@ INPUTS = {
     "resampling.binary_labels._labels_of_rows": lambda: (START, THRESHOLD, np.zeros(M)),
     "resampling.binary_labels._labels_of_cells": lambda: (START, MANY, VALUE, THRESHOLD, np.zeros(M)),
     "resampling.binary_cells._cells_from_distributions": lambda: (
-        START,
-        1,
-        0,
-        3,
-        CELL,
-        VALUE,
-        COUNT,
-        30.0,
-        ROWS / 60,
-        np.zeros((3, 20)),
+        *(START, 1, 1, np.array([0, 2]), np.array([0, 3, 5]), np.array([0.2, 0.6, 1.0, 0.5, 0.9])),
+        *(30.0, ROWS / 60, np.zeros((3, 20))),
     ),
+    "resampling.binary_cells._distributions": lambda: (0, 3, CELL, VALUE, COUNT),
     "resampling.binary_pairs._rows": lambda: (START, CELL_OF_ROW, THRESHOLD_OF_ROW, np.zeros(M), np.zeros(M)),
     "resampling.binary_pairs._redraw": lambda: (START, THRESHOLD_OF_ROW, np.zeros(50, np.uint32)),
     "resampling.binary_pairs._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),

@@ -10,7 +10,7 @@ from scipy import integrate, stats
 import calibstat as cs
 from calibstat import resampling
 from calibstat.inference import confidence_interval as intervals
-from calibstat.inference.problem import pose
+from calibstat.inference.pose import pose
 from calibstat.measures import cell_form
 from calibstat.measures.registry import find_measure
 from calibstat.resampling import Draws, Pairs, Stage
@@ -274,8 +274,10 @@ def test_tests_and_comparisons_hold_their_bins():
     y, p = waves(150, np.random.default_rng(3))
     sample = cs.Sample.from_rows(y, p)
     bound = find_measure("ece", {"strategy": "quantile", "n_bins": 6}).held(sample.value, sample.count)
-    found = cs.calibration_test(y, p, resample="both", strategy="quantile", n_bins=6, n_resamples=99, rng=2)
-    held = cs.calibration_test(y, p, resample="both", n_resamples=99, rng=2, **bound.options)
+    found = cs.calibration_test(
+        y, p, measure="ece", resample="both", strategy="quantile", n_bins=6, n_resamples=99, rng=2
+    )
+    held = cs.calibration_test(y, p, measure="ece", resample="both", n_resamples=99, rng=2, **bound.options)
     assert found.null_distribution == pytest.approx(held.null_distribution, abs=1e-12)
     settings = {"measure": "ece", "n_resamples": 99, "rng": 1}
     compared = cs.compare(y, {"a": p, "b": p**2}, strategy="quantile", **settings)

@@ -150,7 +150,7 @@ def test_against_a_transcription(name, temperature, dtype):
     case = {**CASES, **ONE_BIN}[name]
     estimate, low, high, step = transcription(name, resampling.in_order(seen), 0.1, 79, 6)
     found = cs.confidence_interval(predictions, n_resamples=79, rng=6, confidence_level=0.9, **case)
-    test = cs.calibration_test(predictions, n_resamples=79, rng=6, **case)
+    test = cs.calibration_test(predictions, n_resamples=79, rng=6, **{"measure": "ece", **case})
     assert found.estimate == pytest.approx(estimate, abs=1e-6 if dtype == np.float32 else 1e-12)
     assert found.high == pytest.approx(high, abs=step + (1e-6 if dtype == np.float32 else 1e-12))
     expected = low if low > 0 and test.pvalue <= 0.05 else 0.0
@@ -166,7 +166,7 @@ def test_low_end_is_positive_only_if_the_test_rejects(name):
     for seed in range(25):
         label, prob = example(120, 3, seed=seed, temperature=1 + seed / 12)
         found = cs.confidence_interval(label, prob, n_resamples=99, rng=seed, **CASES[name])
-        test = cs.calibration_test(label, prob, n_resamples=99, rng=seed, **CASES[name])
+        test = cs.calibration_test(label, prob, n_resamples=99, rng=seed, **{"measure": "ece", **CASES[name]})
         assert 0 <= found.low <= found.estimate
         assert found.low <= found.high
         assert not (found.low > 0 and test.pvalue > 0.025)

@@ -7,7 +7,7 @@ from scipy.special import ndtr
 
 import calibstat as cs
 from calibstat.inference.p_values import p_value
-from calibstat.inference.problem import pose
+from calibstat.inference.pose import pose
 from calibstat.resampling import Draws, Stage, key_of
 from calibstat.resampling.row_sums import signs
 from calibstat.resampling.streams import stream, word

@@ -158,6 +158,7 @@ def test_results_are_shown_where_they_are_stored(pages, tmp_path, monkeypatch):
     assert "calibstat study simulations/coverage.py" in pages.coverage_table()
     assert "calibstat study simulations/coverage.py" in pages.widths_table()
     assert "calibstat study simulations/equivalence.py" in pages.equivalence_table()
+    assert "calibstat study simulations/planning.py" in pages.planning_table()
     assert "calibstat study simulations/worst_case.py" in pages.worst_case_table()
     assert "calibstat study simulations/distances.py" in pages.distances_table()
     generators = {"calibrated": cs.generators.calibrated()}
@@ -178,6 +179,12 @@ def test_results_are_shown_where_they_are_stored(pages, tmp_path, monkeypatch):
     claims = pd.DataFrame([{"question": question, **claims, "rate": 0.25} for question in ("size", "power")])
     cs.study.write_table(claims, tmp_path / "equivalence.csv", command="made up", seed=1)
     assert pages.equivalence_table().count("| bins | uniform | 0.250 |") == 2
+    power = pd.DataFrame(
+        {"question": "effect", "generator": "ends", "n": 50, "family": ["a", "b"], "replicates": [9, 0]}
+    )
+    cs.study.write_table(power.assign(rate=[0.8, 0.1]), tmp_path / "planning.csv", command="made up", seed=1)
+    assert f"| detectable effect | 50 | 1 |{' 0.800 |' * 5}" in pages.planning_table()
+    assert pages.planning_table().endswith("however large: b of ends (n = 50).")
 
 
 def test_every_decision_is_listed(pages):
@@ -253,7 +260,7 @@ def test_stored_results_have_every_measure_that_the_study_asks_about(name):
     assert missing_measures(STUDIES[name], stored) == []
 
 
-@pytest.mark.parametrize("name", ["size", "power", "bias", "consistency", "ranking"])
+@pytest.mark.parametrize("name", ["size", "bias", "consistency", "ranking"])
 def test_studies_of_measures_ask_about_all_that_are_registered(name):
     asked = {measure for grid in STUDIES[name].grids(False) for measure, _ in grid["measures"].values()}
     expected = set(everyday_measures())
@@ -263,7 +270,7 @@ def test_studies_of_measures_ask_about_all_that_are_registered(name):
 
 
 def test_a_measure_that_is_not_in_the_stored_results_is_found():
-    stored = pd.read_csv(ROOT / "simulations" / "results" / "power.csv", comment="#")
+    stored = pd.read_csv(ROOT / "simulations" / "results" / "size.csv", comment="#")
     without = stored[stored["measure"] != "ks"]
-    missing = [missing_measures(STUDIES["power"], table) for table in (without, stored)]
+    missing = [missing_measures(STUDIES["size"], table) for table in (without, stored)]
     assert set(missing[0]) - set(missing[1]) == {"ks"}

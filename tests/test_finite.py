@@ -10,7 +10,7 @@ from calibstat.generators import (
     quadratic_gap,
     two_point,
 )
-from calibstat.measures.registry import binary_measures
+from calibstat.measures.registry import MEASURES, binary_measures
 
 
 # hidden: in (.5, .6] mean outcome .55 and mean prediction .45 * .52 + .55 * .58 = .553; apart, |0 - .52| and |1 - .58|
@@ -36,6 +36,8 @@ def test_predictions_and_outcomes_do_not_tell_the_distance(alpha):
     assert near.distance() == pytest.approx(2 * alpha**2 / (1 + 2 * alpha), abs=1e-15)
     assert far.distance() == pytest.approx(alpha, abs=1e-15)
     for measure in binary_measures():
+        if MEASURES[measure].info.for_tests_only:
+            continue  # it grows with the number of rows
         assert near.truth(measure) == pytest.approx(far.truth(measure), abs=1e-14)
 
 

@@ -23,7 +23,10 @@ from calibstat.measures.registry import multiclass_measures
         (["--lens", "groups:cat+dog"], ("class hen in none",)),
         (["--lens", "groups:cat+dog,dog+hen"], ("class dog in 2",)),
         (["--lens", "groups:cat+dog+hen"], ("two or more groups",)),
-        (["--lens", "canonical"], ("'ece', which is a binary measure", "canonical", "canonical_ce")),
+        (
+            ["--lens", "canonical", "--measure", "ece"],
+            ("'ece', which is a binary measure", "canonical", "canonical_ce"),
+        ),
         (["--lens", "class_wise", "--measure", "gce"], ("'gce', which is a multiclass measure", "class_wise")),
         (["--lens", "class_wise", "--reduce", "sum"], ("'mean' or 'max'", "'sum'")),
         (["--reduce", "mean"], ("--lens class_wise", "no lens")),

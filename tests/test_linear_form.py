@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from row_strategies import rows
 
 import calibstat as cs
-from calibstat.inference.problem import pose
+from calibstat.inference.pose import pose
 
 OFFERED = [
     ("kernel_ce", {}),

@@ -1,11 +1,12 @@
 """What is looked at without a lens."""
 
 import numpy as np
+import pytest
 from class_examples import LABEL, PROB
 
 import calibstat as cs
 from calibstat.data import lenses
-from calibstat.data.observations import observe
+from calibstat.data.observations import observe, subject
 
 from_rows = cs.Predictions.from_rows
 TWO = [[0.75, 0.25], [0.25, 0.75]]
@@ -31,3 +32,20 @@ def test_without_a_lens():
     assert cs.estimate(LABEL, PROB) == cs.estimate(LABEL, PROB, lens="top_label")
     assert cs.estimate(from_rows(["n", "y"], TWO, labels=["n", "y"])) == cs.estimate([0, 1], [0.25, 0.75])
     assert cs.estimate(["n", "y"], TWO, labels=["n", "y"]) == cs.estimate([0, 1], [0.25, 0.75])
+
+
+@pytest.mark.parametrize(
+    ("lens", "words"),
+    [
+        (None, "outcome 1"),
+        ("top_label", "the most likely class"),
+        ("canonical", "all classes jointly"),
+        (lenses.one_class(12), "class 12"),
+        (lenses.name_class(1, ["cat", "a (b)"]), "class a (b)"),
+        (lenses.top_k(2), "the outcome of lens top_k(2)"),
+        ("class_wise", "each class"),
+    ],
+)
+def test_what_a_lens_shows_in_words(lens, words):
+    assert subject("event: outcome 1" if lens is None else f"lens {lens}") == words
+    assert subject("lens class_wise, mean over 3 classes") == "each class"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibstat.inference.calibration_tests import p_value
+from calibstat.inference.p_values import p_value
 
 
 def test_p_value_by_hand():

@@ -17,7 +17,8 @@ def test_class_wise_prints_every_class_and_all_together(zoo, predictions):
     found = cs.calibration_test(predictions, measure="ks", lens="class_wise", n_resamples=99, rng=0)
     for k, (name, observed) in enumerate(zip(found.names, np.bincount(predictions.label, minlength=3), strict=True)):
         p, holm = wording.p_text(found.pvalue[k]), wording.p_text(found.pvalue_holm[k])
-        assert f"{name} {observed} {wording.number(found.statistic[k])} {p} {holm}" in text
+        expected = f"{predictions.prob[:, k].sum():.1f}"
+        assert f"{name} {observed} {expected} {wording.number(found.statistic[k])} {p} {holm}" in text
     assert f"Null hypothesis for each class: {found.null_hypothesis}" in text
     assert f"mean over 3 classes): {found.overall.null_hypothesis}" in text
     assert f"p = {wording.p_text(found.overall.pvalue)}" in text

@@ -16,11 +16,11 @@ from calibstat.measures.registry import binary_measures, everyday_measures, find
 from calibstat.study import most_rejections
 from calibstat.study.pictures import rates
 
-coverage, power, size = map(study_file, ("coverage", "power", "size"))
+coverage, size = map(study_file, ("coverage", "size"))
 FALSE_ALARM = study_part("promises").FALSE_ALARM
 CALIBRATED = {"uniform": cs.generators.calibrated(), "five scores": cs.generators.calibrated(size.FIVE)}
 WRONG = {"shift 0.5": cs.generators.shift(0.5), "hidden": cs.generators.hidden()}
-FILES = [size, power, coverage]
+FILES = [size, coverage]
 
 
 @pytest.fixture(autouse=True)
@@ -143,8 +143,7 @@ def test_quick_grids_ask_the_same_of_the_same_measures(file):
 
 
 def test_what_is_registered_joins():
-    for file in (size, power):
-        assert set(everyday_measures()) <= {name for name, _ in file.grids(False)[0]["measures"].values()}
+    assert set(everyday_measures()) <= {name for name, _ in size.grids(False)[0]["measures"].values()}
     honest = {name for name in binary_measures() if find_measure(name, {}).has_form}
     asked = [{name for name, _ in grid["measures"].values()} for grid in coverage.grids(False)]
     assert set.union(*asked) == honest
@@ -153,16 +152,14 @@ def test_what_is_registered_joins():
 
 def test_generators_are_what_the_questions_need():
     assert all(g.is_calibrated for grid in size.grids(False) for g in grid["generators"].values())
-    assert not any(g.is_calibrated for grid in power.grids(False) for g in grid["generators"].values())
 
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_sizes_can_reach_the_level(quick):
-    for file in (size, power):
-        for grid in file.grids(quick):
-            tail = grid["level"] / 2 * (grid["n_resamples"] + 1)  # of a two-sided test
-            assert tail >= 1
-            assert 2 * tail == round(2 * tail)
+    for grid in size.grids(quick):
+        tail = grid["level"] / 2 * (grid["n_resamples"] + 1)  # of a two-sided test
+        assert tail >= 1
+        assert 2 * tail == round(2 * tail)
 
 
 def table_at_the_limit(file, question, method, number, promise, excess):

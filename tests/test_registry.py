@@ -228,7 +228,7 @@ def test_str_shows_what_was_chosen():
 
 def test_every_measure_is_binary_or_multiclass():
     assert set(binary_measures()) | set(multiclass_measures()) == set(MEASURES)
-    assert set(binary_measures()) & set(multiclass_measures()) == {"brier", "log_loss"}
+    assert set(binary_measures()) & set(multiclass_measures()) == {"brier", "log_loss", "omnibus"}
     assert set(everyday_measures()) < set(binary_measures())
 
 

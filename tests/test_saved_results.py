@@ -11,6 +11,8 @@ import calibstat as cs
 from calibstat.cli import saved_results, wording
 from calibstat.measures.registry import everyday_measures
 
+MEASURES = everyday_measures()
+
 
 def test_report_writes_table_pictures_and_strict_json(rows, csv, tmp_path):
     out = tmp_path / "new" / "folder"
@@ -18,19 +20,20 @@ def test_report_writes_table_pictures_and_strict_json(rows, csv, tmp_path):
     assert result.exit_code == 0, result.output
     assert {path.name for path in out.iterdir()} == {
         "report.json",
+        "verdict.csv",
         "table.csv",
         "reliability.png",
         "null.png",
         "intervals.png",
     }
     found = json.loads((out / "report.json").read_text(), parse_constant=pytest.fail)
-    assert [entry["measure"] for entry in found["findings"]] == everyday_measures()
+    assert [entry["measure"] for entry in found["findings"]] == MEASURES
     assert found["data"] == {"n": 400, "positives": rows["y"].sum(), "distinct_predictions": 400}
     assert found["rng"] == 0
     for entry in found["findings"]:
         assert (entry["interval"] is not None) == cs.MEASURES[entry["measure"]]().has_form
         assert 0 < entry["test"]["pvalue"] <= 1
-    assert list(pd.read_csv(out / "table.csv")["measure"]) == everyday_measures()
+    assert list(pd.read_csv(out / "table.csv")["measure"]) == MEASURES
     for picture in out.glob("*.png"):
         assert picture.read_bytes().startswith(b"\x89PNG")
 
@@ -57,6 +60,7 @@ def test_report_of_several_classes(zoo, predictions, tmp_path):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         *pictures,
         "report.json",
+        "verdict.csv",
         "table.csv",
         "classes.csv",
     }
@@ -66,17 +70,51 @@ def test_report_of_several_classes(zoo, predictions, tmp_path):
     assert found["prob"] == "p_*"
     assert found["data"]["classes"] == ["cat", "dog", "hen"]
     assert found["data"]["happened"] == np.bincount(predictions.label, minlength=3).tolist()
-    assert [entry["measure"] for entry in found["findings"]] == everyday_measures()
+    assert [entry["measure"] for entry in found["findings"]] == MEASURES
     assert {entry["test"]["lens"] for entry in found["findings"]} == {"lens top_label"}
     assert found["reliability"]["lens"] == "lens top_label"
     assert len(found["classes"]["reliability"]["diagrams"]) == 3
     assert found["classes"]["simplex"]["names"] == ["cat", "dog", "hen"]
     sheet = pd.read_csv(tmp_path / "out" / "classes.csv")
-    test = cs.calibration_test(predictions, lens="class_wise", rng=0)
+    test = cs.calibration_test(predictions, lens="class_wise", stop_after=20, rng=0)
+    assert found["classes"]["test"]["resamples_used"] == test.resamples_used.tolist()
     assert sheet["class"].tolist() == ["cat", "dog", "hen"]
-    assert np.allclose(sheet["estimate"], test.statistic)
+    assert np.allclose(sheet["ece"], cs.estimate(predictions, measure="ece", lens="class_wise"))
+    assert np.allclose(sheet["expected"], predictions.prob.sum(axis=0))
     assert np.allclose(sheet["pvalue_holm"], test.pvalue_holm)
-    assert f"hen 0 {wording.number(test.statistic[2])}" in plain_text(result.stdout)
+    assert f"hen 0 {predictions.prob[:, 2].sum():.1f} {wording.number(sheet['ece'][2])}" in plain_text(result.stdout)
+
+
+@pytest.mark.parametrize("lens", [None, "class_wise", "canonical", "one_class:dog"])
+def test_the_verdict_is_that_of_the_test(lens, zoo, tmp_path, monkeypatch):
+    """The same data and seed: the words, p and what drove it, on the screen and in the files."""
+    monkeypatch.setattr("calibstat.cli.lens_syntax.View.everyday_measures", lambda self: ["brier"])
+    given = [zoo, *PATTERN, "--rng", 3, *(["--lens", lens] if lens else [])]
+    by_test = plain_text(run("test", *given).stdout)
+    by_report = plain_text(run("report", *given, "--out", tmp_path / "out").stdout)
+    words = by_test[: by_test.index("A large p-value")]
+    assert by_report.startswith(words)
+    found = json.loads((tmp_path / "out" / "report.json").read_text())["verdict"]
+    row = pd.read_csv(tmp_path / "out" / "verdict.csv").iloc[0]
+    assert f"p = {found['test']['pvalue']:.3g}." in by_test
+    assert row["pvalue"] == found["test"]["pvalue"]
+    assert f"(ECE {found['detectable_effect']['ece'][0]:.2g})" in by_test
+    assert row["detectable_over_confidence"] == found["detectable_effect"]["effect"][0]
+
+
+def test_files_say_what_drove_the_verdict(rows, csv, tmp_path, monkeypatch):
+    monkeypatch.setattr("calibstat.cli.lens_syntax.View.everyday_measures", lambda self: ["ece", "ks"])
+    run("report", csv, *COLUMNS, "--out", tmp_path / "out")
+    test = cs.calibration_test(rows["y"], rows["p"], rng=0)
+    found = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert found["verdict"]["test"]["deviation"] == test.deviation.to_dict()
+    row = pd.read_csv(tmp_path / "out" / "verdict.csv").iloc[0]
+    assert row["drove_kind"] == test.deviation.kind
+    assert row["drove_observed"] == test.deviation.observed
+    for entry in found["findings"]:  # nothing shows their distributions, so they stop
+        by_itself = cs.calibration_test(rows["y"], rows["p"], measure=entry["measure"], stop_after=20, rng=0)
+        assert entry["test"]["pvalue"] == by_itself.pvalue
+        assert len(entry["test"]["null_distribution"]) == by_itself.n_resamples
 
 
 def test_report_of_whole_vectors(zoo, tmp_path, monkeypatch):
@@ -145,7 +183,7 @@ def test_a_report_names_the_measures_that_so_many_rows_make_costly(tmp_path, mon
 
     def assess(data, measure, **settings):
         asked.append(measure)
-        return real(data, measure, **{**settings, "n_resamples": 9})
+        return real(data, measure, **{**settings, "n_resamples": 9, "stop_after": None})
 
     real = report.assess
     monkeypatch.setattr(report, "assess", assess)

@@ -7,6 +7,7 @@ from calibstat.resampling import (
     Stage,
     key_of,
 )
+from calibstat.resampling.streams import stream
 
 
 def test_draws_are_checked():
@@ -16,6 +17,16 @@ def test_draws_are_checked():
             Draws.of(1, n_resamples, n_jobs)
     with pytest.raises(ValueError, match="expected rng None"):
         Draws.of(-1, 9)
+
+
+def test_parts_are_the_resamples_of_the_whole():
+    whole = Draws.of(5, 99, 2)
+    part = whole.part(40, 70, Stage.LABELS)
+    assert (whole.planned, part.planned, part.n, part.n_jobs) == (99, 99, 30, 2)
+    assert [stream(part.key, Stage.LABELS, r) for r in range(30)] == [
+        stream(whole.key, Stage.LABELS, 40 + r) for r in range(30)
+    ]
+    assert stream(part.key, Stage.ROWS, 0) != stream(whole.key, Stage.ROWS, 40)  # the parts are those of one stage
 
 
 def test_stages_keep_their_numbers():
@@ -29,4 +40,6 @@ def test_stages_keep_their_numbers():
         "BINS": 6,
         "SIGNS": 7,
         "TOGETHER": 8,
+        "ALTERNATIVE": 9,
+        "PLANNED": 10,
     }

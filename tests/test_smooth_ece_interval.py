@@ -11,7 +11,7 @@ from scipy import stats
 
 import calibstat as cs
 from calibstat import resampling
-from calibstat.inference.calibration_tests import p_value
+from calibstat.inference.p_values import p_value
 from calibstat.measures.registry import find_measure
 from calibstat.measures.smooth_ece import SmoothECE, cosines, curve
 from calibstat.resampling import Draws, Labels, Pairs, Stage

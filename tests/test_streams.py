@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from oracles import follows
 from oracles import splitmix_words as words
 from scipy import stats
@@ -28,6 +30,14 @@ def test_published_outputs():
     published = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
     assert [streams.word(np.uint64(1234567), i) for i in range(4)] == published
     assert words([1234567], 4)[0].tolist() == published
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 2**64 - 1), st.integers(0, 9), st.integers(0, 10**9), st.integers(0, 10**6))
+def test_a_key_of_later_replicates(key, stage, first, r):
+    later = streams.key_after(np.uint64(key), stage, first)
+    assert streams.stream(later, stage, r) == streams.stream(np.uint64(key), stage, first + r)
+    assert streams.key_after(np.uint64(key), stage, 0) == key
 
 
 @pytest.fixture(scope="module")

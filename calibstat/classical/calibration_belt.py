@@ -13,6 +13,8 @@ from calibstat.classical.asymptotic_result import approximate
 from calibstat.classical.binary_input import between, binary_input, need_held_out
 from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
 from calibstat.data.checks import check_level, short
+from calibstat.data.clipping import uncertain
+from calibstat.data.sample import Sample
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
@@ -190,14 +192,13 @@ def calibration_belt(
     start = 1 if held_out else 2
     if not held_out:
         _need_fitted(model)
-    fit, degree = _forward(model, start)
-    statistic = max(2 * (fit.log_likelihood - model.derivatives(np.zeros(1))[0]), 0.0)
+    fit, degree, statistic, pvalue = _judge(model, start)
     free, kept = 3 - start, degree - start
     x = _grid(model)
     curve, ends = _bands(model, fit, x, [_quantile(level, free, kept) for level in levels])
     return CalibrationBelt(
         statistic=statistic,
-        pvalue=float(selected_survival(np.array(statistic), free, kept)),
+        pvalue=pvalue,
         degree=degree,
         coefficients=read_only(_raw(model, fit)),
         prediction=read_only(_expit(x)),
@@ -212,6 +213,19 @@ def calibration_belt(
         lens=seen.lens,
         n=int(sample.n),
     )
+
+
+def belt_pvalue(sample: Sample) -> float:
+    """Return the p-value of the belt of held-out rows alone, which takes far less time than its bands."""
+    uncertain(sample.value, None, "the calibration belt")
+    return _judge(LogitPolynomial.of(sample, MOST_DEGREE, "the calibration belt"), 1)[3]
+
+
+def _judge(model: LogitPolynomial, start: int) -> tuple[Fit, int, float, float]:
+    """Return the selected fit with its degree, the statistic and the p-value."""
+    fit, degree = _forward(model, start)
+    statistic = max(2 * (fit.log_likelihood - model.derivatives(np.zeros(1))[0]), 0.0)
+    return fit, degree, statistic, float(selected_survival(np.array(statistic), 3 - start, degree - start))
 
 
 def _need_fitted(model: LogitPolynomial) -> None:

@@ -10,7 +10,7 @@ from calibstat import resampling
 from calibstat.classical.asymptotic_result import AsymptoticTestResult
 from calibstat.data.lenses import canonical
 from calibstat.data.predictions import Predictions, as_predictions
-from calibstat.inference.calibration_tests import p_value
+from calibstat.inference.p_values import p_value
 from calibstat.measures.skce import (
     SKCE,
     block_values,

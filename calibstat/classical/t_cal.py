@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.classical.binary_input import binary_input
 from calibstat.compiled import jit
+from calibstat.data.sample import Sample
 from calibstat.measures.bins import uniform_cells
 from calibstat.result import Result, read_only
 
@@ -146,15 +147,12 @@ def t_cal(
     seen, sample = binary_input(y_true, y_prob, lens, labels, "T-Cal")
     if sample.n < 2:
         raise ValueError("expected at least two rows for T-Cal, whose statistic is of pairs; found 1")
-    value, count, positives = sample.arrays
-    scales = _scales(n_bins) if n_bins is not None else _powers_of_two(value, int(sample.n))
-    cells = np.stack([uniform_cells(value, count, n_bins=int(bins)) for bins in scales])
-    statistic = partial(_of_scales, cells)
+    scales, statistic = over_scales(sample, n_bins)
     drawn = resampling.draw(sample, resampling.Labels(), statistic, draws, resampling.Stage.LABELS)
-    table = np.concatenate([statistic(value, count, positives)[None], drawn])
+    table = np.concatenate([statistic(*sample.arrays)[None], drawn])
     scale_pvalue = ranks(table)
     smallest = scale_pvalue.min(axis=1)
-    pvalue = float(ranks(-smallest[:, None])[0, 0])
+    pvalue = rank_of_smallest(scale_pvalue)
     return TCalResult(
         statistic=float(smallest[0]),
         pvalue=pvalue,
@@ -168,6 +166,20 @@ def t_cal(
         n=int(sample.n),
         n_resamples=n_resamples,
     )
+
+
+def over_scales(
+    sample: Sample, n_bins: Sequence[int] | None = None
+) -> tuple[list[int], Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]]:
+    """Return the numbers of bins, and the debiased squared errors at them as a function of value, count, positives."""
+    scales = _scales(n_bins) if n_bins is not None else _powers_of_two(sample.value, int(sample.n))
+    cells = np.stack([uniform_cells(sample.value, sample.count, n_bins=int(bins)) for bins in scales])
+    return scales, partial(_of_scales, cells)
+
+
+def rank_of_smallest(scale_pvalue: np.ndarray) -> float:
+    """Return the share of rows whose smallest p-value is at most that of the first row: the p-value of the test."""
+    return float(ranks(-scale_pvalue.min(axis=1)[:, None])[0, 0])
 
 
 def _scales(n_bins: Sequence[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""The command line: `calibstat demo`, `measures`, `test`, `interval`, `equivalence`, `compare`, `report` and `study`.
+"""The command line: `calibstat demo`, `measures`, `test`, `interval`, `compare`, `report`, `study` and others.
 
 Whatever is slow to load is imported inside the command that needs it, so that help is quick.
 """
@@ -6,7 +6,7 @@ Whatever is slow to load is imported inside the command that needs it, so that h
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,7 +24,10 @@ from calibstat.cli.options import (
     ReduceToOne,
     Resamples,
     Seed,
+    StopAfter,
+    Tests,
 )
+from calibstat.cli.planning import find_power, find_sample_size
 from calibstat.cli.printed_tables import (
     table,
     table_of_bins,
@@ -41,11 +44,13 @@ from calibstat.output.whole_folder import whole_folder
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from calibstat.cli.class_report import ClassFindings
     from calibstat.cli.lens_syntax import View
     from calibstat.cli.report import Finding
     from calibstat.data.predictions import Predictions
     from calibstat.data.sample import Sample
 
+TOGETHER = "All classes together, by the mean:"
 app = typer.Typer(add_completion=False, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
 
 
@@ -69,7 +74,7 @@ def calibstat(
 def show(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> None:
     """Show measures, tests and pictures of a real model: who sees a doctor in a year?"""
     from calibstat.cli import demo
-    from calibstat.cli.wording import CAUTIONS, MEANING
+    from calibstat.cli.wording import CAUTIONS, SECONDARY
 
     with one_line_errors():
         with whole_folder(out) as draft:
@@ -77,10 +82,12 @@ def show(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> None:
             saved = demo.save_pictures(models, draft)
         say(
             demo.introduction(models[0]),
+            *map(demo.say_model, models),
+            demo.say_difference(*models),
             table_of_findings({m.name: list(m.findings.values()) for m in models}),
-            MEANING,
+            SECONDARY,
+            written(out, saved),
         )
-        say(*map(demo.say_model, models), demo.say_difference(*models), written(out, saved))
         say(*CAUTIONS, style="dim")
 
 
@@ -105,10 +112,11 @@ def check(
     file: File,
     label: Label,
     prob: Prob,
-    measure: Names = None,
+    measure: Tests = None,
     lens: LensText = None,
     reduce: Reduce = None,
     n_resamples: Resamples = None,
+    stop_after: StopAfter = None,
     rng: Seed = 0,
 ) -> None:
     """Test whether the outcomes could have been drawn from the predictions."""
@@ -117,39 +125,44 @@ def check(
         from calibstat.cli import wording as words
         from calibstat.cli.input_files import read_data
         from calibstat.cli.lens_syntax import view
+        from calibstat.inference.detectable_effect import DEFAULT
 
         data, how = read_data(file, label, prob)
-        names = measure or ["ece"]
+        names = measure or [DEFAULT]
         seen = view(data, lens, names, reduce)
+        draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng}
         said: list[str | Table] = []
         if seen.each_class and reduce is None:
-            found, said = check_classes(seen, names, n_resamples, rng)
+            found, said = check_classes(seen, names, draws)
         else:
-
-            def ask(name: str) -> report.Finding:
-                return report.assess(data, **seen.settings(name), n_resamples=n_resamples, rng=rng, interval=False)
-
-            found = with_progress(names, ask)
-        say(*about(data, how), *said, table_of_tests(found), *report.say_nulls(found))
-        say(*map(report.say_test, found), *([report.say_together(found)] if len(found) > 1 else []))
+            found = with_progress(
+                names, lambda name: report.assess(data, **seen.settings(name), **draws, interval=False)
+            )
+        whole = [each for each in found if each.bound.info.for_tests_only]
+        sizes = [each for each in found if not each.bound.info.for_tests_only]
+        say(*about(data, how), *said, *(part for each in whole for part in report.say_whole(each.test)))
+        if sizes:
+            say(table_of_tests(sizes), *report.say_nulls(sizes), *map(report.say_test, sizes))
+        say(*([report.say_together(found)] if len(found) > 1 else []))
         say(*words.CAUTIONS, style="dim")
 
 
-def check_classes(
-    seen: View, names: list[str], n_resamples: int | None, rng: int
-) -> tuple[list[Finding], list[str | Table]]:
+def check_classes(seen: View, names: list[str], draws: dict[str, Any]) -> tuple[list[Finding], list[str | Table]]:
     """Test each class; return the findings for the mean over all, and what to print for each class."""
-    from calibstat.cli.class_report import assess_classes, say_classes, say_null
+    from calibstat.cli.class_report import assess_classes
     from calibstat.data.predictions import Predictions
 
     assert isinstance(seen.data, Predictions)
     data = seen.data
-    said: list[str | Table] = []
-    found = with_progress(names, lambda name: assess_classes(data, name, n_resamples=n_resamples, rng=rng))
-    for each in found:
-        said += [table_of_classes(each), say_classes(each)]
-    said += [say_null(found[0]), "All classes together, by the mean:"]
-    return [each.overall for each in found], said
+    found = with_progress(names, lambda name: assess_classes(data, name, **draws))
+    return [each.overall for each in found], [*(part for each in found for part in class_by_class(each)), TOGETHER]
+
+
+def class_by_class(found: ClassFindings) -> list[str | Table]:
+    """Return what to print of the tests of the classes: the answer, the table, and what drove them."""
+    from calibstat.cli.class_report import say_classes
+
+    return [found.test.answer, table_of_classes(found), *say_classes(found)]
 
 
 @app.command()
@@ -310,6 +323,10 @@ def compare_models(
         say(*words.CAUTIONS[1:], style="dim")
 
 
+app.command("power")(find_power)
+app.command("sample-size")(find_sample_size)
+
+
 @app.command("report")
 def write_report(
     file: File,
@@ -320,12 +337,11 @@ def write_report(
     level: Level = 0.95,
     rng: Seed = 0,
 ) -> None:
-    """Compute all measures that are affordable for the number of rows; write tables, pictures and JSON to a folder."""
+    """Test calibration, compute all affordable measures, and write tables, pictures and JSON to a folder."""
     with one_line_errors():
         from calibstat.cli import report
         from calibstat.cli import saved_results as saving
         from calibstat.cli import wording as words
-        from calibstat.cli.class_report import say_classes, say_null
         from calibstat.cli.input_files import read_data
         from calibstat.cli.lens_syntax import view
 
@@ -333,19 +349,20 @@ def write_report(
         seen = view(data, lens, reduce=one_number(lens))
 
         def ask(name: str) -> report.Finding:
-            return report.assess(data, **seen.settings(name), level=level, rng=rng)
+            return report.assess(data, **seen.settings(name), level=level, stop_after=report.ENOUGH, rng=rng)
 
         source = {"calibstat": __version__, "file": file.name, "label": label, "rng": rng}
         source |= {"left_out": seen.left_out()}
         source |= {"prob": prob[0]} if len(prob) == 1 else {"prob": list(prob)}
         with whole_folder(out) as draft:
-            found = with_progress(seen.everyday_measures(), ask)
             classes = saving.judge_classes(seen, rng)
-            saved = saving.save(seen, found, classes, draft, about=source, rng=rng)
-        say(*about(data, how), table_of_findings({file.name: found}, level), words.MEANING, *report.say_nulls(found))
-        say(report.say_together(found), *report.say_left_out(seen.left_out(), data.n))
-        if classes:
-            say(table_of_classes(classes.findings), say_classes(classes.findings), say_null(classes.findings))
+            verdict = saving.judge(seen, classes, rng)
+            found = with_progress(seen.everyday_measures(), ask)
+            saved = saving.save(seen, verdict, found, classes, draft, about=source, rng=rng)
+        whole, each_class = report.say_whole(verdict), class_by_class(classes.findings) if classes else []
+        say(*about(data, how), *([*each_class, TOGETHER, *whole] if seen.each_class else whole))
+        say(table_of_findings({file.name: found}, level), words.SECONDARY)
+        say(*report.say_left_out(seen.left_out(), data.n), *([] if seen.each_class else each_class))
         say(written(out, saved))
         say(*words.CAUTIONS, style="dim")
 

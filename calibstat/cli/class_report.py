@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.cli.input_files import listed
-from calibstat.cli.report import Finding
+from calibstat.cli.report import Finding, driver_columns
 from calibstat.data import lenses
 from calibstat.data.predictions import Predictions
-from calibstat.inference.calibration_tests import ClassWiseTestResult, calibration_test
+from calibstat.inference.calibration_test_results import ClassWiseTestResult
+from calibstat.inference.calibration_tests import calibration_test
+from calibstat.inference.estimate import estimate
 from calibstat.measures import Measure
 from calibstat.measures.registry import find_measure
 from calibstat.plots import plot
@@ -20,37 +21,37 @@ from calibstat.plots import plot
 if TYPE_CHECKING:
     import pandas as pd
 
+SIZE = "ece"  # how large the errors of classes are, if their test does not say
 MOST = 20  # classes in a printed table
-LOW = 0.05  # adjusted p-values that are pointed out
 
 
 @dataclass(frozen=True)
 class ClassFindings:
-    """The estimate and the test of one measure for each class, and for all together.
+    """The size of the error of each class, and its test by one measure, and that of all together.
 
     Attributes
     ----------
-    bound : Measure
-        The measure, its options fixed.
-    happened : ndarray, shape (K,)
-        Number of rows of each class.
+    bound, error : Measure
+        The measure of the test, its options fixed; and that of the size, which is the same unless it is for tests only.
+    estimate : ndarray, shape (K,)
+        The size of the error of each class.
+    happened, expected : ndarray, shape (K,)
+        Number of rows of each class, and the sum of its predicted probabilities.
     test : ClassWiseTestResult
         The test of each class, and of the mean over all.
     """
 
     bound: Measure
+    error: Measure
+    estimate: np.ndarray
     happened: np.ndarray
+    expected: np.ndarray
     test: ClassWiseTestResult
 
     @property
     def title(self) -> str:
-        """The measure's name in prose."""
-        return self.bound.info.title
-
-    @property
-    def estimate(self) -> np.ndarray:
-        """The measure of each class."""
-        return np.asarray(self.test.statistic, np.float64)
+        """The name in prose of the measure of the size."""
+        return self.error.info.title
 
     @property
     def overall(self) -> Finding:
@@ -64,48 +65,56 @@ class ClassFindings:
         return np.arange(k) if k <= MOST else np.argsort(self.test.pvalue, kind="stable")[:MOST]
 
 
-def assess_classes(data: Predictions, measure: str, *, n_resamples: int | None = None, rng: int = 0) -> ClassFindings:
-    """Estimate and test a measure for each class and for the mean over all."""
-    test = calibration_test(data, measure=measure, lens=lenses.class_wise, n_resamples=n_resamples, rng=rng, n_jobs=-1)
-    return ClassFindings(find_measure(measure, {}), np.bincount(data.label, minlength=data.n_classes), test)
+def assess_classes(
+    data: Predictions,
+    measure: str,
+    *,
+    n_resamples: int | None = None,
+    stop_after: int | None = None,
+    rng: int = 0,
+) -> ClassFindings:
+    """Test each class and the mean over all by a measure, and estimate how large the errors are."""
+    test = calibration_test(
+        data,
+        measure=measure,
+        lens=lenses.class_wise,
+        n_resamples=n_resamples,
+        stop_after=stop_after,
+        rng=rng,
+        n_jobs=-1,
+    )
+    happened, expected = np.bincount(data.label, minlength=data.n_classes), data.prob.sum(axis=0, dtype=np.float64)
+    bound = find_measure(measure, {})
+    error, size = bound, np.asarray(test.statistic, np.float64)
+    if bound.info.for_tests_only:
+        error = find_measure(SIZE, {})
+        size = estimate(data, measure=error, lens=lenses.class_wise)
+    return ClassFindings(bound, error, size, happened, expected, test)
 
 
-def say_classes(found: ClassFindings) -> str:
-    """Say how many classes the table leaves out, and for which the adjusted p-value is small."""
-    names, holm = found.test.names, found.test.pvalue_holm
-    k, shown = len(names), found.shown()
-    left_out = k - shown.size
-    said = ""
-    if left_out:
+def say_classes(found: ClassFindings) -> list[str]:
+    """Say what the table of classes leaves out, what its last column is, what drove the tests, and what they test."""
+    k, shown = len(found.test.names), found.shown()
+    said = f"p (Holm) is p made larger because {k:,} classes were tested."
+    if k > shown.size:
         least = found.test.pvalue[shown[-1]]
-        said = f"The {shown.size} classes with the smallest p; {left_out:,} more have p of at least {least:.3g}. "
-    said += f"p (Holm) is p made larger because {k:,} classes were tested; it is "
-    low = [names[i] for i in np.argsort(holm, kind="stable") if holm[i] <= LOW]
-    if not low:
-        return f"{said}above {LOW} for every class."
-    if len(low) == k:
-        return f"{said}at most {LOW} for every class."
-    return f"{said}at most {LOW} for {len(low):,} of them: {listed(low)}."
-
-
-def say_null(found: ClassFindings) -> str:
-    """State the null hypothesis for each class."""
-    return f"Null hypothesis for each class: {found.test.null_hypothesis}"
+        more = f"{k - shown.size:,} more have p of at least {least:.3g}"
+        said = f"The {shown.size} classes with the smallest p; {more}. {said}"
+    drivers = ["\n".join(found.test.drivers)] if found.test.drivers else []
+    null = f"Null hypothesis for each class: {found.test.null_hypothesis}"
+    return [said, *drivers, null]
 
 
 def classes_frame(found: ClassFindings) -> pd.DataFrame:
     """Return one row for each class."""
     import pandas as pd
 
-    return pd.DataFrame(
-        {
-            "class": [*found.test.names],
-            "happened": found.happened,
-            "estimate": found.estimate,
-            "pvalue": found.test.pvalue,
-            "pvalue_holm": found.test.pvalue_holm,
-        }
-    )
+    test, of = found.test, {each.of: each for each in found.test.deviations}
+    frame = pd.DataFrame({"class": [*test.names], "happened": found.happened, "expected": found.expected})
+    frame[found.error.name] = found.estimate
+    frame["pvalue"], frame["pvalue_holm"] = test.pvalue, test.pvalue_holm
+    drivers = pd.DataFrame([driver_columns(of.get(f"class {name}")) for name in test.names])
+    return frame.join(drivers)
 
 
 def save_alone(path: Path, result: object) -> Path:

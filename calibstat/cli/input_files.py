@@ -74,6 +74,18 @@ def read_models(file: Path, label: str, prob: Sequence[str]) -> tuple[np.ndarray
     return outcome, models, how
 
 
+def read_probabilities(file: Path, prob: Sequence[str]) -> Sample | Predictions:
+    """Read the columns that `prob` names, without outcomes: those of the result are made up."""
+    columns, names = choose(columns_of(file), None, prob)
+    frame = read_columns(file, columns[0], columns[1:], text=False)
+    if frame.empty:
+        raise ValueError(f"expected at least one row, found none in {str(file)!r}")
+    outcome = "".join(columns) + " "  # the name of no column of these
+    if len(columns) == 1:
+        return read_sample(frame.assign(**{outcome: 0.0}), outcome, columns[0])
+    return read_predictions(frame.assign(**{outcome: names[0]}), outcome, columns, names)[0]
+
+
 def read_sample(frame: pd.DataFrame, label: str, prob: str) -> Sample:
     """Make a sample of outcomes 0 or 1 and one column of predictions."""
     return Sample.from_rows(*read_event(frame, label, prob))
@@ -110,9 +122,10 @@ def read_predictions(
 # --- columns ---------------------------------------------------------------------------------------------------------
 
 
-def choose(there: Sequence[str], label: str, prob: Sequence[str]) -> tuple[list[str], list[str]]:
+def choose(there: Sequence[str], label: str | None, prob: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the columns of probabilities and the names of their classes, from names of columns or one pattern."""
-    for column in (label, *(name for name in prob if name in there or not WILD.search(name))):
+    given = [name for name in prob if name in there or not WILD.search(name)]
+    for column in given if label is None else [label, *given]:
         if column not in there:
             raise ValueError(f"no column {column!r}; the file has {listed(there, 40)}")
         if there.count(column) > 1:
@@ -133,7 +146,7 @@ def choose(there: Sequence[str], label: str, prob: Sequence[str]) -> tuple[list[
     return columns, [column[before : len(column) - after] for column in columns]
 
 
-def matching(there: Sequence[str], label: str, pattern: str) -> list[str]:
+def matching(there: Sequence[str], label: str | None, pattern: str) -> list[str]:
     """Return the columns but that of outcomes which a shell-style pattern matches; there have to be several."""
     columns = [column for column in there if column != label and fnmatchcase(column, pattern)]
     if not columns:

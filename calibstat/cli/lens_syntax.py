@@ -64,10 +64,9 @@ class View:
         return [name for name in self.all_measures() if not is_affordable(name, self.data.n)]
 
     def all_measures(self) -> list[str]:
-        """Name the measures for this lens that are affordable for a few rows."""
-        if self.canonical is None:
-            return everyday_measures()
-        return [name for name in multiclass_measures() if is_affordable(name, 1)]
+        """Name the measures for this lens that say how far predictions are off, and are affordable for a few rows."""
+        names = everyday_measures() if self.canonical is None else multiclass_measures()
+        return [name for name in names if is_affordable(name, 1) and not MEASURES[name].info.for_tests_only]
 
     def check(self, measures: Sequence[str]) -> None:
         """Raise a ValueError if a measure does not fit the lens."""

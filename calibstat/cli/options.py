@@ -37,10 +37,12 @@ LensText = Annotated[
         "two: top_label.",
     ),
 ]
-Names = Annotated[
+NAMES = "As in 'calibstat measures'; may be repeated. Default: "
+Tests = Annotated[
     list[str] | None,
-    typer.Option("--measure", metavar="NAME", help="As in 'calibstat measures'; may be repeated. Default: ece."),
+    typer.Option("--measure", metavar="NAME", help=f"{NAMES}one test that looks for deviations of every kind."),
 ]
+Names = Annotated[list[str] | None, typer.Option("--measure", metavar="NAME", help=f"{NAMES}ece.")]
 REDUCE = "With --lens class_wise, one number for all classes: their mean, or the max. "
 Reduce = Annotated[
     str | None,
@@ -51,6 +53,14 @@ Method = Annotated[str, typer.Option("--method", help="honest, bracket, percenti
 Level = Annotated[float, typer.Option("--level", help="Confidence level, between 0 and 1.")]
 Resamples = Annotated[
     int | None, typer.Option("--n-resamples", help="Number of resamples: 999, or 99 where they take long.")
+]
+StopAfter = Annotated[
+    int | None,
+    typer.Option(
+        "--stop-after",
+        metavar="NUMBER",
+        help="Stop drawing after so many resamples at least as extreme as the data, such as 20. Default: draw all.",
+    ),
 ]
 Seed = Annotated[int, typer.Option("--rng", metavar="SEED", help="The same seed gives the same numbers.")]
 Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to; made if it is not there.")]

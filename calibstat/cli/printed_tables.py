@@ -67,18 +67,22 @@ def table_of_tests(found: Sequence[Finding]) -> Table:
     grid = table("Measure", ">Value", ">If calibrated", "19 times in 20", ">p")
     for each in found:
         grid.add_row(each.title, number(each.estimate), *usual(each), p_text(each.test.pvalue))
+    if any(each.test.stopped for each in found):
+        grid.caption = "–: too few resamples were drawn to say"
+        grid.caption_justify = "left"
     return grid
 
 
 def table_of_classes(found: ClassFindings) -> Table:
-    """Make the table of classes: the rows of each, the value of the measure and the p-values."""
+    """Make the table of classes: rows of each, as many as expected, how large its error is, and the p-values."""
     from calibstat.cli.wording import number, p_text
 
-    grid = table("Class", ">Rows", f">{found.title}", ">p", ">p (Holm)")
+    grid = table("Class", ">Rows", ">Expected", f">{found.title}", ">p", ">p (Holm)")
     estimate, test = found.estimate, found.test
     for k in found.shown():
         p, holm = p_text(test.pvalue[k]), p_text(test.pvalue_holm[k])
-        grid.add_row(Text(str(test.names[k])), f"{found.happened[k]:,}", number(estimate[k]), p, holm)
+        rows = f"{found.happened[k]:,}", f"{found.expected[k]:,.1f}"
+        grid.add_row(Text(str(test.names[k])), *rows, number(estimate[k]), p, holm)
     return grid
 
 

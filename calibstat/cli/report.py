@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibstat.cli.wording import number, p_text, percent, verdict
+from calibstat.cli.wording import number, p_text, percent
 from calibstat.data.observations import EVENT
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.inference.calibration_tests import CalibrationTestResult, calibration_test
+from calibstat.inference.calibration_test_results import CalibrationTestResult, verdict
+from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.confidence_interval import ConfidenceInterval, TooFewEvents, confidence_interval
-from calibstat.inference.problem import pose
+from calibstat.inference.deviation import Deviation
+from calibstat.inference.pose import pose
 from calibstat.inference.reliability_diagrams import Reliability
 from calibstat.measures import Measure
 from calibstat.plots import plot
@@ -23,6 +25,8 @@ from calibstat.resampling.quantiles import quantiles
 
 if TYPE_CHECKING:
     import pandas as pd
+
+ENOUGH = 20  # resamples at least as extreme, after which a test stops whose distribution nothing shows
 
 
 @dataclass(frozen=True)
@@ -64,14 +68,19 @@ def assess(
     reduce: str | None = None,
     level: float = 0.95,
     n_resamples: int | None = None,
+    stop_after: int | None = None,
     rng: int = 0,
     interval: bool = True,
 ) -> Finding:
-    """Estimate a measure, test calibration by it and, if wanted, compute its honest interval where there is one."""
+    """Estimate a measure, test calibration by it and, if wanted, compute its honest interval where there is one.
+
+    With `stop_after` the test draws only as many resamples as its p-value needs: too few to say, or to plot, what the
+    estimate would be if calibrated.
+    """
     problem = pose(data, None, measure, {}, lens=lens, reduce=reduce)
     settings: dict[str, Any] = {"measure": measure, "lens": lens, "reduce": reduce}
     settings |= {"n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
-    test = calibration_test(data, **settings)
+    test = calibration_test(data, **settings, stop_after=stop_after)
     known = interval and problem.is_honest
     found = None
     if known:
@@ -84,7 +93,9 @@ def assess(
 
 
 def usual(finding: Finding) -> tuple[str, str]:
-    """Write the estimate to expect of a calibrated model, and where it would be 19 times in 20."""
+    """Write the estimate to expect of a calibrated model, and where it would be 19 times in 20; dashes if stopped."""
+    if finding.test.stopped:
+        return "–", "–"
     if finding.test.tail == "greater":
         typical, high = finding.if_calibrated(0.5, 0.95)
         return number(typical), f"below {number(high)}"
@@ -95,12 +106,20 @@ def usual(finding: Finding) -> tuple[str, str]:
 def say_test(finding: Finding) -> str:
     """Report a test."""
     typical, where = usual(finding)
-    p = finding.test.pvalue
-    why = f", because {finding.test.why_infinite}" if finding.test.why_infinite else ""
-    return (
-        f"{finding.title}: {number(finding.estimate)}{why}. If every prediction were the true probability it would be "
-        f"about {typical}, and 19 times in 20 {where}; p = {p_text(p)}. {verdict(p)}"
+    test = finding.test
+    why = f", because {test.why_infinite}" if test.why_infinite else ""
+    compared = (
+        f"p = {p_text(test.pvalue)}, give or take {test.pvalue_error:.2g}, {test.why_stopped}"
+        if test.stopped
+        else f"If every prediction were the true probability it would be about {typical}, and 19 times in 20 {where}; "
+        f"p = {p_text(test.pvalue)}"
     )
+    return f"{finding.title}: {number(finding.estimate)}{why}. {compared}: {verdict(test.pvalue)}."
+
+
+def say_whole(test: CalibrationTestResult) -> list[str]:
+    """Report a test whose statistic is a number for tests only: the answer, what it could detect, how it was made."""
+    return [test.answer, str(test.detectable_effect(n_jobs=-1)), test.details]
 
 
 def say_nulls(findings: Sequence[Finding]) -> list[str]:
@@ -114,19 +133,15 @@ def say_nulls(findings: Sequence[Finding]) -> list[str]:
     return [f"Null hypothesis of {', '.join(titles)}{null}" for null, titles in nulls.items()]
 
 
-def together(findings: Sequence[Finding]) -> float:
-    """Return the p-value of several measures together: the smallest times their number (Bonferroni)."""
-    return min(1.0, len(findings) * min(finding.test.pvalue for finding in findings))
-
-
 def say_together(findings: Sequence[Finding]) -> str:
-    """Report the smallest of several p-values, adjusted for their number."""
-    k, p = len(findings), together(findings)
+    """Report the smallest p-value of several measures, times their number (Bonferroni)."""
+    k = len(findings)
     best = min(findings, key=lambda finding: finding.test.pvalue)
+    p = min(1.0, k * best.test.pvalue)
     same = " of the same null hypothesis" if len({finding.test.null_hypothesis for finding in findings}) == 1 else ""
     return (
-        f"{k} tests{same}: the smallest p-value times {k} (Bonferroni) is {p_text(p)} ({best.title}). "
-        f"{verdict(p).replace('this measure', 'these measures')}"
+        f"{k} tests{same}: the smallest p-value times {k} (Bonferroni) is {p_text(p)} ({best.title}): {verdict(p)}. "
+        "The test without --measure is a single one, and needs no such factor."
     )
 
 
@@ -183,6 +198,27 @@ def findings_frame(findings: Iterable[Finding]) -> pd.DataFrame:
         }
         for finding in findings
     )
+
+
+DRIVERS = ("kind", "bias", "slope", "low", "high", "rows", "predicted", "observed")
+
+
+def driver_columns(deviation: Deviation | None) -> dict[str, Any]:
+    """Return what drove a test by the names of columns; empty if nothing is known to have."""
+    return {f"drove_{name}": getattr(deviation, name, None) for name in DRIVERS}
+
+
+def verdict_frame(test: CalibrationTestResult) -> pd.DataFrame:
+    """Return one row: the test, what drove it, the directions that are claimed, and what it could detect."""
+    import pandas as pd
+
+    names = ("measure", "lens", "n", "pvalue", "pvalue_error", "n_resamples")
+    row = {name: getattr(test, name) for name in names} | driver_columns(test.deviation)
+    row["claims"] = "; ".join((test.deviation and test.deviation.claims) or ())
+    effect = test.detectable_effect(n_jobs=-1)
+    for family, size, ece in zip(effect.family, effect.effect, effect.ece, strict=True):
+        row |= {f"detectable_{family}": size, f"detectable_{family}_ece": ece}
+    return pd.DataFrame([row])
 
 
 def error_intervals(findings: Iterable[Finding]) -> dict[str, ConfidenceInterval]:

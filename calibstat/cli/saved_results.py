@@ -12,11 +12,21 @@ import numpy as np
 
 from calibstat.cli.class_report import ClassFindings, assess_classes, classes_frame, save_alone
 from calibstat.cli.lens_syntax import View
-from calibstat.cli.report import Finding, error_intervals, findings_frame, save_side_by_side
+from calibstat.cli.report import (
+    ENOUGH,
+    Finding,
+    assess,
+    error_intervals,
+    findings_frame,
+    save_side_by_side,
+    verdict_frame,
+)
 from calibstat.cli.wording import CAUTIONS
 from calibstat.data import lenses
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.inference.calibration_test_results import CalibrationTestResult
+from calibstat.inference.detectable_effect import DEFAULT
 from calibstat.inference.reliability import Reliability, reliability
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, SimplexReliability
 from calibstat.output.csv_text import as_csv
@@ -31,7 +41,7 @@ class Classes:
     Attributes
     ----------
     findings : ClassFindings
-        The expected calibration error of each class, and its test.
+        The test of each class, and its expected calibration error.
     diagrams : ClassWiseReliability
         The reliability diagram of each class.
     simplex : SimplexReliability or None
@@ -52,11 +62,20 @@ def judge_classes(view: View, rng: int = 0) -> Classes | None:
     diagrams = reliability(data, lens=lenses.class_wise, band=band, rng=rng, n_jobs=-1)
     few = data.n_classes in (3, 4)
     simplex = reliability(data, lens="canonical", band=None, strategy="tree") if few else None
-    return Classes(assess_classes(data, "ece", rng=rng), diagrams, simplex)
+    enough = None if view.each_class else ENOUGH  # the classes are the verdict, or detail
+    return Classes(assess_classes(data, DEFAULT, stop_after=enough, rng=rng), diagrams, simplex)
+
+
+def judge(view: View, classes: Classes | None, rng: int = 0) -> CalibrationTestResult:
+    """Return the test of the data as the lens shows them: of all classes together, if it shows each."""
+    if view.each_class and classes is not None:
+        return classes.findings.overall.test
+    return assess(view.data, **view.settings(DEFAULT), rng=rng, interval=False).test
 
 
 def save(
     view: View,
+    verdict: CalibrationTestResult,
     findings: Sequence[Finding],
     classes: Classes | None,
     folder: Path,
@@ -67,15 +86,15 @@ def save(
     """Write JSON, tables and pictures to a folder and return their paths."""
     binary = view.canonical is None and not view.each_class
     diagram = reliability(view.data, lens=view.settings("ece")["lens"], rng=rng) if binary else None
-    text, sheet = folder / "report.json", folder / "table.csv"
-    text.write_text(as_json(view, findings, classes, diagram, about) + "\n", encoding="utf-8")
+    text, answer, sheet = folder / "report.json", folder / "verdict.csv", folder / "table.csv"
+    text.write_text(as_json(view, verdict, findings, classes, diagram, about) + "\n", encoding="utf-8")
+    answer.write_text(as_csv(verdict_frame(verdict)), encoding="utf-8", newline="")
     sheet.write_text(as_csv(findings_frame(findings)), encoding="utf-8", newline="")
-    saved = [text, sheet]
+    saved = [text, answer, sheet]
     if diagram:
         title = [diagram.lens] if classes else []  # which outcome it is, of several classes
         saved.append(save_side_by_side(folder / "reliability.png", [diagram], title))
-    titles = [finding.title for finding in findings]
-    saved.append(save_side_by_side(folder / "null.png", [finding.test for finding in findings], titles))
+    saved.append(save_side_by_side(folder / "null.png", [verdict]))
     if errors := error_intervals(findings):
         saved.append(save_side_by_side(folder / "intervals.png", [errors]))
     return saved + (save_classes(classes, folder) if classes else [])
@@ -91,6 +110,7 @@ def save_classes(classes: Classes, folder: Path) -> list[Path]:
 
 def as_json(
     view: View,
+    verdict: CalibrationTestResult,
     findings: Sequence[Finding],
     classes: Classes | None,
     diagram: Reliability | None,
@@ -108,7 +128,8 @@ def as_json(
         }
         for finding in findings
     ]
-    everything = {**about, "data": summary(view.data), "findings": found}
+    answer = {"test": verdict.to_dict(), "detectable_effect": verdict.detectable_effect(n_jobs=-1).to_dict()}
+    everything = {**about, "data": summary(view.data), "verdict": answer, "findings": found}
     if diagram:
         everything["reliability"] = diagram.to_dict()
     if classes:

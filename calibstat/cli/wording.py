@@ -1,4 +1,4 @@
-"""Numbers, data and verdicts in words."""
+"""Numbers and data in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from calibstat.cli.input_files import listed
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 
-MEANING = "p is the probability of a value at least as extreme, if every prediction were the true probability."
+SECONDARY = (
+    "Single measures say how large the error is. p is the probability of a value at least as extreme, if every "
+    "prediction were the true probability; it is detail, and no further verdict."
+)
 ROUNDING = 1e-12
 COMPARING = (
     "A smaller calibration error alone does not make a better model: predicting the same rate for every row has hardly "
@@ -18,7 +21,7 @@ COMPARING = (
 )
 CAUTIONS = (
     "A large p-value is not evidence that the model is calibrated: it says that these outcomes could have been drawn "
-    "from the predictions, as far as this measure can see.",
+    "from the predictions, as far as this test can see.",
     "Use held-out rows: a model fitted, recalibrated or chosen on the same rows looks better than it is.",
     "Rows must be independent: repeated patients, customers or days make every p-value too small and every interval "
     "too short.",
@@ -66,14 +69,3 @@ def describe_multiclass(data: Predictions) -> str:
         f"observed in {percent(accuracy)} of the rows (accuracy); "
         f"its predicted probability averages {data.largest.mean():.3f}."
     )
-
-
-def verdict(p: float) -> str:
-    """Interpret a p-value."""
-    if p <= 0.01:
-        return "That is strong evidence that the model is not calibrated."
-    if p <= 0.05:
-        return "That is evidence that the model is not calibrated."
-    if p <= 0.10:
-        return "That is a hint, no more, that the model is not calibrated."
-    return "So the outcomes are compatible with the predictions, as far as this measure can see."

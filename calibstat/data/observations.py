@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,12 @@ from calibstat.data.validation import as_rows, check_rows, n_columns
 
 EVENT = "event: outcome 1"
 EVENT_NULL = "given the predictions, every outcome is 1 independently with its predicted probability."
-SUBJECTS = {EVENT: "outcome 1", "lens top_label": "the most likely class", "lens canonical": "all classes jointly"}
+SUBJECTS = {
+    EVENT: "outcome 1",
+    "lens top_label": "the most likely class",
+    "lens class_wise": "each class",
+    "lens canonical": "all classes jointly",
+}
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
@@ -25,7 +31,17 @@ C = TypeVar("C")
 
 def subject(lens: str) -> str:
     """Return in words which outcome a result is about, given its lens."""
-    return SUBJECTS.get(lens, lens)
+    one_class = re.fullmatch(r"lens one_class(?:\((.*)\)|:(.*))", lens)
+    return (
+        f"class {one_class[1] or one_class[2]}"
+        if one_class
+        else SUBJECTS.get(lens.partition(",")[0], f"the outcome of {lens}")
+    )
+
+
+def of_lens(lens: str) -> str:
+    """Return the lens after a comma, or nothing where the outcome is outcome 1."""
+    return "" if lens == EVENT else f", {lens}"
 
 
 @dataclass(frozen=True)

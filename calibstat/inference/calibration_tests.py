@@ -2,152 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from dataclasses import replace
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from calibstat.data.lenses import ClassWise, Lens
-from calibstat.inference.p_values import holm, p_value
-from calibstat.inference.problem import Problem, pose
+from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
+from calibstat.inference.detectable_effect import DEFAULT, knowing
+from calibstat.inference.deviation import LEVEL
+from calibstat.inference.p_values import holm
+from calibstat.inference.pose import pose
+from calibstat.inference.problem import Problem
+from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
 from calibstat.measures.base import Measure
 from calibstat.resampling import Consistency, Draws, Labels, Stage
 from calibstat.resampling.schemes import OfRows
-from calibstat.result import Result, read_only
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-MANY = 20  # classes, above which only the smallest p-values are printed
-SMALLEST = 10
-
-
-@dataclass(frozen=True)
-class CalibrationTestResult(Result):
-    """Result of `calibration_test`.
-
-    Attributes
-    ----------
-    statistic : float
-        The measure on the data.
-    pvalue : float
-        Probability, if the null hypothesis holds, of a statistic at least as extreme. Never 0.
-    pvalue_error : float
-        Monte Carlo standard error of `pvalue`.
-    null_distribution : ndarray, shape (n_resamples,)
-        The statistic of every resample, read-only.
-    null_hypothesis : str
-        The null hypothesis, in one sentence.
-    measure, lens : str
-        The measure with its options, and the outcome whose probability was predicted.
-    tail : {"greater", "two-sided"}
-        Which values count as extreme.
-    resample : {"labels", "both"}
-        What was drawn.
-    n, n_resamples : int
-        Rows and resamples.
-    why_infinite : str
-        The row that makes the statistic infinite; empty if it is finite.
-    """
-
-    statistic: float
-    pvalue: float
-    pvalue_error: float
-    null_distribution: np.ndarray
-    null_hypothesis: str
-    measure: str
-    lens: str
-    tail: str
-    resample: str
-    n: int
-    n_resamples: int
-    why_infinite: str = ""
-
-    def __str__(self) -> str:
-        infinite = f"Infinite: {self.why_infinite}.\n" if self.why_infinite else ""
-        approximate = "" if self.resample == "labels" else " (approximate)"
-        return (
-            f"Test of calibration by {self.measure} = {self.statistic:.4g}, {self.lens}, n = {self.n}: "
-            f"p = {self.pvalue:.3g}{approximate}, {self.n_resamples} resamples.\n"
-            f"{infinite}Null hypothesis: {self.null_hypothesis}"
-        )
-
-
-@dataclass(frozen=True)
-class ClassWiseTestResult(Result):
-    """Result of `calibration_test` for every class: one test of each, and one of all together.
-
-    Attributes
-    ----------
-    names : tuple, length K
-        The classes.
-    statistic : ndarray, shape (K,)
-        The measure of each class.
-    pvalue : ndarray, shape (K,)
-        Probability, if the predictions of this class are calibrated, of a statistic at least as extreme. Never 0.
-    pvalue_holm : ndarray, shape (K,)
-        The p-values with Holm's adjustment for K tests: the probability that any calibrated class has one of at most
-        a is at most a.
-    pvalue_error : ndarray, shape (K,)
-        Monte Carlo standard error of `pvalue`.
-    null_distribution : ndarray, shape (n_resamples, K)
-        The statistic of each class in every resample, read-only.
-    null_hypothesis : str
-        The null hypothesis for each class, in one sentence.
-    overall : CalibrationTestResult
-        The test by the mean over all classes; its null hypothesis is stronger than those of the classes.
-    measure, lens : str
-        The measure with its options, and the lens.
-    tail : {"greater", "two-sided"}
-        Which values count as extreme.
-    resample : {"labels", "both"}
-        What was drawn.
-    n, n_resamples : int
-        Rows and resamples.
-    """
-
-    names: tuple[Any, ...]
-    statistic: np.ndarray
-    pvalue: np.ndarray
-    pvalue_holm: np.ndarray
-    pvalue_error: np.ndarray
-    null_distribution: np.ndarray
-    null_hypothesis: str
-    overall: CalibrationTestResult
-    measure: str
-    lens: str
-    tail: str
-    resample: str
-    n: int
-    n_resamples: int
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a data frame with one row for each class."""
-        import pandas as pd
-
-        columns = ("statistic", "pvalue", "pvalue_holm", "pvalue_error")
-        return pd.DataFrame({"class": [*self.names], **{name: getattr(self, name) for name in columns}})
-
-    def __str__(self) -> str:
-        approximate = "" if self.resample == "labels" else " (approximate)"
-        many = len(self.names) > MANY
-        shown = np.argsort(self.pvalue, kind="stable")[:SMALLEST] if many else np.arange(len(self.names))
-        width = max(5, *(len(str(self.names[k])) for k in shown))
-        lines = [
-            f"Test of calibration of each class by {self.measure}{approximate}, {self.lens}, n = {self.n}, "
-            f"{self.n_resamples} resamples{f', the {SMALLEST} with the smallest p' if many else ''}:",
-            f"{'class':{width}}  {'value':>8}  {'p':>6}  {'p (Holm)':>8}",
-        ]
-        for k in shown:
-            name, holm = f"{self.names[k]!s:{width}}", f"{self.pvalue_holm[k]:8.3g}"
-            lines.append(f"{name}  {self.statistic[k]:8.4g}  {self.pvalue[k]:6.3g}  {holm}")
-        if many:
-            lines.append(f"and {len(self.names) - SMALLEST} more, each with p of at least {self.pvalue[shown[-1]]:.3g}")
-        lines.append(f"Null hypothesis for each class: {self.null_hypothesis}")
-        lines.append(f"All classes together: {str(self.overall)[0].lower()}{str(self.overall)[1:]}")
-        return "\n".join(lines)
-
+from calibstat.result import read_only
 
 SCHEMES: dict[str, OfRows] = {"labels": Labels(), "both": Consistency()}
 ONE_CLASS = "given its probability alone, in every row independently, the class is observed with this probability."
@@ -173,11 +44,12 @@ def calibration_test(
     y_true: Any,
     y_prob: Any = None,
     *,
-    measure: str | Measure | type[Measure] = "ece",
+    measure: str | Measure | type[Measure] = DEFAULT,
     lens: Any = None,
     reduce: str | None = None,
     resample: str = "labels",
     n_resamples: int | None = None,
+    stop_after: int | None = None,
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
@@ -191,6 +63,7 @@ def calibration_test(
         As for `estimate`.
     measure : str or Measure
         The statistic: a name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
+        Default: "omnibus", which looks for errors of any shape, and says in the result what drove it.
     reduce : {None, "mean", "max"}
         For lens "class_wise". None: a test of each class with Holm's adjustment, and one of all classes by the mean.
         "mean" or "max": one test, by the mean or the maximum over the classes.
@@ -200,6 +73,11 @@ def calibration_test(
         approximate, and too liberal where bins hold few rows.
     n_resamples : int, optional
         Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
+        With `stop_after` the largest number.
+    stop_after : int, optional
+        Stop drawing after so many resamples at least as extreme as the data, from 1 to `n_resamples`; 20 is usual.
+        A two-sided measure stops after half of them, rounded up, in each tail. The same resamples are drawn in the same
+        order as without, only fewer. Default: draw all.
     rng : None, int, SeedSequence or Generator
         Seed or generator; the same int gives the same numbers for any number of threads.
     n_jobs : int
@@ -225,6 +103,12 @@ def calibration_test(
     canonical calibration; the p-value of each class tests the calibration of that class alone.
     The p-value is (1 + number of resamples at least as extreme) / (1 + n_resamples), ties counted against the null
     up to rounding; so P(p <= a) <= a for every a under "labels". Two-sided measures double the smaller tail.
+    With `stop_after` = h the p-value is h / l if drawing stopped at draw l (two-sided, twice the h of each tail), and
+    else that above: again P(p <= a) <= a (Besag, Clifford 1991), as every statistic here is fixed before the draws. Its
+    Monte Carlo error is p sqrt((1 - p) / h). A calibrated model needs h (1 + log(n_resamples / h)) draws on average, 98
+    for 20 and 999; one far from calibrated needs all. Draws are made in blocks of 2 h, 2 h, 4 h and so on, a third more
+    than needed on average; neither blocks nor threads show. For lens "class_wise" draws go on until each class and the
+    mean over all have stopped, and each p-value rests on the draws up to its own stop.
     A large p-value means that this statistic finds no evidence against calibration; it is not evidence that the model
     is calibrated. Predictions fitted or chosen on the same rows make it too large; repeated measurements of one subject
     violate the assumption of independent rows. There is no `cluster` here, because calibration does not determine the
@@ -235,70 +119,102 @@ def calibration_test(
 
     References
     ----------
-    Bröcker, Smith 2007, doi:10.1175/WAF993.1; Vaicenavicius et al. 2019, arXiv:1902.06977.
+    Bröcker, Smith 2007, doi:10.1175/WAF993.1; Vaicenavicius et al. 2019, arXiv:1902.06977; Besag, Clifford 1991,
+    doi:10.1093/biomet/78.2.301.
 
     Examples
     --------
     >>> import calibstat as cs
     >>> sample = cs.Sample.from_counts([0.2, 0.7], [500, 500], [130, 340])
     >>> found = cs.calibration_test(sample, rng=1)
-    >>> round(found.statistic, 3), found.pvalue < 0.01
-    (0.04, False)
+    >>> found.pvalue < 0.01, found.deviation.claims  # .26 of those predicted at .2 had the event, .68 of those at .7
+    (True, ('over-confident',))
+    >>> one = cs.calibration_test(sample, measure="ks", rng=1)
+    >>> round(one.statistic, 3), one.pvalue < 0.01
+    (0.03, False)
     """
     if resample not in SCHEMES:
         raise ValueError(f"expected resample 'labels' or 'both', found {resample!r}")
     problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
+    check_stop(stop_after, draws.n)
     drawn = problem.drawn_from("calibration_test")  # messages name rows of the problem as it was posed
-    statistic, null = drawn.statistic(), drawn.draw(SCHEMES[resample], draws, Stage.LABELS)
+    statistic, resampler = drawn.statistic(), drawn.resampler(SCHEMES[resample], Stage.LABELS)
+    if stop_after is None:
+        null = resampler(draws)
+    else:
+
+        def stops(null: np.ndarray) -> list[int | None]:
+            tail = problem.measure.info.tail
+            return [stopping_point(*each, tail, stop_after) for each in _watched(statistic, null)]
+
+        null = draw_until(stops, resampler, draws, Stage.LABELS, 2 * stop_after)
     if problem.is_one_number:
-        return _result(problem, statistic, null, problem.lens, resample, int(drawn.n))
-    return _class_wise(problem, statistic, null, resample, int(drawn.n))
+        found = _result(problem, statistic, null, problem.lens, resample, int(drawn.n), stop_after)
+        found = replace(found, deviation=drawn.deviation(draws)) if found.pvalue <= LEVEL else found
+        return knowing(found, drawn)
+    each = _class_wise(problem, statistic, null, resample, int(drawn.n), stop_after)
+    each = replace(each, deviations=tuple(drawn.deviations(np.flatnonzero(each.pvalue_holm <= LEVEL))))
+    knowing(each.overall, drawn)
+    return knowing(each, drawn)
+
+
+def _watched(statistic: Any, null: np.ndarray) -> list[tuple[float, np.ndarray]]:
+    """Return every statistic with its resamples: one, or that of each class and their mean."""
+    if null.ndim == 1:
+        return [(statistic, null)]
+    return [*zip(statistic, null.T, strict=True), (float(statistic.mean()), null.mean(axis=1))]
 
 
 def _result(
-    problem: Problem, statistic: float, null: np.ndarray, lens: str, resample: str, n: int
+    problem: Problem, statistic: float, null: np.ndarray, lens: str, resample: str, n: int, stop_after: int | None
 ) -> CalibrationTestResult:
     tail = problem.measure.info.tail
-    pvalue = p_value(statistic, null, tail)
+    found = judge(statistic, null, tail, stop_after)
     return CalibrationTestResult(
         statistic=statistic,
-        pvalue=pvalue,
-        pvalue_error=float(np.sqrt(pvalue * (1 - pvalue) / null.size)),
-        null_distribution=read_only(null),
+        pvalue=found.pvalue,
+        pvalue_error=found.error,
+        null_distribution=read_only(null[: found.n_resamples]),
         null_hypothesis=_hypothesis(problem.data.null, resample),
         measure=str(problem.measure),
         lens=lens,
         tail=tail,
         resample=resample,
         n=n,
-        n_resamples=null.size,
+        n_resamples=found.n_resamples,
+        stopped=found.stopped,
+        why_stopped=found.why_stopped,
         why_infinite=problem.data.impossible() if np.isinf(statistic) else "",
     )
 
 
 def _class_wise(
-    problem: Problem, statistic: np.ndarray, null: np.ndarray, resample: str, n: int
+    problem: Problem, statistic: np.ndarray, null: np.ndarray, resample: str, n: int, stop_after: int | None
 ) -> ClassWiseTestResult:
     """Test each class by itself and all by their mean."""
     tail, names = problem.measure.info.tail, problem.data.class_names
-    pvalue = np.array([p_value(t, null[:, k], tail) for k, t in enumerate(statistic)])
+    *classes, mean = _watched(statistic, null)
+    found = [judge(*each, tail, stop_after) for each in classes]
+    pvalue = np.array([each.pvalue for each in found])
     together = f"{problem.lens}, mean over {len(names)} classes"
     return ClassWiseTestResult(
         names=names,
         statistic=read_only(statistic),
         pvalue=read_only(pvalue),
         pvalue_holm=read_only(holm(pvalue)),
-        pvalue_error=read_only(np.sqrt(pvalue * (1 - pvalue) / len(null))),
+        pvalue_error=read_only(np.array([each.error for each in found])),
         null_distribution=read_only(null),
         null_hypothesis=_hypothesis(ONE_CLASS, resample),
-        overall=_result(problem, float(statistic.mean()), null.mean(axis=1), together, resample, n),
+        overall=_result(problem, *mean, together, resample, n, stop_after),
         measure=str(problem.measure),
         lens=problem.lens,
         tail=tail,
         resample=resample,
         n=n,
         n_resamples=len(null),
+        resamples_used=read_only(np.array([each.n_resamples for each in found])),
+        why_stopped=tuple(each.why_stopped for each in found),
     )
 
 

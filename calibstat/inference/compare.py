@@ -14,7 +14,8 @@ from calibstat.data.models import models_of_rows
 from calibstat.inference.compare_by_bootstrap import by_bootstrap
 from calibstat.inference.compare_by_permutation import by_permutation
 from calibstat.inference.p_values import holm
-from calibstat.inference.problem import Problem, pose
+from calibstat.inference.pose import pose
+from calibstat.inference.problem import Problem
 from calibstat.measures.base import Measure
 from calibstat.resampling import Draws
 from calibstat.result import Result, read_only

@@ -10,8 +10,10 @@ import numpy as np
 from calibstat.data.checks import check_level
 from calibstat.data.clusters import as_clusters
 from calibstat.data.observations import EVENT
+from calibstat.inference.detectable_effect import ShowsDetectableEffect, knowing
 from calibstat.inference.drawable import Drawable
-from calibstat.inference.problem import Problem, pose
+from calibstat.inference.pose import pose
+from calibstat.inference.problem import Problem
 from calibstat.measures.base import Measure
 from calibstat.measures.linear_form import Form
 from calibstat.resampling import Draws
@@ -20,7 +22,7 @@ from calibstat.result import Result
 
 
 @dataclass(frozen=True)
-class ConfidenceInterval(Result):
+class ConfidenceInterval(ShowsDetectableEffect, Result):
     """Result of `confidence_interval`.
 
     Attributes
@@ -185,7 +187,8 @@ def confidence_interval(
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
     _need_method(problem, method)
     alpha = 1 - confidence_level
-    drawn: Drawable = problem.drawn_from("confidence_interval")
+    by_rows = problem.drawn_from("confidence_interval")
+    drawn: Drawable = by_rows
     estimate = drawn.statistic()
     infinite = problem.is_mean and np.isinf(estimate)
     unit = None if cluster is None or infinite else as_clusters(cluster, int(drawn.n))
@@ -210,7 +213,7 @@ def confidence_interval(
     else:
         low, high = bootstrap_interval(drawn, estimate, method, alpha, draws)
     smallest, largest = problem.measure.info.bounds
-    return ConfidenceInterval(
+    found = ConfidenceInterval(
         low=float(np.clip(low, smallest, largest)),
         high=float(np.clip(high, smallest, largest)),
         estimate=estimate,
@@ -224,6 +227,7 @@ def confidence_interval(
         why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(high) else "",
         few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
     )
+    return found if cluster is not None else knowing(found, by_rows, alpha)
 
 
 def _need_method(problem: Problem, method: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from calibstat.data.lenses import ClassWise, Lens
-from calibstat.inference.problem import pose
+from calibstat.inference.pose import pose
 from calibstat.measures.base import Measure
 from calibstat.measures.bins import Strategy
 from calibstat.result import Result

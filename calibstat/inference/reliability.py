@@ -11,7 +11,7 @@ from calibstat.data.lenses import ClassWise, Lens
 from calibstat.data.observations import ClassWiseData, MulticlassData, observe
 from calibstat.data.sample import Sample, need_counts
 from calibstat.inference.band_kinds import BANDS
-from calibstat.inference.problem import ClassWiseProblem
+from calibstat.inference.class_problems import ClassWiseProblem
 from calibstat.inference.reliability_bands import Band, Bins
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.measures.binned import ECE

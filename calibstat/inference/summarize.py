@@ -16,7 +16,8 @@ from calibstat.data.observations import SUBJECTS, subject
 from calibstat.data.predictions import Predictions
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import TooFewEvents, confidence_interval
-from calibstat.inference.problem import Problem, pose
+from calibstat.inference.pose import pose
+from calibstat.inference.problem import Problem
 from calibstat.measures import registry
 from calibstat.result import Result, read_only
 

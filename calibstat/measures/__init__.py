@@ -28,6 +28,7 @@ from calibstat.measures.gce import GCE
 from calibstat.measures.skce import SKCE
 from calibstat.measures.regression_ce import RegressionCE
 from calibstat.measures.canonical_ce import CanonicalCE
+from calibstat.measures.omnibus import Omnibus
 # isort: on
 
 for _file in sorted(Path(__file__).parent.glob("[!_]*.py")):  # and after them all others of the folder
@@ -63,6 +64,7 @@ __all__ = [
     "MulticlassMeanLoss",
     "MulticlassMeasure",
     "NormalizedLogLoss",
+    "Omnibus",
     "PostProcessingGap",
     "RandomIntervalCE",
     "RegressionCE",

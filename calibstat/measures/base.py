@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
 from calibstat.measures.linear_form import Form, RowForm
 from calibstat.measures.population_value import VectorPopulation
 
@@ -41,6 +43,9 @@ class Info:
         The default number of resamples of a test or an interval.
     no_interval : str
         Why no honest interval is known.
+    for_tests_only : bool
+        Whether the value is a number with no unit that does not say how far predictions are off: only its p-value is
+        reported, and what drove it.
     """
 
     title: str = ""
@@ -56,6 +61,7 @@ class Info:
     slow_above: float = math.inf
     resamples: int = 999
     no_interval: str = ""
+    for_tests_only: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,9 +184,17 @@ class MulticlassMeasure(Measure, ABC):
         """Return the measure for each of B draws of the labels, shape (B, n); the result has shape (B,)."""
         return np.array([self.evaluate(prob, label) for label in labels])
 
+    def of_labels(self, prob: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """Return `batch` as a function of the labels alone; what depends on the predictions alone is computed once."""
+        return lambda labels: self.batch(prob, labels)
+
     def detail(self, prob: np.ndarray, label: np.ndarray) -> dict[str, Any]:
         """Return further results beside the value, such as a table of cells, by name."""
         return {}
+
+    def strongest_part(self, predictions: Predictions) -> tuple[Any, Sample, str] | None:
+        """Return the binary measure and sample that drive the measure, and what they are about; None if unknown."""
+        return None
 
     @property
     def depends_on_order(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -14,6 +15,7 @@ from calibstat.data.sample import Sample
 from calibstat.measures import all_classes_form, cell_form, class_form, linear_form
 from calibstat.measures.base import Measure
 from calibstat.measures.cell_sums import cell_sums
+from calibstat.measures.deviations import Look
 from calibstat.measures.linear_form import Form, LinearForm, Order, RowForm
 from calibstat.measures.noise import Noise
 from calibstat.measures.population_value import FINE, NO_EDGES, BinaryPopulation
@@ -39,6 +41,13 @@ class Statistic(Measure, ABC):
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         """Return further results beside the value, such as a table of bins, by name."""
         return {}
+
+    def look(self, sample: Sample) -> tuple[np.ndarray, Look] | None:
+        """Return the cell of each distinct prediction, and how the measure looks at labels in them.
+
+        Results of tests say with it what drove them. None if the measure cannot say.
+        """
+        return None
 
     def has_value(self, value: np.ndarray) -> bool:
         """Whether there is an estimate on these distinct predictions, and not only a bracket by `detail`."""
@@ -252,6 +261,13 @@ class Binned(Statistic):
 
         The arrays have shape (..., cells) and broadcast; the result has shape (...).
         """
+
+    def of_residual(self, count: np.ndarray, value: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the measure as a function of the residuals alone, for many draws of the labels of the same rows.
+
+        What depends on the predictions alone may then be computed once.
+        """
+        return lambda residual: self.reduce(count, residual, value)
 
     def row_sums(self, y: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Return these sums, each of shape (cells,), of rows without sorting.

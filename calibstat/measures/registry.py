@@ -179,8 +179,8 @@ def _with_defaults(measure: type[Measure]) -> Measure:
 
 
 def everyday_measures(rows: float = 1) -> list[str]:
-    """List the binary measures that a loop over all measures can afford on this many rows."""
-    return [name for name in binary_measures() if is_affordable(name, rows)]
+    """List the binary measures of error or loss that a loop over all of them can afford on this many rows."""
+    return [name for name in binary_measures() if is_affordable(name, rows) and not MEASURES[name].info.for_tests_only]
 
 
 def is_affordable(name: str, rows: float) -> bool:

@@ -12,12 +12,16 @@ from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.inference.estimate import MeasureDetail
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.sharpness import CalibrationSharpness
+from calibstat.planning.power import PowerCurve
+from calibstat.planning.precision import PrecisionSize
+from calibstat.planning.sample_size import SampleSize
 from calibstat.plots.belt_plot import plot_calibration_belt
 from calibstat.plots.class_wise_plot import plot_class_wise_diagrams, plot_class_wise_test
 from calibstat.plots.comparison_plot import plot_differences
 from calibstat.plots.detail_plot import plot_measure_detail
 from calibstat.plots.interval_plot import plot_intervals
 from calibstat.plots.null_distribution_plot import plot_null_distribution
+from calibstat.plots.power_plot import plot_power_curve, plot_sample_size, plot_widths
 from calibstat.plots.reliability_plot import plot_reliability_diagram
 from calibstat.plots.sharpness_plot import plot_sharpness, plot_sharpness_of_models
 from calibstat.plots.simplex_plot import plot_simplex_diagram
@@ -37,6 +41,9 @@ PLOTS: dict[type, Callable[..., Axes]] = {
     Comparison: plot_differences,
     CalibrationBelt: plot_calibration_belt,
     CalibrationSharpness: plot_sharpness,
+    PowerCurve: plot_power_curve,
+    SampleSize: plot_sample_size,
+    PrecisionSize: plot_widths,
 }
 
 
@@ -46,9 +53,10 @@ def plot(result: object, ax: Axes | None = None, *, deviation: bool = False) -> 
     Parameters
     ----------
     result : Result
-        What `reliability`, `calibration_test`, `confidence_interval`, `compare`, `detail`, `calibration_belt` or
-        `sharpness` returned; or a sequence of intervals or a mapping from name to interval, drawn below each other; or
-        a mapping from name to what `sharpness` returned, drawn beside each other on the same scale.
+        What `reliability`, `calibration_test`, `confidence_interval`, `compare`, `detail`, `calibration_belt`,
+        `sharpness`, `sample_size` or, for several numbers of rows, `power` returned; or a sequence of intervals or a
+        mapping from name to interval, drawn below each other; or a mapping from name to what `sharpness` returned,
+        drawn beside each other on the same scale.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
         strip below, in given axes along their lower edge. Four classes need axes with ``projection="3d"``.

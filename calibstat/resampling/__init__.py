@@ -1,7 +1,8 @@
 """Resampling: the only place where inference draws random numbers."""
 
 from calibstat.resampling.draw import draw
-from calibstat.resampling.resample import resample
+from calibstat.resampling.planned_rows import planned_key, planned_rows
+from calibstat.resampling.resample import Resampler, resample, resampler
 from calibstat.resampling.row_order import canonical_order, in_order, taken
 from calibstat.resampling.row_sums import weighted_counts
 from calibstat.resampling.schemes import (
@@ -33,4 +34,5 @@ __all__ = [
     "Swap",
 ]
 __all__ += ["CellSums", "ClassSamples", "ModelPair", "RowLabels", "RowSums", "VectorSums"]
-__all__ += ["canonical_order", "check_resamples", "draw", "in_order", "key_of", "resample", "taken", "weighted_counts"]
+__all__ += ["Resampler", "canonical_order", "check_resamples", "draw", "in_order", "key_of", "resample", "resampler"]
+__all__ += ["planned_key", "planned_rows", "taken", "weighted_counts"]

@@ -25,12 +25,13 @@ LARGEST_TABLE = 2**24  # sums in all cells of all resamples; beyond it resamples
 LARGEST_PMF = 5.0  # multiplications that take the time of one unit of drawing, about a nanosecond
 
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]
+Distributions = tuple[int, np.ndarray, np.ndarray, np.ndarray]  # of the positives of the cells from one on
 OfSums = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def sums_of_cells(source: CellSums, scheme: OfRows, statistic: OfSums, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(count, residual, value)`` of all resamples; shared arrays have a single row."""
-    if source.size * draws.n <= LARGEST_TABLE:
+    if source.size * draws.planned <= LARGEST_TABLE:
         return np.asarray(statistic(*_table(source, scheme, draws, stage)))
 
     def of_arrays(*arrays: np.ndarray) -> np.ndarray:
@@ -43,8 +44,9 @@ def _table(source: CellSums, scheme: OfRows, draws: Draws, stage: int) -> Sums:
     """Return the sums of all resamples, by the cheapest method."""
     sample = source.sample
     cost = pmf_cost(source.cell, sample.value, sample.count) if isinstance(scheme, Labels) else np.inf
-    if cost <= LARGEST_PMF * draws.n * cost_of_labels(sample.count):
-        return _from_distributions(source, draws, stage, draws.n_jobs if cost > WORTH_A_THREAD else 1)
+    if cost <= LARGEST_PMF * draws.planned * cost_of_labels(sample.count):
+        assert isinstance(scheme, Labels)
+        return _from_distributions(source, scheme, draws, stage, draws.n_jobs if cost > WORTH_A_THREAD else 1)
     if not isinstance(scheme, Labels) and few_ties(sample):
         return _by_row(source, scheme, draws, stage)
     sums = _one_at_a_time(source, scheme, partial(cell_sums, source.cell), draws, stage)
@@ -58,18 +60,24 @@ def _one_at_a_time(source: CellSums, scheme: OfRows, statistic: OfSample, draws:
     return pairs_of_sample(source.sample, scheme, statistic, draws, stage)
 
 
-def _from_distributions(source: CellSums, draws: Draws, stage: int, n_jobs: int) -> Sums:
+def _from_distributions(source: CellSums, scheme: Labels, draws: Draws, stage: int, n_jobs: int) -> Sums:
     """Labels only: draw the positives of each cell from their exact distribution."""
-    sample, cell = source.sample, source.cell
-    count_b, _, value_b = cell_sums(cell, *sample.arrays)
+    sample, chance = source.sample, scheme.chances(source.sample.value)
+    count_b, _, value_b = cell_sums(source.cell, *sample.arrays)
     residual_b = np.empty((count_b.size, draws.n))  # cell by cell, the order of drawing
 
-    def cells(low: int, high: int) -> None:
-        _cells_from_distributions(
-            draws.key, stage, low, high, cell, sample.value, sample.count, float(sample.n), value_b, residual_b
-        )
+    def cells(low: int, high: int) -> Distributions:
+        return low, *_distributions(low, high, source.cell, chance, sample.count)
 
-    in_threads(cells, chunks(count_b.size, n_jobs), n_jobs)
+    if not source.kept or source.kept[-1][0] is not chance:
+        source.kept[:] = [(chance, in_threads(cells, chunks(count_b.size, n_jobs), n_jobs))]
+    known: list[Distributions] = source.kept[-1][1]
+
+    def pieces(first: int, last: int) -> None:
+        for piece in known[first:last]:
+            _cells_from_distributions(draws.key, stage, *piece, float(sample.n), value_b, residual_b)
+
+    in_threads(pieces, chunks(len(known), n_jobs), n_jobs)
     return count_b[None], residual_b.T, value_b[None]
 
 
@@ -95,19 +103,51 @@ def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stage: 
 
 
 @jit
+def _distributions(
+    low: int, high: int, cell: np.ndarray, chance: np.ndarray, count: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distributions of the positives of cells low..high.
+
+    They are the lowest number of positives of each, where its cumulative distribution starts, and all of these.
+    """
+    least_b = np.empty(high - low, np.int64)
+    start_b = np.zeros(high - low + 1, np.int64)
+    cdfs = np.empty(1024)
+    last = 0
+    for b in range(low, high):
+        while last < cell.size and cell[last] < b:
+            last += 1
+        first = last
+        while last < cell.size and cell[last] == b:
+            last += 1
+        least_b[b - low], pmf = pmf_of_positives(chance[first:last], count[first:last])
+        start = start_b[b - low]
+        if start + pmf.size > cdfs.size:
+            longer = np.empty(2 * (start + pmf.size))
+            for k in range(start):
+                longer[k] = cdfs[k]
+            cdfs = longer
+        total = 0.0
+        for k in range(pmf.size):
+            total += pmf[k]
+            cdfs[start + k] = total
+        start_b[b - low + 1] = start + pmf.size
+    return least_b, start_b, cdfs[: start_b[high - low]]
+
+
+@jit
 def _cells_from_distributions(
     key: np.uint64,
     stage: int,
     low: int,
-    high: int,
-    cell: np.ndarray,
-    value: np.ndarray,
-    count: np.ndarray,
+    least_b: np.ndarray,
+    start_b: np.ndarray,
+    cdfs: np.ndarray,
     n: float,
     value_b: np.ndarray,
     residual_b: np.ndarray,
 ) -> None:
-    """Draw the residuals of cells low..high by inversion, from the word that belongs to (replicate, cell).
+    """Draw the residuals of cells from `low` on by inversion, from the word that belongs to (replicate, cell).
 
     The leading bits of the word index a table of starting points in the cumulative distribution (Chen, Asau 1974): a
     bisection would cost a branch misprediction at every step.
@@ -116,29 +156,22 @@ def _cells_from_distributions(
     for replicate in range(start.size):
         start[replicate] = stream(key, stage, replicate)
     guide = np.empty(2**GUIDE_BITS, np.int64)
-    last = 0
-    for b in range(low, high):
-        while last < cell.size and cell[last] < b:
-            last += 1
-        first = last
-        while last < cell.size and cell[last] == b:
-            last += 1
-        least, cdf = pmf_of_positives(value[first:last], count[first:last])
-        for k in range(1, cdf.size):
-            cdf[k] += cdf[k - 1]
+    for i in range(least_b.size):
+        b = low + i
+        cdf = cdfs[start_b[i] : start_b[i + 1]]
         total = cdf[cdf.size - 1]
         k = 0
-        for i in range(guide.size):
-            while cdf[k] < i / guide.size * total:
+        for j in range(guide.size):
+            while cdf[k] < j / guide.size * total:
                 k += 1
-            guide[i] = k
+            guide[j] = k
         for replicate in range(start.size):
             w = word(start[replicate], b)
             u = (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53 * total
             k = guide[w >> np.uint64(64 - GUIDE_BITS)]
             while cdf[k] < u:
                 k += 1
-            residual_b[b, replicate] = (least + k) / n - value_b[b]
+            residual_b[b, replicate] = (least_b[i] + k) / n - value_b[b]
 
 
 # --- kernels: rows ---------------------------------------------------------------------------------------------------

@@ -22,7 +22,8 @@ ROW_DRAW, BINOMIAL_DRAW = 3.0, 80.0  # units of time of drawing one outcome, and
 def labels_of_sample(sample: Sample, scheme: Labels, statistic: OfSample, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(value, count, positives)`` of every resample."""
     value, count, _ = sample.arrays
-    limit = threshold(value)
+    chance = scheme.chances(value)
+    limit = threshold(chance)
     single = bool(count.max() == 1.0)
 
     def replicates(first: int, last: int) -> list[Value]:
@@ -33,7 +34,7 @@ def labels_of_sample(sample: Sample, scheme: Labels, statistic: OfSample, draws:
             if single:
                 _labels_of_rows(start, limit, positives_r)
             else:
-                _labels_of_cells(start, count, value, limit, positives_r)
+                _labels_of_cells(start, count, chance, limit, positives_r)
             found.append(statistic(value, count, positives_r))
         return found
 

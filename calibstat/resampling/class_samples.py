@@ -32,7 +32,7 @@ def samples_of_classes(
     def replicates(first: int, last: int) -> np.ndarray:
         rows = None
         if isinstance(scheme, Labels):
-            labels = labels_of_rows(predictions.prob, draws.key, stage, first, last)
+            labels = labels_of_rows(scheme.chances(predictions.prob), draws.key, stage, first, last)
         else:
             pairs = [pairs_of_rows(predictions, scheme, draws.key, stage, r) for r in range(first, last)]
             rows, labels = (np.array(part) for part in zip(*pairs, strict=True))

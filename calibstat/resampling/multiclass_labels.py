@@ -24,7 +24,7 @@ def labels_of_predictions(
     """Return ``statistic(labels)``, labels of shape (B, n), of all resamples, B at a time."""
 
     def replicates(first: int, last: int) -> np.ndarray:
-        return statistic(labels_of_rows(predictions.prob, draws.key, stage, first, last))
+        return statistic(labels_of_rows(scheme.chances(predictions.prob), draws.key, stage, first, last))
 
     pieces = small_chunks(draws.n, draws.n_jobs, 8 * predictions.n)
     return np.concatenate(in_threads(replicates, pieces, draws.n_jobs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -10,11 +11,13 @@ from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.base import MulticlassMeasure
 from calibstat.measures.binary_kinds import Binned, Statistic
-from calibstat.measures.cell_sums import vector_sums
+from calibstat.measures.cell_sums import cell_sums, vector_sums
 from calibstat.measures.multiclass_kinds import VectorBinned
 from calibstat.resampling.draw import draw
 from calibstat.resampling.schemes import Draws, Labels, OfRows
-from calibstat.resampling.sources import CellSums, ClassSamples, VectorSums
+from calibstat.resampling.sources import CellSums, ClassSamples, Source, VectorSums
+
+Resampler = Callable[[Draws], np.ndarray]
 
 
 def resample(
@@ -24,26 +27,46 @@ def resample(
 
     The cells of the data are kept, unless the measure refits them. All classes of a resample share the same draw.
     """
+    return resampler(measure, data, scheme, stage)(draws)
+
+
+def resampler(
+    measure: Statistic | MulticlassMeasure, data: Sample | Predictions, scheme: OfRows, stage: int
+) -> Resampler:
+    """Return what draws resamples of a measure, again and again; what all of them share is computed once."""
+    source, statistic = _source(measure, data, scheme)
+    return lambda draws: draw(source, scheme, statistic, draws, stage)
+
+
+def _source(
+    measure: Statistic | MulticlassMeasure, data: Sample | Predictions, scheme: OfRows
+) -> tuple[Source, Callable[..., Any]]:
+    """Return what to draw from, and the statistic of what is drawn."""
     if isinstance(measure, MulticlassMeasure):
         assert isinstance(data, Predictions)
-        return _of_vectors(measure, data, scheme, draws, stage)
+        return _of_vectors(measure, data, scheme)
     if isinstance(data, Sample):
-        return _of_sample(measure, data, scheme, draws, stage)
-    return _of_classes(measure, data, scheme, draws, stage)
+        return _of_sample(measure, data, scheme)
+    return _of_classes(measure, data, scheme)
 
 
-def _of_sample(measure: Statistic, sample: Sample, scheme: OfRows, draws: Draws, stage: int) -> np.ndarray:
-    """Return a binary measure of every resample."""
+def _of_sample(measure: Statistic, sample: Sample, scheme: OfRows) -> tuple[Source, Callable[..., Any]]:
+    """Return the source and the statistic of a binary measure."""
     held = measure.held(sample.value, sample.count)
     if not isinstance(held, Binned):
-        return draw(sample, scheme, held.evaluate, draws, stage)
-    return draw(CellSums(sample, held.cells(sample.value, sample.count)), scheme, held.reduce, draws, stage)
+        return sample, held.evaluate
+    cell = held.cells(sample.value, sample.count)
+    if not isinstance(scheme, Labels):
+        return CellSums(sample, cell), held.reduce
+    count, _, value = cell_sums(cell, *sample.arrays)
+    of_residual = held.of_residual(count, value)
+    return CellSums(sample, cell), lambda _, residual, __: of_residual(residual)
 
 
 def _of_vectors(
-    measure: MulticlassMeasure, predictions: Predictions, scheme: OfRows, draws: Draws, stage: int
-) -> np.ndarray:
-    """Return a multiclass measure of every resample."""
+    measure: MulticlassMeasure, predictions: Predictions, scheme: OfRows
+) -> tuple[Source, Callable[..., Any]]:
+    """Return the source and the statistic of a multiclass measure."""
     prob = predictions.prob
     binned = measure if isinstance(measure, VectorBinned) else None
     if not isinstance(scheme, Labels):
@@ -54,34 +77,38 @@ def _of_vectors(
                 return measure.evaluate(prob[rows], label)
             return float(binned.reduce(*vector_sums(cell[rows], prob[rows], label)))
 
-        return draw(predictions, scheme, of_rows, draws, stage)
+        return predictions, of_rows
     if binned is None:
-        return draw(predictions, scheme, lambda labels: measure.batch(prob, labels), draws, stage)
+        return predictions, measure.of_labels(prob)
     cell = binned.cells(prob)
     count, _, value = vector_sums(cell, prob, predictions.label)
     source = VectorSums(predictions, cell[:, None] * predictions.n_classes, 1, value.size)
-    return draw(source, scheme, _of_observed(binned.reduce, predictions.n, count, value), draws, stage)
+
+    def of_residual(residual: np.ndarray) -> np.ndarray:
+        return np.asarray(binned.reduce(count[None], residual, value[None]))
+
+    return source, _of_observed(of_residual, predictions.n, value)
 
 
-def _of_classes(measure: Statistic, predictions: Predictions, scheme: OfRows, draws: Draws, stage: int) -> np.ndarray:
-    """Return a binary measure for each class in every resample."""
+def _of_classes(measure: Statistic, predictions: Predictions, scheme: OfRows) -> tuple[Source, Callable[..., Any]]:
+    """Return the source and the statistic of a binary measure of each class."""
     if isinstance(measure, Binned) and isinstance(scheme, Labels):
         place, count, value = measure.class_cells(predictions)
         source = VectorSums(predictions, place, value.shape[1], value.size)
-        return draw(source, scheme, _of_observed(measure.reduce, predictions.n, count, value), draws, stage)
+        return source, _of_observed(measure.of_residual(count, value), predictions.n, value)
 
     def of_class(value: np.ndarray, count: np.ndarray) -> Callable[..., float]:
         return measure.held(value, count).evaluate
 
-    return draw(ClassSamples(predictions), scheme, of_class, draws, stage)
+    return ClassSamples(predictions), of_class
 
 
 def _of_observed(
-    reduce: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray], n: int, count: np.ndarray, value: np.ndarray
+    of_residual: Callable[[np.ndarray], np.ndarray], n: int, value: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Return a binned measure as a function of the number of draws of each class in each cell."""
 
     def statistic(observed: np.ndarray) -> np.ndarray:
-        return np.asarray(reduce(count[None], observed.reshape(-1, *value.shape) / n - value, value[None]))
+        return np.asarray(of_residual(observed.reshape(-1, *value.shape) / n - value))
 
     return statistic

@@ -19,9 +19,10 @@ def sums_of_row_labels(
     order = np.argsort(source.cell, kind="stable")  # sums are the same for any order of the rows
     cell, prediction, unit = source.cell[order], source.prediction[order], unit[order]
     expected = np.bincount(cell, prediction, source.size)
+    chance = scheme.chances(source.prediction)[order] if isinstance(scheme, Labels) else prediction
 
     def replicate(r: int) -> np.ndarray:
-        events = _events(draws.key, stage, r, cell, prediction, unit, source.size)
+        events = _events(draws.key, stage, r, cell, chance, unit, source.size)
         return statistic((events - expected) / cell.size)
 
     return one_by_one(replicate, draws.n, draws.n_jobs)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Self
 
 import numpy as np
 
 from calibstat.data.checks import check_jobs, check_whole
-from calibstat.resampling.streams import key_of
+from calibstat.resampling.streams import key_after, key_of
 
 
 class Stage(IntEnum):
@@ -28,21 +28,37 @@ class Stage(IntEnum):
     BINS = 6  # bootstrapped bins of a recalibrator
     SIGNS = 7  # signs of clusters
     TOGETHER = 8  # labels of whole clusters
+    ALTERNATIVE = 9  # labels under an alternative: power
+    PLANNED = 10  # rows of planned data sets, and the keys of what is drawn for each
 
 
 @dataclass(frozen=True)
 class Draws:
-    """The key of the random words, the number of resamples, and the number of threads (-1: one for each core)."""
+    """The key of the random words, the number of resamples, and the number of threads (-1: one for each core).
+
+    `whole` is the number of resamples of which these are a part, None for all: by it the way of drawing is chosen, so
+    that a part is drawn like the whole.
+    """
 
     key: np.uint64
     n: int
     n_jobs: int = 1
+    whole: int | None = None
 
     @classmethod
     def of(cls, rng: Any, n_resamples: int, n_jobs: int = 1) -> Self:
         """Check the arguments of a verb and make the key of its draws."""
         check_resamples(n_resamples, n_jobs)
         return cls(key_of(rng), n_resamples, n_jobs)
+
+    @property
+    def planned(self) -> int:
+        """Number of resamples of which these are a part, or all."""
+        return self.n if self.whole is None else self.whole
+
+    def part(self, first: int, last: int, stage: int) -> Draws:
+        """Return resamples first..last of one stage."""
+        return Draws(key_after(self.key, stage, first), last - first, self.n_jobs, self.planned)
 
 
 def check_resamples(n_resamples: int, n_jobs: int = 1) -> None:
@@ -53,7 +69,18 @@ def check_resamples(n_resamples: int, n_jobs: int = 1) -> None:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels given the predictions: the exact null distribution of calibration (parametric bootstrap)."""
+    """Labels given the predictions: the exact null distribution of calibration (parametric bootstrap).
+
+    With `truth`, labels are drawn from these probabilities instead, while the statistic still sees the predictions: a
+    distribution under an alternative. One for each distinct prediction of a `Sample`, shape (m,), or for each row and
+    class of `Predictions`, shape (n, K).
+    """
+
+    truth: np.ndarray | None = field(default=None, compare=False)
+
+    def chances(self, predicted: np.ndarray) -> np.ndarray:
+        """Return the probabilities from which labels are drawn."""
+        return predicted if self.truth is None else self.truth
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +14,14 @@ from calibstat.data.sample import Sample
 
 @dataclass(frozen=True)
 class CellSums:
-    """Sums over the cells of a binary sample: `cell`, ascending, of each distinct prediction."""
+    """Sums over the cells of a binary sample: `cell`, ascending, of each distinct prediction.
+
+    `kept` is what draws of labels leave for later ones: probabilities, and the distributions of the cells for them.
+    """
 
     sample: Sample
     cell: np.ndarray
+    kept: list[tuple[np.ndarray, Any]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def size(self) -> int:

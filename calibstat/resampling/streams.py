@@ -48,6 +48,24 @@ def stream(key: np.uint64, stage: int, replicate: int) -> np.uint64:
     return word(word(key, stage), replicate)
 
 
+def key_after(key: np.uint64, stage: int, first: int) -> np.uint64:
+    """Return the key whose replicate r is replicate `first` + r of this key, at one stage.
+
+    `stream` steps from the state ``word(key, stage)``, and ``mix`` is one-to-one: so there is a key for a later state.
+    """
+    later = int(word(key, stage)) + first * int(GOLDEN)
+    return np.uint64((_unmix(later % 2**64) - (stage + 1) * int(GOLDEN)) % 2**64)
+
+
+def _unmix(z: int) -> int:
+    """Return the state that `mix` takes to `z`: its steps in reverse order, each undone."""
+    z ^= z >> 31 ^ z >> 62
+    z = z * pow(0x94D049BB133111EB, -1, 2**64) % 2**64
+    z ^= z >> 27 ^ z >> 54
+    z = z * pow(0xBF58476D1CE4E5B9, -1, 2**64) % 2**64
+    return z ^ z >> 30 ^ z >> 60
+
+
 @jit
 def next_uniform(state: np.ndarray) -> float:
     """Return the next number in (0, 1) and advance the one-element state."""

@@ -15,10 +15,11 @@ from calibstat.resampling.threads import in_threads, small_chunks
 
 def labels_of_vectors(source: VectorSums, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
     """Return the statistic of the number of draws of each class in each cell; cells are fixed."""
+    chance = scheme.chances(source.predictions.prob)
 
     def replicates(first: int, last: int) -> np.ndarray:
         observed = np.zeros((last - first, source.size), np.int32)
-        _labels_in_cells(draws.key, stage, first, source.predictions.prob, source.place, source.along, observed)
+        _labels_in_cells(draws.key, stage, first, chance, source.place, source.along, observed)
         return statistic(observed)
 
     pieces = small_chunks(draws.n, draws.n_jobs, 16 * source.size)

@@ -11,6 +11,7 @@ from calibstat.measures.registry import everyday_measures
 Grid = Mapping[str, Any]  # arguments of `calibstat.study.run`
 Measures = dict[str, tuple[str, dict[str, Any]]]
 
+DEFAULT = "omnibus"
 FIVE = [0.1, 0.3, 0.5, 0.7, 0.9]
 BINNED: Measures = {
     "ece": ("ece", {}),
@@ -23,6 +24,11 @@ def every_measure() -> Measures:
     """Return every measure that a study can afford, and variants that count as separate measures."""
     variants: Measures = {"ece, max": ("ece", {"norm": "max"})}
     return BINNED | variants | {name: (name, {}) for name in everyday_measures()}
+
+
+def every_test() -> Measures:
+    """Return the test by each of these measures, and that by default."""
+    return every_measure() | {DEFAULT: (DEFAULT, {})}
 
 
 def models() -> dict[str, Any]:

@@ -20,7 +20,7 @@ def test_questions_that_do_not_fit(verb):
         ((LABEL, PROB), {"reduce": "max", "measure": "canonical_ce"}, "found lens canonical"),
         ((LABEL, PROB), {"measure": "canonical_ce", "lens": "top_label"}, "a lens that shows whole vectors"),
         ((LABEL, PROB), {"measure": "canonical_ce", "lens": "class_wise"}, "a lens that shows whole vectors"),
-        ((LABEL, PROB), {"lens": "canonical"}, "which shows 3 classes"),
+        ((LABEL, PROB), {"lens": "canonical", "measure": "ece"}, "which shows 3 classes"),
         ((LABEL, PROB), {"lens": lenses.groups([[0], [1, 2]]), "measure": "ks"}, "which shows 2 classes"),
         ((sample,), {"lens": "top_label"}, "found a Sample, which is binary"),
         ((sample,), {"measure": "gce"}, "found a Sample, which is binary"),

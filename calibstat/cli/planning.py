@@ -1,0 +1,125 @@
+"""The commands `calibstat power` and `calibstat sample-size`: planning from predictions, without outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from calibstat.cli.options import File, LensText, Prob, Seed
+from calibstat.cli.terminal import one_line_errors, say, written
+
+if TYPE_CHECKING:
+    from calibstat.data.predictions import Predictions
+    from calibstat.data.sample import Sample
+    from calibstat.result import Result
+
+Alternatives = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--alternative",
+        metavar="NAME=NUMBER",
+        help="What is true: temperature=1.4 (over-confidence), shift=0.3 (more events), or both with a comma. May be "
+        "repeated.",
+    ),
+]
+TestName = Annotated[
+    str, typer.Option("--test", metavar="NAME", help="A measure, or a classical test such as cox or t_cal.")
+]
+TestLevel = Annotated[float, typer.Option("--level", help="The p-value up to which the test rejects.")]
+Picture = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Picture of the curve, such as curve.png.")]
+DataSets = Annotated[int, typer.Option("--n-datasets", help="Simulated data sets for each number of rows.")]
+
+
+def find_power(
+    file: File,
+    prob: Prob,
+    alternative: Alternatives = None,
+    n: Annotated[
+        list[int] | None,
+        typer.Option("--n", metavar="ROWS", help="Rows, drawn from the file; may be repeated. Default: these rows."),
+    ] = None,
+    test: TestName = "omnibus",
+    lens: LensText = None,
+    level: TestLevel = 0.05,
+    n_datasets: DataSets = 1000,
+    rng: Seed = 0,
+    out: Picture = None,
+) -> None:
+    """How often would a test find a miscalibration? Without --alternative: which one it finds with probability .8."""
+    with one_line_errors():
+        from calibstat import detectable_effect, power
+
+        data, seen = _data(file, prob, lens)
+        common = {"lens": seen, "level": level, "rng": rng, "n_jobs": -1}
+        if not alternative:
+            if n:
+                raise ValueError("expected --alternative with --n, found none")
+            found: list[Any] = [detectable_effect(data, measure=test, **common)]
+        else:
+            rows = None if not n else n[0] if len(n) == 1 else n
+            found = [power(data, each, rows, test=test, n_datasets=n_datasets, **common) for each in alternative]
+        _say(data, found)
+        _draw(found, out)
+
+
+def find_sample_size(
+    file: File,
+    prob: Prob,
+    alternative: Alternatives = None,
+    power: Annotated[float, typer.Option("--power", help="The probability with which the test rejects.")] = 0.8,
+    test: TestName = "omnibus",
+    width: Annotated[
+        float | None, typer.Option("--width", help="Rows for an interval of this width instead of a test.")
+    ] = None,
+    of: Annotated[
+        str, typer.Option("--of", metavar="NAME", help="With --width: o/e, slope, or a measure such as ece.")
+    ] = "o/e",
+    lens: LensText = None,
+    level: TestLevel = 0.05,
+    rng: Seed = 0,
+    out: Picture = None,
+) -> None:
+    """How many rows does a test need to find a miscalibration, or an interval for its width?"""
+    with one_line_errors():
+        from calibstat import sample_size
+
+        data, seen = _data(file, prob, lens)
+        if width is None and not alternative:
+            raise ValueError("expected --alternative, such as temperature=1.4, or --width; found neither")
+        asked = {"power": power, "test": test, "width": width, "of": of, "lens": seen, "level": level}
+        known: list[str | None] = [*alternative] if alternative else [None]
+        found = [sample_size(data, each, rng=rng, n_jobs=-1, **asked) for each in known]
+        _say(data, found)
+        _draw(found, out)
+
+
+def _data(file: Path, prob: list[str], lens: str | None) -> tuple[Sample | Predictions, Any]:
+    """Read the predictions and the lens."""
+    from calibstat.cli.input_files import read_probabilities
+    from calibstat.cli.lens_syntax import view
+
+    data = read_probabilities(file, prob)
+    return data, view(data, lens).lens
+
+
+def _say(data: Sample | Predictions, found: Sequence[Result]) -> None:
+    say(f"{data.n:,} rows of predictions; outcomes are not looked at.", *map(str, found))
+
+
+def _draw(found: Sequence[Any], out: Path | None) -> None:
+    """Save the picture of the only curve."""
+    if out is None:
+        return
+    if len(found) > 1:
+        raise ValueError(f"expected one --alternative for a picture, found {len(found)}")
+    from calibstat import plot
+
+    try:
+        figure: Any = plot(found[0]).figure
+    except TypeError:
+        raise ValueError("expected several --n, or sample-size, for a picture of a curve; found one number") from None
+    figure.savefig(out)
+    say(written(out.parent, [out]))

@@ -1,0 +1,217 @@
+"""Results of tests of calibration, and what they print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.inference.detectable_effect import ShowsDetectableEffect
+from calibstat.inference.deviation import Deviation
+from calibstat.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LOW = 0.05  # adjusted p-values of classes that are pointed out
+MANY = 20  # classes, above which only the smallest p-values are printed
+SMALLEST = 10
+
+
+def verdict(p: float) -> str:
+    """Interpret a p-value."""
+    if p <= 0.01:
+        return "strong evidence that the predictions are not calibrated"
+    if p <= 0.05:
+        return "evidence that the predictions are not calibrated"
+    if p <= 0.10:
+        return "a hint, no more, that the predictions are not calibrated"
+    return "no evidence against calibration, as far as this test can see"
+
+
+@dataclass(frozen=True)
+class CalibrationTestResult(ShowsDetectableEffect, Result):
+    """Result of `calibration_test`.
+
+    Attributes
+    ----------
+    statistic : float
+        The measure on the data.
+    pvalue : float
+        Probability, if the null hypothesis holds, of a statistic at least as extreme. Never 0.
+    pvalue_error : float
+        Monte Carlo standard error of `pvalue`.
+    null_distribution : ndarray, shape (n_resamples,)
+        The statistic of every resample, read-only.
+    null_hypothesis : str
+        The null hypothesis, in one sentence.
+    measure, lens : str
+        The measure with its options, and the outcome whose probability was predicted.
+    tail : {"greater", "two-sided"}
+        Which values count as extreme.
+    resample : {"labels", "both"}
+        What was drawn.
+    n, n_resamples : int
+        Rows, and resamples that were drawn and kept: with `stop_after` those up to the last that was needed.
+    stopped : bool
+        Whether drawing stopped before all resamples that were allowed.
+    why_stopped : str
+        Why there are so many resamples, such as "stopped after 20 resamples at least as extreme, at draw 54".
+    why_infinite : str
+        The row that makes the statistic infinite; empty if it is finite.
+    deviation : Deviation or None
+        What drove a test with a p-value of at most .05, if its measure says so, as the omnibus statistic does.
+    """
+
+    statistic: float
+    pvalue: float
+    pvalue_error: float
+    null_distribution: np.ndarray
+    null_hypothesis: str
+    measure: str
+    lens: str
+    tail: str
+    resample: str
+    n: int
+    n_resamples: int
+    stopped: bool
+    why_stopped: str
+    why_infinite: str = ""
+    deviation: Deviation | None = None
+
+    @property
+    def answer(self) -> str:
+        """What the p-value says of calibration and, if the measure says so, what drove it."""
+        approximate = "" if self.resample == "labels" else " (approximate)"
+        said = [f"There is {verdict(self.pvalue)}: p = {self.pvalue:.3g}{approximate}."]
+        if self.why_infinite:
+            said.append(f"The statistic is infinite: {self.why_infinite}.")
+        if self.deviation:
+            start = "Apart from that" if self.why_infinite else "What drove it"
+            said.append(f"{start}: {self.deviation}")
+        return "\n".join(said)
+
+    @property
+    def details(self) -> str:
+        """How it was tested, and the null hypothesis."""
+        return (
+            f"Test by {self.measure} = {self.statistic:.4g}, {self.lens}, n = {self.n}; {self.why_stopped}, "
+            f"Monte Carlo error of p {self.pvalue_error:.2g}.\n"
+            f"Null hypothesis: {self.null_hypothesis}"
+        )
+
+    def __str__(self) -> str:
+        more = "\nWhat these rows could have shown: print(result.detectable_effect())" if self.pvalue > LOW else ""
+        return f"{self.answer}\n{self.details}{more}"
+
+
+@dataclass(frozen=True)
+class ClassWiseTestResult(ShowsDetectableEffect, Result):
+    """Result of `calibration_test` for every class: one test of each, and one of all together.
+
+    Attributes
+    ----------
+    names : tuple, length K
+        The classes.
+    statistic : ndarray, shape (K,)
+        The measure of each class.
+    pvalue : ndarray, shape (K,)
+        Probability, if the predictions of this class are calibrated, of a statistic at least as extreme. Never 0.
+    pvalue_holm : ndarray, shape (K,)
+        The p-values with Holm's adjustment for K tests: the probability that any calibrated class has one of at most
+        a is at most a.
+    pvalue_error : ndarray, shape (K,)
+        Monte Carlo standard error of `pvalue`.
+    null_distribution : ndarray, shape (n_resamples, K)
+        The statistic of each class in every resample, read-only.
+    null_hypothesis : str
+        The null hypothesis for each class, in one sentence.
+    overall : CalibrationTestResult
+        The test by the mean over all classes; its null hypothesis is stronger than those of the classes.
+    measure, lens : str
+        The measure with its options, and the lens.
+    tail : {"greater", "two-sided"}
+        Which values count as extreme.
+    resample : {"labels", "both"}
+        What was drawn.
+    n, n_resamples : int
+        Rows, and resamples that were drawn and kept: with `stop_after` those that the last class, or all classes
+        together, needed.
+    resamples_used : ndarray, shape (K,)
+        The resamples that the p-value of each class rests on: the first of those that were drawn.
+    why_stopped : tuple, length K
+        Why there are so many.
+    deviations : tuple of Deviation
+        What drove the tests of the classes with an adjusted p-value of at most .05, if the measure says so.
+    """
+
+    names: tuple[Any, ...]
+    statistic: np.ndarray
+    pvalue: np.ndarray
+    pvalue_holm: np.ndarray
+    pvalue_error: np.ndarray
+    null_distribution: np.ndarray
+    null_hypothesis: str
+    overall: CalibrationTestResult
+    measure: str
+    lens: str
+    tail: str
+    resample: str
+    n: int
+    n_resamples: int
+    resamples_used: np.ndarray
+    why_stopped: tuple[str, ...]
+    deviations: tuple[Deviation, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each class."""
+        import pandas as pd
+
+        columns = ("statistic", "pvalue", "pvalue_holm", "pvalue_error", "resamples_used", "why_stopped")
+        return pd.DataFrame({"class": [*self.names], **{name: getattr(self, name) for name in columns}})
+
+    @property
+    def answer(self) -> str:
+        """For which classes the adjusted p-value is at most .05, in words."""
+        holm, k = self.pvalue_holm, len(self.names)
+        low = [str(self.names[i]) for i in np.argsort(holm, kind="stable") if holm[i] <= LOW]
+        if not low:
+            return f"There is no evidence against the calibration of any of {k:,} classes, as far as this test can see."
+        if len(low) == k:
+            return f"There is evidence against the calibration of each of {k:,} classes."
+        more = f" and {len(low) - SMALLEST:,} more" if len(low) > SMALLEST else ""
+        which = f"{len(low):,} of {k:,} classes: {', '.join(low[:SMALLEST])}{more}"
+        return f"There is evidence against the calibration of {which}."
+
+    @property
+    def drivers(self) -> list[str]:
+        """What drove the tests of the first of these classes, in words."""
+        if not self.deviations:
+            return []
+        start = "What drove it, class by class (directions describe these rows, and are no claims):"
+        return [start, *(each.short for each in self.deviations[:SMALLEST])]
+
+    def __str__(self) -> str:
+        approximate = "" if self.resample == "labels" else " (approximate)"
+        many = len(self.names) > MANY
+        shown = np.argsort(self.pvalue, kind="stable")[:SMALLEST] if many else np.arange(len(self.names))
+        width = max(5, *(len(str(self.names[k])) for k in shown))
+        lines = [
+            self.answer,
+            f"Test of each class by {self.measure}{approximate}, {self.lens}, n = {self.n}"
+            f"{f', the {SMALLEST} with the smallest p' if many else ''}:",
+            f"{'class':{width}}  {'value':>8}  {'p':>6}  {'error':>6}  {'p (Holm)':>8}  draws",
+        ]
+        for k in shown:
+            name, p, error = f"{self.names[k]!s:{width}}", f"{self.pvalue[k]:6.3g}", f"{self.pvalue_error[k]:6.2g}"
+            drawn = f"{self.pvalue_holm[k]:8.3g}  {self.resamples_used[k]:5}"
+            lines.append(f"{name}  {self.statistic[k]:8.4g}  {p}  {error}  {drawn}")
+        if many:
+            lines.append(f"and {len(self.names) - SMALLEST} more, each with p of at least {self.pvalue[shown[-1]]:.3g}")
+        reasons = dict.fromkeys(why.partition(", at draw")[0] for why in self.why_stopped)
+        lines.append(f"Error: Monte Carlo error of p. Draws: {' or '.join(reasons)}.")
+        lines += self.drivers
+        lines.append(f"Null hypothesis for each class: {self.null_hypothesis}")
+        lines.append(f"All classes together: {str(self.overall)[0].lower()}{str(self.overall)[1:]}")
+        return "\n".join(lines)

@@ -1,0 +1,141 @@
+"""Local deviations from calibration: likelihood ratios of cells at several scales, added up and scanned."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibstat.compiled import jit
+
+FINEST = 128  # cells at the finest scale
+SCANNED = 64  # cells at the finest scale at which single cells are looked at
+FEWEST = 4  # cells of a scale that is looked at however little information there is
+FAR = 25.0  # square root of half a deviance from which the tail of the normal distribution is taken from its expansion
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Cells that cut the time into 2, 4, ... equal parts, and whole ones moved by half a cell, fixed before the labels.
+
+    Attributes
+    ----------
+    place : ndarray, shape (m,)
+        The finest cell of each cell of the data.
+    parts : ndarray, shape (C,)
+        Into how many parts the scale of a cell cuts the time, ascending.
+    begin, end : ndarray, shape (C,)
+        Its first finest cell, and the first after it.
+    aligned : ndarray, shape (C,)
+        Whether it is not moved.
+    rows, events, others : ndarray, shape (C,)
+        Rows in it, and how many of them to expect with outcomes 1 and 0.
+    """
+
+    place: np.ndarray
+    parts: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    aligned: np.ndarray
+    rows: np.ndarray
+    events: np.ndarray
+    others: np.ndarray
+
+    @classmethod
+    def of(cls, time: np.ndarray, value: np.ndarray, count: np.ndarray) -> Scales:
+        """Return the cells that hold rows, for cells of the data at these times, with predictions between 0 and 1."""
+        information = float((count * value * (1 - value)).sum())
+        place = np.minimum((time * FINEST).astype(np.int64), FINEST - 1)
+        in_finest = [np.bincount(place, each, FINEST) for each in (count, count * value, count * (1 - value))]
+        found = []
+        for parts in 2 ** np.arange(1, int(np.log2(FINEST)) + 1):
+            if parts > max(FEWEST, information):
+                break
+            width = FINEST // parts
+            for moved in (False, True) if parts <= SCANNED else (False,):
+                begin = np.arange(parts - moved) * width + moved * width // 2
+                inside = begin[:, None] + np.arange(width)
+                sums = [each[inside].sum(axis=1) for each in in_finest]
+                found.append([np.full(begin.size, parts), begin, begin + width, np.full(begin.size, not moved), *sums])
+        columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+        full = columns[4] > 0
+        return cls(place, *(column[full] for column in columns))
+
+    def parts_of(self, positives: np.ndarray) -> np.ndarray:
+        """Return four numbers for each row of positives in cells of the data: shapes (B, m) and (B, 4).
+
+        The largest standardised sum of deviances over a scale, and the number of parts of that scale; the largest
+        single one, as minus the logarithm of its p-value with a penalty for the scale, and the number of its cell.
+        """
+        cells = self.parts, self.begin, self.end, self.aligned, self.rows, self.events, self.others
+        return _largest(positives, self.place, *cells)
+
+
+@jit
+def _deviance(events: float, others: float, expected_events: float, expected_others: float) -> float:
+    """Return twice the log-likelihood ratio of the rate of events in a cell against the expected one."""
+    found = 0.0
+    if events > 0.0:
+        found += events * math.log(events / expected_events)
+    if others > 0.0:
+        found += others * math.log(others / expected_others)
+    return max(2.0 * found, 0.0)
+
+
+@jit
+def _surprise(deviance: float) -> float:
+    """Return minus the logarithm of the two-sided p-value of a deviance."""
+    x = math.sqrt(deviance / 2)
+    if x > FAR:
+        return x * x + math.log(x * math.sqrt(math.pi)) - math.log1p(-0.5 / (x * x))
+    return -math.log(math.erfc(x))
+
+
+@jit
+def _largest(
+    positives: np.ndarray,
+    place: np.ndarray,
+    parts: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    aligned: np.ndarray,
+    rows: np.ndarray,
+    expected_events: np.ndarray,
+    expected_others: np.ndarray,
+) -> np.ndarray:
+    """Go through the scales for each row of positives."""
+    found = np.empty((positives.shape[0], 4))
+    sums = np.empty(FINEST + 1)  # of events, up to each finest cell
+    for b in range(positives.shape[0]):
+        sums[:] = 0.0
+        for j in range(place.size):
+            sums[place[j] + 1] += positives[b, j]
+        for i in range(FINEST):
+            sums[i + 1] += sums[i]
+        found[b, 0] = found[b, 2] = -np.inf
+        total, largest = 0.0, -1.0
+        seen, where = 0, 0
+        for c in range(parts.size):
+            events = sums[end[c]] - sums[begin[c]]
+            z = _deviance(events, rows[c] - events, expected_events[c], expected_others[c])
+            if aligned[c]:
+                total += z
+                seen += 1
+            if z > largest:
+                largest = z
+                where = c
+            if c + 1 < parts.size and parts[c + 1] == parts[c]:
+                continue
+            together = (total - seen) / math.sqrt(2.0 * seen)
+            if together > found[b, 0]:
+                found[b, 0] = together
+                found[b, 1] = parts[c]
+            if parts[c] <= SCANNED:
+                single = _surprise(largest) - math.log(parts[c])
+                if single > found[b, 2]:
+                    found[b, 2] = single
+                    found[b, 3] = where
+            total, largest = 0.0, -1.0
+            seen = 0
+    return found

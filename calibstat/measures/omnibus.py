@@ -1,0 +1,159 @@
+"""The omnibus statistic: smooth, scattered and local deviations from calibration in one number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
+from calibstat.measures.base import MulticlassMeasure
+from calibstat.measures.binary_kinds import Binned
+from calibstat.measures.cell_sums import cell_sums
+from calibstat.measures.deviations import TOGETHER, Look, cells_of_time
+from calibstat.measures.population_value import BinaryPopulation, VectorPopulation
+from calibstat.measures.registry import measure
+
+GROWS = "it is the statistic of a test, which grows with the number of rows"
+
+
+@measure(
+    "omnibus",
+    title="Omnibus statistic",
+    formula=r"\log\bigl(e^{A} + e^{M - 1} + e^{G - 4}\bigr)",
+    reference="Ledwina 1994, Data-driven version of Neyman's smooth test of fit, doi:10.1080/01621459.1994.10476834",
+    bounds=(-1, math.inf),
+    complete=False,
+    sound=False,
+    symmetric=False,
+    no_interval="it is the statistic of a test, and no error of predictions",
+    for_tests_only=True,
+)
+class Omnibus(Binned):
+    """Evidence against calibration of any shape: the default of `calibration_test`.
+
+    No options. It joins three parts: A, the largest of the standardised sums of the first 2, 3, ... squared smooth
+    components of the residuals; M, the largest over scales of the standardised sum of the deviances of all cells; and
+    G, the most surprising single cell. It is a number for tests, with no unit and no meaning as an error. A label
+    that a prediction of 0 or 1 forbids makes it infinite. Cost: one sort of the rows; then at most 1024 cells of them,
+    64 components and 8 scales, whatever the number of rows.
+    """
+
+    def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
+        return cells_of_time(value, count)
+
+    def of_residual(self, count: np.ndarray, value: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        count, value = np.broadcast_arrays(count, value)
+        *lead, cells = count.shape
+        looks = [Look.of(c, v) for c, v in zip(count.reshape(-1, cells), value.reshape(-1, cells), strict=True)]
+
+        def statistic(residual: np.ndarray) -> np.ndarray:
+            shape = np.broadcast_shapes(residual.shape[:-1], tuple(lead))
+            each = np.broadcast_to(residual, (*shape, cells)).reshape(-1, len(looks), cells)
+            return np.stack([look.statistic(each[:, k]) for k, look in enumerate(looks)], axis=1).reshape(shape)
+
+        return statistic
+
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
+        return self.of_residual(count, value)(residual)
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        cell = self.cells(value, count)
+        rows, residual, sums = cell_sums(cell, value, count, positives)
+        return Look.of(rows, sums).detail(residual)
+
+    def population_value(self, population: BinaryPopulation) -> float:
+        raise NotImplementedError(GROWS)
+
+    def look(self, sample: Sample) -> tuple[np.ndarray, Look] | None:
+        cell = self.cells(sample.value, sample.count)
+        count, _, value = cell_sums(cell, *sample.arrays)
+        return cell, Look.of(count, value)
+
+    def multiclass(self) -> MulticlassMeasure | None:
+        return OmnibusOfClasses(self)
+
+
+@dataclass(frozen=True)
+class OmnibusOfClasses(MulticlassMeasure):
+    """The omnibus statistic of K classes: that of each class against the rest and of the most likely class, together.
+
+    It is the logarithm of the sum of their exponential functions.
+    """
+
+    single: Omnibus
+
+    def check(self) -> None:
+        """Take over the name and the known properties."""
+        object.__setattr__(self, "name", self.single.name)
+        object.__setattr__(self, "info", replace(self.single.info, symmetric=False))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return self.single.options
+
+    def __str__(self) -> str:
+        return str(self.single)
+
+    def population_value(self, population: VectorPopulation) -> float:
+        raise NotImplementedError(GROWS)
+
+    def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
+        return float(self.batch(prob, label[None])[0])
+
+    def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        return self.of_labels(prob)(labels)
+
+    def strongest_part(self, predictions: Predictions) -> tuple[Omnibus, Sample, str]:
+        label, names = predictions.label, predictions.names
+        parts = [(label == k, column, f"class {names[k]}") for k, column in enumerate(predictions.prob.T)]
+        parts.append((label == predictions.top, predictions.largest, "the most likely class"))
+        samples = [(Sample.from_rows(y, p), of) for y, p, of in parts]
+        best, of = max(samples, key=lambda part: self.single.estimate(part[0]))
+        return self.single, best, of
+
+    def of_labels(self, prob: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        n, classes = prob.shape
+        top = prob.argmax(axis=1)
+        columns = [*prob.T, prob[np.arange(n), top]]
+        place = np.empty((n, classes + 1), np.int32)
+        looks, first = [], [0]
+        for k, column in enumerate(columns):
+            value, where, count = np.unique(column.astype(np.float64) + 0.0, return_inverse=True, return_counts=True)
+            cell = self.single.cells(value, count.astype(np.float64))
+            rows, _, sums = cell_sums(cell, value, count.astype(np.float64), np.zeros(value.size))
+            looks.append(Look.at(rows, sums))
+            place[:, k] = first[-1] + cell[where]
+            first.append(first[-1] + rows.size)
+        expected = np.concatenate([look.count * look.value for look in looks])
+
+        def statistic(labels: np.ndarray) -> np.ndarray:
+            found = np.empty(len(labels))
+            for i in range(0, len(labels), TOGETHER):
+                part = labels[i : i + TOGETHER]
+                residual = (_positives_of(part, place, top, first[-1]) - expected) / n
+                each = [look.statistic(residual[:, a:b]) for look, (a, b) in zip(looks, pairwise(first), strict=True)]
+                found[i : i + TOGETHER] = np.logaddexp.reduce(each, axis=0)
+            return found
+
+        return statistic
+
+
+@jit
+def _positives_of(labels: np.ndarray, place: np.ndarray, top: np.ndarray, size: int) -> np.ndarray:
+    """Count the rows of each class, and those whose most likely class is observed, at their places."""
+    found = np.zeros((labels.shape[0], size))
+    last = place.shape[1] - 1
+    for b in range(labels.shape[0]):
+        for i in range(top.size):
+            k = labels[b, i]
+            found[b, place[i, k]] += 1.0
+            if k == top[i]:
+                found[b, place[i, last]] += 1.0
+    return found

@@ -1,0 +1,169 @@
+"""Smooth deviations from calibration: orthogonal components, their likelihood-ratio roots, and sums of these.
+
+The components are those of an adaptive Neyman test (Ledwina 1994, doi:10.1080/01621459.1994.10476834) in the
+information that the predictions carry.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibstat.compiled import jit
+
+FEWEST, MOST = 16, 64  # components
+PER_ROOT_INFORMATION = 8.0  # components for each unit of the root of the information
+CHEAP, PENALTY = 20, 0.2  # sums of more components than these are worth less by this
+VANISHES = 1e-6  # of the norm of a function, below which nothing new is left of it
+LOGIT = 1e-6  # predictions are at least this far from 0 and 1 where logits are taken
+TILTS = np.sinh(np.linspace(0, 5, 31)[1:]) / 4  # at which the roots are computed; with both signs, and 0
+
+
+@dataclass(frozen=True)
+class Components:
+    """Components of the residuals over cells, fixed before labels are seen.
+
+    Attributes
+    ----------
+    basis : ndarray, shape (m, D)
+        Functions of the cells, orthonormal in the information; those that ties leave nothing of are 0.
+    score, root : ndarray, shape (D, 61)
+        Ascending values of a component, and its root at each.
+    """
+
+    basis: np.ndarray
+    score: np.ndarray
+    root: np.ndarray
+
+    @classmethod
+    def of(cls, time: np.ndarray, value: np.ndarray, count: np.ndarray) -> Components:
+        """Return the components for cells at these times, with predictions strictly between 0 and 1."""
+        information = count * value * (1 - value)
+        size = int(np.clip(np.floor(PER_ROOT_INFORMATION * np.sqrt(information.sum())), FEWEST, MOST))
+        clipped = np.clip(value, LOGIT, 1 - LOGIT)
+        waves = np.cos(np.pi * np.arange(1, size - 1)[:, None] * time)
+        basis = orthonormal(np.vstack([np.ones_like(time), np.log(clipped / (1 - clipped)), waves]), information)
+        score, root = roots(basis, value, count)
+        return cls(basis, score, root)
+
+    def roots_of(self, residual: np.ndarray) -> np.ndarray:
+        """Return the root of each component, shape (B, D), of sums of residuals in cells, shape (B, m)."""
+        return _interpolated(_products(residual, self.basis), self.score, self.root)
+
+
+# Sums of products are compiled here and not left to BLAS: its threads wait for each other on a busy machine, and its
+# results depend on how many draws come together. The innermost loop goes along memory and becomes vector code.
+
+
+@jit
+def orthonormal(functions: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return functions, shape (D, m), made orthonormal in the weighted sum by Gram and Schmidt, each twice: (m, D)."""
+    size, m = functions.shape
+    found, row = np.zeros((m, size)), np.zeros((size, m))
+    along = np.empty(size)
+    for k in range(size):
+        left = functions[k].copy()
+        before = 0.0
+        for j in range(m):
+            before += weight[j] * left[j] * left[j]
+        for _ in range(2):
+            along[:k] = 0.0
+            for j in range(m):
+                w = weight[j] * left[j]
+                for i in range(k):
+                    along[i] += w * found[j, i]
+            for i in range(k):
+                for j in range(m):
+                    left[j] -= along[i] * row[i, j]
+        after = 0.0
+        for j in range(m):
+            after += weight[j] * left[j] * left[j]
+        if math.sqrt(after) > VANISHES * math.sqrt(before):
+            for j in range(m):
+                row[k, j] = left[j] / math.sqrt(after)
+                found[j, k] = row[k, j]
+    return found
+
+
+@jit
+def _products(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the matrix product; two rows at a time read each of the columns once."""
+    n, size = rows.shape[0], columns.shape[1]
+    found = np.zeros((n, size))
+    for b in range(0, n - 1, 2):
+        one, other = found[b], found[b + 1]
+        for j in range(rows.shape[1]):
+            x, y = rows[b, j], rows[b + 1, j]
+            for k in range(size):
+                one[k] += x * columns[j, k]
+                other[k] += y * columns[j, k]
+    if n % 2:
+        for j in range(rows.shape[1]):
+            for k in range(size):
+                found[n - 1, k] += rows[n - 1, j] * columns[j, k]
+    return found
+
+
+def roots(basis: np.ndarray, value: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return values of each component, ascending, and the signed root of the likelihood ratio at each.
+
+    Let K(t) be the sum over cells of count (log(1 - v + v exp(t b)) - t b v). If all logits are moved by t b, the
+    component is K'(t) where that is most likely, and the root there is sign(t) sqrt(2 (t K'(t) - K(t))). Each pair t
+    and -t shares its exponential functions, whose arguments are kept below 0.
+    """
+    cells, size = basis.shape
+    score, root = np.zeros((2, size, 2 * TILTS.size + 1))
+    e, total, inverse = np.empty((3, TILTS.size, cells))
+    for k, b in enumerate(basis.T):
+        up = b > 0
+        u, rest = np.where(up, value, 1 - value), np.where(up, 1 - value, value)  # 1 - u would lose small values
+        size_of, moved = np.abs(b), count * b * value
+        np.exp(np.multiply(-TILTS[:, None], size_of, out=e), out=e)
+        for sign, first, second in ((1, u, rest), (-1, rest, u)):
+            grows = up if sign > 0 else ~up  # the argument of the exponential is positive: divided by it
+            np.add(np.multiply(e, second, out=total), first, out=total)
+            np.divide(1.0, total, out=inverse)
+            x = _sums(inverse, np.where(grows, moved, 0.0))
+            x += _sums(np.multiply(e, inverse, out=inverse), np.where(grows, 0.0, moved)) - moved.sum()
+            cumulant = _sums(np.log(total, out=total), count)
+            cumulant += TILTS * (count[grows] @ size_of[grows] - sign * moved.sum())
+            at = TILTS.size + sign * np.arange(1, TILTS.size + 1)
+            score[k, at] = x
+            root[k, at] = sign * np.sqrt(np.maximum(2 * (sign * TILTS * x - cumulant), 0.0))
+    return score, root
+
+
+def _sums(table: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the weighted sum of each row."""
+    return np.einsum("tj,j->t", table, weight)
+
+
+@jit
+def _interpolated(x: np.ndarray, score: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Read the root of each component at its value; it stays what it is at both ends."""
+    found = np.empty_like(x)
+    last = score.shape[1] - 1
+    for k in range(x.shape[1]):
+        for b in range(x.shape[0]):
+            z = x[b, k]
+            low, high = 0, last
+            while high - low > 1:
+                middle = (low + high) // 2
+                if score[k, middle] <= z:
+                    low = middle
+                else:
+                    high = middle
+            step = score[k, high] - score[k, low]
+            share = (z - score[k, low]) / step if step > 0.0 else 0.0
+            found[b, k] = root[k, low] + min(max(share, 0.0), 1.0) * (root[k, high] - root[k, low])
+    return found
+
+
+def largest_sums(root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest standardised sum of the first squared roots, and of how many; of roots of shape (B, D)."""
+    d = np.arange(1, root.shape[1] + 1)
+    sums = (np.cumsum(root**2, axis=1) - d) / np.sqrt(2 * d) - PENALTY * (d > CHEAP)
+    best = 1 + np.argmax(sums[:, 1:], axis=1)
+    return np.take_along_axis(sums, best[:, None], 1)[:, 0], best + 1

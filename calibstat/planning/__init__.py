@@ -1,0 +1,1 @@
+"""Power of tests and numbers of rows, before outcomes are observed."""

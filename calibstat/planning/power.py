@@ -1,0 +1,324 @@
+"""Power: how often a test would reject calibration if an alternative were true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from calibstat.data.checks import check_level, check_whole
+from calibstat.data.observations import of_lens
+from calibstat.inference.alternatives import Alternative, as_alternative
+from calibstat.inference.detectable_effect import DEFAULT
+from calibstat.inference.rejections import FixedTest
+from calibstat.planning.future_rows import FutureRows, check_rows, future_rows, is_generator
+from calibstat.planning.named_tests import fixed_test
+from calibstat.resampling import Draws, planned_key
+from calibstat.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CONFIDENCE = 0.95  # of the limits of a simulated power
+SETS = 10
+RESAMPLES = 1999
+
+
+@dataclass(frozen=True)
+class Power(Result):
+    """Power of one test against one alternative.
+
+    Attributes
+    ----------
+    power : float
+        The share of data sets in which calibration is rejected.
+    low, high : float
+        95 % limits for the noise of the simulation: Clopper and Pearson's; of several sets of rows the wider of these
+        and Student's over the sets.
+    n : int
+        Rows of a data set.
+    n_datasets, n_sets : int
+        Data sets, and the sets of rows among them; 1 if the predictions are fixed.
+    alternative : str
+        The alternative in words.
+    ece : float
+        Its size: the mean of abs(q - v) over the predictions v with their true probabilities q, or half its sum over
+        K classes.
+    test, lens : str
+        The test, and the outcome whose probability was predicted.
+    level : float
+        The p-value up to which the test rejects.
+    no_result : float
+        The share of data sets on which the test has no result, such as separated outcomes; they count as not rejected.
+    """
+
+    power: float
+    low: float
+    high: float
+    n: int
+    n_datasets: int
+    n_sets: int
+    alternative: str
+    ece: float
+    test: str
+    lens: str
+    level: float
+    no_result: float = 0.0
+
+    def __str__(self) -> str:
+        rows = "these predictions" if self.n_sets == 1 else f"{self.n_sets} sets of rows"
+        nothing = f" The test had no result in {self.no_result:.2g} of the data sets." if self.no_result else ""
+        return (
+            f"Power of the test with {self.test} at level {self.level:g} against {self.alternative} "
+            f"(ECE {self.ece:.2g}){of_lens(self.lens)}, n = {self.n}: {self.power:.3g} (from {self.low:.3g} to "
+            f"{self.high:.3g}), by {self.n_datasets} data sets with {rows}.{nothing}"
+        )
+
+
+@dataclass(frozen=True)
+class PowerCurve(Result):
+    """Power of one test against one alternative for several numbers of rows.
+
+    Attributes
+    ----------
+    points : tuple of Power
+        One for each number of rows, ascending.
+    """
+
+    points: tuple[Power, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each number of rows."""
+        import pandas as pd
+
+        return pd.DataFrame([point.to_dict() for point in self.points])
+
+    def __str__(self) -> str:
+        first = self.points[0]
+        lines = [
+            f"Power of the test with {first.test} at level {first.level:g} against {first.alternative} "
+            f"(ECE {first.ece:.2g}){of_lens(first.lens)}:",
+            f"{'n':>9}  {'power':>6}  95 % limits",
+        ]
+        lines += [f"{each.n:9d}  {each.power:6.3f}  {each.low:.3f} to {each.high:.3f}" for each in self.points]
+        return "\n".join(lines)
+
+
+@overload
+def power(p: Any, alternative: Any = None, n: int | None = None, **options: Any) -> Power: ...
+@overload
+def power(p: Any, alternative: Any, n: Sequence[int], **options: Any) -> PowerCurve: ...
+def power(
+    p: Any,
+    alternative: Any = None,
+    n: int | Sequence[int] | None = None,
+    *,
+    test: Any = DEFAULT,
+    lens: Any = None,
+    level: float = 0.05,
+    n_datasets: int = 1000,
+    n_sets: int = SETS,
+    n_resamples: int = RESAMPLES,
+    rng: Any = None,
+    n_jobs: int = 1,
+    **options: Any,
+) -> Power | PowerCurve:
+    """Return how often a test rejects calibration at a level if an alternative is true.
+
+    Parameters
+    ----------
+    p : array_like of shape (n,) or (n, K), Sample, Predictions or generator
+        The predictions, or a pilot of them; outcomes in a `Sample` or in `Predictions` are not looked at. With a
+        generator of `calibstat.generators`, `n` is needed.
+    alternative : str, mapping, generator, callable or array_like
+        What is true: ``"temperature=1.4"`` or ``{"temperature": 1.4, "shift": 0.3}`` (the logit of the true probability
+        is that of the prediction divided by the temperature plus the shift, so a temperature above 1 means
+        over-confidence; of more than two classes the probabilities are proportional to v**(1 / temperature), and there
+        is no shift); a generator, whose calibration curve it is; a function of the predictions as the lens shows them,
+        shape (m,) or (n, K), that returns the true probabilities; or these themselves, one for each row of `p` (rows
+        with the same prediction get the mean of theirs) or each distinct prediction of a `Sample`. Default: for a
+        generator itself.
+    n : int or sequence of int, optional
+        Rows of a data set. None: the given predictions, fixed. A number: rows drawn with replacement from the pilot, or
+        from the generator, anew in each of `n_sets` sets of rows. A sequence: a curve.
+    test : str, measure, function
+        A measure, the exact `calibration_test`; a classical test by its function or name: "cox" (its joint test),
+        "spiegelhalter", "hosmer_lemeshow", "t_cal", "kolmogorov_smirnov" and "kuiper_limit" (the limits of Brownian
+        motion; "ks" and "kuiper" are the exact tests by these measures), "calibration_belt",
+        "kernel_calibration_test"; or a function of a `Sample` (of `Predictions` for lens "canonical") that returns a
+        p-value or a result with one.
+    lens : str or Lens, optional
+        As for `calibration_test`; "class_wise" is the test by the mean over the classes.
+    level : float
+        The p-value up to which the test rejects.
+    n_datasets : int
+        Data sets, shared among the sets of rows.
+    n_sets : int
+        Sets of rows, if `n` is given.
+    n_resamples : int
+        Draws under calibration for each set of rows, of a test that draws.
+    rng, n_jobs, **options
+        As for `calibration_test`.
+
+    Returns
+    -------
+    Power or PowerCurve
+        The latter for several `n`.
+
+    Raises
+    ------
+    ValueError
+        If predictions, alternative or an argument are not as described, or the test has a result on no data set.
+
+    Notes
+    -----
+    Given the predictions, the distribution of the statistic under calibration is drawn once and the data sets under the
+    alternative are judged by it; nothing depends on observed outcomes. The same `rng` gives the same random words for
+    every alternative, so that powers of two alternatives or two `n` differ by less than their limits say.
+    `power_of_fixed` in `calibstat.planning.power` compares many tests and alternatives on the same data sets.
+    A test that does not draw, such as `cox`, takes its time for every data set.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> import numpy as np
+    >>> p = np.linspace(0.05, 0.95, 500)
+    >>> found = cs.power(p, "temperature=1.5", test="ks", rng=1)
+    >>> found.low < found.power < found.high
+    True
+    """
+    check_level("level", level)
+    check_whole("n_datasets", n_datasets)
+    check_whole("n_sets", n_sets)
+    draws = Draws.of(rng, n_resamples, n_jobs)
+    asked = {"test": test, "lens": lens, "options": options}
+    if n is None:
+        if is_generator(p):
+            raise ValueError("expected n, the number of rows of a data set, for a generator; found None")
+        return power_with(fixed_test(p, draws=draws, **asked), as_alternative(alternative), n_datasets, level)
+    rows = future_rows(p, alternative)
+    if np.ndim(n) == 0:
+        return power_at(rows, check_rows(n), draws, asked, n_datasets, n_sets, level)
+    numbers = sorted({check_rows(each) for each in np.asarray(n).ravel().tolist()})
+    if not numbers:
+        raise ValueError("expected at least one number of rows, found none")
+    return PowerCurve(tuple(power_at(rows, each, draws, asked, n_datasets, n_sets, level) for each in numbers))
+
+
+def power_of_fixed(
+    p: Any,
+    alternatives: Mapping[str, Any] | Iterable[Any],
+    tests: Sequence[Any],
+    *,
+    level: float = 0.05,
+    lens: Any = None,
+    n_datasets: int = 1000,
+    n_resamples: int = RESAMPLES,
+    rng: Any = None,
+    n_jobs: int = 1,
+) -> pd.DataFrame:
+    """Return the power of many tests against many alternatives, all for the same predictions.
+
+    Each test draws its distribution under calibration once. Labels of different alternatives come from the same random
+    words, so that differences are more exact than the single numbers.
+
+    Parameters
+    ----------
+    p : array_like, Sample or Predictions
+        The predictions, as for `power`.
+    alternatives : sequence, or mapping from a name to an alternative
+        As for `power`.
+    tests : sequence
+        Each as for `power`.
+    level, lens, n_datasets, n_resamples, rng, n_jobs
+        As for `power`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each alternative and test: "name" of the alternative, and the fields of `Power`.
+    """
+    import pandas as pd
+
+    check_level("level", level)
+    check_whole("n_datasets", n_datasets)
+    named = alternatives.items() if isinstance(alternatives, Mapping) else [("", each) for each in alternatives]
+    known = [(name, as_alternative(each)) for name, each in named]
+    draws = Draws.of(rng, n_resamples, n_jobs)
+    planned = [fixed_test(p, test, draws, lens=lens) for test in tests]
+    rows = [
+        {"name": name or alternative.words, **power_with(test, alternative, n_datasets, level).to_dict()}
+        for name, alternative in known
+        for test in planned
+    ]
+    return pd.DataFrame(rows)
+
+
+def power_with(test: FixedTest, alternative: Alternative, n_datasets: int, level: float) -> Power:
+    """Return the power of a test with fixed predictions."""
+    counts = test.rejected(alternative, n_datasets, level)
+    return _summary([test], [counts], n_datasets, test.ece(alternative), alternative, level)
+
+
+def power_at(
+    rows: FutureRows, n: int, draws: Draws, asked: Mapping[str, Any], n_datasets: int, n_sets: int, level: float
+) -> Power:
+    """Return the power with n rows, over several sets of rows."""
+    each = -(-n_datasets // n_sets)
+    tests, counts, sizes = [], [], []
+    for number in range(n_sets):
+        key = planned_key(draws.key, number)
+        taken, alternative = rows.take(n, key)
+        tests.append(fixed_test(taken, draws=Draws(key, draws.n, draws.n_jobs), **asked))
+        counts.append(tests[-1].rejected(alternative, each, level))
+        sizes.append(tests[-1].ece(alternative))
+    return _summary(tests, counts, each, float(np.mean(sizes)), rows.alternative, level)
+
+
+def _summary(
+    tests: Sequence[FixedTest],
+    counts: Sequence[np.ndarray],
+    each: int,
+    ece: float,
+    alternative: Alternative,
+    level: float,
+) -> Power:
+    """Return the power over several sets of rows with so many data sets each."""
+    rejected, nothing = np.sum(counts, axis=0)
+    total = each * len(tests)
+    low, high = binomial_limits(int(rejected), total)
+    if len(tests) > 1:
+        reach = student_reach(np.array([count[0] / each for count in counts]))
+        low, high = min(low, max(rejected / total - reach, 0.0)), max(high, min(rejected / total + reach, 1.0))
+    return Power(
+        power=float(rejected / total),
+        low=float(low),
+        high=float(high),
+        n=tests[0].n,
+        n_datasets=total,
+        n_sets=len(tests),
+        alternative=alternative.words,
+        ece=ece,
+        test=tests[0].title,
+        lens=tests[0].lens,
+        level=level,
+        no_result=float(nothing / total),
+    )
+
+
+def binomial_limits(k: int, n: int) -> tuple[float, float]:
+    """Return Clopper and Pearson's limits for k of n."""
+    from scipy.special import betaincinv
+
+    miss = (1 - CONFIDENCE) / 2
+    low = float(betaincinv(k, n - k + 1, miss)) if k else 0.0
+    return low, float(betaincinv(k + 1, n - k, 1 - miss)) if k < n else 1.0
+
+
+def student_reach(values: np.ndarray) -> float:
+    """Return half the width of Student's interval for the mean of a few values."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(values.size - 1, (1 + CONFIDENCE) / 2) * values.std(ddof=1) / np.sqrt(values.size))

@@ -1,0 +1,236 @@
+"""How many rows a test needs to find an alternative, or an interval needs to have a given width."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.data.checks import check_level, check_whole, short
+from calibstat.data.observations import of_lens
+from calibstat.inference.detectable_effect import DEFAULT, distance, noncentrality
+from calibstat.inference.rejections import FixedPredictions, pose_predictions
+from calibstat.inference.solve_power import PowerPoint, solve_power
+from calibstat.planning.future_rows import FutureRows, future_rows, is_generator
+from calibstat.planning.power import Power, PowerCurve, power_at
+from calibstat.planning.precision import FORMULAS, PrecisionSize, riley, size_by_formula, size_by_simulation
+from calibstat.resampling import Draws, planned_key
+from calibstat.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SETS = 8  # sets of rows for each number of rows that is tried
+DATASETS = 1000
+RESAMPLES = 999
+ROUNDING = 1e-15  # of a distance from calibration
+WIDTHS = 16  # sets of rows for the width of an interval
+
+
+@dataclass(frozen=True)
+class SampleSize(Result):
+    """Rows with which a test finds an alternative: result of `sample_size`.
+
+    Attributes
+    ----------
+    n : int
+        Rows of a data set.
+    power, level : float
+        The probability with which the test rejects, and the p-value up to which it does.
+    alternative : str
+        The alternative in words.
+    ece : float
+        Its size: the mean of abs(q - v) over the predictions v with their true probabilities q.
+    test, lens : str
+        The test, and the outcome whose probability was predicted.
+    curve : PowerCurve
+        The numbers of rows that were tried, with their powers.
+    for_precision : dict
+        Of one outcome: the rows for a .95 interval of width .2 for "o/e" and for the "slope" (Riley et al. 2021), which
+        is another question.
+    """
+
+    n: int
+    power: float
+    level: float
+    alternative: str
+    ece: float
+    test: str
+    lens: str
+    curve: PowerCurve
+    for_precision: dict[str, int]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each number of rows that was tried."""
+        return self.curve.to_frame()
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.n} rows to find {self.alternative} (ECE {self.ece:.2g}){of_lens(self.lens)}, with probability "
+            f"{self.power:g} (test by {self.test}, level {self.level:g})."
+        )
+        if self.for_precision:
+            names = {"o/e": "O/E", "slope": "the calibration slope"}
+            each = " and ".join(f"{n} rows for {names[of]}" for of, n in self.for_precision.items())
+            text += "\nPrecision is another number: if that is the truth, a 0.95 interval of width 0.2 takes "
+            text += f"{each} (Riley et al. 2021)."
+        return text
+
+
+def sample_size(
+    p: Any,
+    alternative: Any = None,
+    power: float = 0.8,
+    *,
+    test: Any = DEFAULT,
+    width: float | None = None,
+    of: Any = "o/e",
+    lens: Any = None,
+    level: float = 0.05,
+    confidence_level: float = 0.95,
+    n_datasets: int = DATASETS,
+    n_sets: int | None = None,
+    n_resamples: int | None = None,
+    most: int = 1_000_000,
+    rng: Any = None,
+    n_jobs: int = 1,
+    **options: Any,
+) -> SampleSize | PrecisionSize:
+    """Return how many rows a test needs to find an alternative, or an interval needs for its width.
+
+    Parameters
+    ----------
+    p : array_like of shape (n,) or (n, K), Sample, Predictions or generator
+        A pilot of predictions, which are drawn with replacement; outcomes in it are not looked at. Or a generator.
+    alternative : str, mapping, generator, callable or array_like
+        What is true, as for `power`. Default: for a generator itself; for a width calibration.
+    power : float
+        The probability with which the test rejects.
+    test : str, measure, function
+        As for `power`.
+    width : float, optional
+        If given, rows for an interval of this width are returned, not rows for a test.
+    of : {"o/e", "slope"}, str or Measure
+        What the interval is for: O/E or the calibration slope by the formulas of Riley et al. (2021), or a measure
+        with an honest interval, by simulation.
+    lens, level
+        As for `power`. Widths need a lens with one outcome.
+    confidence_level : float
+        That of the interval.
+    n_datasets, n_sets, n_resamples : int, optional
+        For each number of rows that is tried: data sets (of a test), sets of rows (default: 8; of a width 16) and draws
+        under calibration (default: 999).
+    most : int
+        The largest number of rows that is tried.
+    rng, n_jobs, **options
+        As for `calibration_test`.
+
+    Returns
+    -------
+    SampleSize or PrecisionSize
+        The latter if a width is given. `calibstat.plot` draws both.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described, the alternative is calibration, or `most` rows are not enough.
+
+    Notes
+    -----
+    Of a test: a first guess from two moments of the residuals, then some five numbers of rows with simulated power, and
+    the answer from a line through them on the probit scale of the power against sqrt(n). How exact it is, is in the
+    study `planning`. Rows of data sets are drawn anew, so the power is an average over future predictions.
+
+    By precision: (1 - φ) / (φ SE²) rows for O/E, φ the mean outcome probability, SE = arsinh(width / 2) / 1.96 that
+    of log(O/E) if O/E is 1; and I00 / (SE² (I00 I11 - I01²)) rows for the slope, SE = width / 3.92, I the information
+    of one row on intercept and slope. These are asymptotic. The honest interval of a measure: the mean width over
+    simulated data sets, about a power of n.
+
+    A test may need few rows where an interval needs many, and the reverse: a number for one says nothing on the other.
+
+    References
+    ----------
+    Riley et al. 2021, Minimum sample size for external validation of a clinical prediction model with a binary outcome,
+    doi:10.1002/sim.9025.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> import numpy as np
+    >>> p = np.linspace(0.05, 0.95, 500)
+    >>> cs.sample_size(p, width=0.2, of="o/e").n
+    386
+    >>> 170 < cs.sample_size(p, "shift=0.5", test="ks", rng=1).n < 200
+    True
+    """
+    draws = Draws.of(rng, RESAMPLES if n_resamples is None else n_resamples, n_jobs)
+    check_whole("most", most, 2)
+    check_whole("n_datasets", n_datasets)
+    if n_sets is not None:
+        check_whole("n_sets", n_sets)
+    if width is None:
+        rows = future_rows(p, alternative)
+        asked = {"test": test, "lens": lens, "options": options}
+        return _of_test(rows, power, level, draws, asked, n_datasets, n_sets or SETS, most)
+    if not isinstance(width, int | float | np.number) or not 0 < width < np.inf:
+        raise ValueError(f"expected width positive and finite, found {short(width)}")
+    check_level("confidence_level", confidence_level)
+    rows = future_rows(p, "temperature=1" if alternative is None and not is_generator(p) else alternative)
+    if isinstance(of, str) and of in FORMULAS:
+        if options:
+            raise ValueError(f"expected no options for {of!r}, found {short(options)}")
+        return size_by_formula(rows, draws, of, float(width), confidence_level, lens)
+    return size_by_simulation(rows, draws, of, float(width), confidence_level, lens, n_sets or WIDTHS, most, options)
+
+
+def _of_test(
+    rows: FutureRows,
+    power: float,
+    level: float,
+    draws: Draws,
+    asked: dict[str, Any],
+    n_datasets: int,
+    n_sets: int,
+    most: int,
+) -> SampleSize:
+    """Return the rows with which a test has this power."""
+    check_level("power", power)
+    check_level("level", level)
+    if power <= level:
+        raise ValueError(f"expected power above the level {level:g}, which a calibrated model reaches; found {power:g}")
+    predictions, alternative = rows.pilot(draws.key)
+    pilot = FixedPredictions(pose_predictions(predictions, "brier", {}, lens=asked["lens"]))
+    told = distance(pilot.truth(alternative), pilot.predicted, pilot.count)
+    if told <= ROUNDING:
+        raise ValueError(f"expected an alternative to calibration, found {rows.alternative.words}, which is calibrated")
+    found: dict[int, Power] = {}
+
+    def at(root: float) -> PowerPoint:
+        n = math.ceil(root**2)
+        if n not in found:
+            fresh = replace(draws, key=planned_key(draws.key, len(found)))  # other rows each time
+            found[n] = power_at(rows, n, fresh, asked, n_datasets, n_sets, level)
+        return PowerPoint(root, round(found[n].power * found[n].n_datasets), found[n].n_datasets)
+
+    start = max(math.sqrt(noncentrality(power, level) / told), math.sqrt(2))
+    root, _ = solve_power(at, start, math.sqrt(most), power, level)
+    curve = PowerCurve(tuple(found[n] for n in sorted(found)))
+    if np.isinf(root):
+        best = max(curve.points, key=lambda point: point.power)
+        raise ValueError(
+            f"expected an alternative that the test with {best.test} finds with probability {power:g} in at most "
+            f"{most} rows, found {rows.alternative.words} with power {best.power:.2g} at n = {best.n}"
+        )
+    return SampleSize(
+        n=math.ceil(root**2),
+        power=power,
+        level=level,
+        alternative=rows.alternative.words,
+        ece=pilot.ece(alternative),
+        test=curve.points[0].test,
+        lens=curve.points[0].lens,
+        curve=curve,
+        for_precision=riley(pilot, alternative),
+    )

@@ -1,0 +1,30 @@
+"""Rows of planned data sets: which rows of a pilot they are, and the keys of what is drawn for each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.resampling.schemes import Stage
+from calibstat.resampling.streams import LOW_HALF, stream, word
+
+
+def planned_key(key: np.uint64, number: int) -> np.uint64:
+    """Return the key of a planned data set."""
+    return np.uint64(stream(key, int(Stage.PLANNED), number))
+
+
+def planned_rows(key: np.uint64, n: int, size: int) -> np.ndarray:
+    """Draw n of the row numbers 0..size - 1 with replacement; fewer rows of one key are the first of more."""
+    return _rows(np.uint64(stream(key, int(Stage.PLANNED), 0)), n, size)
+
+
+@jit
+def _rows(start: np.uint64, n: int, size: int) -> np.ndarray:
+    """Take the high bits of a random word times `size`."""
+    found = np.empty(n, np.int64)
+    for i in range(n):
+        w = word(start, i)
+        low = (w & LOW_HALF) * np.uint64(size)
+        found[i] = np.int64(((w >> np.uint64(32)) * np.uint64(size) + (low >> np.uint64(32))) >> np.uint64(32))
+    return found

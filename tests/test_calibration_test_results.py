@@ -1,0 +1,88 @@
+"""What results of tests of calibration say: the answer first, then what drove it, and how it was tested."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import calibstat as cs
+from calibstat.inference.calibration_test_results import verdict
+
+
+def test_verdicts_do_not_claim_calibration():
+    assert verdict(0.5) == "no evidence against calibration, as far as this test can see"
+    assert [verdict(p).split(" that ")[0] for p in (0.01, 0.011, 0.05, 0.051, 0.1)] == [
+        "strong evidence",
+        "evidence",
+        "evidence",
+        "a hint, no more,",
+        "a hint, no more,",
+    ]
+    assert verdict(0.1001) == verdict(1.0)
+
+
+def test_the_answer_comes_first():
+    y, p = cs.generators.temperature(2).sample(1500, rng=1)
+    found = cs.calibration_test(y, p, rng=1)
+    lines = str(found).splitlines()
+    assert lines[0] == "There is strong evidence that the predictions are not calibrated: p = 0.001."
+    assert lines[1:3] == f"What drove it: {found.deviation}".splitlines()
+    assert (
+        lines[3] == f"Test by omnibus = {found.statistic:.4g}, event: outcome 1, n = 1500; 999 resamples, Monte Carlo "
+        "error of p 0.001."
+    )
+    assert lines[4] == f"Null hypothesis: {found.null_hypothesis}"
+    single = cs.calibration_test(y, p, measure="ks", rng=1)
+    assert str(single).splitlines()[0] == lines[0]
+    assert len(str(single).splitlines()) == 3  # it does not say what drove it
+    both = cs.calibration_test(y, p, measure="ece", resample="both", rng=1)
+    assert "p = 0.001 (approximate)." in str(both)
+
+
+@pytest.fixture(scope="module", name="each")
+def each_fixture():
+    """Classes 1 and 2 are exchanged in half the rows where both are likely; class 0 is as predicted."""
+    rng = np.random.default_rng(3)
+    prob = rng.dirichlet([3, 2, 2], 800)
+    label = np.array([rng.choice(3, p=row) for row in prob])
+    label = np.where((prob[:, 1] < prob[:, 2]) & (label == 1), 2, label)
+    return cs.calibration_test(label, prob, lens="class_wise", rng=1)
+
+
+def test_classes_that_are_off_are_named_first(each):
+    low = [str(k) for k in np.argsort(each.pvalue_holm, kind="stable") if each.pvalue_holm[k] <= 0.05]
+    assert low == ["1", "2"]
+    assert each.answer == "There is evidence against the calibration of 2 of 3 classes: 1, 2."
+    assert each.drivers == [
+        "What drove it, class by class (directions describe these rows, and are no claims):",
+        *(found.short for found in each.deviations),
+    ]
+    assert str(each).startswith(each.answer)
+    assert all(line in str(each).splitlines() for line in each.drivers)
+
+
+def test_no_class_or_each_or_many(each):
+    none = replace(each, pvalue_holm=np.array([0.06, 1.0, 1.0]), deviations=())
+    assert (
+        none.answer == "There is no evidence against the calibration of any of 3 classes, as far as this test can see."
+    )
+    assert none.drivers == []
+    whole = replace(each, pvalue_holm=np.full(3, 0.05))
+    assert whole.answer == "There is evidence against the calibration of each of 3 classes."
+    many = replace(each, names=tuple(range(1200)), pvalue_holm=np.repeat([0.01, 0.5], [12, 1188]))
+    assert many.answer == (
+        "There is evidence against the calibration of 12 of 1,200 classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more."
+    )
+
+
+def test_many_classes():
+    """Of more than 20 classes those with the smallest p-values are printed."""
+    rng = np.random.default_rng(2)
+    prob = rng.dirichlet(np.ones(25), 300)
+    label = np.array([rng.choice(25, p=each) for each in prob])
+    found = cs.calibration_test(label, prob, measure="ece", lens="class_wise", n_resamples=39, rng=1)
+    assert "the 10 with the smallest p" in str(found)
+    assert "and 15 more" in str(found)
+    frame = found.to_frame()
+    assert list(frame["pvalue_holm"]) == list(found.pvalue_holm)
+    assert len(frame) == 25
