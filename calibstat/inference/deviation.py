@@ -138,15 +138,13 @@ def describe(measure: Statistic, sample: Sample, of: str, draws: Draws | None = 
     cell, look = seen
     residual = cell_sums(cell, *sample.arrays)[1]
     found = look.detail(residual)
-    shares = look.deviations(look.positives(residual[None])).shares[0]
     bias, slope = (float(root) for root in found["roots"][:2])
     claims = None
     if draws is not None and sample.n >= CLAIMED_FROM:
         sure = _beyond_errors(sample, cell, look) & (np.abs([bias, slope]) > _limit(sample, cell, look, draws))
         claims = _directions(bias if sure[0] else 0.0, slope if sure[1] else 0.0, 0.0)
     where = {name: found[f"local_{name}"] for name in ("low", "high", "rows", "predicted", "observed")}
-    kind = ("smooth", "scattered", "local")[int(np.argmax(shares))]
-    return Deviation(of=of, kind=kind, bias=bias, slope=slope, claims=claims, **where)
+    return Deviation(of=of, kind=found["kind"], bias=bias, slope=slope, claims=claims, **where)
 
 
 def _limit(sample: Sample, cell: np.ndarray, look: Look, draws: Draws) -> float:

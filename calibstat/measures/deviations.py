@@ -13,6 +13,7 @@ from calibstat.measures.smooth_components import Components, largest_sums
 
 MOST_CELLS = 1024  # of equal time; rows in one of them count as if their predictions were equal
 SCATTERED, LOCAL = 1.0, 4.0  # what the two local parts lose, so that all three matter about equally
+KINDS = ("smooth", "scattered", "local")
 TOGETHER = 64  # sets of labels that are looked at together, so that they stay in the cache
 CERTAIN = 1e-300, 1e-15  # a mean of predictions that is so close to 0 is 0, and to 1 is 1
 
@@ -173,6 +174,7 @@ class Look:
         within = (self.scales.place >= self.scales.begin[cell]) & (self.scales.place < self.scales.end[cell])
         value, rows = self.value[self.inner][within], self.count[self.inner][within]
         return {
+            "kind": KINDS[int(found.shares[0].argmax())],
             "smooth": float(found.smooth[0]),
             "components": int(found.components[0]),
             "scattered": float(found.scattered[0]),

@@ -42,7 +42,7 @@ class Omnibus(Binned):
     components of the residuals; M, the largest over scales of the standardised sum of the deviances of all cells; and
     G, the most surprising single cell. It is a number for tests, with no unit and no meaning as an error. A label
     that a prediction of 0 or 1 forbids makes it infinite. Cost: one sort of the rows; then at most 1024 cells of them,
-    64 components and 8 scales, whatever the number of rows.
+    64 components and 7 scales, whatever the number of rows.
     """
 
     def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
