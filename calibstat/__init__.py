@@ -16,6 +16,7 @@ from calibstat.data.lenses import LENSES, Lens
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.generators import GENERATORS
+from calibstat.inference.audit import audit
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
@@ -30,6 +31,8 @@ from calibstat.inference.sharpness import sharpness
 from calibstat.inference.summarize import summarize
 from calibstat.measures import MEASURES, Measure, measure
 from calibstat.measures.bregman import Bregman
+from calibstat.monitoring.brier_monitor import BrierMonitor
+from calibstat.monitoring.monitor import Monitor
 from calibstat.planning.power import power
 from calibstat.planning.sample_size import sample_size
 
@@ -43,11 +46,14 @@ __all__ = [
     "LENSES",
     "MEASURES",
     "Bregman",
+    "BrierMonitor",
     "Lens",
     "Measure",
+    "Monitor",
     "Predictions",
     "ReliabilityDisplay",
     "Sample",
+    "audit",
     "calibration_belt",
     "calibration_test",
     "compare",

@@ -6,7 +6,7 @@ import calibstat
 
 ROOT = Path(calibstat.__file__).parent
 LAYERS = ["compiled", "data", "measures", "result", "resampling", "generators", "inference", "classical", "planning"]
-LAYERS += ["recalibration", "plots", "output", "study", "__init__", "cli"]
+LAYERS += ["output", "monitoring", "recalibration", "plots", "study", "__init__", "cli"]
 
 
 def sources():

@@ -81,7 +81,7 @@ INPUTS = {
     ),
     "measures.smooth_components.orthonormal": lambda: (TENTHS[:, :2].T.copy(), np.arange(1.0, 7.0)),
     "measures.smooth_components._products": lambda: (TENTHS, TENTHS.T.copy()),
-    "measures.smooth_components._interpolated": lambda: (
+    "measures.smooth_components.interpolated": lambda: (
         *(np.array([[-9.0, 0.3], [9.0, 0.1]]), np.array([[-1.0, 0.0, 2.0]] * 2), np.array([[-3.0, 0.0, 1.0]] * 2)),
     ),
     "measures.noise._prefixes": lambda: (TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float)),
@@ -95,8 +95,29 @@ INPUTS = {
     "measures.weighted_sums_form._products": lambda: (
         *(TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9), np.arange(9), 9),
     ),
+    "monitoring.directions._log_likelihood_ratios": lambda: (
+        *(calibstat.monitoring.directions.TABLE, VALUE, COUNT, POSITIVES),
+    ),
+    "monitoring.evidence._log_sum": lambda: (np.array([0.5, -np.inf, 2.0]),),
+    "monitoring.evidence._log_add": lambda: (0.5, -2.0),
+    "monitoring.evidence._add_period": lambda: (
+        *(np.array([0.5, -np.inf]), np.array([1.0, -2.0]), -0.5, -1.0, np.log([0.25, 0.75])),
+    ),
+    "monitoring.evidence._paths": lambda: (
+        *(np.sin(np.arange(12.0)).reshape(2, 3, 2), np.array([[-0.5, -1.0], [0.0, -np.inf], [-1.0, -2.0]])),
+        np.log([0.25, 0.75]),
+    ),
     "resampling.planned_rows._rows": lambda: (START, 50, 7),
     "resampling.row_labels._events": lambda: (START, 8, 3, CELL_OF_TENTHS, TENTHS[:, 0], UNITS, 3),
+    "resampling.group_sums._labels": lambda: (np.uint64(5), 1, 3, 6, np.resize(THRESHOLD_OF_ROW, 128)),
+    "resampling.group_sums._counted": lambda: (
+        *(np.arange(15, dtype=np.uint64).reshape(3, 5) * START, np.arange(10, dtype=np.uint64).reshape(2, 5) * ~START),
+        np.array([0, 2, 2, 5]),
+    ),
+    "resampling.group_sums._shared_bits": lambda: (
+        np.array([2**64 - 1, 5], np.uint64),
+        np.full(2, 2**63 + 7, np.uint64),
+    ),
     "resampling.row_sums._add_counts": lambda: (
         START,
         6,

@@ -23,6 +23,7 @@ from calibstat.resampling import (
     VectorSums,
     binary_cells,
     draw,
+    packed,
     threads,
 )
 
@@ -38,6 +39,7 @@ def of_rows(*drawn):
     return float(drawn[0] @ np.arange(6)) if len(drawn) == 1 else drawn[0] / drawn[1][:, None]
 
 
+GROUPS = packed(np.linspace(0, 1, N), np.arange(N) % 2, 2, [np.arange(N) % 3 > 0, np.arange(N) < N])
 SOURCES = [
     (SAMPLE, OF_ROWS, lambda value, count, positives: float(count @ value + positives.sum())),
     (CellSums(SAMPLE, np.array([0, 0, 1])), OF_ROWS, lambda count, residual, value: (count * residual).sum(axis=-1)),
@@ -45,6 +47,7 @@ SOURCES = [
     (ClassSamples(PREDICTIONS), OF_ROWS, lambda value, count: lambda v, c, a: float((c + 2 * a) @ v)),
     (VectorSums(PREDICTIONS, np.zeros((N, 1), np.int64), 1, 3), {"Labels", "Pairs"}, lambda sums: 1.5 * sums[:, 0]),
     (RowSums(CELL, RESIDUAL), {"Pairs", "Clusters", "Signs"}, of_rows),
+    (GROUPS, {"Labels"}, lambda positives: positives[..., 0] @ [1.0, 0.5]),
     (ModelPair(CELL % 3, OUTCOME, 3), {"Swap"}, lambda count, positives: float(count @ positives)),
 ]
 PAIRINGS = list(product(SOURCES, SCHEMES))

@@ -14,6 +14,8 @@ LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(60,
 FEW = {"n_resamples": 19, "rng": 1}
 MADE = {
     "AsymptoticTestResult": lambda: cs.spiegelhalter(Y, P),
+    "Audit": lambda: cs.audit(Y, P, {"first": np.arange(60) < 30}, shape=True, **FEW),
+    "BrierStatus": lambda: compared().status(),
     "CalibrationBelt": lambda: cs.calibration_belt(Y, P, held_out=True),
     "CalibrationSharpness": lambda: cs.sharpness(Y, P),
     "CalibrationTestResult": lambda: cs.calibration_test(Y, P, **FEW),
@@ -31,6 +33,8 @@ MADE = {
     "HosmerLemeshowResult": lambda: cs.hosmer_lemeshow(Y, P, held_out=True),
     "MeasureDetail": lambda: cs.detail(Y, P, measure="ece"),
     "Power": lambda: cs.power(P, "temperature=2", test="ks", n_datasets=5, **FEW),
+    "MonitorStatus": lambda: monitored().status(),
+    "Onset": lambda: monitored().status().onset,
     "PowerCurve": lambda: cs.power(P, "temperature=2", [20, 30], test="ks", n_datasets=5, n_sets=2, **FEW),
     "PrecisionSize": lambda: cs.sample_size(P, width=0.3),
     "Reliability": lambda: cs.reliability(Y, P, band="confidence"),
@@ -39,6 +43,21 @@ MADE = {
     "Summary": lambda: cs.summarize(Y, {"m": P}, **FEW),
     "TCalResult": lambda: cs.t_cal(Y, P, **FEW),
 }
+
+
+def monitored():
+    monitor = cs.Monitor(alpha=0.5)
+    for _ in range(3):
+        monitor.update(Y, P**4)
+    return monitor
+
+
+def compared():
+    monitor = cs.BrierMonitor()
+    monitor.update(Y, P, P**2)
+    return monitor
+
+
 made = cache(lambda name: MADE[name]())
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from calibstat import __version__
+from calibstat.cli.audit_groups import By, audit_groups, audit_of_report
+from calibstat.cli.monitoring import monitor_stream
 from calibstat.cli.options import (
     File,
     Folder,
@@ -18,6 +20,7 @@ from calibstat.cli.options import (
     LensText,
     Level,
     Method,
+    Models,
     Names,
     Prob,
     Reduce,
@@ -259,15 +262,7 @@ def show_margin(
 def compare_models(
     file: File,
     label: Label,
-    prob: Annotated[
-        list[str],
-        typer.Option(
-            "--prob",
-            metavar="COLUMN",
-            help="Once for each model: its column of predicted probabilities of outcome 1, or of several classes a "
-            'pattern in quotes for its columns, such as "A_*".',
-        ),
-    ],
+    prob: Models,
     measure: Annotated[
         str, typer.Option("--measure", metavar="NAME", help="kernel_ce, ece, ks, kuiper, smooth_ce, brier or log_loss.")
     ] = "kernel_ce",
@@ -323,6 +318,8 @@ def compare_models(
         say(*words.CAUTIONS[1:], style="dim")
 
 
+app.command("audit")(audit_groups)
+app.command("monitor")(monitor_stream)
 app.command("power")(find_power)
 app.command("sample-size")(find_sample_size)
 
@@ -333,6 +330,7 @@ def write_report(
     label: Label,
     prob: Prob,
     out: Folder,
+    by: By = [],  # noqa: B006
     lens: LensText = None,
     level: Level = 0.95,
     rng: Seed = 0,
@@ -354,13 +352,15 @@ def write_report(
         source = {"calibstat": __version__, "file": file.name, "label": label, "rng": rng}
         source |= {"left_out": seen.left_out()}
         source |= {"prob": prob[0]} if len(prob) == 1 else {"prob": list(prob)}
+        groups = audit_of_report(file, label, prob, by, seen, rng) if by else None
         with whole_folder(out) as draft:
             classes = saving.judge_classes(seen, rng)
             verdict = saving.judge(seen, classes, rng)
             found = with_progress(seen.everyday_measures(), ask)
-            saved = saving.save(seen, verdict, found, classes, draft, about=source, rng=rng)
+            saved = saving.save(seen, verdict, found, classes, draft, groups=groups, about=source, rng=rng)
         whole, each_class = report.say_whole(verdict), class_by_class(classes.findings) if classes else []
         say(*about(data, how), *([*each_class, TOGETHER, *whole] if seen.each_class else whole))
+        say(*([str(groups)] if groups else []))
         say(table_of_findings({file.name: found}, level), words.SECONDARY)
         say(*report.say_left_out(seen.left_out(), data.n), *([] if seen.each_class else each_class))
         say(written(out, saved))

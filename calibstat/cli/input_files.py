@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,13 @@ import numpy as np
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.data.validation import check_rows
+from calibstat.monitoring.period_labels import as_label, date_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WILD = re.compile(r"[*?\[]")
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}($|[T ])")
 COUNTED = "(rows count from 0)"
 MISSING = ("", "NA", "N/A", "nan", "NaN", "null")  # probabilities that are not there
 SHOWN = 10  # names in an error message or a sentence
@@ -31,13 +34,19 @@ def read_data(file: Path, label: str, prob: Sequence[str]) -> tuple[Sample | Pre
 
     Also return a sentence on how outcomes were understood, which of several columns is a choice.
     """
+    data, how = read_rows(file, label, prob)
+    return data if isinstance(data, Predictions) else Sample.from_rows(*data), how
+
+
+def read_rows(file: Path, label: str, prob: Sequence[str]) -> tuple[tuple[np.ndarray, np.ndarray] | Predictions, str]:
+    """Read the same row by row: outcomes 0 or 1 and predictions, or `Predictions` of several classes."""
     there = columns_of(file)
     columns, names = choose(there, label, prob)
     frame = read_columns(file, label, columns, text=len(columns) > 1)
     if frame.empty:
         raise ValueError(f"expected at least one row, found none in {str(file)!r}")
     if len(columns) == 1:
-        return read_sample(frame, label, columns[0]), ""
+        return read_event(frame, label, columns[0]), ""
     return read_predictions(frame, label, columns, names)
 
 
@@ -271,6 +280,54 @@ def read_column(file: Path, name: str) -> np.ndarray:
     if name not in there:
         raise ValueError(f"no column {name!r}; the file has {listed(there, 40)}")
     return read_columns(file, name, [], text=False)[name].to_numpy()
+
+
+def read_features(file: Path, names: Sequence[str]) -> pd.DataFrame:
+    """Read columns of features; texts that are all dates, such as 2016-06-30, become dates."""
+    import pandas as pd
+
+    there = columns_of(file)
+    for name in names:
+        if there.count(name) != 1:
+            found = f"found {there.count(name)} of that name" if name in there else f"the file has {listed(there, 40)}"
+            raise ValueError(f"expected one column {name!r} for --by; {found}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"expected different columns for --by, found {listed(names)}")
+    frame = read_columns(file, names[0], names[1:], text=False)[list(names)]
+    for name in names:
+        texts = frame[name].dropna()
+        if len(texts) and all(isinstance(text, str) and DATE.match(text) for text in texts):
+            frame[name] = pd.to_datetime(frame[name].str.slice(stop=10), format="%Y-%m-%d")
+    return frame
+
+
+def read_periods(file: Path, when: str) -> dict[int | str, np.ndarray]:
+    """Read the column of periods: return the indices of the rows of each, in the order of time."""
+    import pandas as pd
+
+    code, values = pd.factorize(read_column(file, when))
+    if (code < 0).any():
+        raise ValueError(f"expected a period in column {when!r}, found nothing at row {(code < 0).argmax()} {COUNTED}")
+    names: list[int | str] = []
+    for i, value in enumerate(pd.Index(values)):
+        try:
+            names.append(as_label(value))
+            moment(names[-1])
+        except ValueError:
+            raise ValueError(
+                f"expected dates such as 2026-11-22, or whole numbers, in column {when!r}; found {value!r} at row "
+                f"{(code == i).argmax()} {COUNTED}"
+            ) from None
+    rows = np.split(np.argsort(code, kind="stable"), np.cumsum(np.bincount(code))[:-1])
+    return {names[i]: rows[i] for i in sorted(range(len(names)), key=lambda i: moment(names[i]))}
+
+
+def moment(period: int | str) -> float:
+    """Return where a period is in time: a whole number, or a date, month or week in ISO 8601; else a ValueError."""
+    if isinstance(period, int):
+        return period
+    found = date_of(period)
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
 
 
 def as_numbers(column: pd.Series, name: str) -> Any:

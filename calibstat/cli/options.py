@@ -28,6 +28,15 @@ Prob = Annotated[
         'one pattern in quotes: "p_*" finds p_cat and p_dog, the classes cat and dog.',
     ),
 ]
+Models = Annotated[
+    list[str],
+    typer.Option(
+        "--prob",
+        metavar="COLUMN",
+        help="Once for each model: its column of predicted probabilities of outcome 1, or of several classes a "
+        'pattern in quotes for its columns, such as "A_*".',
+    ),
+]
 LensText = Annotated[
     str | None,
     typer.Option(

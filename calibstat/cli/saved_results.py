@@ -25,6 +25,7 @@ from calibstat.cli.wording import CAUTIONS
 from calibstat.data import lenses
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.inference.audit_results import Audit
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.detectable_effect import DEFAULT
 from calibstat.inference.reliability import Reliability, reliability
@@ -81,13 +82,14 @@ def save(
     folder: Path,
     *,
     about: Mapping[str, object],
+    groups: Audit | None = None,
     rng: int = 0,
 ) -> list[Path]:
     """Write JSON, tables and pictures to a folder and return their paths."""
     binary = view.canonical is None and not view.each_class
     diagram = reliability(view.data, lens=view.settings("ece")["lens"], rng=rng) if binary else None
     text, answer, sheet = folder / "report.json", folder / "verdict.csv", folder / "table.csv"
-    text.write_text(as_json(view, verdict, findings, classes, diagram, about) + "\n", encoding="utf-8")
+    text.write_text(as_json(view, verdict, findings, classes, groups, diagram, about) + "\n", encoding="utf-8")
     answer.write_text(as_csv(verdict_frame(verdict)), encoding="utf-8", newline="")
     sheet.write_text(as_csv(findings_frame(findings)), encoding="utf-8", newline="")
     saved = [text, answer, sheet]
@@ -97,6 +99,7 @@ def save(
     saved.append(save_side_by_side(folder / "null.png", [verdict]))
     if errors := error_intervals(findings):
         saved.append(save_side_by_side(folder / "intervals.png", [errors]))
+    saved += save_groups({"": groups}, folder) if groups else []
     return saved + (save_classes(classes, folder) if classes else [])
 
 
@@ -108,11 +111,33 @@ def save_classes(classes: Classes, folder: Path) -> list[Path]:
     return [*saved, save_alone(folder / "simplex.png", classes.simplex)] if classes.simplex else saved
 
 
+def save_audits(found: Mapping[str, Audit], folder: Path) -> list[Path]:
+    """Write the audits of one or more models to a folder, as table, picture and JSON, and return their paths."""
+    path = folder / "groups.json"
+    everything = strict({name: each.to_dict() for name, each in found.items()})
+    path.write_text(json.dumps(everything, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    return [*save_groups(found, folder), path]
+
+
+def save_groups(found: Mapping[str, Audit], folder: Path) -> list[Path]:
+    """Write the table, with a row for each group and model, and the picture."""
+    frames = {name: each.to_frame() for name, each in found.items()}
+    (name, frame), *others = frames.items()
+    if others:
+        import pandas as pd
+
+        frame = pd.concat(frames, names=["model"]).reset_index("model")
+    sheet = folder / "groups.csv"
+    sheet.write_text(as_csv(frame), encoding="utf-8", newline="")
+    return [sheet, save_alone(folder / "groups.png", found if others else found[name])]
+
+
 def as_json(
     view: View,
     verdict: CalibrationTestResult,
     findings: Sequence[Finding],
     classes: Classes | None,
+    groups: Audit | None,
     diagram: Reliability | None,
     about: Mapping[str, object],
 ) -> str:
@@ -132,6 +157,8 @@ def as_json(
     everything = {**about, "data": summary(view.data), "verdict": answer, "findings": found}
     if diagram:
         everything["reliability"] = diagram.to_dict()
+    if groups:
+        everything["groups"] = groups.to_dict()
     if classes:
         of_each = classes.findings.test.to_dict()
         del of_each["null_distribution"]  # as many numbers as resamples times classes

@@ -19,6 +19,10 @@ COMPARING = (
     "A smaller calibration error alone does not make a better model: predicting the same rate for every row has hardly "
     "any. Compare brier or log_loss as well.",
 )
+MONITORING = (
+    "Feed a period when all of its outcomes are known: if positive ones come in first, early feeding is a false alarm.",
+    "Outcomes must be independent given the predictions and earlier periods, and predictions as they were issued.",
+)
 CAUTIONS = (
     "A large p-value is not evidence that the model is calibrated: it says that these outcomes could have been drawn "
     "from the predictions, as far as this test can see.",

@@ -9,20 +9,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibstat.generators import generator_table
+from calibstat.generators import changing, generator_table
 from calibstat.generators.generator import Generator
 from calibstat.generators.multiclass_generator import MulticlassGenerator
 
 if TYPE_CHECKING:  # names for editors and type checkers; at run time every file of the folder enters the table itself
     from calibstat.generators.binary import *
+    from calibstat.generators.changing import *
     from calibstat.generators.composed import *
+    from calibstat.generators.feature_groups import *
     from calibstat.generators.finite import *
     from calibstat.generators.multiclass import *
     from calibstat.generators.scaled_dirichlet import *
 
 for _file in sorted(Path(__file__).parent.glob("[!_]*.py")):
     import_module(f"{__name__}.{_file.stem}")
-GENERATORS: Mapping[str, type[Generator] | type[MulticlassGenerator]] = generator_table.GENERATORS
+_Simulator = type[Generator] | type[MulticlassGenerator] | type[changing.stream]
+GENERATORS: Mapping[str, _Simulator] = generator_table.GENERATORS
 globals().update(GENERATORS)
 
 __all__ = ["GENERATORS", "Generator", "MulticlassGenerator"]

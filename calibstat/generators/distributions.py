@@ -25,7 +25,7 @@ class _FrozenDistribution(Protocol):
 
 
 Scores = str | Sequence[float] | np.ndarray | Mapping[float, float] | _FrozenDistribution
-Seed = int | np.random.SeedSequence | np.random.Generator | None
+Seed = int | Sequence[int] | np.random.SeedSequence | np.random.Generator | None
 
 NODES = 8  # Gauss-Legendre nodes a panel
 PANELS = 512

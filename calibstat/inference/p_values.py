@@ -40,3 +40,16 @@ def holm(pvalue: np.ndarray) -> np.ndarray:
     found = np.empty_like(pvalue)
     found[order] = np.minimum(np.maximum.accumulate(pvalue[order] * np.arange(pvalue.size, 0, -1)), 1.0)
     return found
+
+
+def step_down(statistic: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """Adjust p-values of K statistics for their number, by resamples of all together, shape (B, K).
+
+    The largest is compared with the largest of all in each resample, the next with the largest of all but the first,
+    and so on; none is below one before it (Westfall, Young 1993, algorithm 2.8).
+    """
+    order = np.argsort(-statistic, kind="stable")
+    largest = np.maximum.accumulate(null[:, order[::-1]], axis=1)[:, ::-1]
+    found = np.empty(statistic.size)
+    found[order] = np.maximum.accumulate([p_value(statistic[k], largest[:, j], "greater") for j, k in enumerate(order)])
+    return found

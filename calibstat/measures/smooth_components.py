@@ -50,7 +50,7 @@ class Components:
 
     def roots_of(self, residual: np.ndarray) -> np.ndarray:
         """Return the root of each component, shape (B, D), of sums of residuals in cells, shape (B, m)."""
-        return _interpolated(_products(residual, self.basis), self.score, self.root)
+        return interpolated(_products(residual, self.basis), self.score, self.root)
 
 
 # Sums of products are compiled here and not left to BLAS: its threads wait for each other on a busy machine, and its
@@ -141,7 +141,7 @@ def _sums(table: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 @jit
-def _interpolated(x: np.ndarray, score: np.ndarray, root: np.ndarray) -> np.ndarray:
+def interpolated(x: np.ndarray, score: np.ndarray, root: np.ndarray) -> np.ndarray:
     """Read the root of each component at its value; it stays what it is at both ends."""
     found = np.empty_like(x)
     last = score.shape[1] - 1

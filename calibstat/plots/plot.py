@@ -6,20 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from calibstat.classical.calibration_belt import CalibrationBelt
+from calibstat.inference.audit_results import Audit
 from calibstat.inference.calibration_tests import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.compare import Comparison
 from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.inference.estimate import MeasureDetail
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.sharpness import CalibrationSharpness
+from calibstat.monitoring.brier_monitor import BrierMonitor, BrierStatus
+from calibstat.monitoring.monitor import Monitor
+from calibstat.monitoring.monitor_status import MonitorStatus
 from calibstat.planning.power import PowerCurve
 from calibstat.planning.precision import PrecisionSize
 from calibstat.planning.sample_size import SampleSize
+from calibstat.plots.audit_plot import plot_audit, plot_audits_of_models
 from calibstat.plots.belt_plot import plot_calibration_belt
 from calibstat.plots.class_wise_plot import plot_class_wise_diagrams, plot_class_wise_test
 from calibstat.plots.comparison_plot import plot_differences
 from calibstat.plots.detail_plot import plot_measure_detail
 from calibstat.plots.interval_plot import plot_intervals
+from calibstat.plots.monitor_plot import plot_brier, plot_monitor
 from calibstat.plots.null_distribution_plot import plot_null_distribution
 from calibstat.plots.power_plot import plot_power_curve, plot_sample_size, plot_widths
 from calibstat.plots.reliability_plot import plot_reliability_diagram
@@ -44,6 +50,15 @@ PLOTS: dict[type, Callable[..., Axes]] = {
     PowerCurve: plot_power_curve,
     SampleSize: plot_sample_size,
     PrecisionSize: plot_widths,
+    Audit: plot_audit,
+    MonitorStatus: plot_monitor,
+    Monitor: lambda monitor, ax: plot_monitor(monitor.status(), ax),
+    BrierStatus: plot_brier,
+    BrierMonitor: lambda monitor, ax: plot_brier(monitor.status(), ax),
+}
+OF_MODELS: dict[type, Callable[..., Axes]] = {  # of a mapping from name to result
+    CalibrationSharpness: plot_sharpness_of_models,
+    Audit: plot_audits_of_models,
 }
 
 
@@ -54,12 +69,14 @@ def plot(result: object, ax: Axes | None = None, *, deviation: bool = False) -> 
     ----------
     result : Result
         What `reliability`, `calibration_test`, `confidence_interval`, `compare`, `detail`, `calibration_belt`,
-        `sharpness`, `sample_size` or, for several numbers of rows, `power` returned; or a sequence of intervals or a
-        mapping from name to interval, drawn below each other; or a mapping from name to what `sharpness` returned,
-        drawn beside each other on the same scale.
+        `sharpness`, `audit`, `sample_size` or, for several numbers of rows, `power` returned; a `Monitor`, a
+        `BrierMonitor` or the status of one; or a sequence of intervals or a mapping from name to interval, drawn below
+        each other; or a mapping from name to what `sharpness` or `audit` returned, drawn beside each other on the same
+        scale.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
-        strip below, in given axes along their lower edge. Four classes need axes with ``projection="3d"``.
+        strip below, in given axes along their lower edge; a monitor has the gap below its evidence, and in given axes
+        the evidence alone. Four classes need axes with ``projection="3d"``.
     deviation : bool
         For a binary or class-wise reliability diagram: draw frequency minus mean prediction, which shows small
         differences better.
@@ -76,12 +93,15 @@ def plot(result: object, ax: Axes | None = None, *, deviation: bool = False) -> 
     ValueError
         If the classes of a reliability diagram on the simplex are neither three nor four, or the given axes are flat
         for four or not flat for three; if axes are given for a class-wise diagram or a mapping of diagrams, which need
-        several; if `deviation` is asked of another result.
+        several; if `deviation` is asked of another result; if a monitor has no period.
 
     Notes
     -----
     Nothing is computed from data and nothing is drawn at random, so a plot shows exactly the numbers of its result.
     The colours stay apart for colour-blind readers. Global settings of matplotlib do not change.
+
+    Of an audit all rows are drawn first and then the groups with the smallest p-values, at most 40 in all; audits of
+    several models need the same groups.
 
     Three classes are the corners of a triangle, four those of a tetrahedron, and each cell of predictions is an arrow
     from its mean prediction to the frequencies observed in it [1]_; the percentages along each edge of the triangle
@@ -126,11 +146,12 @@ def _plot_of(result: object) -> Callable[..., Axes]:
     if entries and len(intervals) == len(entries):
         names = [str(name) for name in result] if isinstance(result, Mapping) else [e.measure for e in intervals]
         return lambda _, ax: plot_intervals(intervals, names, ax)
-    diagrams = [entry for entry in entries if isinstance(entry, CalibrationSharpness)]
-    if entries and isinstance(result, Mapping) and len(diagrams) == len(entries):
-        return lambda _, ax: plot_sharpness_of_models(diagrams, [str(name) for name in result], ax)
+    for kind, draw in OF_MODELS.items():
+        if entries and isinstance(result, Mapping) and all(isinstance(entry, kind) for entry in entries):
+            names, side_by_side = [str(name) for name in result], draw
+            return lambda _, ax: side_by_side(entries, names, ax)
     *kinds, last = (kind.__name__ for kind in PLOTS)
     raise TypeError(
         f"expected a {', '.join(kinds)} or {last}, or a sequence or mapping of ConfidenceInterval, "
-        f"or a mapping of CalibrationSharpness; found {type(result).__name__}"
+        f"or a mapping of {' or '.join(kind.__name__ for kind in OF_MODELS)}; found {type(result).__name__}"
     )

@@ -26,13 +26,13 @@ def colors() -> dict[str, Color]:
     return dict(zip(("blue", "orange", "green", "red", "purple", "brown", "pink", "grey"), palette, strict=False))
 
 
-def new_axes(ax: Axes | None, height: float = SIZE[1]) -> Axes:
+def new_axes(ax: Axes | None, height: float = SIZE[1], width: float = SIZE[0]) -> Axes:
     """Return the given axes or those of a new figure."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
 
-    return plt.subplots(figsize=(SIZE[0], height), layout="constrained")[1]
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def legend(ax: Axes, above: bool = False, columns: int | None = None) -> None:

@@ -1,6 +1,7 @@
 """Resampling: the only place where inference draws random numbers."""
 
 from calibstat.resampling.draw import draw
+from calibstat.resampling.group_sums import packed, positives_of_rows
 from calibstat.resampling.planned_rows import planned_key, planned_rows
 from calibstat.resampling.resample import Resampler, resample, resampler
 from calibstat.resampling.row_order import canonical_order, in_order, taken
@@ -18,7 +19,7 @@ from calibstat.resampling.schemes import (
     Swap,
     check_resamples,
 )
-from calibstat.resampling.sources import CellSums, ClassSamples, ModelPair, RowLabels, RowSums, VectorSums
+from calibstat.resampling.sources import CellSums, ClassSamples, GroupSums, ModelPair, RowLabels, RowSums, VectorSums
 from calibstat.resampling.streams import key_of
 
 __all__ = [
@@ -33,6 +34,6 @@ __all__ = [
     "Stage",
     "Swap",
 ]
-__all__ += ["CellSums", "ClassSamples", "ModelPair", "RowLabels", "RowSums", "VectorSums"]
+__all__ += ["CellSums", "ClassSamples", "GroupSums", "ModelPair", "RowLabels", "RowSums", "VectorSums"]
 __all__ += ["Resampler", "canonical_order", "check_resamples", "draw", "in_order", "key_of", "resample", "resampler"]
-__all__ += ["planned_key", "planned_rows", "taken", "weighted_counts"]
+__all__ += ["packed", "planned_key", "planned_rows", "positives_of_rows", "taken", "weighted_counts"]

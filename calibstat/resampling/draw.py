@@ -13,6 +13,7 @@ from calibstat.resampling.binary_cells import sums_of_cells
 from calibstat.resampling.binary_labels import labels_of_sample
 from calibstat.resampling.binary_pairs import pairs_of_sample
 from calibstat.resampling.class_samples import samples_of_classes
+from calibstat.resampling.group_sums import positives_of_groups
 from calibstat.resampling.model_pair import permuted_models
 from calibstat.resampling.multiclass_labels import labels_of_predictions
 from calibstat.resampling.multiclass_pairs import pairs_of_predictions
@@ -29,7 +30,16 @@ from calibstat.resampling.schemes import (
     Signs,
     Swap,
 )
-from calibstat.resampling.sources import CellSums, ClassSamples, ModelPair, RowLabels, RowSums, Source, VectorSums
+from calibstat.resampling.sources import (
+    CellSums,
+    ClassSamples,
+    GroupSums,
+    ModelPair,
+    RowLabels,
+    RowSums,
+    Source,
+    VectorSums,
+)
 from calibstat.resampling.vector_sums import labels_of_vectors, pairs_of_vectors
 
 Driver = Callable[[Any, Any, Callable[..., Any], Draws, int], np.ndarray]
@@ -53,6 +63,7 @@ DRIVERS: dict[tuple[type, type], Driver] = {
     (RowSums, Signs): sums_of_signs,
     (RowLabels, Labels): sums_of_row_labels,
     (RowLabels, LabelsOfClusters): sums_of_row_labels,
+    (GroupSums, Labels): positives_of_groups,
     (ModelPair, Swap): permuted_models,
 }
 
@@ -74,6 +85,7 @@ def draw(source: Source, scheme: Scheme, statistic: Callable[..., Any], draws: D
     * `RowSums`: ``statistic(sums, rows)``, of shape (B, cells) and (B,); with `Signs` ``statistic(theta)`` of each
       resample, shape (cells,), residuals / n.
     * `RowLabels`: ``statistic(theta)`` of each resample, shape (cells,), residuals / n.
+    * `GroupSums`: ``statistic(positives)``, rows with outcome 1 of groups and strata, shape (B, G, S), of B resamples.
     * `ModelPair`: ``statistic(count, positives)`` of each model; their difference is returned.
     """
     driver = DRIVERS.get((type(source), type(scheme)))

@@ -1,4 +1,4 @@
-"""Data to resample, beside `Sample` and `Predictions`: sums, class samples, pairs of models."""
+"""Data to resample, beside `Sample` and `Predictions`: sums, groups, class samples, pairs of models."""
 
 from __future__ import annotations
 
@@ -79,6 +79,20 @@ class RowLabels:
 
 
 @dataclass(frozen=True)
+class GroupSums:
+    """Counts of outcomes 1 in groups of rows that may overlap, and in strata of rows that do not.
+
+    Row i has this prediction and is bit ``place[i]`` of words of 64 rows; stratum s is the words from ``edge[s]`` to
+    before ``edge[s + 1]``. `masks`, shape (G, words), holds a bit for each row of each group.
+    """
+
+    prediction: np.ndarray
+    place: np.ndarray
+    edge: np.ndarray
+    masks: np.ndarray
+
+
+@dataclass(frozen=True)
 class ModelPair:
     """Cells and outcomes of two models on the same rows, each of shape (n, 2), over `size` cells."""
 
@@ -90,4 +104,4 @@ class ModelPair:
 Value = float | np.ndarray | tuple[np.ndarray, ...]  # of a statistic, on one resample
 OfSample = Callable[[np.ndarray, np.ndarray, np.ndarray], Value]  # of value, count and positives
 OfLabels = Callable[[np.ndarray], np.ndarray]  # of many resamples at once
-Source = Sample | CellSums | Predictions | VectorSums | ClassSamples | RowSums | RowLabels | ModelPair
+Source = Sample | CellSums | Predictions | VectorSums | ClassSamples | RowSums | RowLabels | GroupSums | ModelPair

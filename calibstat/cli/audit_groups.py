@@ -1,0 +1,98 @@
+"""The command `calibstat audit`, and the part of a report on groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from calibstat.cli.options import File, Label, LensText, Level, Models, Resamples, Seed
+from calibstat.cli.terminal import one_line_errors, say, written
+from calibstat.output.whole_folder import whole_folder
+
+if TYPE_CHECKING:
+    from calibstat.cli.lens_syntax import View
+    from calibstat.inference.audit_results import Audit
+
+By = Annotated[
+    list[str],
+    typer.Option(
+        "--by",
+        metavar="COLUMN",
+        help="Column of a feature: text as it is, numbers cut at quantiles, dates (2016-06-30) cut into days, months, "
+        "quarters or years. May be repeated.",
+    ),
+]
+Picture = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for a table, a picture and JSON.")]
+
+
+def audit_groups(
+    file: File,
+    label: Label,
+    prob: Models,
+    by: By,
+    depth: Annotated[int, typer.Option("--depth", help="How many levels of columns may intersect.")] = 2,
+    min_rows: Annotated[int, typer.Option("--min-rows", help="Fewer rows make no group.")] = 30,
+    quantiles: Annotated[int, typer.Option("--quantiles", help="Into how many parts numbers are cut.")] = 4,
+    shape: Annotated[bool, typer.Option("--shape", help="Look for over-confidence within groups too.")] = False,
+    lens: LensText = None,
+    level: Level = 0.95,
+    n_resamples: Resamples = None,
+    rng: Seed = 0,
+    out: Picture = None,
+) -> None:
+    """For which groups are the predictions wrong? All groups are tested together."""
+    with one_line_errors():
+        from calibstat import audit
+        from calibstat.cli import saved_results as saving
+        from calibstat.cli import wording as words
+        from calibstat.cli.input_files import read_features, read_models
+        from calibstat.cli.lens_syntax import view
+        from calibstat.data.predictions import Predictions
+
+        y, models, how = read_models(file, label, prob)
+        first = next(iter(models.values()))
+        if first.ndim == 1 and lens is not None:
+            raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
+        found = audit(
+            y,
+            models,
+            read_features(file, by),
+            depth=depth,
+            min_rows=min_rows,
+            n_quantiles=quantiles,
+            shape=shape,
+            lens=view(Predictions.from_rows(y, first), lens).lens if first.ndim == 2 else None,
+            confidence_level=level,
+            n_resamples=999 if n_resamples is None else n_resamples,
+            rng=rng,
+            n_jobs=-1,
+        )
+        assert isinstance(found, dict)
+        one = next(iter(found.values()))
+        say(f"{one.n:,} rows, {len(one.names):,} groups by {', '.join(by)}, {one.lens}. {how}".strip())
+        for name, each in found.items():
+            say(f"{name}. {each}" if len(found) > 1 else str(each))
+        if out is not None:
+            with whole_folder(out) as draft:
+                saved = saving.save_audits(found, draft)
+            say(written(out, saved))
+        say(*words.CAUTIONS[1:], style="dim")
+
+
+def audit_of_report(file: Path, label: str, prob: Sequence[str], by: Sequence[str], seen: View, rng: int) -> Audit:
+    """Audit the rows of a report, which are read again, through its lens if that shows one event, else by default."""
+    from calibstat import audit
+    from calibstat.cli.input_files import read_columns, read_event, read_features
+    from calibstat.data.predictions import Predictions
+
+    binary = seen.canonical is None and not seen.each_class
+    y: Any = seen.data
+    p = None
+    if not isinstance(seen.data, Predictions):
+        y, p = read_event(read_columns(file, label, prob, text=False), label, prob[0])
+    found = audit(y, p, read_features(file, by), lens=seen.lens if binary else None, rng=rng, n_jobs=-1)
+    assert not isinstance(found, dict)
+    return found

@@ -1,0 +1,174 @@
+"""The command `calibstat monitor`: periods of a file fed in the order of time, to be continued by the next call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from calibstat.cli.options import File, Label, LensText
+from calibstat.cli.terminal import one_line_errors, say, written
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from calibstat.data.predictions import Predictions
+    from calibstat.monitoring.brier_monitor import BrierMonitor
+    from calibstat.monitoring.monitor import Monitor
+
+
+def monitor_stream(
+    file: File,
+    label: Label,
+    prob: Annotated[
+        list[str],
+        typer.Option(
+            "--prob",
+            metavar="COLUMN",
+            help="Column of predicted probabilities of outcome 1, or of several classes a pattern in quotes for their "
+            "columns. A second --prob compares the Brier scores of two models.",
+        ),
+    ],
+    when: Annotated[
+        str, typer.Option("--when", metavar="COLUMN", help="Column of periods: dates (2026-11-22), or whole numbers.")
+    ],
+    segment: Annotated[
+        str | None, typer.Option("--segment", metavar="COLUMN", help="Column of the segment of each row.")
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option("--alpha", help="Largest probability of ever raising a false alarm. Default: 0.05."),
+    ] = None,
+    arl: Annotated[
+        float | None,
+        typer.Option(
+            "--arl", metavar="PERIODS", help="Mean number of periods between false alarms, at least, instead."
+        ),
+    ] = None,
+    lens: LensText = None,
+    state: Annotated[
+        Path | None,
+        typer.Option("--state", metavar="FILE", help="Where to go on from, if it is there, and to save the state to."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the picture and a table of the periods.")
+    ] = None,
+) -> None:
+    """Watch calibration over time: an alarm that holds its promise however often one looks."""
+    with one_line_errors():
+        from calibstat.cli import wording as words
+        from calibstat.cli.input_files import read_column, read_models, read_periods, read_rows
+
+        if alpha is not None and arl is not None:
+            raise ValueError("expected --alpha or --arl, found both")
+        monitor: Monitor | BrierMonitor
+        if len(prob) == 1:
+            data, how = read_rows(file, label, prob)
+            segments = None if segment is None else read_column(file, segment)
+            monitor, summarize = _one_model(data, segments, lens, (alpha, arl), state)
+        elif len(prob) == 2 and segment is None and arl is None and lens is None:
+            y, models, how = read_models(file, label, prob)
+            monitor, summarize = _two_models(y, models, alpha, state)
+        else:
+            found = f"it {len(prob)} times" if len(prob) != 2 else "--segment, --arl or --lens beside them"
+            raise ValueError(f"expected --prob once, or twice to compare two models alone; found {found}")
+        periods = read_periods(file, when)
+        known = _feed(monitor, {period: summarize(rows) for period, rows in periods.items()})
+        if state is not None:
+            monitor.save(state)
+        status: Any = monitor.status()
+        say(*str(status).splitlines())
+        n = sum(map(len, periods.values()))
+        about = f"{file.name}: {n:,} rows in {len(periods):,} periods, {known:,} of them known already. {how}"
+        say(about.strip())
+        if out is not None:
+            say(written(out, _save(status, out)))
+        say(*words.MONITORING, style="dim")
+
+
+def _one_model(
+    data: tuple[np.ndarray, np.ndarray] | Predictions,
+    segments: np.ndarray | None,
+    lens: str | None,
+    regime: tuple[float | None, float | None],
+    state: Path | None,
+) -> tuple[Monitor, Callable[[np.ndarray], Any]]:
+    """Return the monitor of one model, new or loaded, and the function that sums up the rows of a period."""
+    from calibstat.cli.lens_syntax import view
+    from calibstat.monitoring.monitor import Monitor
+
+    if isinstance(data, tuple):
+        if lens is not None:
+            raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one")
+        (y, prob), seen = data, None
+    else:
+        y, prob, seen = data.label, data.prob, view(data, lens).lens
+    alpha, arl = regime
+    if state is not None and state.exists():
+        monitor = Monitor.load(state)
+        for name, wanted, found in (("--alpha", alpha, monitor.alpha), ("--arl", arl, monitor.arl)):
+            if wanted is not None and wanted != found:
+                raise ValueError(f"expected {name} {found} as in {str(state)!r}, found {wanted}")
+    else:
+        names = None if segments is None else sorted(set(map(str, segments.tolist())))
+        monitor = Monitor(0.05 if alpha is None else alpha, arl, names)
+
+    def summarize(rows: np.ndarray) -> Any:
+        of = None if segments is None else segments[rows]
+        return monitor.summarize(y[rows], prob[rows], of, lens=seen)
+
+    return monitor, summarize
+
+
+def _two_models(
+    y: np.ndarray, models: Mapping[str, np.ndarray], alpha: float | None, state: Path | None
+) -> tuple[BrierMonitor, Callable[[np.ndarray], Any]]:
+    """Return the monitor of two models, new or loaded, and the function that sums up the rows of a period."""
+    from calibstat.monitoring.brier_monitor import BrierMonitor
+
+    (_, a), (_, b) = models.items()
+    if a.ndim == 2:
+        raise ValueError("expected two models of outcome 1, found several classes")
+    level = 0.95 if alpha is None else 1 - alpha
+    monitor = BrierMonitor(level, names=[*models])
+    if state is not None and state.exists():
+        monitor = BrierMonitor.load(state)
+        if monitor.names != tuple(models) or (alpha is not None and monitor.confidence_level != level):
+            known = f"{' and '.join(monitor.names)} at confidence level {monitor.confidence_level:g}"
+            raise ValueError(f"expected {known} as in {str(state)!r}, found {' and '.join(models)} at {level:g}")
+    return monitor, lambda rows: monitor.summarize(y[rows], a[rows], b[rows])
+
+
+def _feed(monitor: Monitor | BrierMonitor, periods: Mapping[int | str, Any]) -> int:
+    """Feed the periods that are new, which have to come after those known; return how many were known."""
+    from calibstat.cli.input_files import moment
+
+    before = monitor.periods
+    latest = max((moment(period) for period in before), default=-math.inf)
+    known = 0
+    for period, summary in periods.items():
+        if period in before:
+            known += 1
+            if summary != monitor.summary(period):
+                raise ValueError(f"expected the rows of period {period} as they were fed before, found others")
+        elif moment(period) < latest:
+            raise ValueError(f"expected new periods after {before[-1]}, the latest that was fed; found {period}")
+        else:
+            monitor.update(summary, period=period)
+    return known
+
+
+def _save(status: Any, out: Path) -> list[Path]:
+    """Write the picture and the table of the periods; return their paths."""
+    from calibstat import plot
+    from calibstat.output.csv_text import as_csv
+    from calibstat.output.whole_folder import whole_folder
+
+    with whole_folder(out) as draft:
+        figure: Any = plot(status).figure
+        figure.savefig(draft / "monitor.png", dpi=150)
+        (draft / "monitor.csv").write_text(as_csv(status.to_frame()), encoding="utf-8")
+    return [out / "monitor.png", out / "monitor.csv"]

@@ -1,0 +1,102 @@
+"""Columns of a data frame as levels: texts as they are, numbers cut at quantiles, dates cut into calendar periods."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import ROUND_CEILING, Context, Decimal
+from itertools import pairwise
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.checks import short
+
+MOST_PERIODS = 36  # of a column of dates: the finest of day, month, quarter and year with no more
+CATEGORIES = ("categor", "enum")  # names of types of columns that are taken as they are, numbers too
+LONG = 16  # digits of a number that is written without an exponent
+
+
+def levels(name: str, column: Any, n_quantiles: int) -> tuple[list[str], np.ndarray]:
+    """Return the names in words of the levels of a column, and the number of that of each row.
+
+    What is cut depends on the values of the column alone. Missing values are the last level.
+    """
+    values, missing = _values(name, column)
+    kept, code = values[~missing], np.empty(values.size, np.int64)
+    names: list[str] = []
+    if kept.size and kept.dtype.kind == "M":
+        periods, code[~missing] = _periods(kept)
+        names = [f"{name} = {period}" for period in periods]
+    elif kept.size:
+        cut = _numbers(name, kept, n_quantiles) if kept.dtype.kind in "iuf" else _texts(name, kept)
+        names, code[~missing] = cut
+    code[missing] = len(names)
+    return names + [f"{name} missing"] * bool(missing.any()), code
+
+
+def _values(name: str, column: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of a column as numbers, dates or what they are, and which are missing."""
+    import pandas as pd
+
+    values = np.asarray(column)
+    if values.ndim != 1:
+        raise ValueError(f"expected columns of different names, found {short(name)} more than once")
+    if values.dtype.kind in "mc":
+        raise ValueError(f"expected text, booleans, numbers or dates in column {short(name)}, found {values.dtype}")
+    missing = np.asarray(pd.isna(values))
+    if str(getattr(column, "dtype", "")).lower().startswith(CATEGORIES):
+        return values.astype(object), missing
+    kept = values[~missing].tolist() if values.dtype.kind == "O" else []
+    if kept and all(isinstance(value, date) for value in kept):
+        filled = np.full(values.size, "NaT", "datetime64[D]")
+        filled[~missing] = [value.isoformat()[:10] for value in kept]  # the date where the clock was
+        return filled, missing
+    if kept and all(isinstance(value, Number) and not isinstance(value, bool | complex) for value in kept):
+        filled = np.full(values.size, np.nan)
+        filled[~missing] = kept
+        return filled, missing
+    return values, missing
+
+
+def _texts(name: str, values: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Every value is a level."""
+    import pandas as pd
+
+    code, found = pd.factorize(np.array([str(value) for value in values.tolist()], object), sort=True)
+    return [f"{name} = {level}" for level in found], code
+
+
+def _numbers(name: str, values: np.ndarray, n_quantiles: int) -> tuple[list[str], np.ndarray]:
+    """Every value is a level if there are few, else they are cut at quantiles, of which some may be equal."""
+    found, code, count = np.unique(values, return_inverse=True, return_counts=True)
+    if found.size <= n_quantiles:
+        return [f"{name} = {_shortest(value, value)}" for value in found], code
+    share = np.cumsum(count) / values.size
+    last = np.searchsorted(share, np.arange(1, n_quantiles) / n_quantiles - 1e-12)  # of the values up to each cut
+    last = np.unique(np.minimum(last, found.size - 2))  # where most values are the largest, a cut below that
+    cuts = [_shortest(found[k], np.nextafter(float(found[k + 1]), -np.inf)) for k in last]
+    between = [f"{a} < {name} <= {b}" for a, b in pairwise(cuts)]
+    return [f"{name} <= {cuts[0]}", *between, f"{name} > {cuts[-1]}"], np.searchsorted(last, code)
+
+
+def _shortest(low: Any, high: float) -> str:
+    """Write a number from `low` to `high` with few digits: a cut there does the same, and its name is exact."""
+    number = Decimal(repr(low.item()))
+    for digits in range(1, 18) if number.is_finite() else ():
+        text = f"{Context(digits, ROUND_CEILING).create_decimal(number).normalize():f}"
+        if low <= float(text) <= high and len(text) < LONG:
+            return text
+    return repr(low.item())
+
+
+def _periods(values: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """Return the periods that occur: the finest of days, months, quarters and years that makes no more than 36."""
+    for unit in "DMQY":
+        number = values.astype(f"datetime64[{unit.replace('Q', 'M')}]").astype(np.int64) // (3 if unit == "Q" else 1)
+        found, code = np.unique(number, return_inverse=True)
+        if found.size <= MOST_PERIODS:
+            break
+    if unit == "Q":
+        return [f"{1970 + q // 4} Q{q % 4 + 1}" for q in found.tolist()], code
+    return np.datetime_as_string(found.astype(f"datetime64[{unit}]")).tolist(), code

@@ -1,0 +1,135 @@
+"""Groups of rows that may overlap, from the columns of a data frame or from masks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.checks import check_whole, short
+from calibstat.data.features import levels
+
+ALL = "all rows"
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+FRAME = "put features into a data frame, whose columns make groups"
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Named groups of n rows: all rows first, and no two the same.
+
+    Attributes
+    ----------
+    names : tuple of str, length G
+        What the rows of each group have in common.
+    bits : ndarray of uint8, shape (G, n / 8)
+        Which rows are in each, packed.
+    n : int
+        Rows.
+    left_out : str
+        What makes no group, in words; empty if there is nothing.
+    """
+
+    names: tuple[str, ...]
+    bits: np.ndarray
+    n: int
+    left_out: str
+
+    def masks(self, order: np.ndarray | slice = slice(None)) -> Iterator[np.ndarray]:
+        """Return the mask of each group, of rows in this order."""
+        for bits in self.bits:
+            yield np.unpackbits(bits, count=self.n).view(bool)[order]
+
+    def membership(self) -> np.ndarray:
+        """Return a number for each row, which rows in the same groups share, and others almost never."""
+        found = np.zeros(self.n, np.uint64)
+        for mask in self.masks():
+            found *= MULTIPLIER
+            found += mask
+        return found
+
+
+def as_groups(groups: Any, n: int, *, depth: int, min_rows: int, n_quantiles: int) -> Groups:
+    """Return the groups of n rows; a ValueError says what is wrong with them, and where."""
+    for name, value, least in (("depth", depth, 1), ("min_rows", min_rows, 1), ("n_quantiles", n_quantiles, 2)):
+        check_whole(name, value, least)
+    if hasattr(groups, "columns") and hasattr(groups, "__getitem__"):
+        return _of_frame(groups, n, depth, min_rows, n_quantiles)
+    return _distinct(_given(groups, n), n, [])
+
+
+def _of_frame(frame: Any, n: int, depth: int, min_rows: int, n_quantiles: int) -> Groups:
+    """Return levels of columns, then intersections of two levels of different columns, then of three and so on."""
+    if not len(frame.columns):
+        raise ValueError("expected a data frame with a column of features, found none")
+    if len(frame) != n:
+        raise ValueError(f"expected one row of groups for each outcome, found {len(frame)} rows and {n} outcomes")
+    columns, few = [], [0, 0]  # levels, and intersections, with few rows
+    for name in frame.columns:
+        found, code = levels(str(name), frame[name], n_quantiles)
+        enough = np.flatnonzero(np.bincount(code) >= min_rows)
+        columns.append([(found[k], np.packbits(code == k)) for k in enough])
+        few[0] += len(found) - enough.size
+    parents = [(level, bits, c + 1) for c, column in enumerate(columns) for level, bits in column]
+    made = [parent[:2] for parent in parents]
+    for _ in range(1, depth):
+        children = []
+        for name, bits, after in parents:
+            for c in range(after, len(columns)):
+                for level, of_level in columns[c]:
+                    both = bits & of_level
+                    size = _size(both)
+                    if size >= min_rows:
+                        children.append((f"{name} and {level}", both, c + 1))
+                    few[1] += 0 < size < min_rows
+        made += [child[:2] for child in children]
+        parents = children
+    kinds = [f"{k:,} {kind}{'s' * (k > 1)}" for k, kind in zip(few, ("level", "intersection"), strict=True) if k]
+    return _distinct(made, n, [f"{' and '.join(kinds)} of fewer than {min_rows} rows"] if kinds else [])
+
+
+def _given(groups: Any, n: int) -> list[tuple[str, np.ndarray]]:
+    """Return masks that are given, packed."""
+    if isinstance(groups, Mapping):
+        masks = {str(name): np.asarray(mask) for name, mask in groups.items()}
+        if len(masks) < len(groups):
+            raise ValueError(f"expected different names of groups, found {short(list(groups))}")
+    else:
+        array = np.asarray(groups)
+        if array.ndim not in (1, 2) or array.dtype != bool:
+            raise ValueError(f"expected groups, boolean masks of shape (n,) or (n, G), found {_what(array)}; {FRAME}")
+        masks = {f"group {g}": mask for g, mask in enumerate(np.atleast_2d(np.ascontiguousarray(array.T)))}
+    if not masks:
+        raise ValueError("expected one group or more, found none")
+    for name, mask in masks.items():
+        if mask.dtype != bool or mask.ndim != 1:
+            raise ValueError(f"expected a boolean mask of group {short(name)}, found {_what(mask)}; {FRAME}")
+        if mask.size != n:
+            raise ValueError(f"expected {n} rows in the mask of group {short(name)}, found {mask.size}")
+        if not mask.any():
+            raise ValueError(f"expected a row or more in group {short(name)}, found none")
+        if name == ALL and not mask.all():
+            raise ValueError(f"expected another name than {ALL!r}, which is the group of all rows, found it in groups")
+    return [(name, np.packbits(mask)) for name, mask in masks.items()]
+
+
+def _what(array: np.ndarray) -> str:
+    return f"{array.dtype} of shape {array.shape}"
+
+
+def _size(bits: np.ndarray) -> int:
+    return int(np.bitwise_count(bits).sum(dtype=np.int64))
+
+
+def _distinct(made: list[tuple[str, np.ndarray]], n: int, left_out: list[str]) -> Groups:
+    """Return all rows and these groups; of those with the same rows only the first."""
+    found = {np.packbits(np.ones(n, bool)).tobytes(): ALL}
+    for name, bits in made:
+        found.setdefault(bits.tobytes(), name)
+    same = 1 + len(made) - len(found)
+    if same:
+        left_out = [*left_out, f"{same:,} with the same rows as another group"]
+    bits = np.frombuffer(b"".join(found), np.uint8).reshape(len(found), -1)
+    return Groups(tuple(found.values()), bits, n, "; ".join(left_out))

@@ -1,0 +1,191 @@
+"""Audits of groups: for which groups of rows the predictions are wrong, and by how much at least."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.checks import check_level, short
+from calibstat.data.groups import Groups, as_groups
+from calibstat.data.observations import observe, subject
+from calibstat.inference.audit_results import Audit
+from calibstat.inference.equivalence_test import smallest_mean
+from calibstat.inference.p_values import p_value, step_down
+from calibstat.measures.group_roots import STRATA, GroupRoots, Strata
+from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, packed, positives_of_rows
+from calibstat.result import read_only
+
+
+def audit(
+    y_true: Any,
+    y_prob: Any,
+    groups: Any,
+    *,
+    depth: int = 2,
+    min_rows: int = 30,
+    n_quantiles: int = 4,
+    shape: bool = False,
+    confidence_level: float = 0.95,
+    lens: Any = None,
+    labels: Any = None,
+    n_resamples: int = 999,
+    rng: Any = None,
+    n_jobs: int = 1,
+) -> Audit | dict[str, Audit]:
+    """Test for which groups of rows the predictions are wrong, all groups together, and bound their errors.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,)
+        Outcomes, 0 or 1, or classes; one for each row. Or `Predictions`, and None for `y_prob`.
+    y_prob : array_like, shape (n,) or (n, K), or mapping from name to array_like
+        Predicted probabilities; or those of several models for the same rows, each audited by itself at the full level.
+    groups : data frame, mapping from name to boolean array of shape (n,), or boolean array, shape (n,) or (n, G)
+        A data frame (pandas or polars) of features, one row for each outcome. Every value of a column of texts,
+        booleans or categories is a level; so is every value of numbers with at most `n_quantiles` different ones.
+        Other numbers are cut at quantiles, and dates into the finest of days, months, quarters and years that makes at
+        most 36. Missing values are a level. Groups are all levels, and intersections of levels of different columns.
+        Or masks, which may overlap, of any size above 0. All rows are always the first group.
+    depth : int
+        How many levels may intersect, at least 1.
+    min_rows : int
+        Levels and intersections with fewer rows make no group.
+    n_quantiles : int
+        Into how many parts numbers are cut, at least 2; fewer if quantiles coincide.
+    shape : bool
+        Whether to test also if predictions are over- or under-confident within a group, by the slope of their logits.
+        It sees errors whose mean over the group is 0, and costs a little power against others.
+    confidence_level : float
+        Between 0 and 1; of all intervals at once. Groups speak if their adjusted p-value is at most 1 minus it.
+    lens : str or Lens, optional
+        The reduction of K classes to a binary outcome: "top_label", the default of more than two classes, or a lens
+        made by `lenses.one_class`.
+    labels
+        As for `estimate`.
+    n_resamples : int
+        Number of draws of labels, at least 1.
+    rng : None, int, SeedSequence or Generator
+        The source of randomness; with an int the result is the same in every run.
+    n_jobs : int
+        Number of threads; -1 means one for each core. Results do not depend on it.
+
+    Returns
+    -------
+    Audit, or dict from name to Audit
+        The latter for a mapping of models.
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row, column or group is named), rows are lacking because
+        `y_true` is a `Sample`, the lens does not show a binary outcome, or an argument is out of range.
+
+    Notes
+    -----
+    Null hypothesis: given the predictions and the groups of all rows, every outcome is 1 independently with its
+    predicted probability. So all groups at once are calibrated, and groups have to be made without the outcomes.
+
+    Statistic of a group: the signed root of the likelihood ratio of a common error of the logits of its rows, of which
+    the residual sum is the only part that labels change; with `shape` the larger one of it and the same for a factor
+    on the logits. Labels are drawn from the predictions for all groups together, so the smallest adjusted p-value is
+    exact for the null hypothesis, for any number of rows and any overlap. Adjusted p-values are those of Westfall and
+    Young: the probability that any group has one of at most a, although every one of its rows has the predicted
+    probability, is at most a, whatever holds in the other groups. It is not promised for a group whose mean is
+    predicted rightly while its rows are not: the page on groups says why, and has the proof.
+
+    The intervals are those of Clopper and Pearson, at (1 - `confidence_level`) / (2 G) for each end of G groups, in
+    the form for unequal probabilities (Hoeffding): they hold for any outcome probabilities and need no draws. They
+    assume less than the test, so that a group may speak while its interval touches 0.
+
+    Rows must be independent. A group that does not speak is not shown to be calibrated. Groups that are looked at
+    after the outcomes, or predictions fitted to the same rows, break all of this. Cost: n_resamples passes over the
+    rows, and over G bits for each of them; memory of G n / 4 bytes. With G groups no adjusted p-value is below
+    1 / (n_resamples + 1), which is independent of G.
+
+    References
+    ----------
+    Westfall, Young 1993, Resampling-Based Multiple Testing; Hoeffding 1956, doi:10.1214/aoms/1177728178; Clopper,
+    Pearson 1934, doi:10.1093/biomet/26.4.404.
+
+    Examples
+    --------
+    >>> import calibstat as cs, numpy as np, pandas as pd
+    >>> y, p = cs.generators.calibrated().sample(4000, rng=1)
+    >>> people = pd.DataFrame({"sex": ["woman", "man"] * 2000, "age": np.arange(4000) // 2 % 80 + 18})
+    >>> bad = (people.sex == "woman") & (people.age > 60)
+    >>> found = cs.audit(y, np.where(bad, p**2, p), people, n_quantiles=2, rng=1)  # too low for women over 60
+    >>> first = found.found[0]
+    >>> found.names[first], len(found.names)
+    ('sex = woman and age > 57', 9)
+    >>> bool(0 < found.low[first] < found.error[first] < found.high[first])
+    True
+    """
+    check_level("confidence_level", confidence_level)
+    draws = Draws.of(rng, n_resamples, n_jobs)
+    if isinstance(y_prob, Mapping) and not y_prob:
+        raise ValueError("expected y_prob, predictions or a mapping from name to predictions, found an empty one")
+    models = {str(name): p for name, p in y_prob.items()} if isinstance(y_prob, Mapping) else {"": y_prob}
+    if isinstance(y_prob, Mapping) and len(models) < len(y_prob):
+        raise ValueError(f"expected different names of models, found {short(list(y_prob))}")
+    seen = {name: _rows(name, y_true, p, lens=lens, labels=labels) for name, p in models.items()}
+    n = next(iter(seen.values()))[0].size
+    made = as_groups(groups, n, depth=depth, min_rows=min_rows, n_quantiles=n_quantiles)
+    membership = made.membership()
+    found = {name: _audit(*rows, made, membership, shape, confidence_level, draws) for name, rows in seen.items()}
+    return found if isinstance(y_prob, Mapping) else found[""]
+
+
+def _rows(name: str, y_true: Any, y_prob: Any, **settings: Any) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return outcomes, predictions and the lens of one model, whose name, if it has one, an error is to say."""
+    try:
+        data = observe(y_true, y_prob, **settings).one_event("audit")
+        return *data.float_rows(), data.lens
+    except ValueError as error:
+        raise ValueError(f"{error} (of {short(name)})" if name else str(error)) from error
+
+
+def _audit(
+    y: np.ndarray,
+    p: np.ndarray,
+    lens: str,
+    groups: Groups,
+    membership: np.ndarray,
+    shape: bool,
+    confidence_level: float,
+    draws: Draws,
+) -> Audit:
+    """Audit one model."""
+    order, _ = canonical_order([p, membership])  # so that draws do not depend on the given order of the rows
+    y, p = y[order], p[order]
+    strata = Strata.of(p, STRATA if shape else 1)
+    statistic = GroupRoots.of(p, strata, groups.masks(order), shape)
+    source = packed(p, strata.stratum, strata.size, groups.masks(order))
+    positives = positives_of_rows(source, y)
+    roots = statistic(positives[None])[0]
+    null = draw(source, Labels(), lambda drawn: np.abs(statistic(drawn)).max(axis=-1), draws, Stage.LABELS)
+    largest = np.abs(roots).max(axis=-1)
+    rows, ones = statistic.rows.sum(axis=1), positives.sum(axis=1).astype(np.float64)
+    predicted = statistic.expected.sum(axis=1) / rows
+    tail = (1 - confidence_level) / (2 * rows.size)
+    return Audit(
+        names=groups.names,
+        rows=read_only(rows.astype(np.int64)),
+        predicted=read_only(predicted),
+        observed=read_only(ones / rows),
+        error=read_only(ones / rows - predicted),
+        low=read_only(smallest_mean(ones, rows, tail) - predicted),
+        high=read_only(1 - smallest_mean(rows - ones, rows, tail) - predicted),
+        root=read_only(roots[:, 0]),
+        slope=read_only(roots[:, 1]) if shape else None,
+        pvalue=read_only(np.array([p_value(*each, "greater") for each in zip(largest, null.T, strict=True)])),
+        pvalue_adjusted=read_only(step_down(largest, null)),
+        null_hypothesis=f"given the predictions and the groups of all rows, {subject(lens)} is observed in every row "
+        "independently with its predicted probability: all groups at once are calibrated (exact).",
+        lens=lens,
+        left_out=groups.left_out,
+        n=y.size,
+        n_resamples=draws.n,
+        confidence_level=float(confidence_level),
+    )

@@ -1,0 +1,187 @@
+"""Results of audits of groups, and what they print."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibstat.data.observations import of_lens
+from calibstat.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SPOKEN = 10  # groups that are printed, at most
+COLUMNS = ("rows", "predicted", "observed", "error", "low", "high", "root", "slope", "pvalue", "pvalue_adjusted")
+
+
+@dataclass(frozen=True)
+class Audit(Result):
+    """Result of `audit`; the first group is all rows.
+
+    Attributes
+    ----------
+    names : tuple of str, length G
+        What the rows of each group have in common.
+    rows : ndarray of int, shape (G,)
+        Rows of each group.
+    predicted, observed : ndarray, shape (G,)
+        Mean prediction, and frequency of outcome 1.
+    error : ndarray, shape (G,)
+        Observed minus predicted: above 0 if the predictions are too low.
+    low, high : ndarray, shape (G,)
+        Interval for the mean outcome probability of the rows minus their mean prediction. With probability of at least
+        `confidence_level` all G intervals hold at once, whatever the outcome probabilities.
+    root : ndarray, shape (G,)
+        Evidence for an error of the mean: about standard normal if the group is calibrated, with the sign of the error;
+        infinite if an observed outcome had probability 0.
+    slope : ndarray, shape (G,), or None
+        With ``shape=True``, the same for the slope on the logit scale: below 0 if predictions are too far apart
+        (over-confident), above 0 if too close together.
+    pvalue : ndarray, shape (G,)
+        P-value of each group by itself, from the same draws: not adjusted for the number of groups.
+    pvalue_adjusted : ndarray, shape (G,)
+        P-value of each group, adjusted for all groups.
+    null_hypothesis : str
+        The null hypothesis of all groups together, in one sentence.
+    lens : str
+        The outcome whose probability was predicted.
+    left_out : str
+        What made no group: levels with few rows, and groups with the same rows; empty if nothing.
+    n, n_resamples : int
+        Rows, and draws.
+    confidence_level : float
+        Of all intervals at once; groups speak if their adjusted p-value is at most one minus it.
+    """
+
+    names: tuple[str, ...]
+    rows: np.ndarray
+    predicted: np.ndarray
+    observed: np.ndarray
+    error: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    root: np.ndarray
+    slope: np.ndarray | None
+    pvalue: np.ndarray
+    pvalue_adjusted: np.ndarray
+    null_hypothesis: str
+    lens: str
+    left_out: str
+    n: int
+    n_resamples: int
+    confidence_level: float
+
+    @property
+    def statistic(self) -> np.ndarray:
+        """The absolute root, or with the slope the larger of the two, shape (G,)."""
+        return np.abs(self.root) if self.slope is None else np.maximum(np.abs(self.root), np.abs(self.slope))
+
+    @property
+    def order(self) -> np.ndarray:
+        """The numbers of all groups, sorted by adjusted p-value, ties by the statistic, the largest first."""
+        return np.lexsort((-self.statistic, self.pvalue_adjusted))
+
+    @property
+    def found(self) -> np.ndarray:
+        """The numbers of the groups that speak, sorted likewise: adjusted p-value at most 1 - `confidence_level`."""
+        return self.order[: np.count_nonzero(self.pvalue_adjusted <= self.level)]
+
+    @property
+    def level(self) -> float:
+        """The largest probability that any group speaks which is calibrated."""
+        return round(1 - self.confidence_level, 15)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each group, sorted like `found`."""
+        import pandas as pd
+
+        columns = {name: getattr(self, name) for name in COLUMNS if getattr(self, name) is not None}
+        frame = pd.DataFrame({"group": self.names, **columns})
+        return frame.iloc[self.order].reset_index(drop=True)
+
+    def sentence(self, g: int) -> str:
+        """Say of a group what was predicted and observed, its adjusted p-value, and what is shown of its error."""
+        return f"{self.names[g]} ({_rows(self.rows[g])}): {self.numbers(g)}; {self.claim(g)}"
+
+    def numbers(self, g: int) -> str:
+        """Say what was predicted and observed in a group, and its adjusted p-value."""
+        gap = abs(self.error[g])
+        shares = f"predicted {_percent(self.predicted[g], gap)}, observed {_percent(self.observed[g], gap)}"
+        return f"{shares}, adjusted p = {self.pvalue_adjusted[g]:.2g}"
+
+    def claim(self, g: int) -> str:
+        """Say what the interval and the roots of a group show."""
+        said = []
+        if np.isinf(self.root[g]):
+            said.append("an observed outcome had probability 0")
+        if self.low[g] > 0:
+            said.append(f"at least {_least(self.low[g])} too low")
+        elif self.high[g] < 0:
+            said.append(f"at least {_least(-self.high[g])} too high")
+        else:
+            said.append(f"mean error between {_points(self.low[g], -1)} and {_points(self.high[g], 1)} points")
+        speaks = self.pvalue_adjusted[g] <= self.level
+        if speaks and self.slope is not None and abs(self.slope[g]) > abs(self.root[g]):
+            said.append(f"{'over' if self.slope[g] < 0 else 'under'}-confident")
+        return ", ".join(said)
+
+    @property
+    def answer(self) -> str:
+        """Which groups speak, in one line."""
+        found, groups = self.found.size, f"{len(self.names):,} group{'s' * (len(self.names) > 1)}"
+        if found:
+            return f"{found:,} of {groups} speak{'s' * (found == 1)} against the predictions:"
+        if (1 + self.n_resamples) * self.level < 1:
+            return f"No group can speak: with {self.n_resamples} draws no p-value is as small as {self.level:g}."
+        first = self.order[0]
+        nearest = f"{self.names[first]}, adjusted p = {self.pvalue_adjusted[first]:.2g}"
+        where = f"in any of {groups}, as far as {_rows(self.n)} can show"
+        return f"No group speaks: nothing against the predictions {where}. Nearest: {nearest}."
+
+    def __str__(self) -> str:
+        found = self.found
+        lines = [self.answer, *(f"  {self.sentence(g)}." for g in found[:SPOKEN])]
+        if found.size > SPOKEN:
+            lines.append(f"  and {found.size - SPOKEN:,} more, in to_frame().")
+        if 0 not in found[:SPOKEN]:
+            lines.append(f"For comparison, {self.sentence(0)}.")
+        by = "bias and slope" if self.slope is not None else "bias"
+        lines.append(
+            f"Groups tested together by their {by}{of_lens(self.lens)}, {self.n_resamples} draws of labels: with "
+            f"probability of at most {self.level:g} any group speaks whose rows all have their predicted "
+            f"probabilities; with at least {self.confidence_level:g} all intervals hold."
+        )
+        if self.left_out:
+            lines.append(f"Left out: {self.left_out}.")
+        lines.append(f"Null hypothesis: {self.null_hypothesis}")
+        return "\n".join(lines)
+
+
+def _rows(n: int | np.integer) -> str:
+    return f"{n:,} {'row' if n == 1 else 'rows'}"
+
+
+def _percent(share: float, gap: float) -> str:
+    """Write a share as a percentage, to the first digit in which a gap shows."""
+    digits = 0 if gap == 0 else min(max(-math.floor(math.log10(100 * gap)), 0), 4)
+    return f"{100 * share:.{digits}f} %"
+
+
+def _points(share: float, away: int) -> str:
+    """Write a share in points of a percentage, to two digits, rounded down (-1) or up (1), with its sign."""
+    points = 100 * share
+    if points == 0:
+        return "0"
+    unit = 10.0 ** (math.floor(math.log10(abs(points))) - 1)
+    rounded = (math.ceil(points / unit - 1e-9) if away > 0 else math.floor(points / unit + 1e-9)) * unit
+    return f"{rounded:+.6g}".replace("-", "−") if rounded else "0"
+
+
+def _least(share: float) -> str:
+    """Write a share above 0 in points, to two digits, never rounded up."""
+    points = _points(share, -1).removeprefix("+")
+    return f"{points} {'point' if points == '1' else 'points'}"

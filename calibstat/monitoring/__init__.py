@@ -1,0 +1,1 @@
+"""Monitoring over time: evidence against calibration that may be looked at after every period."""

@@ -1,0 +1,178 @@
+"""What a monitor says after the latest period: the alarm, its likely start, and the gap with a confidence sequence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibstat.monitoring.period_labels import Label
+from calibstat.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALL_ROWS = "all rows"
+
+
+@dataclass(frozen=True)
+class Onset(Result):
+    """Where the evidence of an alarm is from: a description, without a promise.
+
+    Attributes
+    ----------
+    start, low, high : int or str
+        The most likely first period of the deviation, and the range of starts that brought 90 % of the evidence.
+    end : int or str
+        The period of the largest evidence, up to which all of this is computed.
+    direction : str
+        The direction that brought most of it.
+    segment : str
+        The segment with the largest share of the evidence, or "all rows".
+    rows : int
+        Rows there from the most likely start to `end`.
+    predicted, observed : float
+        Their mean prediction and frequency of outcome 1.
+    """
+
+    start: Label
+    low: Label
+    high: Label
+    end: Label
+    direction: str
+    segment: str
+    rows: int
+    predicted: float
+    observed: float
+
+    def __str__(self) -> str:
+        span = f" (90 % range {self.low} to {self.high})" if self.low != self.high else ""
+        where = "" if self.segment == ALL_ROWS else f" in segment {self.segment}"
+        return (
+            f"Likely start: period {self.start}{span}{where}: {self.direction}. To period {self.end}: {self.rows:,} "
+            f"row{'s' * (self.rows != 1)}, predicted {self.predicted:.3g}, observed {self.observed:.3g}."
+        )
+
+
+@dataclass(frozen=True)
+class MonitorStatus(Result):
+    """State of a `Monitor` after its latest period, since its last `restart`.
+
+    Attributes
+    ----------
+    alarm : bool
+        Whether an alarm was raised.
+    alarm_period : int, str or None
+        The period of the latest alarm.
+    alarms : tuple of int or str
+        The periods of all alarms; more than one only with `arl`, after which it starts again by itself.
+    onset : Onset or None
+        Where the evidence of the latest alarm is from.
+    evidence : float
+        The evidence against calibration after the latest period.
+    threshold : float
+        The evidence of an alarm: 1 / `alpha`, or `arl`.
+    pvalue : float or None
+        The p-value valid at any time, 1 / (largest evidence so far); None with `arl`.
+    impossible : int
+        Outcomes that had probability 0.
+    gap, gap_low, gap_high : float or None
+        Mean true probability minus mean prediction over all rows: the observed frequency minus the mean prediction, and
+        the ends of the confidence sequence. None before the first period.
+    confidence_level : float
+        Of the confidence sequence, 1 - `alpha`.
+    alpha : float
+        As given to the monitor.
+    arl : float or None
+        As given to the monitor.
+    rows : int
+        Rows so far.
+    periods : tuple of int or str
+        The periods so far.
+    count, mean_prediction, frequency : ndarray, shape (T,)
+        Rows, mean prediction and observed frequency of outcome 1 in each of them.
+    log_evidence : ndarray, shape (T,)
+        The natural logarithm of the evidence after each of them.
+    gaps, lows, highs : ndarray, shape (T,)
+        The gap, and the ends of its confidence sequence, after each of them.
+    null_hypothesis : str
+        The null hypothesis, in one sentence.
+    """
+
+    alarm: bool
+    alarm_period: Label | None
+    alarms: tuple[Label, ...]
+    onset: Onset | None
+    evidence: float
+    threshold: float
+    pvalue: float | None
+    impossible: int
+    gap: float | None
+    gap_low: float | None
+    gap_high: float | None
+    confidence_level: float
+    alpha: float
+    arl: float | None
+    rows: int
+    periods: tuple[Label, ...]
+    count: np.ndarray
+    mean_prediction: np.ndarray
+    frequency: np.ndarray
+    log_evidence: np.ndarray
+    gaps: np.ndarray
+    lows: np.ndarray
+    highs: np.ndarray
+    null_hypothesis: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with a row for each period: what it had, evidence, gap with its ends, and alarm."""
+        import pandas as pd
+
+        with np.errstate(over="ignore"):
+            evidence = np.exp(self.log_evidence)
+        columns = {"period": list(self.periods), "count": self.count, "mean_prediction": self.mean_prediction}
+        columns |= {"frequency": self.frequency, "evidence": evidence, "gap": self.gaps, "gap_low": self.lows}
+        alarms = set(self.alarms)
+        columns |= {"gap_high": self.highs, "alarm": [period in alarms for period in self.periods]}
+        return pd.DataFrame(columns)
+
+    @property
+    def promise(self) -> str:
+        """What is promised about false alarms, in one sentence."""
+        if self.arl is None:
+            return f"Chance that this monitor ever raises a false alarm: at most {100 * self.alpha:g} %."
+        return f"False alarms come on average at least {self.arl:g} periods apart; in the long run one is certain."
+
+    def __str__(self) -> str:
+        if not self.periods:
+            return f"No period so far. {self.promise}"
+        number = {label: i + 1 for i, label in enumerate(self.periods)}
+        lines = [f"No alarm in {_periods(len(self.periods))}, {self.rows:,} rows."]
+        if self.alarm_period is not None:
+            nth = "" if self.alarm_period == number[self.alarm_period] else f", number {number[self.alarm_period]}"
+            lines = [f"Alarm in period {self.alarm_period}{nth} of {len(self.periods):,}."]
+            if len(self.alarms) > 1:
+                lines[0] += f" It is the latest of {len(self.alarms)} alarms."
+            lines.append(str(self.onset))
+        if self.impossible:
+            what = "outcome was" if self.impossible == 1 else "outcomes were"
+            lines.append(f"{self.impossible:,} {what} observed that had probability 0.")
+        p = "" if self.pvalue is None else f"; p-value valid at any time: {self.pvalue:.2g}"
+        lines.append(f"Evidence {_short(self.evidence)}, raising an alarm at {self.threshold:g}{p}.")
+        lines.append(self.promise)
+        lines.append(
+            f"Observed minus predicted: {self.gap:+.3g} over {self.rows:,} rows, {100 * self.confidence_level:g} % "
+            f"confidence sequence {self.gap_low:+.3g} to {self.gap_high:+.3g}, right in all periods at once."
+        )
+        lines.append("Each of these two promises holds by itself, not both together.")
+        return "\n".join(lines)
+
+
+def _periods(n: int) -> str:
+    return f"{n:,} period{'s' * (n != 1)}"
+
+
+def _short(evidence: float) -> str:
+    """Write evidence: three digits, or two and the power of ten of large numbers."""
+    return f"{evidence:.3g}" if evidence < 999.5 or not np.isfinite(evidence) else f"{evidence:.1e}"

@@ -1,0 +1,185 @@
+"""What a monitor needs to know of a period: sums over its rows, which shards can add up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.checks import is_whole, short
+from calibstat.data.sample import Sample
+from calibstat.monitoring.directions import DIRECTIONS, impossible, log_likelihood_ratios
+
+# Whole numbers make sums exact: shards give the same numbers in any order, and JSON is short. Only the summary of a
+# shard is rounded. Its log-likelihood ratios are rounded down, to units of 1e-6, so that evidence is never overstated
+# (the bets then lose a little in the mean, and the bounds hold); squared residuals are rounded up, to units of 1e-9, so
+# that confidence sequences are rather too long; predictions are rounded to the nearest unit of 1e-9.
+RATIO_UNIT = 1e-6
+UNIT = 1e-9
+LARGEST_SUM = 2.0**62  # in units; beyond it sums would leave the range of 64-bit integers
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentSums:
+    """Sums over the rows of a segment in a period.
+
+    Attributes
+    ----------
+    rows, positives, impossible : int
+        Rows, those with outcome 1, and outcomes that had probability 0.
+    predicted, squares : int
+        The sums of the predictions and of the squared residuals, in units of 1e-9.
+    ratios : ndarray of int64, shape (34,)
+        The log-likelihood ratio of each direction, in units of 1e-6.
+    """
+
+    rows: int
+    positives: int
+    impossible: int
+    predicted: int
+    squares: int
+    ratios: np.ndarray
+
+    @classmethod
+    def of(cls, sample: Sample) -> SegmentSums:
+        """Return the sums of a sample of whole-number counts."""
+        value, count, positives = sample.arrays
+        squares = math.fsum(positives * (1 - value) ** 2 + (count - positives) * value**2)
+        ratios = np.floor(log_likelihood_ratios(value, count, positives) / RATIO_UNIT)
+        if not np.all(np.abs(ratios) < LARGEST_SUM):
+            raise ValueError(f"expected fewer rows of so extreme predictions, found {sample.n:,}")
+        return cls(
+            rows=int(sample.n),
+            positives=int(positives.sum()),
+            impossible=impossible(value, count, positives),
+            predicted=round(math.fsum(count * value) / UNIT),
+            squares=math.ceil(squares / UNIT),
+            ratios=ratios.astype(np.int64),
+        )
+
+    def __add__(self, other: SegmentSums) -> SegmentSums:
+        names = ("rows", "positives", "impossible", "predicted", "squares")
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return SegmentSums(**sums, ratios=self.ratios + other.ratios)
+
+    @property
+    def log_ratios(self) -> np.ndarray:
+        """The log-likelihood ratio of each direction; infinite after an outcome that had probability 0."""
+        return np.full(self.ratios.size, np.inf) if self.impossible else self.ratios * RATIO_UNIT
+
+    def to_list(self) -> list[Any]:
+        """Return the sums as whole numbers, the ratios last."""
+        return [self.rows, self.positives, self.impossible, self.predicted, self.squares, *self.ratios.tolist()]
+
+    @classmethod
+    def from_list(cls, numbers: Any) -> SegmentSums:
+        """Return the sums of `to_list`; a ValueError if it cannot have written them."""
+        if not isinstance(numbers, list) or len(numbers) != 5 + len(DIRECTIONS):
+            raise ValueError(f"expected {5 + len(DIRECTIONS)} numbers of a segment, found {short(numbers)}")
+        if not all(is_whole(x, -(2**63)) for x in numbers):
+            raise ValueError(f"expected whole numbers of a segment, found {short(numbers)}")
+        rows, positives, none, predicted, squares, *ratios = numbers
+        if not (0 <= positives <= rows and 0 <= none <= rows and rows >= 1 and predicted >= 0 and squares >= 0):
+            raise ValueError(f"expected at least 1 row, and no more positive ones than rows; found {short(numbers)}")
+        return cls(rows, positives, none, predicted, squares, np.array(ratios, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodSummary:
+    """The rows of a period, or of a part of them, summed up for a `Monitor`.
+
+    Make one with `Monitor.summarize`. Summaries of parts (shards) of a period add up with ``+``, in any order, and go
+    to JSON and back with `to_dict` and `from_dict`.
+
+    Attributes
+    ----------
+    segments : mapping from str to SegmentSums
+        The sums of each segment; of rows without segments under the name "".
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> monitor = cs.Monitor()
+    >>> monitor.summarize([1, 0], [0.8, 0.3]) + monitor.summarize([1], [0.6])
+    PeriodSummary(3 rows, 2 positive)
+    """
+
+    segments: Mapping[str, SegmentSums]
+
+    def __add__(self, other: PeriodSummary) -> PeriodSummary:
+        if not isinstance(other, PeriodSummary):
+            return NotImplemented
+        if ("" in self.segments) != ("" in other.segments):
+            raise ValueError("expected both summaries with segments, or both without; found one of each")
+        merged = dict(self.segments)
+        for name, sums in other.segments.items():
+            merged[name] = merged[name] + sums if name in merged else sums
+        return PeriodSummary(MappingProxyType(dict(sorted(merged.items()))))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PeriodSummary) and self.to_dict() == other.to_dict()
+
+    @property
+    def total(self) -> SegmentSums:
+        """The sums over all rows."""
+        first, *others = self.segments.values()
+        for sums in others:
+            first = first + sums
+        return first
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the segments; empty without segments."""
+        return tuple(name for name in self.segments if name)
+
+    def to_dict(self) -> dict[str, list[int]]:
+        """Return a mapping from the name of each segment to its sums, ready for JSON."""
+        return {name: sums.to_list() for name, sums in self.segments.items()}
+
+    @classmethod
+    def from_dict(cls, segments: Any) -> PeriodSummary:
+        """Return the summary of `to_dict`; a ValueError if it cannot have written it."""
+        if not isinstance(segments, dict) or not segments or ("" in segments and len(segments) > 1):
+            raise ValueError(f"expected the sums of each segment, or of all rows under '', found {short(segments)}")
+        found = {name: SegmentSums.from_list(numbers) for name, numbers in sorted(segments.items())}
+        return cls(MappingProxyType(found))
+
+    def __repr__(self) -> str:
+        total = self.total
+        segments = f", {len(self.names)} segments" if self.names else ""
+        return f"PeriodSummary({total.rows:,} row{'s' * (total.rows != 1)}, {total.positives:,} positive{segments})"
+
+
+def summarize_period(sample: Sample, segment: str = "") -> PeriodSummary:
+    """Return the summary of rows of one segment, or without segments."""
+    return PeriodSummary(MappingProxyType({segment: SegmentSums.of(sample)}))
+
+
+def summarize_segments(y: np.ndarray, p: np.ndarray, segment: Any) -> PeriodSummary:
+    """Return the summary of rows in segments, `segment` being that of each row."""
+    import pandas as pd
+
+    entries = np.asarray(segment)
+    if entries.shape != p.shape:
+        raise ValueError(f"expected one segment a row, shape {p.shape}, found shape {entries.shape}")
+    number, found = pd.factorize(entries)
+    names = [segment_name(entry) for entry in found.tolist()]
+    if (number < 0).any():
+        raise ValueError(f"expected no missing segments, found one at row {int(np.argmin(number))}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"expected segments of different names, found {short(found.tolist())}")
+    rows = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
+    parts = {name: SegmentSums.of(Sample.from_rows(y[of], p[of])) for name, of in zip(names, rows, strict=True)}
+    return PeriodSummary(MappingProxyType(dict(sorted(parts.items()))))
+
+
+def segment_name(entry: Any) -> str:
+    """Return the name of a segment as text; it must not be empty."""
+    name = str(entry)
+    if entry is None or entry != entry or not name:
+        raise ValueError(f"expected the name of a segment, found {short(entry)}")
+    return name

@@ -1,0 +1,111 @@
+"""What monitors share: periods fed in turn, a restart, and a state that is saved and loaded."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from os import PathLike
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from calibstat.data.checks import is_whole, short
+from calibstat.monitoring.period_labels import Label, as_label, new_label
+from calibstat.monitoring.saved_state import read_state, write_state
+
+S = TypeVar("S")
+
+
+class PeriodsInTurn(ABC, Generic[S]):
+    """The summaries of periods in the order in which they were fed, and where new runs began.
+
+    They are the whole state: a loaded monitor is fed all of them again, which gives the same numbers to the last bit.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(self) -> None:
+        self._periods: dict[Label, S] = {}
+        self._starts = [0]  # the number of periods before each run
+
+    @property
+    def periods(self) -> tuple[Label, ...]:
+        """The periods fed so far, in turn; a date as text."""
+        return tuple(self._periods)
+
+    def summary(self, period: Any) -> S:
+        """Return the summary of a period that was fed."""
+        label = as_label(period)
+        if label not in self._periods:
+            raise ValueError(f"expected a period that was fed, found {short(period)}")
+        return self._periods[label]
+
+    def restart(self) -> None:
+        """Begin a new run, as of a new model: the promise holds for each run by itself. Earlier periods stay known."""
+        self._starts.append(len(self._periods))
+        self._begin()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the state to a JSON file, whole or not at all; a file that is there is replaced."""
+        periods = [[label, self._to_json(summary)] for label, summary in self._periods.items()]
+        write_state(path, self.kind, self._settings() | {"starts": self._starts, "periods": periods})
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Return the monitor of a saved state; going on gives the same numbers as without the interruption.
+
+        Raises
+        ------
+        ValueError
+            If the file is not the saved state of such a monitor.
+        """
+        state = read_state(path, cls.kind)
+        periods, starts = state.pop("periods"), state.pop("starts", None)
+        whole = isinstance(starts, list) and bool(starts) and starts[0] == 0 and all(is_whole(s, 0) for s in starts)
+        if not whole or sorted(starts) != starts or starts[-1] > len(periods):
+            raise ValueError(f"expected the numbers of periods before each run, found {short(starts)}")
+        monitor = cls._of_settings({k: v for k, v in state.items() if k not in ("kind", "version")})
+        for i, entry in enumerate(periods):
+            if not isinstance(entry, list) or len(entry) != 2:
+                raise ValueError(f"expected a period and its summary, found {short(entry)}")
+            for _ in range(starts[1:].count(i)):
+                monitor.restart()
+            monitor._feed(entry[0], cls._from_json(entry[1]))
+        for _ in range(starts[1:].count(len(periods))):
+            monitor.restart()
+        return monitor
+
+    def _feed(self, period: Any, summary: S) -> None:
+        """Take a summary as the next period."""
+        label = new_label(period, self._periods, len(self._periods))
+        self._add(label, summary)
+        self._periods[label] = summary
+
+    def _since_restart(self) -> tuple[tuple[Label, ...], list[S]]:
+        """The periods of the present run, and their summaries."""
+        first = self._starts[-1]
+        return self.periods[first:], list(self._periods.values())[first:]
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Begin a run."""
+
+    @abstractmethod
+    def _add(self, label: Label, summary: S) -> None:
+        """Check a summary and add it to the present run; where it raises nothing has changed."""
+
+    @abstractmethod
+    def _settings(self) -> dict[str, Any]:
+        """Return the settings, ready for JSON."""
+
+    @classmethod
+    @abstractmethod
+    def _of_settings(cls, settings: dict[str, Any]) -> Self:
+        """Return a new monitor of these settings."""
+
+    @staticmethod
+    @abstractmethod
+    def _to_json(summary: S) -> Any:
+        """Return a summary ready for JSON."""
+
+    @staticmethod
+    @abstractmethod
+    def _from_json(entry: Any) -> S:
+        """Return the summary; a ValueError if it is none."""

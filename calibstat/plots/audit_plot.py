@@ -1,0 +1,96 @@
+"""Audits of groups: errors with their intervals below each other, the groups that speak first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.inference.audit_results import Audit
+from calibstat.plots.style import POINT, Color, colors, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH = 7.5
+LINES = 40  # groups in one figure
+LETTERS, MOST_LETTERS = 32, 44  # of a name in one line, and of each line of a longer one
+ROWS_AT, P_AT = 44, 50  # points to the right of the axes at which the numbers of rows end, and the first p begins
+HUES = ("blue", "orange", "green", "purple", "brown", "pink", "grey")  # of models
+
+
+def plot_audit(found: Audit, ax: Axes | None) -> Axes:
+    """The error of each group, all rows at the top; those that speak in red."""
+    hue = colors()
+    return _plot([found], [""], [(hue["blue"], hue["red"])], ax)
+
+
+def plot_audits_of_models(found: Sequence[Audit], names: Sequence[str], ax: Axes | None) -> Axes:
+    """The errors of several models in each group, in their colours below each other."""
+    if any(each.names != found[0].names for each in found):
+        raise ValueError("expected audits of the same groups, found different ones")
+    hue = [colors()[HUES[k % len(HUES)]] for k in range(len(found))]
+    return _plot(found, names, [(each, each) for each in hue], ax)
+
+
+def _plot(found: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[Color, Color]], ax: Axes | None) -> Axes:
+    """Draw audits, each in a colour of groups that do not speak and one of those that do."""
+    first, shown = found[0], _shown(found)
+    names = [_in_lines(first.names[g]) for g in shown]
+    tall = 0.08 + 0.145 * max(len(found), *(1 + name.count("\n") for name in names), 1)
+    ax = new_axes(ax, height=1.7 + 0.2 * len(found) + tall * shown.size, width=WIDTH)
+    ax.axvline(0, color="black", linewidth=1, zorder=1)
+    if shown.size > 1:
+        ax.axhline(0.5, color=".6", linewidth=0.8)
+    size = 6.0 if len(found) == 1 else 4.5
+    for k, (each, model, (plain, strong)) in enumerate(zip(found, models, hues, strict=True)):
+        place = np.arange(shown.size) + 0.7 * ((k + 0.5) / len(found) - 0.5)
+        far = each.pvalue_adjusted[shown] <= each.level
+        for these, marker, hue, what in (
+            (~far, "o", plain, f"adjusted p > {each.level:g}"),
+            (far, "D", strong, f"adjusted p ≤ {each.level:g}"),
+        ):
+            g, y = shown[these], place[these]
+            ax.hlines(y, 100 * each.low[g], 100 * each.high[g], color=hue, linewidth=2.5, alpha=0.45)
+            label = f"{model}, {what}".removeprefix(", ")
+            if g.size:
+                style = {**POINT, "marker": marker, "markersize": size, "color": hue}
+                ax.plot(100 * each.error[g], y, label=label, **style)
+        for g, y in zip(shown, place, strict=True):
+            _beside(ax, P_AT, float(y), f"{each.pvalue_adjusted[g]:.2g}", plain if len(found) > 1 else None, "left")
+    for y, g in enumerate(shown):
+        _beside(ax, ROWS_AT, y, f"{first.rows[g]:,}", None, "right")
+    _beside(ax, ROWS_AT, -0.75, "rows", None, "right")
+    _beside(ax, P_AT, -0.75, "adjusted p", None, "left")
+    intervals = f"{100 * first.confidence_level:.4g}% intervals, all at once"
+    ax.plot([], [], color=".5", linewidth=2.5, alpha=0.6, label=intervals)
+    ax.set_yticks(np.arange(shown.size), names, fontsize="small", parse_math=False)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(shown.size - 0.4, -0.6)
+    ax.grid(visible=False, axis="y")
+    groups = f"{len(first.names):,} group{'s' * (len(first.names) > 1)}"
+    which = groups if shown.size == len(first.names) else f"{shown.size} of {groups}"
+    ax.set_xlabel(f"Observed − predicted, percentage points\nabove 0: predictions too low; {which}, n = {first.n:,}")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=1, fontsize="small", frameon=False)
+    return ax
+
+
+def _shown(found: Sequence[Audit]) -> np.ndarray:
+    """Return all rows and then the groups with the smallest p-values of any model."""
+    least = np.min([each.pvalue_adjusted for each in found], axis=0)
+    strongest = np.max([each.statistic for each in found], axis=0)
+    order = np.lexsort((-strongest, least))
+    return np.append(0, order[order != 0])[:LINES]
+
+
+def _in_lines(name: str) -> str:
+    """Give each condition of a long name a line of its own, and cut those that are very long."""
+    parts = [name] if len(name) <= LETTERS else name.split(" and ")
+    return "\nand ".join(part if len(part) <= MOST_LETTERS else f"{part[: MOST_LETTERS - 1]}…" for part in parts)
+
+
+def _beside(ax: Axes, at: float, y: float, text: str, color: Color | None, align: str) -> None:
+    """Write to the right of the axes, so many points away."""
+    where: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "xytext": (at, 0), "textcoords": "offset points"}
+    ax.annotate(text, (1, y), ha=align, va="center", fontsize="small", color=color or "black", **where)

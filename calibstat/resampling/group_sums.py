@@ -1,0 +1,104 @@
+"""Labels drawn given the predictions in packed words, counted in groups of rows that may overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.resampling.binary_labels import threshold
+from calibstat.resampling.schemes import Draws, Labels
+from calibstat.resampling.sources import GroupSums, OfLabels
+from calibstat.resampling.streams import GOLDEN, mix, stream
+from calibstat.resampling.threads import chunks, in_threads
+
+BITS = 64  # labels in a word
+TOGETHER = 32  # draws that are counted together, so that each mask is read once for all of them
+TILE = 1024  # words of labels that are counted together: those of all draws stay in the cache
+
+
+def packed(prediction: np.ndarray, stratum: np.ndarray, size: int, masks: Iterable[np.ndarray]) -> GroupSums:
+    """Return rows with these predictions in `size` strata, numbered from 0, and groups given by masks of shape (n,).
+
+    Each stratum begins with a new word. The seeded draws depend on the order of the rows within a stratum.
+    """
+    words = -(-np.bincount(stratum, minlength=size) // BITS)
+    edge = np.append(0, np.cumsum(words))
+    order = np.argsort(stratum, kind="stable")
+    first = np.append(0, np.cumsum(np.bincount(stratum, minlength=size)))[:-1]
+    place = np.empty(order.size, np.int64)
+    place[order] = np.arange(order.size) + (edge[:-1] * BITS - first)[stratum[order]]
+    return GroupSums(prediction, place, edge, np.stack([_words(mask, place, edge[-1]) for mask in masks]))
+
+
+def positives_of_rows(source: GroupSums, label: np.ndarray) -> np.ndarray:
+    """Return the rows with outcome 1 of each group and stratum, shape (G, S), of labels of shape (n,)."""
+    return _counted(_words(label, source.place, source.edge[-1])[None], source.masks, source.edge)[0]
+
+
+def positives_of_groups(source: GroupSums, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
+    """Return ``statistic(positives)`` of all resamples, a few at a time."""
+    limit = np.zeros(source.edge[-1] * BITS, np.uint64)
+    limit[source.place] = threshold(scheme.chances(source.prediction))
+
+    def replicates(first: int, last: int) -> np.ndarray:
+        labels = _labels(draws.key, int(stage), first, last, limit)
+        return statistic(_counted(labels, source.masks, source.edge))
+
+    return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs, TOGETHER), draws.n_jobs))
+
+
+def _words(mask: np.ndarray, place: np.ndarray, size: int) -> np.ndarray:
+    """Return one bit for each row, at its place in `size` words."""
+    bits = np.zeros(size * BITS, bool)
+    bits[place] = mask
+    return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _labels(key: np.uint64, stage: int, first: int, last: int, limit: np.ndarray) -> np.ndarray:
+    """Draw the labels of replicates first..last, each in words of 64; what adds up to a word becomes vector code."""
+    words = limit.size // 64
+    found = np.empty((last - first, words), np.uint64)
+    one = np.uint64(1)
+    for b in range(last - first):
+        state = np.uint64(stream(key, stage, first + b))
+        for w in range(words):
+            bits = np.uint64(0)
+            for k in range(64):
+                z = mix(state + (np.uint64(w * 64 + k) + one) * GOLDEN)
+                bits |= np.uint64((z >> one) < limit[w * 64 + k]) << np.uint64(k)
+            found[b, w] = bits
+    return found
+
+
+@jit
+def _counted(labels: np.ndarray, masks: np.ndarray, edge: np.ndarray) -> np.ndarray:
+    """Count the bits that labels, shape (B, W), share with masks, shape (G, W), in strata of words: (B, G, S)."""
+    draws, groups, strata = labels.shape[0], masks.shape[0], edge.size - 1
+    found = np.zeros((draws, groups, strata), np.int64)
+    for s in range(strata):
+        for begin in range(edge[s], edge[s + 1], TILE):
+            end = min(begin + TILE, edge[s + 1])
+            for g in range(groups):
+                mask = masks[g, begin:end]
+                for b in range(draws):
+                    found[b, g, s] += _shared_bits(labels[b, begin:end], mask)
+    return found
+
+
+@jit
+def _shared_bits(one: np.ndarray, other: np.ndarray) -> int:
+    """Count the bits that two sequences of words share; compilers know these steps as one instruction."""
+    found = np.uint64(0)
+    for w in range(one.size):
+        x = one[w] & other[w]
+        x -= (x >> np.uint64(1)) & np.uint64(0x5555555555555555)
+        x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+        x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+        found += (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
+    return int(found)

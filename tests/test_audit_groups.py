@@ -1,0 +1,112 @@
+"""The command `audit`, and groups in a report: what is printed and written is what the function says."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import COLUMNS, fails_with, plain_text, run
+
+import calibstat as cs
+from calibstat.cli.audit_groups import audit_of_report
+from calibstat.cli.lens_syntax import View, view
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.fixture(scope="module", name="people")
+def people_fixture():
+    p = RNG.random(600)
+    frame = pd.DataFrame(
+        {"sex": RNG.choice(["man", "woman"], 600), "age": RNG.integers(18, 90, 600), "p": p, "q": p**2}
+    )
+    frame["y"] = (RNG.random(600) < np.where(frame.age > 60, p**3, p)).astype(int)
+    frame["day"] = (pd.Timestamp("2016-01-30") + pd.to_timedelta(np.arange(600) // 8, "D")).strftime("%Y-%m-%d")
+    return frame
+
+
+@pytest.fixture(name="file")
+def file_fixture(people, tmp_path):
+    path = tmp_path / "people.csv"
+    people.to_csv(path, index=False)
+    return path
+
+
+def said(*arguments):
+    found = run(*arguments)
+    assert found.exit_code == 0, found.stderr
+    return plain_text(found.stdout)
+
+
+def test_an_audit_says_and_writes_what_the_function_says(file, people, tmp_path):
+    out = tmp_path / "out"
+    text = said("audit", file, *COLUMNS, "--by", "age", "--by", "sex", "--out", out, "--rng", 3, "--shape",
+                "--min-rows", 50, "--quantiles", 3, "--depth", 1, "--n-resamples", 99, "--level", 0.9)  # fmt: skip
+    found = cs.audit(people.y, people.p, people[["age", "sex"]], rng=3, shape=True, min_rows=50, n_quantiles=3, depth=1,
+                     n_resamples=99, confidence_level=0.9)  # fmt: skip
+    assert plain_text(str(found)) in text
+    assert "600 rows, 6 groups by age, sex, event: outcome 1." in text
+    table = pd.read_csv(out / "groups.csv")
+    pd.testing.assert_frame_equal(table, found.to_frame(), check_dtype=False)
+    assert repr(json.loads((out / "groups.json").read_text())) == repr({"p": found.to_dict()})
+    assert (out / "groups.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_several_models(file, people, tmp_path):
+    text = said("audit", file, *COLUMNS, "--prob", "q", "--by", "sex", "--out", tmp_path / "out")
+    found = cs.audit(people.y, {"p": people.p, "q": people.q}, people[["sex"]], rng=0)
+    for name, each in found.items():
+        assert f"{name}. {plain_text(str(each))}" in text
+    table = pd.read_csv(tmp_path / "out" / "groups.csv")
+    assert table.model.tolist() == ["p"] * 3 + ["q"] * 3
+    assert table.pvalue_adjusted.tolist() == [p for each in found.values() for p in each.to_frame().pvalue_adjusted]
+
+
+def test_dates_are_cut_into_months(file):
+    text = said("audit", file, *COLUMNS, "--by", "day", "--n-resamples", 99)
+    assert "600 rows, 4 groups by day" in text  # February to April, and all rows
+    assert "Left out: 1 level of fewer than 30 rows" in text
+
+
+def test_classes(zoo, predictions):
+    names = pd.read_csv(zoo).columns
+    text = said("audit", zoo, "--label", "y", "--prob", "p_*", "--by", names[-1], "--lens", "top_label")
+    assert "lens top_label" in text
+    assert f"{predictions.n:,} rows" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (["--by", "sez"], ("expected one column 'sez' for --by; the file has sex, age",)),
+        (["--by", "sex", "--by", "sex"], ("expected different columns for --by",)),
+        (["--by", "sex", "--lens", "top_label"], ("--lens top_label",)),
+        (["--by", "sex", "--depth", "0"], ("expected depth to be a whole number of at least 1",)),
+    ],
+)
+def test_errors_are_one_line(file, options, parts):
+    fails_with(run("audit", file, *COLUMNS, *options), *parts)
+
+
+def test_a_report_by_groups(file, people, tmp_path, monkeypatch):
+    monkeypatch.setattr(View, "all_measures", lambda self: ["ece"])
+    out = tmp_path / "out"
+    text = said("report", file, *COLUMNS, "--by", "age", "--by", "sex", "--out", out)
+    found = cs.audit(people.y, people.p, people[["age", "sex"]], rng=0)
+    assert plain_text(str(found)) in text
+    assert repr(json.loads((out / "report.json").read_text())["groups"]) == repr(found.to_dict())
+    assert pd.read_csv(out / "groups.csv").group.tolist() == found.to_frame().group.tolist()
+    assert (out / "groups.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("lens", "seen"),
+    [(None, "lens top_label"), ("one_class:dog", "lens one_class:dog"), ("class_wise", "lens top_label")],
+)
+def test_a_report_of_classes_by_groups(zoo, predictions, lens, seen):
+    """Through a lens that shows several events it is that of the most likely class."""
+    data = replace(predictions, names=("cat", "dog", "hen"))
+    found = audit_of_report(zoo, "y", ["p_*"], ["p_hen"], view(data, lens), 0)
+    assert found.lens == seen
+    assert found.n == 120

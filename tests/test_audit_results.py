@@ -1,0 +1,118 @@
+"""What an audit says: the groups that speak, sorted, in words, and a table."""
+
+import numpy as np
+import pytest
+
+import calibstat as cs
+from calibstat.inference.audit_results import Audit, _least, _percent, _points
+
+
+def made(adjusted, root=None, slope=None, **changes):
+    size = len(adjusted)
+    of = lambda *values: np.resize(np.array(values, float), size)  # noqa: E731
+    given = {
+        "names": ("all rows", "sex = woman", "sex = man", "age > 60")[:size],
+        "rows": np.array([1000, 412, 588, 1])[:size],
+        "predicted": of(0.12, 0.123), "observed": of(0.13, 0.19), "error": of(0.01, 0.067),
+        "low": of(-0.0123, 0.0317), "high": of(0.0345, 0.091),
+        "root": np.linspace(1, 2, size) if root is None else np.array(root),
+        "slope": None if slope is None else np.array(slope),
+        "pvalue": np.array(adjusted) / 2, "pvalue_adjusted": np.array(adjusted), "null_hypothesis": "all is well.",
+        "lens": "event: outcome 1", "left_out": "", "n": 1000, "n_resamples": 999, "confidence_level": 0.95,
+    }  # fmt: skip
+    return Audit(**(given | changes))
+
+
+def test_found_is_sorted_by_p_and_then_by_the_root():
+    found = made([0.05, 0.004, 0.2, 0.004], root=[1.0, 3.0, 0.5, -4.0])
+    assert found.found.tolist() == [3, 1, 0]  # .05 is small enough
+    assert found.order.tolist() == [3, 1, 0, 2]
+    assert made([0.05, 0.004, 0.2, 0.004], root=[1, 3, 0, -4], slope=[0, 9, 0, 0]).found.tolist() == [1, 3, 0]
+    assert made([0.06, 0.2]).found.tolist() == []
+    assert made([0.06, 0.2], confidence_level=0.9).found.tolist() == [0]
+
+
+def test_frame_is_sorted_likewise():
+    frame = made([0.05, 0.004, 0.2, 0.004], root=[1.0, 3.0, 0.5, -4.0]).to_frame()
+    assert frame.group.tolist() == ["age > 60", "sex = woman", "all rows", "sex = man"]
+    assert "slope" not in frame
+    assert frame.rows.tolist() == [1, 412, 1000, 588]
+    assert "slope" in made([0.1], slope=[2.0]).to_frame()
+
+
+def test_sentences():
+    found = made([0.5, 0.0041], root=[0.5, 4.0])
+    assert found.sentence(1) == (
+        "sex = woman (412 rows): predicted 12 %, observed 19 %, adjusted p = 0.0041; at least 3.1 points too low"
+    )
+    lines = str(found).splitlines()
+    assert lines[0] == "1 of 2 groups speaks against the predictions:"
+    assert lines[1] == f"  {found.sentence(1)}."
+    assert lines[2] == (
+        "For comparison, all rows (1,000 rows): predicted 12 %, observed 13 %, adjusted p = 0.5; "
+        "mean error between −1.3 and +3.5 points."
+    )
+    assert "3 points too high" in made([0.01], low=np.array([-0.5]), high=np.array([-0.03])).claim(0)
+    assert made([0.01], root=[np.inf]).claim(0).startswith("an observed outcome had probability 0, ")
+    assert made([0.01], root=[1.0], slope=[-3.0]).claim(0).endswith("points, over-confident")
+    assert made([0.01], root=[1.0], slope=[3.0]).claim(0).endswith("points, under-confident")
+    assert "confident" not in made([0.01], root=[3.5], slope=[3.0]).claim(0)
+    assert "confident" not in made([0.06], root=[1.0], slope=[2.0]).claim(0)
+    assert "bias and slope" in str(made([0.01], root=[1.0], slope=[-3.0]))
+
+
+def test_no_group_speaks():
+    found = str(made([0.5, 0.08], root=[0.5, 2.5])).splitlines()
+    assert found[0] == (
+        "No group speaks: nothing against the predictions in any of 2 groups, as far as 1,000 rows can show. Nearest: "
+        "sex = woman, adjusted p = 0.08."
+    )
+    assert found[1].startswith("For comparison, all rows")
+
+
+def test_too_few_draws_are_said():
+    """The smallest p-value of B draws is 1 / (B + 1): 1 / 20 is small enough, 1 / 19 is not."""
+    assert made([0.5], n_resamples=19).answer.startswith("No group speaks")
+    assert made([0.5], n_resamples=18).answer == "No group can speak: with 18 draws no p-value is as small as 0.05."
+    assert made([0.01], n_resamples=99, confidence_level=0.99).answer.startswith("1 of 1 group speaks")
+
+
+def test_many_groups_are_cut():
+    size = 14
+    names = tuple(f"g{k}" for k in range(size))
+    text = str(made([0.01] * size, names=names, rows=np.full(size, 40), root=np.arange(size, 0, -1.0)))
+    assert "14 of 14 groups speak " in text
+    assert "and 4 more, in to_frame()" in text
+    assert "g9 " in text
+    assert "g10 " not in text
+
+
+def test_what_was_left_out_is_said():
+    assert "Left out: 2 levels of fewer than 30 rows." in str(made([0.5], left_out="2 levels of fewer than 30 rows"))
+    assert "Left out" not in str(made([0.5]))
+
+
+@pytest.mark.parametrize(
+    ("share", "gap", "text"),
+    [
+        (0.123, 0.07, "12 %"),
+        (0.123, 0.007, "12.3 %"),
+        (0.0004, 0.0003, "0.04 %"),
+        (1, 0, "100 %"),
+        (0, 1e-9, "0.0000 %"),
+    ],
+)
+def test_percentages(share, gap, text):
+    assert _percent(share, gap) == text
+
+
+def test_bounds_are_never_overstated():
+    assert [_least(x) for x in (0.0317, 0.03, 0.1299, 0.01)] == ["3.1 points", "3 points", "12 points", "1 point"]
+    assert [_points(x, -1) for x in (-0.0123, 0.0)] == ["−1.3", "0"]
+    assert [_points(x, 1) for x in (0.0345, -0.0123, 1.0)] == ["+3.5", "−1.2", "+100"]
+
+
+def test_results_of_an_audit_are_read_only():
+    found = cs.audit([0, 1], [0.3, 0.4], [True, False], n_resamples=9, rng=1)
+    with pytest.raises(ValueError, match="read-only"):
+        found.root[0] = 1

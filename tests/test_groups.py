@@ -1,0 +1,155 @@
+"""Groups of rows: levels and their intersections, masks, duplicates, and what is wrong with them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibstat.data.groups import as_groups
+
+FRAME = pd.DataFrame({"sex": ["man", "woman"] * 4, "age": [20, 20, 30, 30, 40, 40, 50, 50], "one": 1})
+
+
+def made(groups, n=8, depth=2, min_rows=1, n_quantiles=2):
+    return as_groups(groups, n, depth=depth, min_rows=min_rows, n_quantiles=n_quantiles)
+
+
+def rows_of(found):
+    return {name: np.flatnonzero(mask).tolist() for name, mask in zip(found.names, found.masks(), strict=True)}
+
+
+def test_levels_and_intersections():
+    found = made(FRAME)
+    assert rows_of(found) == {
+        "all rows": list(range(8)),
+        "sex = man": [0, 2, 4, 6], "sex = woman": [1, 3, 5, 7],
+        "age <= 30": [0, 1, 2, 3], "age > 30": [4, 5, 6, 7],
+        "sex = man and age <= 30": [0, 2], "sex = man and age > 30": [4, 6],
+        "sex = woman and age <= 30": [1, 3], "sex = woman and age > 30": [5, 7],
+    }  # fmt: skip
+    assert found.left_out == "5 with the same rows as another group"  # one = 1, and it with each of four levels
+
+
+def test_depth():
+    frame = pd.DataFrame({name: np.arange(8) >> k & 1 for k, name in enumerate("abc")})
+    for depth, size in ((1, 7), (2, 19), (3, 27), (9, 27)):  # 3^3 choices of one of two levels or neither
+        assert len(made(frame, depth=depth).names) == size
+    assert rows_of(made(frame, depth=3))["a = 1 and b = 1 and c = 0"] == [3]
+
+
+def test_few_rows_make_no_group():
+    frame = pd.DataFrame({"a": [0, 0, 0, 0, 0, 1, 1, 2], "b": [0, 0, 0, 1, 1, 1, 1, 1]})
+    found = made(frame, min_rows=2, n_quantiles=3)
+    # of levels a = 2; of intersections none with it, a = 1 and b = 0 is empty
+    assert list(found.names[1:]) == ["a = 0", "a = 1", "b = 0", "b = 1", "a = 0 and b = 1"]
+    assert found.left_out == "1 level of fewer than 2 rows; 2 with the same rows as another group"
+    found = made(frame, min_rows=3, n_quantiles=3)
+    assert found.left_out.startswith("2 levels and 1 intersection of fewer than 3 rows")
+
+
+def test_a_column_of_names_makes_no_groups():
+    """Of 50,000 different names none has two rows: no time is spent on them, and their number is said."""
+    frame = pd.DataFrame({"name": [f"person {k}" for k in range(50_000)], "sex": ["man", "woman"] * 25_000})
+    found = made(frame, n=50_000, min_rows=2)
+    assert found.names == ("all rows", "sex = man", "sex = woman")
+    assert found.left_out == "50,000 levels of fewer than 2 rows"
+
+
+def test_constant_columns_leave_all_rows():
+    assert made(FRAME[["one"]]).names == ("all rows",)
+
+
+@pytest.mark.parametrize(
+    ("groups", "names"),
+    [
+        ({"a": [True] * 4 + [False] * 4, 3: np.arange(8) > 5}, ("all rows", "a", "3")),
+        (np.arange(8) > 5, ("all rows", "group 0")),
+        (np.stack([np.arange(8) > 5, np.arange(8) < 9, np.arange(8) < 2], axis=1), ("all rows", "group 0", "group 2")),
+        ({"all rows": np.full(8, True)}, ("all rows",)),
+        (pd.Series(np.arange(8) > 5), ("all rows", "group 0")),
+    ],
+)
+def test_masks(groups, names):
+    assert made(groups, min_rows=5).names == names  # masks may be of any size
+
+
+class Column:
+    """A column of another library: no more than an array and the name of its type."""
+
+    def __init__(self, values, dtype):
+        self.values, self.dtype = np.asarray(values), dtype
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+class Frame:
+    """A data frame of another library, as far as groups need one."""
+
+    columns = ("sex", "age")
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, name):
+        return Column(FRAME[name].to_numpy(), "Categorical(ordering='physical')" if name == "sex" else "Int64")
+
+
+def test_frames_of_other_libraries():
+    assert rows_of(made(Frame())) == rows_of(made(FRAME[["sex", "age"]]))
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"age": np.arange(8)}, "expected a boolean mask of group 'age', found int64 of shape .8,.; put features into"),
+        ({"a": np.ones((8, 1), bool)}, "expected a boolean mask of group 'a', found bool of shape .8, 1."),
+        ({"a": [True]}, "expected 8 rows in the mask of group 'a', found 1"),
+        ({"a": np.zeros(8, bool)}, "expected a row or more in group 'a', found none"),
+        ({1: np.ones(8, bool), "1": np.ones(8, bool)}, "expected different names of groups"),
+        ({"all rows": np.arange(8) > 2}, "expected another name than 'all rows'"),
+        ({}, "expected one group or more, found none"),
+        (np.zeros((8, 0), bool), "expected one group or more, found none"),
+        (FRAME["sex"], "expected groups, boolean masks of shape .n,. or .n, G., found .* put features into a data"),
+        (np.ones(7, bool), "expected 8 rows in the mask of group 'group 0', found 7"),
+        (FRAME[:3], "expected one row of groups for each outcome, found 3 rows and 8 outcomes"),
+        (FRAME[[]], "expected a data frame with a column of features, found none"),
+        (pd.concat([FRAME, FRAME], axis=1), "expected columns of different names, found 'sex' more than once"),
+    ],
+)
+def test_errors(groups, message):
+    with pytest.raises(ValueError, match=message):
+        made(groups)
+
+
+@pytest.mark.parametrize(("name", "value"), [("depth", 0), ("min_rows", 0), ("n_quantiles", 1), ("depth", 1.5)])
+def test_wrong_options(name, value):
+    with pytest.raises(ValueError, match=f"expected {name} to be a whole number"):
+        made(FRAME, **{name: value})
+
+
+@settings(max_examples=50)
+@given(st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=1, max_size=20), st.integers(1, 5))
+def test_every_intersection_that_is_large_enough(table, min_rows):
+    """As found by going through all conditions on at most two columns."""
+    frame = pd.DataFrame(table, columns=list("abc"))
+    found = rows_of(made(frame, n=len(table), min_rows=min_rows, n_quantiles=3))
+    assert len({tuple(rows) for rows in found.values()}) == len(found)
+    wanted = {tuple(range(len(table)))}
+    for i in range(3):
+        for j in range(3):
+            for u in range(3):
+                for v in range(3):
+                    rows = tuple(k for k, row in enumerate(table) if row[i] == u and row[j] == v)
+                    wanted |= {rows} if len(rows) >= min_rows else set()
+    assert {tuple(rows) for rows in found.values()} == wanted
+
+
+def test_membership():
+    """Equal for rows in the same groups, and different for others."""
+    found = made(FRAME)
+    number = found.membership()
+    assert number[0] == number[2] != number[4]
+    assert len(set(number.tolist())) == 4
+    assert [mask.tolist() for mask in found.masks(slice(None, None, -1))][1] == [False, True] * 4

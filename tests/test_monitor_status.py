@@ -1,0 +1,80 @@
+"""What a monitor says: the alarm, its likely start, both promises and the regime, in words."""
+
+import re
+
+import numpy as np
+
+import calibstat as cs
+
+
+def fed(change=40, last=60, **settings):
+    monitor = cs.Monitor(**settings)
+    for day in range(1, last + 1):
+        y, p = cs.generators.temperature(1 if day <= change else 1.5).sample(100, rng=day)
+        monitor.update(y, p, period=f"2026-{day // 29 + 1:02}-{day % 29 + 1:02}")
+    return monitor
+
+
+def test_an_alarm_in_words():
+    text = str(fed().status())
+    assert text.splitlines()[0] == "Alarm in period 2026-02-17, number 45 of 60."
+    assert re.search(
+        r"^Likely start: period \S+ \(90 % range \S+ to \S+\): predictions over-confident, with true log-odds about "
+        r"0\.67 times the predicted ones\. To period \S+: [\d,]+ rows, predicted 0\.\d+, observed 0\.\d+\.$",
+        text,
+        flags=re.MULTILINE,
+    )
+    assert "Chance that this monitor ever raises a false alarm: at most 5 %." in text
+    assert re.search(
+        r"Observed minus predicted: \+0\.000657 over 6,000 rows, 95 % confidence sequence -\S+ to \+", text
+    )
+    assert text.endswith("Each of these two promises holds by itself, not both together.")
+
+
+def test_no_alarm_in_words():
+    text = str(fed(change=99, last=5, alpha=0.01).status())
+    assert text.startswith("No alarm in 5 periods, 500 rows.\nEvidence 0.")
+    assert "raising an alarm at 100; p-value valid at any time: " in text
+    assert "at most 1 %" in text
+    assert str(cs.Monitor().status()).startswith("No period so far. Chance")
+
+
+def test_run_length_in_words():
+    text = str(fed(arl=200).status())
+    assert re.search(r"It is the latest of \d+ alarms\.", text)
+    assert "False alarms come on average at least 200 periods apart; in the long run one is certain." in text
+    assert "p-value" not in text
+
+
+def test_impossible_outcomes_in_words():
+    monitor = cs.Monitor()
+    monitor.update([1], [0.0])
+    text = str(monitor.status())
+    assert text.startswith("Alarm in period 1 of 1.\nLikely start: period 1: outcomes of probability 0 were observed.")
+    assert "1 outcome was observed that had probability 0." in text
+
+
+def test_a_row_for_each_period():
+    monitor = fed()
+    frame = monitor.to_frame()
+    assert list(frame.columns) == [
+        "period",
+        "count",
+        "mean_prediction",
+        "frequency",
+        "evidence",
+        "gap",
+        "gap_low",
+        "gap_high",
+        "alarm",
+    ]
+    assert (frame["count"] == 100).all()
+    y, p = cs.generators.temperature(1).sample(100, rng=1)
+    assert frame["frequency"].iloc[0] == y.mean()
+    np.testing.assert_allclose(frame["mean_prediction"].iloc[0], p.mean(), rtol=1e-9)
+    assert frame["period"].tolist() == list(monitor.periods)
+    assert frame.loc[frame["alarm"], "period"].tolist() == list(monitor.alarms)
+    assert frame["evidence"].iloc[-1] == monitor.evidence
+    assert (frame["gap_low"] <= frame["gap"]).all()
+    assert (frame["gap"] <= frame["gap_high"]).all()
+    assert np.ptp(frame["gap_high"] - frame["gap_low"]) > 0
