@@ -11,8 +11,11 @@ from calibstat.classical.hosmer_lemeshow import hosmer_lemeshow
 from calibstat.classical.skce_tests import kernel_calibration_test
 from calibstat.classical.spiegelhalter import spiegelhalter
 from calibstat.classical.t_cal import t_cal
+from calibstat.classical.validate import validate
 from calibstat.data import lenses
+from calibstat.data.estimators import predict
 from calibstat.data.lenses import LENSES, Lens
+from calibstat.data.logits import from_logits
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.generators import GENERATORS
@@ -26,6 +29,7 @@ from calibstat.inference.equivalence_test import equivalence_test
 from calibstat.inference.estimate import detail, estimate, expected_calibration_error
 from calibstat.inference.gce_family import gce_family
 from calibstat.inference.generalization_gap import generalization_gap
+from calibstat.inference.net_benefit_curve import net_benefit
 from calibstat.inference.reliability import reliability
 from calibstat.inference.sharpness import sharpness
 from calibstat.inference.summarize import summarize
@@ -35,11 +39,13 @@ from calibstat.monitoring.brier_monitor import BrierMonitor
 from calibstat.monitoring.monitor import Monitor
 from calibstat.planning.power import power
 from calibstat.planning.sample_size import sample_size
+from calibstat.result import Result, drawn_by
 
 if TYPE_CHECKING:
     from calibstat import recalibration, study
     from calibstat.plots.plot import plot
     from calibstat.plots.sklearn_display import ReliabilityDisplay
+    from calibstat.reporting.report import report
 
 __all__ = [
     "GENERATORS",
@@ -65,6 +71,7 @@ __all__ = [
     "equivalence_test",
     "estimate",
     "expected_calibration_error",
+    "from_logits",
     "gce_family",
     "generalization_gap",
     "generators",
@@ -75,18 +82,26 @@ __all__ = [
     "lenses",
     "measure",
     "measures",
+    "net_benefit",
     "plot",
     "power",
+    "predict",
     "recalibration",
     "reliability",
+    "report",
     "sample_size",
     "sharpness",
     "spiegelhalter",
     "study",
     "summarize",
     "t_cal",
+    "validate",
 ]
-LATE = {"ReliabilityDisplay": "calibstat.plots.sklearn_display", "plot": "calibstat.plots.plot"}
+LATE = {
+    "ReliabilityDisplay": "calibstat.plots.sklearn_display",
+    "plot": "calibstat.plots.plot",
+    "report": "calibstat.reporting.report",
+}
 __version__ = "0.1.0"  # the one place: pyproject.toml reads it here
 
 
@@ -102,3 +117,11 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """Name what is public, and no module that was only loaded."""
     return [*__all__]
+
+
+def _picture(result: Result) -> str:
+    """Draw a result for a notebook; pictures are loaded when the first is drawn."""
+    return str(import_module("calibstat.plots.inline_svg").picture_of_result(result))
+
+
+drawn_by(_picture)

@@ -1,29 +1,61 @@
-"""Base class of all results, with conversion to a dictionary and to a data frame."""
+"""Base class of all results, with conversion to a dictionary, to a data frame and to HTML."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.data.checks import short
+
 if TYPE_CHECKING:
     import pandas as pd
 
+LONGEST = 60  # characters of a field in a repr
+
 
 def plain_values(value: Any) -> Any:
-    """Convert results, arrays, tuples and NumPy scalars, also nested ones, to types that JSON has."""
+    """Convert results, arrays, tuples and NumPy scalars, also nested ones, to what JSON has a literal for.
+
+    A missing number (nan) becomes None, an infinite one the text "Infinity" or "-Infinity", of which ``float`` makes
+    the number again. Results and dictionaries within dictionaries are joined to them, with dots in their keys.
+    """
     if isinstance(value, Result):
         return value.to_dict()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
+    if isinstance(value, np.ndarray | np.generic):
+        return plain_values(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else f"{'-' * (value < 0)}Infinity"
     if isinstance(value, dict):
-        return {key: plain_values(entry) for key, entry in value.items()}
+        return _joined({str(key): plain_values(entry) for key, entry in value.items()})
     if isinstance(value, tuple | list):
         return [plain_values(entry) for entry in value]
     return value
+
+
+def _joined(values: dict[str, Any]) -> dict[str, Any]:
+    """Return a dictionary in which no value is a dictionary: their entries are its own, named ``key.inner_key``."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        inner = {f"{key}.{name}": entry for name, entry in value.items()} if isinstance(value, dict) else {}
+        found |= inner or {key: value}  # an empty one stays
+    return found
+
+
+def _short(value: Any) -> str:
+    """Return the repr of a field: a number with six digits, and what is long by its kind and size."""
+    if isinstance(value, np.ndarray):
+        return f"<array of shape {value.shape}>"
+    if isinstance(value, Result):
+        return f"<{type(value).__name__}>"
+    if isinstance(value, dict | tuple | list) and len(repr(value)) > LONGEST:
+        return f"<{type(value).__name__} of {len(value)}>"
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    return short(value, LONGEST)
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
@@ -36,12 +68,82 @@ def read_only(array: np.ndarray) -> np.ndarray:
 class Result:
     """A frozen result of a function of calibstat."""
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """Give every result the short repr: a dataclass writes its own, with all arrays, unless its class has one."""
+        super().__init_subclass__(**settings)
+        cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """Name the fields with their values, long ones by their kind and size; ``print`` says what they mean."""
+        return f"{type(self).__name__}({', '.join(f'{f.name}={_short(getattr(self, f.name))}' for f in fields(self))})"
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain Python values, ready for JSON; nested results become dictionaries."""
-        return {field.name: plain_values(getattr(self, field.name)) for field in fields(self)}
+        """Return the fields as plain Python values that JSON has: a flat dictionary.
+
+        The fields of a result within it have its name and a dot before theirs, such as "slope_test.pvalue"; several
+        results are a list of dictionaries. nan becomes None, infinity the text "Infinity" or "-Infinity".
+        """
+        return _joined({each.name: plain_values(getattr(self, each.name)) for each in fields(self)})
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the scalar fields as a data frame of one row."""
+        """Return the scalar fields as a data frame of one row, also those of results within it."""
         import pandas as pd
 
-        return pd.DataFrame([{k: v for k, v in self.to_dict().items() if not isinstance(v, list | dict)}])
+        return pd.DataFrame([_scalars(self)])
+
+    def _repr_html_(self) -> str:
+        """Return the picture, the printed words and the table, for notebooks."""
+        from calibstat.output.fragments import page_of_result
+
+        words = str(self) if type(self).__str__ is not object.__str__ else type(self).__name__
+        return page_of_result(words, self.to_frame(), picture(self))
+
+
+def _scalars(result: Result) -> dict[str, Any]:
+    """Return the scalar fields of a result and of those within it, infinite and missing numbers as they are."""
+    found: dict[str, Any] = {}
+    for each in fields(result):
+        value = getattr(result, each.name)
+        if isinstance(value, Result):
+            found |= {f"{each.name}.{name}": entry for name, entry in _scalars(value).items()}
+        elif not isinstance(value, np.ndarray | dict | list | tuple):
+            found[each.name] = value
+    return found
+
+
+def picture(result: Result) -> str:
+    """Return the picture of a result as SVG, or nothing."""
+    return _DRAW[0](result)
+
+
+def drawn_by(draw: Callable[[Result], str]) -> None:
+    """Let this function make the pictures of results: plots know results, and not the other way round."""
+    _DRAW[:] = [draw]
+
+
+_DRAW: list[Callable[[Result], str]] = [lambda result: ""]
+
+
+@dataclass(frozen=True)
+class NotedResult(Result):
+    """A result on outcomes and predictions, with a note if these look wrong.
+
+    Attributes
+    ----------
+    note : str
+        In one sentence, that the predictions look reversed, if they do; it is printed after the result. Else empty.
+    """
+
+    note: str = field(default="", kw_only=True)
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """Let what every such result prints end with its note."""
+        super().__init_subclass__(**settings)
+        if "__str__" not in vars(cls):
+            return
+        said = cls.__str__
+
+        def with_note(self: NotedResult) -> str:
+            return f"{said(self)}\n{self.note}" if self.note else said(self)
+
+        cls.__str__ = with_note  # type: ignore[assignment, method-assign]

@@ -170,7 +170,8 @@ class Bands:
             method = METHODS[name]
             key = repr(method.options)
             if key not in made:
-                made[key] = reliability(sample, rng=rng, n_resamples=RESAMPLES, level=CONFIDENCE, **method.options)
+                asked = {"n_resamples": RESAMPLES, "level": CONFIDENCE, "interval": False, **method.options}
+                made[key] = reliability(sample, rng=rng, **asked)
             answers += [float(part) for part in method.ask(made[key], self.model, v, chance)]
         return answers
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import calibstat
 
 ROOT = Path(calibstat.__file__).parent
-LAYERS = ["compiled", "data", "measures", "result", "resampling", "generators", "inference", "classical", "planning"]
-LAYERS += ["output", "monitoring", "recalibration", "plots", "study", "__init__", "cli"]
+LAYERS = ["compiled", "data", "measures", "output", "result", "resampling", "generators", "inference", "classical"]
+LAYERS += ["planning", "monitoring", "recalibration", "plots", "reporting", "study", "__init__", "cli"]
 
 
 def sources():

@@ -112,7 +112,11 @@ def overlapping(figure):
             boxes[f"legend {k}"] = ax.get_legend().get_window_extent()
             if ax.axison:
                 boxes[f"axes {k}"] = ax.get_window_extent()
-    for name, artist in (("x", figure._supxlabel), ("y", figure._supylabel), *enumerate(figure.legends)):
+    for name, artist in (
+        ("x", figure._supxlabel),
+        ("y", figure._supylabel),
+        *enumerate([*figure.legends, *figure.texts]),
+    ):
         if artist is not None:
             boxes[f"figure {name}"] = artist.get_window_extent()
     return [

@@ -11,8 +11,8 @@ from command_line import COLUMNS, FAST, PATTERN, fails_with, plain_text, run
 from typer.testing import CliRunner
 
 import calibstat as cs
-from calibstat.cli import wording
 from calibstat.cli.app import app
+from calibstat.output import wording
 
 
 def test_version():
@@ -163,10 +163,6 @@ def test_unknown_measure(csv):
 def test_bad_arguments(csv, arguments):
     command, *options = arguments
     fails_with(run(command, csv, *COLUMNS, *options), "calibstat")
-
-
-def test_folder_that_is_a_file(csv):
-    fails_with(run("report", csv, *COLUMNS, "--out", csv), csv.name)
 
 
 def test_missing_option_is_a_usage_error(csv):

@@ -14,7 +14,7 @@ from package_sources import LAYERS, ROOT, sources
 
 import calibstat
 
-LATE = ["statsmodels", "seaborn", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich"]
+LATE = ["statsmodels", "seaborn", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich", "jinja2"]
 RANDOM = {
     "resampling/streams.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
     "generators/distributions.py": {None: {"Generator", "SeedSequence"}},  # types only
@@ -43,6 +43,7 @@ ELSEWHERE = {  # source files with nothing to test by themselves, and the test f
 ACROSS = {  # test files about a claim that no single source file makes
     "test_architecture.py",
     "test_docs.py",
+    "test_first_use.py",
     "test_inequalities_between_measures.py",
     "test_infinite_draws_give_no_nan.py",
     "test_level_and_coverage_of_every_measure.py",
@@ -51,6 +52,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_simulations.py",
     "test_user_defined_measure_of_classes.py",
     "test_user_defined_measures.py",
+    "test_wrong_input.py",
 }
 LONGEST_TEST = 400
 

@@ -209,11 +209,11 @@ def test_models():
     assert list(found) == ["one", "2"]
     for name, each in (("one", p), ("2", p**2)):
         assert repr(found[name].to_dict()) == repr(cs.audit(y, each, groups, rng=1).to_dict())
-    with pytest.raises(ValueError, match="expected different names of models"):
+    with pytest.raises(ValueError, match="expected different names of one or more models"):
         cs.audit(y, {"2": p, 2: p}, groups)
     with pytest.raises(ValueError, match=r"found 1.5 in y_prob at row 3 \(of 'two'\)"):
         cs.audit(y, {"one": p, "two": np.where(np.arange(600) == 3, 1.5, p)}, groups)
-    with pytest.raises(ValueError, match="found an empty one"):
+    with pytest.raises(ValueError, match="names of one or more models, found none"):
         cs.audit(y, {}, groups)
 
 

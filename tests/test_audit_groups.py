@@ -1,7 +1,6 @@
-"""The command `audit`, and groups in a report: what is printed and written is what the function says."""
+"""The command `audit`: what is printed and written is what the function says."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,8 +8,6 @@ import pytest
 from command_line import COLUMNS, fails_with, plain_text, run
 
 import calibstat as cs
-from calibstat.cli.audit_groups import audit_of_report
-from calibstat.cli.lens_syntax import View, view
 
 RNG = np.random.default_rng(5)
 
@@ -87,26 +84,3 @@ def test_classes(zoo, predictions):
 )
 def test_errors_are_one_line(file, options, parts):
     fails_with(run("audit", file, *COLUMNS, *options), *parts)
-
-
-def test_a_report_by_groups(file, people, tmp_path, monkeypatch):
-    monkeypatch.setattr(View, "all_measures", lambda self: ["ece"])
-    out = tmp_path / "out"
-    text = said("report", file, *COLUMNS, "--by", "age", "--by", "sex", "--out", out)
-    found = cs.audit(people.y, people.p, people[["age", "sex"]], rng=0)
-    assert plain_text(str(found)) in text
-    assert repr(json.loads((out / "report.json").read_text())["groups"]) == repr(found.to_dict())
-    assert pd.read_csv(out / "groups.csv").group.tolist() == found.to_frame().group.tolist()
-    assert (out / "groups.png").exists()
-
-
-@pytest.mark.parametrize(
-    ("lens", "seen"),
-    [(None, "lens top_label"), ("one_class:dog", "lens one_class:dog"), ("class_wise", "lens top_label")],
-)
-def test_a_report_of_classes_by_groups(zoo, predictions, lens, seen):
-    """Through a lens that shows several events it is that of the most likely class."""
-    data = replace(predictions, names=("cat", "dog", "hen"))
-    found = audit_of_report(zoo, "y", ["p_*"], ["p_hen"], view(data, lens), 0)
-    assert found.lens == seen
-    assert found.n == 120

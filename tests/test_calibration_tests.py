@@ -114,7 +114,7 @@ def test_errors():
         cs.calibration_test([1, 0], [0.4, 0.6], bins=3)
     with pytest.raises(ValueError, match="a Sample alone"):
         cs.calibration_test(weighted, [0.1, 0.2])
-    with pytest.raises(ValueError, match="found one array"):
+    with pytest.raises(ValueError, match="found one list"):
         cs.calibration_test([1, 0])
 
 

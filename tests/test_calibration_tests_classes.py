@@ -83,7 +83,7 @@ def test_what_a_class_wise_test_says():
     frame = found.to_frame()
     assert frame["class"].tolist() == ["a", "b", "c"]
     assert frame["pvalue_holm"].tolist() == found.pvalue_holm.tolist()
-    assert json.loads(json.dumps(found.to_dict()))["overall"]["pvalue"] == found.overall.pvalue
+    assert json.loads(json.dumps(found.to_dict()))["overall.pvalue"] == found.overall.pvalue
     for array in (found.statistic, found.pvalue, found.pvalue_holm, found.pvalue_error, found.null_distribution):
         assert not array.flags.writeable
     with pytest.raises(dataclasses.FrozenInstanceError):

@@ -47,3 +47,27 @@ def test_tests_have_no_weights():
     for verb in ("test", "interval", "compare"):
         with pytest.raises(ValueError, match=r"found 'sample_weight'; .*Sample\.from_rows"):
             VERBS[verb](sample_weight=np.ones(60))
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        (lambda: cs.estimate(Y, P, measure="ECE"), "ece"),
+        (lambda: cs.estimate(Y, P, measure="smooth-ce"), "smooth_ce"),
+        (lambda: cs.estimate(Y, P, measure="omnibas"), "omnibus"),
+        (lambda: cs.estimate(Y, P, lens="classwise"), "class_wise"),
+        (lambda: cs.estimate(Y, P, n_bin=3, measure="ks"), None),
+        (lambda: cs.estimate(Y, P, stratgy="quantile"), "strategy"),
+        (lambda: cs.confidence_interval(Y, P, method="percentiles"), "percentile"),
+        (lambda: cs.decompose(Y, P, score="brior"), "brier"),
+        (lambda: cs.compare(Y, {"forest": P, "line": P**2}, reference="Forrest"), "forest"),
+        (lambda: cs.estimate(Y, P, measure="xyz"), None),
+        (lambda: cs.estimate(Y, P, measure=3), None),
+    ],
+)
+def test_the_nearest_name_is_asked_for(call, meant):
+    with pytest.raises(ValueError, match=r"^expected") as caught:
+        call()
+    question = f"did you mean {meant!r}?" if meant else ""
+    assert str(caught.value).endswith(question)
+    assert ("did you mean" in str(caught.value)) == bool(meant)

@@ -33,7 +33,10 @@ def test_each_class_has_its_own_diagram(n_classes, deviation):
         (boxes,) = [found for found in ax.containers if "band" in found.get_label()]
         bars = np.array([(box.get_y(), box.get_y() + box.get_height()) for box in boxes.patches])
         np.testing.assert_allclose(bars, np.column_stack([diagram.low - base, diagram.high - base]), atol=1e-12)
-        assert ax.get_title() == f"class {k}\nECE {found.error[k]:.3g}"
+        assert (
+            ax.get_title()
+            == f"class {k}\nECE {diagram.error:.3f} [{diagram.interval.low:.3f}, {diagram.interval.high:.3f}]"
+        )
         assert ax.get_ylim() == first.get_ylim()
         low, high = ax.get_ylim()
         assert low + 0.15 * (high - low) <= bars.min() + 1e-9  # the strip hides nothing
@@ -46,11 +49,16 @@ def test_many_classes_show_the_worst():
     found = per_class(30, band=None)
     figure = cs.plot(found).figure
     titles = [ax.get_title().partition("\n")[0] for ax in panels(figure)]
-    worst = sorted(range(30), key=lambda k: -found.error[k])[:25]
+    worst = sorted(range(30), key=lambda k: -found.error[k])[:16]
     assert titles == [f"class {k}" for k in worst]
-    assert figure.legends[0].get_title().get_text() == "the 25 of 30 classes with the largest ECE, n = 600"
+    assert figure.legends[0].get_title().get_text() == (
+        "the 16 of 30 classes with the largest ECE, n = 600\nECE with 95% intervals; below, rows"
+    )
+    width, height = figure.get_size_inches()
+    assert width < 8.3
+    assert height < 11.7  # a page
     assert titles != [
-        f"class {k}" for k in replace(found, error=found.error[::-1]).worst(25)
+        f"class {k}" for k in replace(found, error=found.error[::-1]).worst(16)
     ]  # errors of other classes
 
 
@@ -61,11 +69,12 @@ def test_one_legend_for_all():
     assert not any(ax.get_legend() for ax in figure.axes)
     assert sorted(names) == sorted(
         ["calibrated", "CORP curve", "95% simultaneous consistency band", "95% simultaneous band, CORP curve",
-         "observed, inside", "observed, outside", "rows of each bin"]
+         "observed, inside", "observed, outside"]
     )  # fmt: skip
-    assert figure.legends[0].get_title().get_text() == "10 classes, n = 600, each with its own band"
-    assert figure.get_supxlabel() == "Predicted probability"
-    assert figure.get_supylabel() == "Observed frequency"
+    assert figure.legends[0].get_title().get_text() == (
+        "10 classes, n = 600, each with its own band\nECE with 95% intervals; below, rows"
+    )
+    assert [text.get_text() for text in figure.texts] == ["Predicted probability", "Observed frequency"]
 
 
 @pytest.mark.parametrize("n_classes", [2, 12, 60])

@@ -53,6 +53,7 @@ CUMULATIVE = np.array([0.25, 0.25, 0.875, 1.0, 1.0]) * 2.0**63
 UNITS = np.array([0, 1, 1, 2, 0, 2])
 SUMMED = (CELL_OF_TENTHS[:, None] * 3 + np.zeros((1, 3), np.int64), 1)  # each class at the place of its row's cell
 INPUTS = {
+    "classical.local_regression._fitted": lambda: (VALUE[::2].copy(), VALUE, COUNT, POSITIVES, 12.0),
     "measures.bin_norm_form._highest": lambda: (
         *(GENERATOR.random((3, 5)) * 0 + np.linspace(0, 1, 5), np.linspace(-1, 1, 15).reshape(3, 5), np.ones((3, 5))),
         *(np.arange(15).reshape(3, 5) % 4, np.array([0.1, 0.2, 0.5, 1.0]), np.array([0.5, 1.0]), 1.5),

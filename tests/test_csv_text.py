@@ -24,10 +24,10 @@ def test_no_text_is_a_formula(formula, tmp_path):
     assert pd.read_csv(tmp_path / "b.csv", comment="#")["name"].tolist()[0] == f"'{formula}"
 
 
-def test_class_names_that_are_formulas(tmp_path):
-    p = np.random.default_rng(1).dirichlet((1, 1, 1), 60)
-    frame = pd.DataFrame(p, columns=["p_=1+1", "p_@c", "p_x"]).assign(y=[0, 1, 2] * 20)
-    frame.to_csv(tmp_path / "a.csv", index=False)
-    found = run("report", tmp_path / "a.csv", "--label", "y", "--prob", "p_*", "--out", tmp_path / "out")
+def test_names_of_models_that_are_formulas(tmp_path):
+    p = np.random.default_rng(1).random((60, 2))
+    pd.DataFrame(p, columns=["=1+1", "@c"]).assign(y=[0, 1] * 30).to_csv(tmp_path / "a.csv", index=False)
+    models = ["--prob", "=1+1", "--prob", "@c"]
+    found = run("report", tmp_path / "a.csv", "--label", "y", *models, "--out", tmp_path / "out.csv")
     assert found.exit_code == 0, found.output
-    assert pd.read_csv(tmp_path / "out" / "classes.csv")["class"].tolist() == ["'=1+1", "'@c", "x"]
+    assert set(pd.read_csv(tmp_path / "out.csv")["model"].dropna()) >= {"'=1+1", "'@c"}

@@ -237,7 +237,7 @@ def test_text_and_frame():
     assert "not confidence intervals near 0" in str(found)
     assert "n_bins=15" in str(found)
     assert list(found.to_frame()) == ["part", "sign", "value", "low", "high"]
-    assert found.to_dict()["parts"] == found.parts
+    assert {part: found.to_dict()[f"parts.{part}"] for part in found.parts} == found.parts
 
 
 @pytest.mark.parametrize(

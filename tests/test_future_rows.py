@@ -53,7 +53,7 @@ def test_a_generator_is_its_own_alternative():
     [
         ([0.2, 0.3], None, "expected an alternative"),
         (cs.generators.calibrated(), [0.2, 0.3], "function of the predictions of a generator"),
-        (0.3, "shift=1", "shape"),
+        (0.3, "shift=1", "an array with an entry for each row"),
         ([0.2, 0.3], [0.2, 0.3, 0.4], "expected true probabilities of shape"),
         ([], "shift=1", "shape"),
         (cs.Sample.from_counts([0.2], [1.5], [1]), "shift=1", "whole-number counts"),

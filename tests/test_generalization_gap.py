@@ -40,7 +40,7 @@ def test_parts_by_hand():
         "not so in 2 of 4 bins",
     ):
         assert part in text
-    assert found.to_dict()["test"]["estimate"] == found.test.estimate
+    assert found.to_dict()["test.estimate"] == found.test.estimate
 
 
 def test_two_outcomes_by_hand():

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import calibstat as cs
-from calibstat.cli.report import assess, usual
+from calibstat.cli.findings import assess, usual
 
 NAME = "normalized_log_loss"
 FEW = {

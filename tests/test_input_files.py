@@ -8,7 +8,7 @@ import pytest
 from command_line import COLUMNS, FAST, PATTERN, fails_with, plain_text, run
 
 from calibstat.cli import input_files
-from calibstat.cli.input_files import as_classes, choose, plain_spelling, read_data, read_periods
+from calibstat.cli.input_files import as_classes, choose, plain_spelling, read_data
 
 
 def test_missing_file():
@@ -21,7 +21,7 @@ def test_directory(tmp_path):
 
 def test_unknown_kind_of_file(tmp_path):
     (tmp_path / "rows.xls").write_text("y,p\n1,1\n")
-    fails_with(run("test", tmp_path / "rows.xls", *COLUMNS), ".csv or .parquet")
+    fails_with(run("test", tmp_path / "rows.xls", *COLUMNS), ".csv, .parquet, .npz or .npy")
 
 
 def test_empty_file(tmp_path):
@@ -167,7 +167,8 @@ def test_single_precision_stays(animals, tmp_path):
         ("a,0.5,0.5\na,0.5,often\n", ("'p_b'", "'often'", "row 1")),
         ("a,0.5,0.5\na,0.5,\n", ("column 'p_b' at row 1", "nan")),
         ("a,0.5,0.5\na,1.5,-0.5\n", ("column 'p_a' at row 1", "1.5")),
-        ("a,0.5,0.5\na,0.5,0.4\n", ("2 probabilities that sums to 1", "0.9 at row 1 (rows count from 0)")),
+        ("a,0.5,0.5\na,0.5,0.4\na,1,0\n", ("2 probabilities that sums to 1", "0.9 at row 1 (rows count from 0)")),
+        ("a,0.5,0.5\na,0.5,0.4\na,1,1\n", ("of classes that sum to 1", "2 at row 2", "for calibstat compare")),
         ("", ("at least one row",)),
     ],
 )
@@ -197,26 +198,3 @@ def test_rows_with_more_cells_than_columns_are_refused(row, number, tmp_path):
     assert found.exit_code == 2
     assert f"at row {number} (rows count from 0)" in found.stderr
     assert "expected rows of 2 cells" in found.stderr
-
-
-def test_periods_are_read_in_the_order_of_time(tmp_path):
-    file = tmp_path / "rows.csv"
-    for column, expected in (
-        (["2026-02-01", "2025-12-31", "2026-02-01"], ["2025-12-31", "2026-02-01"]),
-        (["2026-02", "2025-12", "2026-02"], ["2025-12", "2026-02"]),
-        (["2026-W10", "2026-W09", "2026-W10"], ["2026-W09", "2026-W10"]),
-        ([10, 9, 10], [9, 10]),
-    ):
-        pd.DataFrame({"day": column}).to_csv(file, index=False)
-        found = {name: rows.tolist() for name, rows in read_periods(file, "day").items()}
-        assert list(found.items()) == [(expected[0], [1]), (expected[1], [0, 2])]
-    pd.DataFrame({"day": pd.to_datetime(["2026-02-01", "2025-12-31"])}).to_parquet(tmp_path / "rows.parquet")
-    assert list(read_periods(tmp_path / "rows.parquet", "day")) == ["2025-12-31", "2026-02-01"]
-    for column, message in (
-        (["2026-02-01", "1st of May"], "found '1st of May' at row 1"),
-        (["2026-02-01", None], "found nothing at row 1"),
-        ([1.5, 2], "found 1.5 at row 0"),
-    ):
-        pd.DataFrame({"day": column, "y": 0}).to_csv(file, index=False)
-        with pytest.raises(ValueError, match=message):
-            read_periods(file, "day")

@@ -15,7 +15,7 @@ def test_a_test_shows_its_null_distribution():
     assert sum(ax.patches[0].get_data().values) == 999
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), [found.statistic] * 2)
     assert f"p = {found.pvalue:.2g}" in ax.get_title()
-    assert ax.get_xlabel() == "ks"
+    assert ax.get_xlabel() == "Kolmogorov–Smirnov calibration error"
 
 
 @pytest.mark.parametrize("measure", ["log_loss", "brier", "ece", "ks", "mcb"])

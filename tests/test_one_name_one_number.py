@@ -10,7 +10,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 import calibstat as cs
 from calibstat.cli.class_report import assess_classes
-from calibstat.cli.report import assess
+from calibstat.cli.findings import assess
 
 FEW = {"n_resamples": 5, "rng": 1}
 GRID = (0.0, 0.0, 0.1, 1 / 3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.0)

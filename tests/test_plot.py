@@ -4,7 +4,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from plotted_results import DETAILED, legend, results
+from plotted_results import DETAILED, interval, legend, outside, per_class, results, rows
 
 import calibstat as cs
 from calibstat.inference.estimate import MeasureDetail
@@ -26,7 +26,7 @@ def test_every_result_is_drawn_and_labelled(name, given_ax):
     assert dict(mpl.rcParams) == before[0]
     assert all(legend(drawn))
     assert len(legend(drawn)) >= 1
-    assert "Predicted probability" in [a.get_xlabel() for a in drawn.figure.axes] or drawn.get_xlabel()
+    assert any(axes.get_xlabel() for axes in (drawn, *drawn.child_axes))
     if "interval" not in name:  # the names of intervals are their axis
         assert drawn.get_ylabel()
 
@@ -57,6 +57,58 @@ def test_small_and_degenerate_data_are_drawn_without_warnings(data):
         cs.plot(result).figure.canvas.draw()
         plt.close("all")
     cs.plot(found[1], deviation=True).figure.canvas.draw()
+
+
+HOSTILE = "$5 to $10 <b>_"
+LONG = "a name that goes on " * 20
+
+
+@pytest.mark.parametrize("given_ax", [False, True])
+@pytest.mark.parametrize("name", ["consistency, False", "test", "intervals", "detail of ks"])
+def test_a_title_is_shown_as_it_is_above_everything(name, given_ax):
+    result = results()[name]
+    result, _ = result if isinstance(result, tuple) else (result, {})
+    ax = plt.subplots(layout="constrained")[1] if given_ax else None
+    own = cs.plot(result).get_title()
+    drawn = cs.plot(result, ax, title=HOSTILE)
+    assert drawn.get_title() == "\n".join(filter(None, (HOSTILE, own)))
+    assert not drawn.title.get_parse_math()
+    drawn.figure.draw_without_rendering()
+    assert outside(drawn.figure) == []
+    above, legend = drawn.title.get_window_extent(), drawn.get_legend().get_window_extent()
+    assert min(above.y1, legend.y1) - max(above.y0, legend.y0) < 1
+    assert cs.plot(result, title=LONG).get_title().count("\n") <= 3
+
+
+def test_classes_have_their_title_over_the_legend():
+    figure = cs.plot(per_class(3), title=HOSTILE).figure
+    assert figure.legends[0].get_title().get_text().startswith(HOSTILE + "\n3 classes")
+    assert not figure.legends[0].get_title().get_parse_math()
+
+
+@pytest.mark.parametrize("given_ax", [False, True])
+def test_a_legend_can_be_left_out(given_ax):
+    y, p = rows(300)
+    found = cs.reliability(y, {"A": p, "B": 1 - p}, rng=1)
+    ax = plt.subplots()[1] if given_ax else None
+    assert cs.plot(found, ax, legend=False).get_legend() is None
+    assert cs.plot(per_class(2), legend=False).figure.legends == []
+
+
+def test_names_of_models_are_shown_as_they_are():
+    y, p = rows(300)
+    names = [HOSTILE, "_hidden", "\x1b[31mred\t<script>"]
+    found = cs.reliability(y, dict(zip(names, (p, p**2, 1 - p), strict=True)), rng=1)
+    shown = legend(cs.plot(found))
+    assert [text.partition("\n")[0] for text in shown[:3]] == [HOSTILE, "_hidden", "\ufffd[31mred <script>"]
+    benefit = cs.plot(cs.net_benefit(y, dict(zip(names[:2], (p, 1 - p), strict=True))))
+    assert legend(benefit)[2:] == names[:2]
+    ax = cs.plot({name: interval(0.01, 0.03, 0.02) for name in names[:2]})
+    assert [label.get_text() for label in ax.get_yticklabels()] == names[:2]
+    for drawn in (benefit, ax):
+        texts = [*drawn.get_legend().get_texts(), *drawn.get_yticklabels()]
+        assert not any(text.get_parse_math() for text in texts if text.get_text() in names)
+        drawn.figure.canvas.draw()
 
 
 @pytest.mark.parametrize("name", ["test", "interval", "named intervals", "detail of ece"])

@@ -26,7 +26,7 @@ def test_questions_that_do_not_fit(verb):
         ((sample,), {"measure": "gce"}, "found a Sample, which is binary"),
         ((sample,), {"reduce": "mean"}, "with reduce='mean', found event: outcome 1"),
         ((from_rows(LABEL, PROB), PROB), {}, "expected Predictions alone"),
-        ((LABEL,), {}, "found one array"),
+        ((LABEL,), {}, "found one ndarray of shape"),
         ((LABEL,), {"lens": "canonical"}, "found one ndarray"),
         ((LABEL, PROB), {"lens": "canonical", "measure": "brier", "n_bins": 3}, "found 'n_bins'"),
         ((LABEL, PROB), {"lens": "nothing"}, "expected a lens"),

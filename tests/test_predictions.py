@@ -259,11 +259,12 @@ def test_wrong_labels():
 @pytest.mark.parametrize(
     ("y", "prob", "message"),
     [
-        ([], np.empty((0, 3)), r"found shape \(0, 3\)"),
-        ([], [], "y_prob of shape"),
+        ([], np.empty((0, 3)), "expected at least one row, found an empty y_true"),
+        ([0], np.empty((0, 3)), r"found shape \(0, 3\)"),
+        ([0], [], "y_prob of shape"),
         ([0, 1], np.empty((2, 0)), r"found shape \(2, 0\)"),
         ([0], np.full((1, 2, 2), 0.5), r"found shape \(1, 2, 2\)"),
-        (0, 0.5, r"found shape \(\)"),
+        (0, 0.5, "expected y_true, an array with an entry for each row, found int 0"),
         (np.eye(3), np.eye(3), r"expected y_true of shape \(n,\).*found shape \(3, 3\)"),
         ([0, 1], PROB, "found 2 outcomes and 4 rows"),
         ([0], [["x", "y"]], "expected numbers in y_prob"),
@@ -322,5 +323,5 @@ def test_top_in_every_place(classes):
 
 
 def test_a_bare_number_is_no_row():
-    with pytest.raises(ValueError, match=r"shape \(n, K\) with n of at least 1, found shape \(\)"):
+    with pytest.raises(ValueError, match=r"expected y_prob, an array with an entry for each row, found float 0\.5"):
         from_rows([1], 0.5)

@@ -4,7 +4,7 @@ import numpy as np
 from command_line import COLUMNS, FAST, PATTERN, plain_text, run
 
 import calibstat as cs
-from calibstat.cli import wording
+from calibstat.output import wording
 
 
 def test_measures_lists_the_registry():

@@ -189,8 +189,8 @@ def test_certain_predictions_are_not_taken_for_swapped():
         ([0.2, np.nan], [0, 1], "row 1"),
         ([0.2, 0.3], [0, 2], "class from 0 to 1, found 2 in y_true at row 1"),
         ([0.2, 0.3], [0, 1, 1], "3 outcomes and 2 rows"),
-        ([], [], "shape"),
-        (0.5, [1], "shape .* found the number 0.5"),
+        ([], [], "at least one row"),
+        (0.5, [1], "expected p, an array .* found float 0.5"),
         ([0.2, 0.3], ["a", "b"], "labels="),
     ],
 )

@@ -56,13 +56,38 @@ def test_quantile_bins_share_the_rows_and_do_not_part_ties():
     np.testing.assert_array_equal(tied.count, [4, 2])
 
 
+def test_the_error_and_its_interval_are_those_of_the_bins():
+    y, p = rows(400)
+    for bins in ({"n_bins": 7}, {"n_bins": 5, "strategy": "quantile"}, {}):
+        found = cs.reliability(y, p, rng=3, level=0.9, **bins)
+        assert found.error == pytest.approx(cs.estimate(y, p, measure="ece", **bins), abs=1e-12)
+        expected = cs.confidence_interval(y, p, measure="ece", confidence_level=0.9, rng=3, **bins)
+        assert found.interval.to_dict() == expected.to_dict()
+    assert cs.reliability(y, p, interval=False).interval is None
+    assert cs.reliability(y, p, n_bins=None, band=None).interval is None  # hardly a row in each bin
+    assert cs.reliability(y, p, sample_weight=np.full(400, 0.5), band=None).interval is None
+    prob = np.column_stack([1 - p, p / 2, p / 2])
+    each = cs.reliability(y.astype(int), prob, lens="class_wise", rng=3)
+    assert [diagram.interval.lens for diagram in each.diagrams] == ["class 0", "class 1", "class 2"]
+    np.testing.assert_allclose(each.error, [diagram.error for diagram in each.diagrams], rtol=0, atol=1e-12)
+
+
+def test_the_corp_curve_knows_its_rows():
+    """Frequencies 0, 1/2, 1/4, 1: the two in the middle are pooled to 12 of 40."""
+    sample = cs.Sample.from_counts([0.1, 0.2, 0.4, 0.9], [3, 8, 32, 5], [0, 4, 8, 5])
+    found = cs.reliability(sample, band=None)
+    np.testing.assert_array_equal(found.corp_value, [0.1, 0.2, 0.4, 0.9])
+    np.testing.assert_allclose(found.corp_frequency, [0, 0.3, 0.3, 1], rtol=1e-12)
+    np.testing.assert_array_equal(found.corp_count, [3, 40, 40, 5])
+
+
 def test_weights_are_repeated_rows_and_real_ones_need_no_band():
     y, p = rows(60, distinct=12)
     weight = np.random.default_rng(1).integers(1, 4, 60)
     whole = cs.reliability(y, p, sample_weight=weight, rng=1)
     repeated = cs.reliability(np.repeat(y, weight), np.repeat(p, weight), rng=1)
     for name, entry in repeated.to_dict().items():
-        np.testing.assert_array_equal(getattr(whole, name), entry, err_msg=name)
+        np.testing.assert_array_equal(whole.to_dict()[name], entry, err_msg=name)
     real = cs.reliability(y, p, sample_weight=weight / 2, band=None)
     np.testing.assert_allclose(real.frequency, whole.frequency, rtol=1e-12)
     assert real.low is None

@@ -30,8 +30,9 @@ def test_reliability_of_every_class(given):
         slow = cs.reliability(label == k, prob[:, k], **given)
         assert diagram.lens == f"class {'abc'[k]}"
         for field in dataclasses.fields(slow):
-            if field.name != "lens":
+            if field.name not in ("lens", "interval"):
                 assert equal(getattr(diagram, field.name), getattr(slow, field.name)), field.name
+        assert (diagram.interval.low, diagram.interval.high) == (slow.interval.low, slow.interval.high)
     options = {name: given[name] for name in ("strategy", "n_bins") if name in given}
     error = [cs.estimate(label == k, prob[:, k], **options) for k in range(3)]
     np.testing.assert_allclose(found.error, error, rtol=1e-12)

@@ -1,8 +1,8 @@
-"""The reliability diagram of one event shows its numbers and its band."""
+"""The reliability diagram of one event shows its numbers and its band, that of several models theirs."""
 
 import numpy as np
 import pytest
-from plotted_results import lines, rows, segments
+from plotted_results import legend, lines, rows, segments
 
 import calibstat as cs
 from calibstat.inference.band_kinds import BANDS
@@ -53,11 +53,14 @@ def test_a_reliability_diagram_shows_its_numbers(band, deviation):
             np.testing.assert_array_equal(bars[:, 0], np.column_stack([found.mean_prediction] * 2))
         np.testing.assert_allclose(bars[:, 1], np.column_stack([found.low - base, found.high - base]), atol=1e-12)
     if not deviation:
-        np.testing.assert_array_equal(
-            lines(ax)["CORP curve"], np.column_stack([found.corp_value, found.corp_frequency])
-        )
+        kept = np.flatnonzero(found.corp_count >= 10)
+        corners = np.column_stack([found.corp_value, found.corp_frequency])[kept[0] : kept[-1] + 1]
+        np.testing.assert_array_equal(lines(ax)["CORP curve"], corners)
+        assert ax.get_aspect() == 1
+    low, high = found.interval.low, found.interval.high
+    assert ax.get_title() == f"ECE {found.error:.3f}, 95% interval {low:.3f} to {high:.3f}"
     np.testing.assert_array_equal(lines(ax)["calibrated"], [[0, 0], [1, 0 if deviation else 1]])
-    strip = ax.figure.axes[1]
+    strip = ax.child_axes[0]
     np.testing.assert_array_equal([bar.get_height() for bar in strip.patches], found.count)
     np.testing.assert_allclose([bar.get_x() for bar in strip.patches], found.left, atol=1e-12)
     assert strip.texts[0].get_text() == f"{found.count[0]:.0f}"
@@ -105,5 +108,45 @@ def test_the_band_of_the_corp_curve_goes_straight_between_few_predictions():
 
 def test_numbers_of_rows_are_short():
     sample = cs.Sample.from_counts([0.1, 0.3, 0.5, 0.7, 0.9], [999, 1000, 9960, 1.25e6, 3e9], np.zeros(5))
-    strip = cs.plot(cs.reliability(sample, n_bins=5, band=None)).figure.axes[1]
+    strip = cs.plot(cs.reliability(sample, n_bins=5, band=None, interval=False)).child_axes[0]
     assert [text.get_text() for text in strip.texts] == ["999", "1.0k", "10k", "1.2M", "3.0G"]
+
+
+def test_a_curve_does_not_begin_at_0_because_of_one_row():
+    """One row of the smallest prediction without the event, then 9 and 11 rows: the first piece of 10 or more."""
+    for few, first in ((9, 0.4), (11, 0.2)):
+        sample = cs.Sample.from_counts([0.1, 0.2, 0.4, 0.8], [1, few, 100, 100], [0, 1, 40, 80])
+        corners = lines(cs.plot(cs.reliability(sample, rng=1)))["CORP curve"]
+        assert corners[0, 0] == first
+        assert corners[-1].tolist() == [0.8, 0.8]
+    nowhere = cs.reliability([0, 1, 1], [0.2, 0.5, 0.9], rng=1)
+    assert "CORP curve" not in lines(cs.plot(nowhere))
+    weighted = cs.reliability([0, 1, 0, 1], [0.1, 0.2, 0.5, 0.9], sample_weight=[0.001, 0.2, 0.3, 0.499], band=None)
+    ax = cs.plot(weighted)
+    assert lines(ax)["CORP curve"][0, 0] == 0.2  # the first has less than 1 % of the weight
+    assert ax.get_title() == f"ECE {weighted.error:.3g}"
+    assert ax.child_axes[0].get_ylabel() == "Weight"
+
+
+@pytest.mark.parametrize("deviation", [False, True])
+def test_several_models_share_a_diagram(deviation):
+    y, p = rows(2000)
+    found = cs.reliability(y, {"A": p, "B": p**2, "C": np.full(2000, 0.5)}, rng=1)
+    ax = cs.plot(found, deviation=deviation)
+    for one, (name, text) in zip(found.values(), zip("ABC", legend(ax), strict=False), strict=True):
+        e = one.interval
+        assert text == f"{name}\nECE {e.estimate:.3f} [{e.low:.3f}, {e.high:.3f}]"
+    assert legend(ax)[3:] == ["inside its own band", "outside"]
+    assert ax.get_title() == "ECE with 95% intervals"
+    marks = [line for line in ax.lines if line.get_linestyle() == "None" and len(line.get_xdata())]
+    drawn = sorted(tuple(point) for line in marks for point in line.get_xydata())
+    base = {name: one.mean_prediction * deviation for name, one in found.items()}
+    expected = [(x, z) for k, one in found.items()
+                for x, z in zip(one.mean_prediction, one.frequency - base[k], strict=True)]  # fmt: skip
+    np.testing.assert_array_equal(drawn, sorted(expected))
+    full = sum(len(line.get_xdata()) for line in marks if line.get_markerfacecolor() != "white")
+    assert full == sum(np.sum(~one.inside) for one in found.values())
+    assert len({line.get_marker() for line in marks}) == 3
+    heights = [line.get_ydata() for line in ax.child_axes[0].lines]
+    for one, height in zip(found.values(), heights, strict=True):
+        np.testing.assert_array_equal(height, one.count)

@@ -2,9 +2,11 @@
 
 import json
 from functools import cache
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from quick_report import quick_report
 
 import calibstat as cs
 from calibstat.result import Result, plain_values
@@ -12,6 +14,7 @@ from calibstat.result import Result, plain_values
 Y, P = cs.generators.temperature(2).sample(60, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(60, rng=1)
 FEW = {"n_resamples": 19, "rng": 1}
+REPORT = quick_report(LABEL, PROB, recalibrate=True)
 MADE = {
     "AsymptoticTestResult": lambda: cs.spiegelhalter(Y, P),
     "Audit": lambda: cs.audit(Y, P, {"first": np.arange(60) < 30}, shape=True, **FEW),
@@ -26,23 +29,41 @@ MADE = {
     "CoxResult": lambda: cs.cox(Y, P, held_out=True),
     "Decomposition": lambda: cs.decompose(Y, P),
     "Deviation": lambda: cs.calibration_test(*cs.generators.temperature(4).sample(400, rng=1), **FEW).deviation,
+    "ClassesReport": lambda: REPORT.models["model"].classes,
+    "CrossFitted": lambda: REPORT.models["model"].recalibrated,
     "DetectableEffect": lambda: cs.detectable_effect(P, n_resamples=19, n_datasets=5, rng=1),
     "Equivalence": lambda: cs.equivalence_test(Y, P),
     "GceFamily": lambda: cs.gce_family(LABEL, PROB),
     "GeneralizationGap": lambda: cs.generalization_gap((Y, P), (Y, P), **FEW),
     "HosmerLemeshowResult": lambda: cs.hosmer_lemeshow(Y, P, held_out=True),
     "MeasureDetail": lambda: cs.detail(Y, P, measure="ece"),
+    "Measured": lambda: REPORT.models["model"].measures["brier"],
+    "ModelReport": lambda: REPORT.models["model"],
+    "NetBenefitCurve": lambda: cs.net_benefit(Y, P, [0.2, 0.6]),
     "Power": lambda: cs.power(P, "temperature=2", test="ks", n_datasets=5, **FEW),
     "MonitorStatus": lambda: monitored().status(),
     "Onset": lambda: monitored().status().onset,
     "PowerCurve": lambda: cs.power(P, "temperature=2", [20, 30], test="ks", n_datasets=5, n_sets=2, **FEW),
     "PrecisionSize": lambda: cs.sample_size(P, width=0.3),
+    "Report": lambda: REPORT,
     "Reliability": lambda: cs.reliability(Y, P, band="confidence"),
     "SampleSize": lambda: cs.sample_size(P, "temperature=3", test="ks", n_datasets=20, **FEW),
     "SimplexReliability": lambda: cs.reliability(LABEL, PROB, lens="canonical"),
     "Summary": lambda: cs.summarize(Y, {"m": P}, **FEW),
     "TCalResult": lambda: cs.t_cal(Y, P, **FEW),
+    "Validation": lambda: cs.validate(Y, P),
 }
+DRAWN = {
+    "Audit",
+    "BrierStatus",
+    "MonitorStatus",
+    "CalibrationBelt",
+    "CalibrationSharpness",
+    "ClassWiseReliability",
+    "ClassWiseTestResult",
+    "Comparison",
+}
+DRAWN |= {"NetBenefitCurve", "PowerCurve", "PrecisionSize", "Reliability", "Report", "SampleSize", "SimplexReliability"}
 
 
 def monitored():
@@ -77,13 +98,16 @@ def test_a_dictionary_survives_json(name):
     found = made(name)
     assert type(found).__name__ == name
     values = found.to_dict()
-    assert repr(json.loads(json.dumps(values))) == repr(values)  # nan equals nan so, and no tuple a list
-    assert list(values) == list(type(found).__dataclass_fields__)
+    assert json.loads(json.dumps(values, allow_nan=False)) == values  # no tuple is a list
+    fields = dict.fromkeys(key.partition(".")[0] for key in values)
+    assert list(fields) == list(type(found).__dataclass_fields__)
+    assert not any(isinstance(value, dict) and value for value in values.values())
 
 
-def test_results_within_results_are_dictionaries():
+def test_fields_of_results_within_results_have_dots():
     for name, field in (("ClassWiseTestResult", "overall"), ("GeneralizationGap", "test"), ("CoxResult", "slope_test")):
-        assert made(name).to_dict()[field] == getattr(made(name), field).to_dict()
+        inner = getattr(made(name), field).to_dict()
+        assert {key: made(name).to_dict()[f"{field}.{key}"] for key in inner} == inner
     diagrams = made("ClassWiseReliability")
     assert diagrams.to_dict()["diagrams"] == [found.to_dict() for found in diagrams.diagrams]
     assert diagrams.to_dict()["names"] == [0, 1, 2]
@@ -91,5 +115,54 @@ def test_results_within_results_are_dictionaries():
 
 
 def test_plain_values_however_deep():
-    found = plain_values({"a": (np.float64(0.5), [np.arange(2)]), "b": {"c": np.True_}})
-    assert repr(found) == "{'a': [0.5, [[0, 1]]], 'b': {'c': True}}"
+    found = plain_values({"a": (np.float64(0.5), [np.arange(2)]), "b": {"c": np.True_, "d": {"e": 1}}, "f": {}})
+    assert repr(found) == "{'a': [0.5, [[0, 1]]], 'b.c': True, 'b.d.e': 1, 'f': {}}"
+
+
+def test_infinite_and_missing_numbers_are_what_json_can_say():
+    found = plain_values({"a": np.array([np.nan, -np.inf]), "b": np.float32(np.inf), "c": 1.5})
+    assert found == {"a": [None, "-Infinity"], "b": "Infinity", "c": 1.5}
+    assert float(found["b"]) == np.inf
+
+
+def test_frames_keep_infinite_numbers_and_have_results_within():
+    assert made("CrossFitted").to_frame()["after.high"].item() == made("CrossFitted").after.high
+    shift = cs.detectable_effect([0.5, 0.5], n_resamples=19, n_datasets=5, rng=1)
+    assert np.isinf(shift.to_frame()["effect"]).any()
+    found = cs.confidence_interval([1, 0] * 10, [1.0, 0.5] * 10, measure="log_loss", rng=1)
+    assert found.to_frame()["high"].item() == np.inf
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_notebook_shows_words_and_table_as_html(name):
+    found = made(name)._repr_html_()
+    root = ElementTree.fromstring(found)  # every element is closed
+    text = " ".join("".join(root.itertext()).split())
+    assert " ".join(str(made(name)).splitlines()[0].split()) in text
+    assert root.find(".//table") is not None
+    assert (root.find(".//{http://www.w3.org/2000/svg}svg") is not None) == (name in DRAWN)
+
+
+def test_no_text_from_data_is_html():
+    found = cs.compare(Y, {"<script>a": P, "&amp;\x1b[31m": P**2}, **FEW)._repr_html_()
+    assert "<script" not in found
+    assert "&lt;script&gt;a" in found
+    assert "&amp;amp;" in found
+    assert "\x1b" not in found
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_repr_is_short_and_has_no_arrays(name):
+    found = repr(made(name))
+    assert found.startswith(f"{name}(")
+    assert len(found) < 1500
+    assert "array(" not in found
+    assert "\n" not in found
+
+
+def test_the_repr_names_numbers_and_the_shapes_of_arrays():
+    found = made("CalibrationTestResult")
+    assert f"pvalue={found.pvalue:.6g}, " in repr(found)
+    assert "null_distribution=<array of shape (19,)>" in repr(found)
+    assert "overall=<CalibrationTestResult>" in repr(made("ClassWiseTestResult"))
+    assert "diagrams=<tuple of 3>" in repr(made("ClassWiseReliability"))

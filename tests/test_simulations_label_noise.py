@@ -166,6 +166,7 @@ def test_the_error_in_one_bin_is_the_mean():
     assert set(expected) == set(label_noise.SEEN)
 
 
+@pytest.mark.slow
 def test_grids_share_their_data_sets():
     model = NoisyDigits(0.1)
     name, options = label_noise.MEAN
@@ -179,6 +180,7 @@ def test_grids_share_their_data_sets():
     assert mean(model) == pytest.approx(gap, abs=1e-6)  # the top label in one bin
 
 
+@pytest.mark.slow
 def test_the_paper_s_claims_show(table):
     found = table.set_index(["generator", "measure"])["mean"]
     for what, rises in {"accuracy": False, "mean confidence": False, "omitted above 0.1": True}.items():

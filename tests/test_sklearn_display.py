@@ -15,12 +15,12 @@ def test_display_from_predictions():
     y, p = rows(200)
     display = cs.ReliabilityDisplay.from_predictions(y, p, n_bins=5, band="confidence", name="forest")
     assert display.ax_.figure is display.figure_
-    assert display.ax_.get_legend().get_title().get_text() == "forest"
+    assert display.ax_.get_title().startswith("forest\nECE ")
     np.testing.assert_array_equal(display.reliability.low, cs.reliability(y, p, n_bins=5, band="confidence").low)
     ax = plt.subplots()[1]
     assert display.plot(ax, name="again") is display
     assert display.ax_ is ax
-    assert ax.get_legend().get_title().get_text() == "again"
+    assert ax.get_title().startswith("again\nECE ")
 
 
 def test_a_display_of_deviations():

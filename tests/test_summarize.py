@@ -92,6 +92,6 @@ def test_errors():
         cs.summarize(y, p, reference="x")
     with pytest.raises(ValueError, match=r"expected predictions of the same classes from all models, found \[2, 3\]"):
         cs.summarize(np.minimum(y, 1), {"three": p["raw"], "two": p["raw"][:, 0]})
-    for bad in ({}, p["raw"]):
-        with pytest.raises(ValueError, match="a mapping from name to predictions"):
+    for bad, message in (({}, "names of one or more models"), (p["raw"], "a mapping from name to predictions")):
+        with pytest.raises(ValueError, match=message):
             cs.summarize(y, bad)

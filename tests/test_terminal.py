@@ -10,6 +10,7 @@ from command_line import run
 import calibstat as cs
 from calibstat.cli import terminal
 from calibstat.cli.terminal import with_progress
+from calibstat.output.visible_text import CONTROL
 
 
 def test_progress_answers_in_order():
@@ -27,21 +28,21 @@ def test_control_characters_are_printed_as_in_code(tmp_path):
     wrong = run("test", tmp_path / f"{EVIL[:4]}.csv", "--label", "y", "--prob", "q")
     assert wrong.exit_code == 2
     for text in (found.output, wrong.stderr):
-        assert not terminal.CONTROL.search(text)
+        assert not CONTROL.search(text)
         assert "\\x1b[31" in text
     three = pd.DataFrame(np.random.default_rng(1).dirichlet((1, 1, 1), 60), columns=[f"p_{EVIL}", "p_b", "p_c"])
     three.assign(y=[0, 1, 2] * 20).to_csv(tmp_path / "b.csv", index=False)
     for lens in ("class_wise", "one_class:b", f"one_class:{EVIL}"):
         found = run("test", tmp_path / "b.csv", "--label", "y", "--prob", "p_*", "--lens", lens, "--n-resamples", "9")
         assert found.exit_code == 0, found.output
-        assert not terminal.CONTROL.search(found.output)
+        assert not CONTROL.search(found.output)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names are text elsewhere")
 def test_file_names_that_are_no_text(tmp_path):
     """They come as lone surrogates, which no terminal takes."""
     pd.DataFrame({"y": Y, "p": P}).to_csv(tmp_path / "bad\udcff.csv", index=False)
-    out = tmp_path / "out\udcff"
+    out = tmp_path / "out\udcff.md"
     found = run("report", tmp_path / "bad\udcff.csv", "--label", "y", "--prob", "p", "--out", out)
     assert found.exit_code == 0, found.output
     assert "\\udcff" in found.output.replace("\n", "")

@@ -69,7 +69,9 @@ def test_labels(y):
     assert arrays(cs.Sample.from_rows(y, p, labels=["a", "b"])) == [[0.25, 0.5], [2, 1], [0, 1]]
     assert arrays(cs.Sample.from_rows(y, p, labels=["b", "a"])) == [[0.25, 0.5], [2, 1], [2, 0]]
     assert cs.estimate(y, p, labels=["a", "b"]) == cs.estimate([0, 1, 0], p)
-    with pytest.raises(ValueError, match="expected outcomes 0 and 1, found 'a' at row 0 in y_true; name the two with"):
+    with pytest.raises(
+        ValueError, match="expected outcomes 0 and 1, found 'a' at row 0 in y_true; name the positive one"
+    ):
         cs.Sample.from_rows(y, p)
 
 
@@ -91,17 +93,17 @@ def test_an_absent_label_is_allowed():
     ([1, 0], [0.5, None], {}, "found nan in y_prob at row 1"),
     ([1, 0], ["0.5", "x"], {}, "expected numbers in y_prob, found 'x' at row 1"),
     ([1, 0], np.array([0.5, 0.5j]), {}, r"expected numbers in y_prob, found \(0.5\+0j\) at row 0"),
-    ([0.2, 0.7], [0, 1], {}, r"expected \(y_true, y_prob\); they look swapped"),
+    ([0.2, 0.7], [0, 1], {}, r"expected \(y_true, y_prob\), but they look swapped"),
     ([1, 0, 1], [0.5, 0.5], {}, "found 3 outcomes and 2 predictions"),
-    ([], [], {}, "expected at least one row, found an empty y_prob"),
+    ([1], [], {}, "expected at least one row, found an empty y_prob"),
     ([], [0.5], {}, "expected at least one row, found an empty y_true"),
     ([1, 0], [[0.5, 0.5], [0.5, 0.6]], {}, "expected columns that sum to 1, found 1.1 in sums of y_prob at row 1"),
-    ([1, 0], [[0.5, 0.5], [1.5, -0.5]], {}, r"expected probabilities .*, found \[ 1.5 -0.5\] in y_prob at row 1"),
+    ([1, 0], [[0.5, 0.5], [1.5, -0.5]], {}, r"expected probabilities .*, found \[1.5, -0.5\] in y_prob at row 1"),
     ([1, 0], [[0.5, 0.5], [np.nan, 0.5]], {}, "found .*nan.* in y_prob at row 1"),
     ([1, 0], [[["0.5"]]], {}, r"expected y_prob of shape \(n,\) or \(n, 1\), found shape \(1, 1, 1\)"),
     ([[1, 0]], [0.5, 0.5], {}, r"expected y_true of shape \(n,\) or \(n, 1\), found shape \(1, 2\)"),
-    (1, 0.5, {}, r"shape \(n,\) or \(n, 1\), found shape \(\)"),
-    (["a", "c"], [0.5, 0.5], {"labels": ["a", "b"]}, "found c in y_true at row 1"),
+    (1, 0.5, {}, "expected y_true, an array with an entry for each row, found int"),
+    (["a", "c"], [0.5, 0.5], {"labels": ["a", "b"]}, "found 'c' in y_true at row 1"),
     (["a", "b"], [0.5, 0.5], {"labels": ["a", "a"]}, "expected two different labels"),
     (["a", "b"], [0.5, 0.5], {"labels": ["a"]}, "expected two different labels"),
     ([1, 0], [0.5, 0.5], {"sample_weight": [1]}, "found 1 weights for 2 rows"),
@@ -122,9 +124,63 @@ def test_estimate_refuses_the_same_rows():
         cs.estimate([1, 0], [0.5, np.nan])
     with pytest.raises(ValueError, match="they look swapped"):
         cs.estimate([0.2, 0.7], [0, 1])
-    with pytest.raises(ValueError, match="found one array"):
+    with pytest.raises(ValueError, match="found one list of length 2"):
         cs.estimate([0.2, 0.7])
 
 
 def test_swapped_arguments_that_are_both_outcomes_cannot_be_told():
     assert cs.Sample.from_rows([0, 1], [1, 1]).n == 2
+
+
+class Tensor:
+    """What a tensor of PyTorch does that matters here: NumPy refuses gradients, other devices and bfloat16."""
+
+    def __init__(self, values, *, grad=False, device="cpu", dtype="float32"):
+        self.values, self.grad, self.device, self.dtype = np.asarray(values), grad, device, dtype
+        self.shape = self.values.shape
+
+    def _but(self, **changed):
+        return Tensor(self.values, **{"grad": self.grad, "device": self.device, "dtype": self.dtype, **changed})
+
+    def detach(self):
+        return self._but(grad=False)
+
+    def cpu(self):
+        return self._but(device="cpu")
+
+    def float(self):
+        return self._but(dtype="float32")
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        if self.grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.device != "cpu" or self.dtype == "bfloat16":
+            raise TypeError(f"can't convert {self.device} {self.dtype} to numpy")
+        return self.values.astype(self.dtype if dtype is None else dtype)
+
+
+@pytest.mark.parametrize(
+    "kind", [{}, {"grad": True}, {"device": "cuda:0"}, {"grad": True, "device": "cuda:0"}, {"dtype": "bfloat16"}]
+)
+def test_tensors(kind):
+    y, p = np.array([0, 1, 0, 1]), np.array([0.125, 0.5, 0.75, 0.875])
+    prob = np.column_stack((1 - p, p))
+    assert cs.estimate(Tensor(y, dtype="int64"), Tensor(p, **kind)) == cs.estimate(y, p)
+    assert cs.estimate(y, Tensor(prob, **kind)) == cs.estimate(y, p)
+    assert cs.estimate(y, {"a": Tensor(p, **kind)})["a"] == cs.estimate(y, p)
+    assert cs.from_logits(Tensor(np.zeros(3), **kind)).tolist() == [0.5] * 3
+    assert cs.Predictions.from_rows(Tensor(y, dtype="int64"), Tensor(prob, **kind)).prob.dtype == np.float32
+
+
+@pytest.mark.parametrize("kind", ["Float64", "float64[pyarrow]"])
+def test_nullable_types(kind):
+    y, p = [0, 1, 0, 1], [0.125, 0.5, 0.75, 0.875]
+    assert cs.estimate(pd.Series(y, dtype="boolean"), pd.Series(p, dtype=kind)) == cs.estimate(y, p)
+    assert cs.estimate(pd.Series(y, dtype="int64[pyarrow]"), pd.Series(p, dtype=kind)) == cs.estimate(y, p)
+    models = pd.DataFrame({"a": p, "b": np.square(p)}).astype(kind)
+    assert list(cs.estimate(y, models)) == ["a", "b"]
+    with pytest.raises(ValueError, match=r"expected .*, found (<NA>|nan) .*at row 1"):
+        cs.estimate(y, pd.Series([0.1, None, 0.2, 0.3], dtype=kind))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from calibstat.cli import wording
+from calibstat.output import wording
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from calibstat.classical.binary_input import between, binary_input, need_held_ou
 from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
 from calibstat.data.checks import check_level, short
 from calibstat.data.clipping import uncertain
+from calibstat.data.models import each_model
 from calibstat.data.sample import Sample
 from calibstat.result import Result, read_only
 
@@ -106,6 +107,7 @@ FITTED = 0.1  # standard errors by which the score of a model fitted to these ro
 NODES = 40
 
 
+@each_model
 def calibration_belt(
     y_true: Any,
     y_prob: Any = None,

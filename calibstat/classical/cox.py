@@ -11,6 +11,7 @@ from calibstat.classical.asymptotic_result import AsymptoticTestResult, approxim
 from calibstat.classical.binary_input import between, binary_input, need_held_out
 from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
 from calibstat.data.checks import check_level
+from calibstat.data.models import each_model
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class CoxResult(Result):
         )
 
 
+@each_model
 def cox(
     y_true: Any,
     y_prob: Any = None,

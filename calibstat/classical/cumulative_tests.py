@@ -9,6 +9,7 @@ import numpy as np
 
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import binary_input
+from calibstat.data.models import each_model
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
 from calibstat.measures.cumulative import KS, Kuiper
@@ -16,6 +17,7 @@ from calibstat.measures.cumulative import KS, Kuiper
 SURE = 0.05  # a Brownian motion exceeds this in absolute value with a probability that rounds to 1
 
 
+@each_model
 def kolmogorov_smirnov(
     y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = None
 ) -> AsymptoticTestResult:
@@ -66,6 +68,7 @@ def kolmogorov_smirnov(
     return _cumulative(seen, sample, KS().norm(sample.value, sample.residual), "Kolmogorov–Smirnov", "ks / sigma")
 
 
+@each_model
 def kuiper(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = None) -> AsymptoticTestResult:
     """Test calibration by the range of the cumulative residuals and the limit distribution of Brownian motion.
 

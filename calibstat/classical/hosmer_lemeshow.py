@@ -10,6 +10,7 @@ import numpy as np
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import binary_input, need_held_out
 from calibstat.data.checks import is_whole
+from calibstat.data.models import each_model
 from calibstat.measures.bins import bin_cells
 from calibstat.result import read_only
 
@@ -47,6 +48,7 @@ class HosmerLemeshowResult(AsymptoticTestResult):
     __str__ = AsymptoticTestResult.__str__
 
 
+@each_model
 def hosmer_lemeshow(
     y_true: Any,
     y_prob: Any = None,

@@ -9,6 +9,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.classical.asymptotic_result import AsymptoticTestResult
 from calibstat.data.lenses import canonical
+from calibstat.data.models import each_model
 from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.inference.p_values import p_value
 from calibstat.measures.skce import (
@@ -32,6 +33,7 @@ LIMIT = {
 STATISTIC = {"asymptotic": "U", "block": "block", "linear": "linear"}
 
 
+@each_model
 def kernel_calibration_test(
     y_true: Any,
     y_prob: Any = None,

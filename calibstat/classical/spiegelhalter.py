@@ -7,8 +7,10 @@ from typing import Any
 
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import binary_input
+from calibstat.data.models import each_model
 
 
+@each_model
 def spiegelhalter(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = None) -> AsymptoticTestResult:
     """Test calibration by Spiegelhalter's z: whether the Brier score is the one expected from the predictions.
 

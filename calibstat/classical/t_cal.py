@@ -13,6 +13,8 @@ import numpy as np
 from calibstat import resampling
 from calibstat.classical.binary_input import binary_input
 from calibstat.compiled import jit
+from calibstat.data.checks import short
+from calibstat.data.models import each_model
 from calibstat.data.sample import Sample
 from calibstat.measures.bins import uniform_cells
 from calibstat.result import Result, read_only
@@ -68,6 +70,7 @@ class TCalResult(Result):
         )
 
 
+@each_model
 def t_cal(
     y_true: Any,
     y_prob: Any = None,
@@ -187,7 +190,7 @@ def _scales(n_bins: Sequence[int]) -> list[int]:
     scales = list(n_bins) if np.ndim(n_bins) == 1 else []
     whole = [isinstance(bins, int | np.integer) and not isinstance(bins, bool) and bins >= 1 for bins in scales]
     if not scales or not all(whole):
-        raise ValueError(f"expected n_bins to be a sequence of whole numbers of at least 1, found {n_bins!r}")
+        raise ValueError(f"expected n_bins to be a sequence of whole numbers of at least 1, found {short(n_bins)}")
     return [int(bins) for bins in scales]
 
 

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from calibstat import __version__
-from calibstat.cli.audit_groups import By, audit_groups, audit_of_report
+from calibstat.cli.audit_groups import audit_groups
+from calibstat.cli.descriptions import (
+    decompose_scores,
+    show_net_benefit,
+    show_sharpness,
+    summarize_models,
+    validate_models,
+)
 from calibstat.cli.monitoring import monitor_stream
 from calibstat.cli.options import (
     File,
@@ -35,12 +42,14 @@ from calibstat.cli.printed_tables import (
     table,
     table_of_bins,
     table_of_classes,
-    table_of_findings,
     table_of_measures,
     table_of_models,
     table_of_pairs,
     table_of_tests,
 )
+from calibstat.cli.reading import Reading, takes_reading
+from calibstat.cli.recalibrating import recalibrate_predictions
+from calibstat.cli.report_command import write_report
 from calibstat.cli.terminal import one_line_errors, say, with_progress, written
 from calibstat.output.whole_folder import whole_folder
 
@@ -48,8 +57,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from calibstat.cli.class_report import ClassFindings
+    from calibstat.cli.findings import Finding
     from calibstat.cli.lens_syntax import View
-    from calibstat.cli.report import Finding
     from calibstat.data.predictions import Predictions
     from calibstat.data.sample import Sample
 
@@ -75,23 +84,15 @@ def calibstat(
 
 @app.command("demo")
 def show(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> None:
-    """Show measures, tests and pictures of a real model: who sees a doctor in a year?"""
+    """Show tests, intervals and pictures of real models: who has an affair?"""
     from calibstat.cli import demo
-    from calibstat.cli.wording import CAUTIONS, SECONDARY
 
     with one_line_errors():
         with whole_folder(out) as draft:
             models = demo.judge(rng)
             saved = demo.save_pictures(models, draft)
-        say(
-            demo.introduction(models[0]),
-            *map(demo.say_model, models),
-            demo.say_difference(*models),
-            table_of_findings({m.name: list(m.findings.values()) for m in models}),
-            SECONDARY,
-            written(out, saved),
-        )
-        say(*CAUTIONS, style="dim")
+        say(demo.introduction(models), *map(demo.say_model, models), demo.table_of_models(models), written(out, saved))
+        say(demo.CAUTION, style="dim")
 
 
 @app.command("measures")
@@ -111,10 +112,12 @@ def list_measures() -> None:
 
 
 @app.command("test")
+@takes_reading
 def check(
     file: File,
     label: Label,
     prob: Prob,
+    reading: Reading,
     measure: Tests = None,
     lens: LensText = None,
     reduce: Reduce = None,
@@ -124,13 +127,13 @@ def check(
 ) -> None:
     """Test whether the outcomes could have been drawn from the predictions."""
     with one_line_errors():
-        from calibstat.cli import report
-        from calibstat.cli import wording as words
+        from calibstat.cli import findings
         from calibstat.cli.input_files import read_data
         from calibstat.cli.lens_syntax import view
         from calibstat.inference.detectable_effect import DEFAULT
+        from calibstat.output import wording as words
 
-        data, how = read_data(file, label, prob)
+        data, how = read_data(file, label, prob, reading)
         names = measure or [DEFAULT]
         seen = view(data, lens, names, reduce)
         draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng}
@@ -139,14 +142,14 @@ def check(
             found, said = check_classes(seen, names, draws)
         else:
             found = with_progress(
-                names, lambda name: report.assess(data, **seen.settings(name), **draws, interval=False)
+                names, lambda name: findings.assess(data, **seen.settings(name), **draws, interval=False)
             )
         whole = [each for each in found if each.bound.info.for_tests_only]
         sizes = [each for each in found if not each.bound.info.for_tests_only]
-        say(*about(data, how), *said, *(part for each in whole for part in report.say_whole(each.test)))
+        say(*about(data, how), *said, *(part for each in whole for part in findings.say_whole(each.test)))
         if sizes:
-            say(table_of_tests(sizes), *report.say_nulls(sizes), *map(report.say_test, sizes))
-        say(*([report.say_together(found)] if len(found) > 1 else []))
+            say(table_of_tests(sizes), *findings.say_nulls(sizes), *map(findings.say_test, sizes))
+        say(*([findings.say_together(found)] if len(found) > 1 else []))
         say(*words.CAUTIONS, style="dim")
 
 
@@ -169,10 +172,12 @@ def class_by_class(found: ClassFindings) -> list[str | Table]:
 
 
 @app.command()
+@takes_reading
 def interval(
     file: File,
     label: Label,
     prob: Prob,
+    reading: Reading,
     measure: Names = None,
     lens: LensText = None,
     reduce: ReduceToOne = None,
@@ -184,13 +189,14 @@ def interval(
     """Estimate a calibration error, with a confidence interval."""
     with one_line_errors():
         from calibstat import MEASURES, confidence_interval
-        from calibstat.cli import report
-        from calibstat.cli import wording as words
+        from calibstat.cli import findings
         from calibstat.cli.input_files import read_data
         from calibstat.cli.lens_syntax import view
         from calibstat.inference.confidence_interval import ConfidenceInterval
+        from calibstat.output import wording as words
+        from calibstat.reporting.sentences import say_interval
 
-        data, how = read_data(file, label, prob)
+        data, how = read_data(file, label, prob, reading)
         names = measure or ["ece"]
         seen = view(data, lens, names, reduce or one_number(lens))
 
@@ -209,19 +215,21 @@ def interval(
         grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
         for name, each in found.items():
             grid.add_row(
-                MEASURES[name].info.title, words.number(each.estimate), report.interval_text(each), each.method
+                MEASURES[name].info.title, words.number(each.estimate), findings.interval_text(each), each.method
             )
         say(*about(data, how), grid)
         for name, each in found.items():
-            say(report.say_interval(MEASURES[name].info.title, each), f"What is estimated: {each.estimand}")
+            say(say_interval(MEASURES[name].info.title, each), f"What is estimated: {each.estimand}")
         say(*words.CAUTIONS[1:], style="dim")
 
 
 @app.command("equivalence")
+@takes_reading
 def show_margin(
     file: File,
     label: Label,
     prob: Prob,
+    reading: Reading,
     margin: Annotated[float, typer.Option("--margin", help="The largest error that does not matter.")] = 0.05,
     by: Annotated[
         str, typer.Option("--by", metavar="BINS", help="bins, or a measure of calibration error such as ece or ks.")
@@ -237,11 +245,11 @@ def show_margin(
     """Test whether the outcomes are within a margin of the predictions."""
     with one_line_errors():
         from calibstat import equivalence_test
-        from calibstat.cli import wording as words
         from calibstat.cli.input_files import read_data
         from calibstat.cli.lens_syntax import view
+        from calibstat.output import wording as words
 
-        data, how = read_data(file, label, prob)
+        data, how = read_data(file, label, prob, reading)
         found = equivalence_test(
             data,
             margin=margin,
@@ -259,10 +267,12 @@ def show_margin(
 
 
 @app.command("compare")
+@takes_reading
 def compare_models(
     file: File,
     label: Label,
     prob: Models,
+    reading: Reading,
     measure: Annotated[
         str, typer.Option("--measure", metavar="NAME", help="kernel_ce, ece, ks, kuiper, smooth_ce, brier or log_loss.")
     ] = "kernel_ce",
@@ -283,17 +293,18 @@ def compare_models(
     """Compare the calibration of models on the same rows."""
     with one_line_errors():
         from calibstat import MEASURES, compare
-        from calibstat.cli import wording as words
         from calibstat.cli.input_files import read_column, read_models
         from calibstat.cli.lens_syntax import view
+        from calibstat.data.checks import unknown_name
         from calibstat.data.predictions import Predictions
+        from calibstat.output import wording as words
 
-        y, models, how = read_models(file, label, prob)
+        y, models, how = read_models(file, label, prob, reading)
         if len(models) < 2:
             raise ValueError("expected --prob for two models or more, found one")
         first = next(iter(models.values()))
         if measure not in MEASURES:
-            raise ValueError(f"expected a measure, one of {', '.join(MEASURES)}; found {measure!r}")
+            raise unknown_name("a measure", measure, MEASURES)
         settings = {"measure": measure}
         if first.ndim == 2:
             settings = view(Predictions.from_rows(y, first), lens, [measure]).settings(measure)
@@ -320,56 +331,20 @@ def compare_models(
 
 app.command("audit")(audit_groups)
 app.command("monitor")(monitor_stream)
+app.command("report")(write_report)
+app.command("recalibrate")(recalibrate_predictions)
+app.command("summarize")(summarize_models)
+app.command("decompose")(decompose_scores)
+app.command("sharpness")(show_sharpness)
+app.command("validate")(validate_models)
+app.command("net-benefit")(show_net_benefit)
 app.command("power")(find_power)
 app.command("sample-size")(find_sample_size)
 
 
-@app.command("report")
-def write_report(
-    file: File,
-    label: Label,
-    prob: Prob,
-    out: Folder,
-    by: By = [],  # noqa: B006
-    lens: LensText = None,
-    level: Level = 0.95,
-    rng: Seed = 0,
-) -> None:
-    """Test calibration, compute all affordable measures, and write tables, pictures and JSON to a folder."""
-    with one_line_errors():
-        from calibstat.cli import report
-        from calibstat.cli import saved_results as saving
-        from calibstat.cli import wording as words
-        from calibstat.cli.input_files import read_data
-        from calibstat.cli.lens_syntax import view
-
-        data, how = read_data(file, label, prob)
-        seen = view(data, lens, reduce=one_number(lens))
-
-        def ask(name: str) -> report.Finding:
-            return report.assess(data, **seen.settings(name), level=level, stop_after=report.ENOUGH, rng=rng)
-
-        source = {"calibstat": __version__, "file": file.name, "label": label, "rng": rng}
-        source |= {"left_out": seen.left_out()}
-        source |= {"prob": prob[0]} if len(prob) == 1 else {"prob": list(prob)}
-        groups = audit_of_report(file, label, prob, by, seen, rng) if by else None
-        with whole_folder(out) as draft:
-            classes = saving.judge_classes(seen, rng)
-            verdict = saving.judge(seen, classes, rng)
-            found = with_progress(seen.everyday_measures(), ask)
-            saved = saving.save(seen, verdict, found, classes, draft, groups=groups, about=source, rng=rng)
-        whole, each_class = report.say_whole(verdict), class_by_class(classes.findings) if classes else []
-        say(*about(data, how), *([*each_class, TOGETHER, *whole] if seen.each_class else whole))
-        say(*([str(groups)] if groups else []))
-        say(table_of_findings({file.name: found}, level), words.SECONDARY)
-        say(*report.say_left_out(seen.left_out(), data.n), *([] if seen.each_class else each_class))
-        say(written(out, saved))
-        say(*words.CAUTIONS, style="dim")
-
-
 def about(data: Sample | Predictions, how: str) -> list[str]:
     """Describe the data, and how outcomes were read where there is a choice."""
-    from calibstat.cli.wording import describe_data
+    from calibstat.output.wording import describe_data
 
     return [f"{describe_data(data)} {how}".strip()]
 

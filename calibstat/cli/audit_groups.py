@@ -1,20 +1,16 @@
-"""The command `calibstat audit`, and the part of a report on groups."""
+"""The command `calibstat audit`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from calibstat.cli.options import File, Label, LensText, Level, Models, Resamples, Seed
+from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.terminal import one_line_errors, say, written
 from calibstat.output.whole_folder import whole_folder
-
-if TYPE_CHECKING:
-    from calibstat.cli.lens_syntax import View
-    from calibstat.inference.audit_results import Audit
 
 By = Annotated[
     list[str],
@@ -28,11 +24,13 @@ By = Annotated[
 Picture = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for a table, a picture and JSON.")]
 
 
+@takes_reading
 def audit_groups(
     file: File,
     label: Label,
     prob: Models,
     by: By,
+    reading: Reading,
     depth: Annotated[int, typer.Option("--depth", help="How many levels of columns may intersect.")] = 2,
     min_rows: Annotated[int, typer.Option("--min-rows", help="Fewer rows make no group.")] = 30,
     quantiles: Annotated[int, typer.Option("--quantiles", help="Into how many parts numbers are cut.")] = 4,
@@ -46,13 +44,14 @@ def audit_groups(
     """For which groups are the predictions wrong? All groups are tested together."""
     with one_line_errors():
         from calibstat import audit
-        from calibstat.cli import saved_results as saving
-        from calibstat.cli import wording as words
-        from calibstat.cli.input_files import read_features, read_models
+        from calibstat.cli.features_and_periods import read_features
+        from calibstat.cli.input_files import read_models
         from calibstat.cli.lens_syntax import view
+        from calibstat.cli.saved_audits import save_audits
         from calibstat.data.predictions import Predictions
+        from calibstat.output import wording as words
 
-        y, models, how = read_models(file, label, prob)
+        y, models, how = read_models(file, label, prob, reading)
         first = next(iter(models.values()))
         if first.ndim == 1 and lens is not None:
             raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
@@ -77,22 +76,6 @@ def audit_groups(
             say(f"{name}. {each}" if len(found) > 1 else str(each))
         if out is not None:
             with whole_folder(out) as draft:
-                saved = saving.save_audits(found, draft)
+                saved = save_audits(found, draft)
             say(written(out, saved))
         say(*words.CAUTIONS[1:], style="dim")
-
-
-def audit_of_report(file: Path, label: str, prob: Sequence[str], by: Sequence[str], seen: View, rng: int) -> Audit:
-    """Audit the rows of a report, which are read again, through its lens if that shows one event, else by default."""
-    from calibstat import audit
-    from calibstat.cli.input_files import read_columns, read_event, read_features
-    from calibstat.data.predictions import Predictions
-
-    binary = seen.canonical is None and not seen.each_class
-    y: Any = seen.data
-    p = None
-    if not isinstance(seen.data, Predictions):
-        y, p = read_event(read_columns(file, label, prob, text=False), label, prob[0])
-    found = audit(y, p, read_features(file, by), lens=seen.lens if binary else None, rng=rng, n_jobs=-1)
-    assert not isinstance(found, dict)
-    return found

@@ -1,14 +1,12 @@
-"""Findings for each class: in words, as a data frame and in a picture."""
+"""Findings for each class: in words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.cli.report import Finding, driver_columns
+from calibstat.cli.findings import Finding
 from calibstat.data import lenses
 from calibstat.data.predictions import Predictions
 from calibstat.inference.calibration_test_results import ClassWiseTestResult
@@ -16,10 +14,6 @@ from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.estimate import estimate
 from calibstat.measures import Measure
 from calibstat.measures.registry import find_measure
-from calibstat.plots import plot
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SIZE = "ece"  # how large the errors of classes are, if their test does not say
 MOST = 20  # classes in a printed table
@@ -103,25 +97,3 @@ def say_classes(found: ClassFindings) -> list[str]:
     drivers = ["\n".join(found.test.drivers)] if found.test.drivers else []
     null = f"Null hypothesis for each class: {found.test.null_hypothesis}"
     return [said, *drivers, null]
-
-
-def classes_frame(found: ClassFindings) -> pd.DataFrame:
-    """Return one row for each class."""
-    import pandas as pd
-
-    test, of = found.test, {each.of: each for each in found.test.deviations}
-    frame = pd.DataFrame({"class": [*test.names], "happened": found.happened, "expected": found.expected})
-    frame[found.error.name] = found.estimate
-    frame["pvalue"], frame["pvalue_holm"] = test.pvalue, test.pvalue_holm
-    drivers = pd.DataFrame([driver_columns(of.get(f"class {name}")) for name in test.names])
-    return frame.join(drivers)
-
-
-def save_alone(path: Path, result: object) -> Path:
-    """Draw a result, in its usual size, into a PNG and return its path."""
-    import matplotlib.pyplot as plt
-
-    figure: Any = plot(result).figure
-    figure.savefig(path, dpi=100)
-    plt.close(figure)
-    return path

@@ -1,120 +1,148 @@
-"""The demonstration: a real model, and an over-confident version of it."""
+"""The demonstration: a calibrated model, an over-confident one, and what recalibration makes of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import calibstat as cs
-from calibstat.cli.report import ENOUGH, Finding, assess, error_intervals, save_side_by_side, say_interval
+from calibstat.cli.findings import interval_text, save_side_by_side
+from calibstat.cli.printed_tables import table
 from calibstat.inference.calibration_test_results import CalibrationTestResult
+from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.inference.reliability_diagrams import Reliability
+from calibstat.output.wording import number, p_text
 
-N_FIT = 10_000
-SHARPENING = 0.6  # log-odds are divided by this, which makes every prediction too extreme
-MEASURES = ("ece", "mcb", "brier")
+if TYPE_CHECKING:
+    from rich.table import Table
+
+N_FIT, N_RECALIBRATE = 4000, 1000
+INTRODUCTION = (
+    "Who has an affair? Of the {all:,} married women of a survey, one row each, {fit:,} were used to fit two models, "
+    "{recalibrate:,} to recalibrate one of them, and the other {rest:,} judge all three."
+)
+CAUTION = (
+    "A large p is no evidence of calibration: the upper end of the interval says how large the error may be. Rows must "
+    "be held out and independent."
+)
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model, the rows it was judged on and what was found.
+    """A model and what was found on the held-out rows.
 
     Attributes
     ----------
     name : str
         Its name.
-    sample : Sample
-        Held-out outcomes and its predictions.
     test : CalibrationTestResult
         The test of calibration.
-    findings : dict of Finding
-        One for each of `MEASURES`.
     diagram : Reliability
-        Its reliability diagram.
+        Its reliability diagram, with the interval of the expected calibration error.
+    brier : float
+        Its Brier score.
     """
 
     name: str
-    sample: cs.Sample
     test: CalibrationTestResult
-    findings: dict[str, Finding]
     diagram: Reliability
+    brier: float
+
+    @property
+    def interval(self) -> ConfidenceInterval:
+        """The honest interval of the expected calibration error."""
+        assert self.diagram.interval is not None
+        return self.diagram.interval
 
 
-def held_out() -> tuple[np.ndarray, np.ndarray]:
-    """Fit who sees a doctor in a year to 10,000 rows; return outcomes and predictions for the other 10,190.
+def survey() -> tuple[np.ndarray, np.ndarray]:
+    """Return who had an affair, and eight answers of each of 6,366 women; the data come with statsmodels."""
+    from statsmodels.datasets import fair
 
-    The data are those of the RAND health insurance experiment, which come with statsmodels.
-    """
-    from statsmodels.datasets import randhie
+    data = fair.load_pandas().data
+    return (data.pop("affairs") > 0).to_numpy(float), data.to_numpy(float)
+
+
+def logistic_regression(y: np.ndarray, x: np.ndarray, fit: np.ndarray) -> np.ndarray:
+    """Return predictions of a logistic regression on all answers, with a curve for the years married."""
     from statsmodels.discrete.discrete_model import Logit
 
-    data = randhie.load_pandas().data
-    seen = (data.pop("mdvis") > 0).to_numpy(float)
-    columns = np.column_stack((np.ones(len(data)), data.to_numpy(float)))
-    order = np.random.default_rng(0).permutation(len(data))
-    fit, rest = order[:N_FIT], order[N_FIT:]
-    return seen[rest], Logit(seen[fit], columns[fit]).fit(disp=False).predict(columns[rest])
+    years = np.log(x[:, 2:3])
+    columns = np.hstack((np.ones_like(years), np.delete(x, 2, axis=1), years, years**2))
+    return Logit(y[fit], columns[fit]).fit(disp=False).predict(columns)
 
 
-def over_confident(p: np.ndarray) -> np.ndarray:
-    """Divide the log-odds by `SHARPENING`."""
-    return 1 / (1 + (1 / p - 1) ** (1 / SHARPENING))
+def naive_bayes(y: np.ndarray, x: np.ndarray, fit: np.ndarray) -> np.ndarray:
+    """Return predictions that take all answers to be independent; they are not, so it counts the same thing often."""
+    log_odds = np.log(y[fit].mean() / (1 - y[fit].mean()))
+    for column in x.T:
+        value, answer = np.unique(column, return_inverse=True)
+        yes, no = (np.bincount(answer[fit], weights=w, minlength=value.size) + 1 for w in (y[fit], 1 - y[fit]))
+        log_odds = log_odds + (np.log(yes / yes.sum()) - np.log(no / no.sum()))[answer]
+    return 1 / (1 + np.exp(-log_odds))
 
 
-def judge(rng: int = 0) -> list[Model]:
-    """Assess the model and its over-confident version."""
-    y, p = held_out()
-    models = []
-    for name, predictions in {"Logistic regression": p, "Over-confident version": over_confident(p)}.items():
-        sample = cs.Sample.from_rows(y, predictions)
-        test = cs.calibration_test(sample, rng=rng, n_jobs=-1)
-        findings = {measure: assess(sample, measure, stop_after=ENOUGH, rng=rng) for measure in MEASURES}
-        models.append(Model(name, sample, test, findings, cs.reliability(sample, rng=rng)))
-    return models
+def predictions(split: int = 0) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return the outcomes of the rows held out by a random split, and the predictions of each model for them."""
+    y, x = survey()
+    order = np.random.default_rng(split).permutation(y.size)
+    fit, recalibrate, rest = np.split(order, (N_FIT, N_FIT + N_RECALIBRATE))
+    bayes = naive_bayes(y, x, fit)
+    platt = cs.recalibration.PlattScaling().fit(bayes[recalibrate], y[recalibrate])
+    return y[rest], {
+        "Logistic regression": logistic_regression(y, x, fit)[rest],
+        "Naive Bayes": bayes[rest],
+        "Naive Bayes, recalibrated": platt.predict_proba(bayes[rest]),
+    }
 
 
-def introduction(model: Model) -> str:
+def judge(rng: int = 0, split: int = 0) -> list[Model]:
+    """Assess the logistic regression, naive Bayes, and naive Bayes after recalibration on other rows."""
+    y, models = predictions(split)
+    return [
+        Model(
+            name=name,
+            test=cs.calibration_test(y, p, rng=rng, n_jobs=-1),
+            diagram=cs.reliability(y, p, rng=rng),
+            brier=cs.estimate(y, p, measure="brier"),
+        )
+        for name, p in models.items()
+    ]
+
+
+def introduction(models: Sequence[Model]) -> str:
     """Introduce the data and the models."""
-    return (
-        "Who sees a doctor in a year? A logistic regression was fitted to "
-        f"{N_FIT:,} rows of the RAND health insurance experiment and assessed on the other {model.sample.n:,}. The "
-        f"over-confident version has the same log-odds divided by {SHARPENING}. People appear "
-        "once for each year they took part, so the rows are less independent than they should be."
-    )
+    rest = int(models[0].diagram.n)
+    sizes = {"fit": N_FIT, "recalibrate": N_RECALIBRATE, "rest": rest, "all": N_FIT + N_RECALIBRATE + rest}
+    return INTRODUCTION.format(**sizes)
 
 
 def say_model(model: Model) -> str:
-    """Report on one model: whether it is calibrated, and how large the error is."""
-    ece = model.findings["ece"]
-    assert ece.interval is not None
-    return f"{model.name}. {model.test.answer}\n{say_interval(ece.title, ece.interval)}"
+    """Report on one model: whether it is calibrated, and within which bounds its error is."""
+    found = model.interval
+    where = f"between {number(found.low)} and" if found.low > 0 else "at most"
+    answer = " ".join(model.test.answer.split())
+    return f"{model.name}. {answer} The calibration error is {where} {number(found.high)}."
 
 
-def say_difference(first: Model, second: Model) -> str:
-    """Say whether the two intervals for the expected calibration error overlap."""
-    a, b = first.findings["ece"].interval, second.findings["ece"].interval
-    assert a is not None
-    assert b is not None
-    if b.low > a.high:
-        return (
-            "The second interval lies entirely above the first: the sharpened model is worse calibrated, beyond chance."
-        )
-    return "The two intervals overlap, so these rows do not show which model is better calibrated."
+def table_of_models(models: Sequence[Model]) -> Table:
+    """Make the table of models: the error with its interval, the p-value of the test, and the Brier score."""
+    grid = table("Model", ">ECE", ">95 % interval", ">p", ">Brier")
+    for each in models:
+        numbers = number(each.interval.estimate), interval_text(each.interval), p_text(each.test.pvalue)
+        grid.add_row(each.name, *numbers, number(each.brier))
+    return grid
 
 
 def save_pictures(models: Sequence[Model], folder: Path) -> list[Path]:
     """Write reliability diagrams, null distributions and intervals of all models to a folder; return the paths."""
     names = [model.name for model in models]
-    intervals = {
-        f"{title}\n{model.name.lower()}": interval
-        for model in models
-        for title, interval in error_intervals(model.findings.values()).items()
-    }
     return [
         save_side_by_side(folder / "reliability.png", [model.diagram for model in models], names),
         save_side_by_side(folder / "null.png", [model.test for model in models], names),
-        save_side_by_side(folder / "intervals.png", [intervals]),
+        save_side_by_side(folder / "intervals.png", [{model.name: model.interval for model in models}]),
     ]

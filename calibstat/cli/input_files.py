@@ -1,4 +1,4 @@
-"""Reads outcomes and predictions from a CSV or Parquet file."""
+"""Reads outcomes and predictions from a CSV, Parquet or NumPy file."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.cli.array_files import KINDS as OF_ARRAYS
+from calibstat.cli.array_files import read_arrays
+from calibstat.cli.reading import AS_WRITTEN, Reading
+from calibstat.data.clipping import clipped
+from calibstat.data.logits import from_logits
+from calibstat.data.models import are_classes
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.data.validation import check_rows
-from calibstat.monitoring.period_labels import as_label, date_of
+from calibstat.output.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,31 +31,36 @@ WILD = re.compile(r"[*?\[]")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}($|[T ])")
 COUNTED = "(rows count from 0)"
 MISSING = ("", "NA", "N/A", "nan", "NaN", "null")  # probabilities that are not there
-SHOWN = 10  # names in an error message or a sentence
 
 
-def read_data(file: Path, label: str, prob: Sequence[str]) -> tuple[Sample | Predictions, str]:
+def read_data(
+    file: Path, label: str, prob: Sequence[str], reading: Reading = AS_WRITTEN
+) -> tuple[Sample | Predictions, str]:
     """Read outcomes and the columns that `prob` names; a ValueError or OSError says in one line what is wrong.
 
     Also return a sentence on how outcomes were understood, which of several columns is a choice.
     """
-    data, how = read_rows(file, label, prob)
+    data, how = read_rows(file, label, prob, reading)
     return data if isinstance(data, Predictions) else Sample.from_rows(*data), how
 
 
-def read_rows(file: Path, label: str, prob: Sequence[str]) -> tuple[tuple[np.ndarray, np.ndarray] | Predictions, str]:
+def read_rows(
+    file: Path, label: str, prob: Sequence[str], reading: Reading = AS_WRITTEN
+) -> tuple[tuple[np.ndarray, np.ndarray] | Predictions, str]:
     """Read the same row by row: outcomes 0 or 1 and predictions, or `Predictions` of several classes."""
     there = columns_of(file)
     columns, names = choose(there, label, prob)
-    frame = read_columns(file, label, columns, text=len(columns) > 1)
+    frame = read_columns(file, label, columns, text=len(columns) > 1 or reading.positive is not None)
     if frame.empty:
         raise ValueError(f"expected at least one row, found none in {str(file)!r}")
     if len(columns) == 1:
-        return read_event(frame, label, columns[0]), ""
-    return read_predictions(frame, label, columns, names)
+        return read_event(frame, label, columns[0], reading), ""
+    return read_predictions(frame, label, columns, names, reading)
 
 
-def read_models(file: Path, label: str, prob: Sequence[str]) -> tuple[np.ndarray, dict[str, np.ndarray], str]:
+def read_models(
+    file: Path, label: str, prob: Sequence[str], reading: Reading = AS_WRITTEN
+) -> tuple[np.ndarray, dict[str, np.ndarray], str]:
     """Read outcomes and the predictions of several models for the same rows, one entry of `prob` for each.
 
     An entry names the column of a model for outcome 1, or is a pattern for the columns of its classes, which have to be
@@ -62,7 +72,7 @@ def read_models(file: Path, label: str, prob: Sequence[str]) -> tuple[np.ndarray
     classes: list[str] | None = None
     for entry in prob:
         columns, names = choose(there, label, [entry])
-        frame = read_columns(file, label, columns, text=len(columns) > 1)
+        frame = read_columns(file, label, columns, text=len(columns) > 1 or reading.positive is not None)
         if frame.empty:
             raise ValueError(f"expected at least one row, found none in {str(file)!r}")
         if classes is not None and sorted(classes) != sorted(names if len(columns) > 1 else []):
@@ -71,10 +81,10 @@ def read_models(file: Path, label: str, prob: Sequence[str]) -> tuple[np.ndarray
         if name in models:
             raise ValueError(f"expected models of different names, found {name!r} twice for --prob")
         if len(columns) == 1:
-            outcome, models[name] = read_event(frame, label, columns[0])
+            outcome, models[name] = read_event(frame, label, columns[0], reading)
             classes = []
         else:
-            found, how = read_predictions(frame, label, columns, names)
+            found, how = read_predictions(frame, label, columns, names, reading)
             classes = names if classes is None else classes  # in the order of the first model
             place = {name: k for k, name in enumerate(names)}
             order = [place[each] for each in classes]
@@ -83,49 +93,74 @@ def read_models(file: Path, label: str, prob: Sequence[str]) -> tuple[np.ndarray
     return outcome, models, how
 
 
-def read_probabilities(file: Path, prob: Sequence[str]) -> Sample | Predictions:
+def read_probabilities(file: Path, prob: Sequence[str], reading: Reading = AS_WRITTEN) -> Sample | Predictions:
     """Read the columns that `prob` names, without outcomes: those of the result are made up."""
+    data = read_rows_of_probabilities(file, prob, reading)
+    return data if isinstance(data, Predictions) else Sample.from_rows(*data)
+
+
+def read_rows_of_probabilities(
+    file: Path, prob: Sequence[str], reading: Reading = AS_WRITTEN
+) -> tuple[np.ndarray, np.ndarray] | Predictions:
+    """Read the same row by row."""
     columns, names = choose(columns_of(file), None, prob)
     frame = read_columns(file, columns[0], columns[1:], text=False)
     if frame.empty:
         raise ValueError(f"expected at least one row, found none in {str(file)!r}")
     outcome = "".join(columns) + " "  # the name of no column of these
     if len(columns) == 1:
-        return read_sample(frame.assign(**{outcome: 0.0}), outcome, columns[0])
-    return read_predictions(frame.assign(**{outcome: names[0]}), outcome, columns, names)[0]
+        return read_event(frame.assign(**{outcome: 0.0}), outcome, columns[0], reading)
+    return read_predictions(frame.assign(**{outcome: names[0]}), outcome, columns, names, reading)[0]
 
 
-def read_sample(frame: pd.DataFrame, label: str, prob: str) -> Sample:
-    """Make a sample of outcomes 0 or 1 and one column of predictions."""
-    return Sample.from_rows(*read_event(frame, label, prob))
-
-
-def read_event(frame: pd.DataFrame, label: str, prob: str) -> tuple[np.ndarray, np.ndarray]:
+def read_event(frame: pd.DataFrame, label: str, prob: str, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
     """Return outcomes 0 or 1 and one column of predictions."""
-    y, p = (as_numbers(frame[column], column) for column in (label, prob))
+    y, p = as_outcomes(frame[label], label, reading.positive), as_numbers(frame[prob], prob)
     try:
+        p = from_logits(p) if reading.logits else p
         check_rows(y, p)
-        return y, p
+        return y, clipped(p, reading.clip)
     except ValueError as error:
-        named = str(error).replace("y_true", repr(label)).replace("y_prob", repr(prob))
-        raise ValueError(f"{named} {COUNTED}" if "at row" in named else named) from None
+        named = said_of_a_file(str(error)).replace("y_true", repr(label)).replace("y_prob", repr(prob))
+        raise ValueError(named) from None
+
+
+def said_of_a_file(error: str) -> str:
+    """Return a message about arrays in the words of the command line."""
+    error = error.replace("calibstat.from_logits(y_prob)", "--logits").replace("pos_label=", "--positive ")
+    return re.sub(r"(at row \d+(?:, column \d+)?)", rf"\1 {COUNTED}", error, count=1)
 
 
 def read_predictions(
-    frame: pd.DataFrame, label: str, columns: Sequence[str], names: Sequence[str]
+    frame: pd.DataFrame, label: str, columns: Sequence[str], names: Sequence[str], reading: Reading
 ) -> tuple[Predictions, str]:
     """Make predictions of several classes and say how the outcomes were understood."""
-    outcome, how = as_classes(frame[label], label, names)
+    if reading.positive is not None:
+        raise ValueError(
+            f"expected one column of probabilities with --positive, found {len(columns)}, which are named by classes"
+        )
     single = all(frame[column].dtype == np.float32 for column in columns)  # its sums are less precise
     prob = np.column_stack([as_numbers(frame[column], column) for column in columns])
     prob = prob.astype(np.float32) if single else prob
+    if not reading.logits and not are_classes([*prob.T]) and np.all((prob >= 0) & (prob <= 1)):
+        total = prob.sum(axis=1)
+        row = int(np.abs(total - 1).argmax())
+        raise ValueError(
+            f"expected {len(columns)} probabilities of classes that sum to 1, found {total[row]:.4g} at row {row} "
+            f"{COUNTED}; columns of several models are for calibstat compare"
+        )
+    outcome, how = as_classes(frame[label], label, names)
     try:
-        return replace(Predictions.from_rows(outcome, prob), names=tuple(names)), how
+        found = Predictions.from_rows(outcome, from_logits(prob) if reading.logits else prob)
+        if reading.clip is not None:
+            inside = clipped(found.prob, reading.clip)
+            found = Predictions.from_rows(outcome, inside / inside.sum(axis=1, keepdims=True))
+        return replace(found, names=tuple(names)), how
     except ValueError as error:
         named = re.sub(
             r"y_prob at row (\d+), column (\d+)", lambda m: f"column {columns[int(m[2])]!r} at row {m[1]}", str(error)
         )
-        raise ValueError(f"{named.replace('of y_prob', f'of {len(columns)} probabilities')} {COUNTED}") from None
+        raise ValueError(said_of_a_file(named.replace("of y_prob", f"of {len(columns)} probabilities"))) from None
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------
@@ -165,13 +200,31 @@ def matching(there: Sequence[str], label: str | None, pattern: str) -> list[str]
     return columns
 
 
-def listed(names: Sequence[object], most: int = SHOWN) -> str:
-    """Write names with commas between, the first ones if there are many."""
-    rest = len(names) - most
-    return ", ".join(map(str, names[:most])) + (f" and {rest} more" if rest > 0 else "")
-
-
 # --- outcomes --------------------------------------------------------------------------------------------------------
+
+
+def as_outcomes(column: pd.Series, name: str, positive: str | None) -> np.ndarray:
+    """Return outcomes 0 or 1: numbers, or whether they are the positive one of two values."""
+    import pandas as pd
+
+    if positive is None:
+        return as_numbers(column, name, "; --positive names the value that is outcome 1")
+    check_outcomes(column, name)
+    code, values = pd.factorize(column)
+    is_positive = np.array([plain_spelling(value) == plain_spelling(positive) for value in values])
+    if len({plain_spelling(value) for value in values[~is_positive]}) > 1:
+        raise ValueError(
+            f"expected two outcomes in column {name!r}, one of them {positive!r} as said by --positive; found "
+            f"{listed(values.tolist())}"
+        )
+    return is_positive.astype(np.float64)[code]
+
+
+def check_outcomes(column: pd.Series, name: str) -> None:
+    """Raise if an outcome is missing."""
+    blank = (column.isna() | (column.astype(str) == "")).to_numpy()
+    if blank.any():
+        raise ValueError(f"expected an outcome in column {name!r}, found nothing at row {blank.argmax()} {COUNTED}")
 
 
 def as_classes(column: pd.Series, name: str, names: Sequence[str]) -> tuple[np.ndarray, str]:
@@ -181,9 +234,7 @@ def as_classes(column: pd.Series, name: str, names: Sequence[str]) -> tuple[np.n
     """
     import pandas as pd
 
-    blank = (column.isna() | (column.astype(str) == "")).to_numpy()
-    if blank.any():
-        raise ValueError(f"expected an outcome in column {name!r}, found nothing at row {blank.argmax()} {COUNTED}")
+    check_outcomes(column, name)
     code, values = pd.factorize(column)
     exact = len({plain_spelling(entry) for entry in names}) < len(names)  # classes such as 7 and 007
     spell = str if exact else plain_spelling
@@ -217,7 +268,7 @@ def plain_spelling(value: object) -> str:
 
 
 def columns_of(file: Path) -> list[str]:
-    """Name the columns of a CSV or Parquet file."""
+    """Name the columns of a CSV, Parquet or NumPy file."""
     import pandas as pd
 
     if file.is_dir():
@@ -225,9 +276,11 @@ def columns_of(file: Path) -> list[str]:
     if not file.exists():
         raise ValueError(f"no such file: {str(file)!r}")
     kind = file.suffix.lower()
-    if kind not in (".csv", ".parquet"):
-        raise ValueError(f"expected a .csv or .parquet file, found {str(file)!r}")
+    if kind not in (".csv", ".parquet", *OF_ARRAYS):
+        raise ValueError(f"expected a .csv, .parquet, .npz or .npy file, found {str(file)!r}")
     try:
+        if kind in OF_ARRAYS:
+            return [name for name, _ in read_arrays(file)]
         if kind == ".csv":  # the first line as it is, since pandas gives new names to columns of the same name
             return pd.read_csv(file, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0].tolist()
         from pyarrow import parquet
@@ -263,6 +316,12 @@ def read_columns(file: Path, label: str, columns: Sequence[str], *, text: bool) 
 
     wanted = [label, *columns]
     try:
+        if file.suffix.lower() in OF_ARRAYS:
+            arrays = {name: array for name, array in read_arrays(file) if name in wanted}
+            if len({array.size for array in arrays.values()}) > 1:
+                sizes = ", ".join(f"{array.size} in {name!r}" for name, array in arrays.items())
+                raise ValueError(f"expected arrays of one length, found {sizes}")
+            return pd.DataFrame(arrays)
         if file.suffix.lower() == ".parquet":
             return pd.read_parquet(file, columns=wanted)
         check_cells(file)
@@ -282,56 +341,8 @@ def read_column(file: Path, name: str) -> np.ndarray:
     return read_columns(file, name, [], text=False)[name].to_numpy()
 
 
-def read_features(file: Path, names: Sequence[str]) -> pd.DataFrame:
-    """Read columns of features; texts that are all dates, such as 2016-06-30, become dates."""
-    import pandas as pd
-
-    there = columns_of(file)
-    for name in names:
-        if there.count(name) != 1:
-            found = f"found {there.count(name)} of that name" if name in there else f"the file has {listed(there, 40)}"
-            raise ValueError(f"expected one column {name!r} for --by; {found}")
-    if len(set(names)) < len(names):
-        raise ValueError(f"expected different columns for --by, found {listed(names)}")
-    frame = read_columns(file, names[0], names[1:], text=False)[list(names)]
-    for name in names:
-        texts = frame[name].dropna()
-        if len(texts) and all(isinstance(text, str) and DATE.match(text) for text in texts):
-            frame[name] = pd.to_datetime(frame[name].str.slice(stop=10), format="%Y-%m-%d")
-    return frame
-
-
-def read_periods(file: Path, when: str) -> dict[int | str, np.ndarray]:
-    """Read the column of periods: return the indices of the rows of each, in the order of time."""
-    import pandas as pd
-
-    code, values = pd.factorize(read_column(file, when))
-    if (code < 0).any():
-        raise ValueError(f"expected a period in column {when!r}, found nothing at row {(code < 0).argmax()} {COUNTED}")
-    names: list[int | str] = []
-    for i, value in enumerate(pd.Index(values)):
-        try:
-            names.append(as_label(value))
-            moment(names[-1])
-        except ValueError:
-            raise ValueError(
-                f"expected dates such as 2026-11-22, or whole numbers, in column {when!r}; found {value!r} at row "
-                f"{(code == i).argmax()} {COUNTED}"
-            ) from None
-    rows = np.split(np.argsort(code, kind="stable"), np.cumsum(np.bincount(code))[:-1])
-    return {names[i]: rows[i] for i in sorted(range(len(names)), key=lambda i: moment(names[i]))}
-
-
-def moment(period: int | str) -> float:
-    """Return where a period is in time: a whole number, or a date, month or week in ISO 8601; else a ValueError."""
-    if isinstance(period, int):
-        return period
-    found = date_of(period)
-    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
-
-
-def as_numbers(column: pd.Series, name: str) -> Any:
-    """Return a column as numbers; a ValueError names the first row that is none."""
+def as_numbers(column: pd.Series, name: str, advice: str = "") -> Any:
+    """Return a column as numbers; a ValueError names the first row that is none, and gives the advice."""
     import pandas as pd
 
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
@@ -340,5 +351,7 @@ def as_numbers(column: pd.Series, name: str) -> Any:
     bad = (numbers.isna() & column.notna()).to_numpy()
     if bad.any():
         row = int(bad.argmax())
-        raise ValueError(f"expected numbers in column {name!r}, found {column.iloc[row]!r} at row {row} {COUNTED}")
+        raise ValueError(
+            f"expected numbers in column {name!r}, found {column.iloc[row]!r} at row {row} {COUNTED}{advice}"
+        )
     return numbers.to_numpy("float64", na_value=float("nan"))

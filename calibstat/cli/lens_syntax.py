@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from calibstat.cli.input_files import listed, plain_spelling
+from calibstat.cli.input_files import plain_spelling
 from calibstat.data import lenses
 from calibstat.data.lenses import ClassWise, Lens
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures import MEASURES, MulticlassMeasure
-from calibstat.measures.registry import everyday_measures, find_measure, is_affordable, multiclass_measures
+from calibstat.measures.registry import find_measure, multiclass_measures
+from calibstat.output.wording import listed
 
 
 @dataclass(frozen=True)
@@ -54,19 +55,6 @@ class View:
         if not multiclass and lens is None and isinstance(self.data, Predictions):
             lens = lenses.name_class(1, self.data.names) if self.data.n_classes == 2 else lenses.top_label
         return {"measure": measure, "lens": lens, "reduce": self.reduce}
-
-    def everyday_measures(self) -> list[str]:
-        """Name the measures for this lens, except those that are costly for so many rows."""
-        return [name for name in self.all_measures() if is_affordable(name, self.data.n)]
-
-    def left_out(self) -> list[str]:
-        """Name the measures for this lens that are costly for so many rows."""
-        return [name for name in self.all_measures() if not is_affordable(name, self.data.n)]
-
-    def all_measures(self) -> list[str]:
-        """Name the measures for this lens that say how far predictions are off, and are affordable for a few rows."""
-        names = everyday_measures() if self.canonical is None else multiclass_measures()
-        return [name for name in names if is_affordable(name, 1) and not MEASURES[name].info.for_tests_only]
 
     def check(self, measures: Sequence[str]) -> None:
         """Raise a ValueError if a measure does not fit the lens."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from calibstat.cli.options import File, Label, LensText
+from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.terminal import one_line_errors, say, written
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from calibstat.monitoring.monitor import Monitor
 
 
+@takes_reading
 def monitor_stream(
     file: File,
     label: Label,
@@ -35,6 +37,7 @@ def monitor_stream(
     when: Annotated[
         str, typer.Option("--when", metavar="COLUMN", help="Column of periods: dates (2026-11-22), or whole numbers.")
     ],
+    reading: Reading,
     segment: Annotated[
         str | None, typer.Option("--segment", metavar="COLUMN", help="Column of the segment of each row.")
     ] = None,
@@ -59,18 +62,19 @@ def monitor_stream(
 ) -> None:
     """Watch calibration over time: an alarm that holds its promise however often one looks."""
     with one_line_errors():
-        from calibstat.cli import wording as words
-        from calibstat.cli.input_files import read_column, read_models, read_periods, read_rows
+        from calibstat.cli.features_and_periods import read_periods
+        from calibstat.cli.input_files import read_column, read_models, read_rows
+        from calibstat.output import wording as words
 
         if alpha is not None and arl is not None:
             raise ValueError("expected --alpha or --arl, found both")
         monitor: Monitor | BrierMonitor
         if len(prob) == 1:
-            data, how = read_rows(file, label, prob)
+            data, how = read_rows(file, label, prob, reading)
             segments = None if segment is None else read_column(file, segment)
             monitor, summarize = _one_model(data, segments, lens, (alpha, arl), state)
         elif len(prob) == 2 and segment is None and arl is None and lens is None:
-            y, models, how = read_models(file, label, prob)
+            y, models, how = read_models(file, label, prob, reading)
             monitor, summarize = _two_models(y, models, alpha, state)
         else:
             found = f"it {len(prob)} times" if len(prob) != 2 else "--segment, --arl or --lens beside them"
@@ -144,7 +148,7 @@ def _two_models(
 
 def _feed(monitor: Monitor | BrierMonitor, periods: Mapping[int | str, Any]) -> int:
     """Feed the periods that are new, which have to come after those known; return how many were known."""
-    from calibstat.cli.input_files import moment
+    from calibstat.cli.features_and_periods import moment
 
     before = monitor.periods
     latest = max((moment(period) for period in before), default=-math.inf)

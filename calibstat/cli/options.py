@@ -10,13 +10,16 @@ import typer
 from calibstat.cli.lens_syntax import either
 from calibstat.data.lenses import spellings
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .parquet file, one row for each outcome.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A .csv, .parquet, .npz or .npy file, one row for each outcome.")
+]
 Label = Annotated[
     str,
     typer.Option(
         "--label",
         metavar="COLUMN",
-        help="Column of outcomes: 0 or 1; of several classes their names, or their numbers from 0.",
+        help="Column of outcomes: 0 or 1, or two values (see --positive); of several classes their names, or their "
+        "numbers from 0.",
     ),
 ]
 Prob = Annotated[

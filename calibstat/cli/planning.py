@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from calibstat.cli.options import File, LensText, Prob, Seed
+from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.terminal import one_line_errors, say, written
 
 if TYPE_CHECKING:
@@ -33,9 +34,11 @@ Picture = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Pic
 DataSets = Annotated[int, typer.Option("--n-datasets", help="Simulated data sets for each number of rows.")]
 
 
+@takes_reading
 def find_power(
     file: File,
     prob: Prob,
+    reading: Reading,
     alternative: Alternatives = None,
     n: Annotated[
         list[int] | None,
@@ -52,7 +55,7 @@ def find_power(
     with one_line_errors():
         from calibstat import detectable_effect, power
 
-        data, seen = _data(file, prob, lens)
+        data, seen = _data(file, prob, reading, lens)
         common = {"lens": seen, "level": level, "rng": rng, "n_jobs": -1}
         if not alternative:
             if n:
@@ -65,9 +68,11 @@ def find_power(
         _draw(found, out)
 
 
+@takes_reading
 def find_sample_size(
     file: File,
     prob: Prob,
+    reading: Reading,
     alternative: Alternatives = None,
     power: Annotated[float, typer.Option("--power", help="The probability with which the test rejects.")] = 0.8,
     test: TestName = "omnibus",
@@ -86,7 +91,7 @@ def find_sample_size(
     with one_line_errors():
         from calibstat import sample_size
 
-        data, seen = _data(file, prob, lens)
+        data, seen = _data(file, prob, reading, lens)
         if width is None and not alternative:
             raise ValueError("expected --alternative, such as temperature=1.4, or --width; found neither")
         asked = {"power": power, "test": test, "width": width, "of": of, "lens": seen, "level": level}
@@ -96,12 +101,12 @@ def find_sample_size(
         _draw(found, out)
 
 
-def _data(file: Path, prob: list[str], lens: str | None) -> tuple[Sample | Predictions, Any]:
+def _data(file: Path, prob: list[str], reading: Reading, lens: str | None) -> tuple[Sample | Predictions, Any]:
     """Read the predictions and the lens."""
     from calibstat.cli.input_files import read_probabilities
     from calibstat.cli.lens_syntax import view
 
-    data = read_probabilities(file, prob)
+    data = read_probabilities(file, prob, reading)
     return data, view(data, lens).lens
 
 

@@ -9,11 +9,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from calibstat.cli.terminal import CONTROL, visible
+from calibstat.output.visible_text import CONTROL, visible
 
 if TYPE_CHECKING:
     from calibstat.cli.class_report import ClassFindings
-    from calibstat.cli.report import Finding
+    from calibstat.cli.findings import Finding
     from calibstat.inference.compare import Comparison
     from calibstat.inference.equivalence_test import Equivalence
 
@@ -42,8 +42,8 @@ def table(*columns: str) -> Table:
 
 def table_of_findings(models: Mapping[str, Sequence[Finding]], level: float = 0.95) -> Table:
     """Make the table of findings: estimate, honest interval and p-value of each measure, model by model."""
-    from calibstat.cli.report import interval_text
-    from calibstat.cli.wording import number, p_text, percent
+    from calibstat.cli.findings import interval_text
+    from calibstat.output.wording import number, p_text, percent
 
     grid = table("Measure", ">Estimate", f">{percent(level)} interval", ">p")
     for name, found in models.items():
@@ -61,8 +61,8 @@ def table_of_findings(models: Mapping[str, Sequence[Finding]], level: float = 0.
 
 def table_of_tests(found: Sequence[Finding]) -> Table:
     """Make the table of tests: each value, and that to expect of a calibrated model."""
-    from calibstat.cli.report import usual
-    from calibstat.cli.wording import number, p_text
+    from calibstat.cli.findings import usual
+    from calibstat.output.wording import number, p_text
 
     grid = table("Measure", ">Value", ">If calibrated", "19 times in 20", ">p")
     for each in found:
@@ -75,7 +75,7 @@ def table_of_tests(found: Sequence[Finding]) -> Table:
 
 def table_of_classes(found: ClassFindings) -> Table:
     """Make the table of classes: rows of each, as many as expected, how large its error is, and the p-values."""
-    from calibstat.cli.wording import number, p_text
+    from calibstat.output.wording import number, p_text
 
     grid = table("Class", ">Rows", ">Expected", f">{found.title}", ">p", ">p (Holm)")
     estimate, test = found.estimate, found.test
@@ -88,7 +88,7 @@ def table_of_classes(found: ClassFindings) -> Table:
 
 def table_of_bins(found: Equivalence) -> Table:
     """Make the table of bins: mean prediction, observed frequency, and limits of the mean outcome probability."""
-    from calibstat.cli.wording import number, percent
+    from calibstat.output.wording import number, percent
 
     grid = table("Predictions", ">Rows", ">Mean", ">Frequency", f">{percent(1 - found.level)} limits, each")
     for left, right, rows, mean, frequency, low, high in found.to_frame().to_numpy():
@@ -119,7 +119,7 @@ def table_of_measures() -> Table:
 
 def table_of_models(found: Comparison) -> Table:
     """Make the table of estimates, model by model."""
-    from calibstat.cli.wording import number
+    from calibstat.output.wording import number
 
     grid = table("Model", f">{found.measure}")
     for name, estimate in zip(found.names, found.estimates, strict=True):
@@ -129,7 +129,7 @@ def table_of_models(found: Comparison) -> Table:
 
 def table_of_pairs(found: Comparison) -> Table:
     """Make the table of differences."""
-    from calibstat.cli.wording import number, p_text, percent
+    from calibstat.output.wording import number, p_text, percent
 
     several = len(found.pairs) > 1
     adjusted = [f">p ({found.adjust.replace('holm', 'Holm').replace('bh', 'BH')})"] if several else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
+
+from calibstat.output.visible_text import visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,18 +35,6 @@ def fail(text: str) -> NoReturn:
     """Print one line on standard error and leave with exit code 2."""
     typer.echo(f"calibstat: {visible(' '.join(text.split()))}", err=True)
     raise typer.Exit(2) from None
-
-
-CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def visible(text: str) -> str:
-    """Return text in which control characters, which could command a terminal, are written as in code.
-
-    All but the newline; those that turn the direction of writing are among them, and the parts of file names that are
-    no text, which cannot be printed.
-    """
-    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def console() -> Console:

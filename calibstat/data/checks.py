@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,30 @@ def is_whole(value: Any, least: int = 1) -> bool:
 
 
 def short(value: Any, most: int = 80) -> str:
-    """Return the repr of a value, cut if it is long."""
-    return cut(repr(value), most)
+    """Return the repr of a value, cut if it is long; of an array or a frame its type and shape."""
+    return described(value) if getattr(value, "shape", ()) else cut(repr(value), most)
 
 
 def cut(text: str, most: int = 1000) -> str:
     """Cut a long text."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
+
+
+def quoted(values: Iterable[Any], most: int = 5) -> str:
+    """Return the reprs of values with commas between, of many the first ones and their number."""
+    values = list(values)
+    more = f" and {len(values) - most:,} more" if len(values) > most else ""
+    return ", ".join(short(value, 30) for value in values[:most]) + more
+
+
+def described(data: Any) -> str:
+    """Name the type of an argument and its shape or length, and no entry."""
+    shape, name = getattr(data, "shape", None), type(data).__name__
+    if isinstance(shape, tuple):
+        return f"{name} of shape {tuple(shape)}"
+    if isinstance(data, str | bytes) or not hasattr(data, "__len__"):
+        return f"{name} {short(data, 40)}" if isinstance(data, str | bytes | int | float | None) else name
+    return f"{name} of length {len(data)}"
 
 
 def check_whole(name: str, value: Any, least: int = 1) -> None:
@@ -59,7 +77,43 @@ ELSEWHERE = {  # names of options in other packages, and what to use here
 }
 
 
+def unknown_name(what: str, name: Any, known: Iterable[str], others: str = "") -> ValueError:
+    """Return the error that lists the known names of something, and others in words, and asks for the nearest one."""
+    known = list(known)
+    return ValueError(f"expected {what}, one of {_listed(known)}{others}; found {short(name)}{nearest(name, known)}")
+
+
+def _listed(names: Sequence[str], most: int = 180) -> str:
+    """Return names with commas between, as many as there is room for, and the number of the others."""
+    shown = [name for i, name in enumerate(names) if len(", ".join(names[: i + 1])) <= most] or names[:1]
+    return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(shown) < len(names) else "")
+
+
+def nearest(name: Any, known: Iterable[str]) -> str:
+    """Return the known name that is spelled most like this one, as a question to add to a message; or nothing."""
+    from difflib import get_close_matches
+
+    names = {letters(each): each for each in known}
+    found = get_close_matches(letters(name), names, n=1)
+    return f"; did you mean {names[found[0]]!r}?" if found else ""
+
+
+def letters(name: Any) -> str:
+    """Return the letters of a name, by which spellings are compared."""
+    return str(name).lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
 def unknown_option(what: str, name: str, known: Iterable[str]) -> ValueError:
     """Return the error that lists the known options; for an option of other packages it says what to use instead."""
-    advice = f"; {ELSEWHERE[name]}" if name in ELSEWHERE else ""
-    return ValueError(f"expected options of {what} ({', '.join(known) or 'none'}), found {short(name)}{advice}")
+    known = list(known)
+    advice = f"; {ELSEWHERE[name]}" if name in ELSEWHERE else nearest(name, known)
+    names = _listed(known) if known else "none"
+    return ValueError(f"expected options of {what} ({names}), found {short(name)}{advice}")
+
+
+def calls_within() -> int:
+    """Return the stack level, for the function that calls this one, of the line that called calibstat."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("calibstat."):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.data.checks import calls_within
+
 FEWEST_CLUSTERS = 30  # below it the bootstrap of clusters is not to be trusted
 
 
@@ -27,6 +29,6 @@ def as_clusters(cluster: Any, n: int) -> np.ndarray:
         warnings.warn(
             f"{len(found)} clusters are few: below {FEWEST_CLUSTERS}, the bootstrap of clusters is not to be trusted",
             UserWarning,
-            stacklevel=4,  # at the line that calls the verb
+            stacklevel=calls_within(),
         )
     return unit.astype(np.int64)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.data.checks import unknown_name
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 
@@ -421,10 +422,7 @@ def find_lens(lens: Any) -> Lens | ClassWise:
         return lens
     if isinstance(lens, str) and lens in LENSES:
         return LENSES[lens]
-    raise ValueError(
-        f"expected a lens, one of {', '.join(LENSES)} or made by calibstat.lenses ({', '.join(FAMILIES)}); "
-        f"found {lens!r}"
-    )
+    raise unknown_name("a lens", lens, LENSES, f" or made by calibstat.lenses ({', '.join(FAMILIES)})")
 
 
 def _whole(k: Any, least: int, what: str) -> int:

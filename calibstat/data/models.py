@@ -2,37 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, TypeVar, cast
 
-from calibstat.data.checks import short
+import numpy as np
+
+from calibstat.data.checks import described, quoted, short
+from calibstat.data.labels import column_names, takes_pos_label
 from calibstat.data.predictions import Predictions, as_predictions
+
+SUMS_TO_1 = 1e-4  # how far from 1 the sums of the rows of a frame of classes are, at most
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def each_model(verb: F) -> F:
+    """Let a verb of one model take several, and return a dict from name to result.
+
+    `y_prob` may be a mapping from name to predictions, or a data frame with a column of predicted probabilities of
+    outcome 1 for each model. The verb takes `pos_label` as well.
+    """
+    verb = takes_pos_label(verb)
+
+    @wraps(verb)
+    def ask(y_true: Any, y_prob: Any = None, *arguments: Any, **options: Any) -> Any:
+        models = named_models(y_prob)
+        if models is None:
+            return verb(y_true, y_prob, *arguments, **options)
+        found = {}
+        for name, prob in models.items():
+            try:
+                found[name] = verb(y_true, prob, *arguments, **options)
+            except ValueError as error:
+                raise ValueError(f"{error} (of {short(name, 40)})") from error
+        return found
+
+    ask.__signature__ = inspect.signature(verb)  # type: ignore[attr-defined]
+
+    return cast("F", ask)
+
+
+def named_models(y_prob: Any) -> dict[str, Any] | None:
+    """Return the predictions of each model by its name, or None of anything that is the predictions of one.
+
+    A frame is the classes of one model if most of its rows sum to 1.
+    """
+    if isinstance(y_prob, Mapping):
+        models = [(str(name), prob) for name, prob in y_prob.items()]
+    elif hasattr(y_prob, "columns") and hasattr(y_prob, "dtypes") and len(y_prob.columns) > 1:
+        columns = [y_prob[name] for name in y_prob.columns]
+        if are_classes(columns):
+            return None
+        models = [(str(name), column) for name, column in zip(y_prob.columns, columns, strict=True)]
+    else:
+        return None
+    if not models or len(dict(models)) < len(models):
+        raise ValueError(
+            f"expected different names of one or more models, found {quoted(name for name, _ in models) or 'none'}"
+        )
+    orders = {tuple(names) for _, prob in models if (names := column_names(prob)) is not None}
+    if len({tuple(sorted(map(str, names))) for names in orders}) < len(orders):
+        found = " and ".join(f"({quoted(names)})" for names in list(orders)[:2])
+        raise ValueError(f"expected the same order of classes in the columns of all models, found {found}")
+    return dict(models)
+
+
+def are_classes(columns: Sequence[Any]) -> bool:
+    """Whether columns are the classes of one model: most rows sum to 1. What is no number is named elsewhere."""
+    try:
+        total = np.sum([np.asarray(column, np.float64) for column in columns], axis=0)
+    except (TypeError, ValueError):
+        return True
+    return bool(np.mean(np.abs(total - 1) <= SUMS_TO_1) > 1 / 2)
 
 
 def models_of_rows(y_true: Any, y_prob: Any) -> dict[str, tuple[Any, Any]]:
     """Return outcomes and predictions of two or more models on the same rows, or of samples if `y_prob` is None."""
-    models = y_true if y_prob is None else y_prob
-    if not isinstance(models, Mapping):
-        kind = "y_true, a mapping from name to (y_true, y_prob)" if y_prob is None else "y_prob, a mapping from name"
-        raise ValueError(f"expected {kind}, found {type(models).__name__}")
-    if len({str(name) for name in models}) < max(len(models), 2):
-        raise ValueError(f"expected two or more different names, found {short(list(models))}")
     if y_prob is not None:
-        return {str(name): (y_true, p) for name, p in models.items()}
-    for name, pair in models.items():
+        return {name: (y_true, prob) for name, prob in _at_least(2, y_prob).items()}
+    if not isinstance(y_true, Mapping):
+        raise ValueError(f"expected y_true, a mapping from name to (y_true, y_prob), found {described(y_true)}")
+    if len({str(name) for name in y_true}) < max(len(y_true), 2):
+        raise ValueError(f"expected two or more different names, found {quoted(y_true) or 'none'}")
+    for name, pair in y_true.items():
         if not isinstance(pair, Sequence) or len(pair) != 2:
-            raise ValueError(f"expected (y_true, y_prob) of sample {short(name)}, found {type(pair).__name__}")
-    return {str(name): (pair[0], pair[1]) for name, pair in models.items()}
+            raise ValueError(f"expected (y_true, y_prob) of sample {short(name)}, found {described(pair)}")
+    return {str(name): (pair[0], pair[1]) for name, pair in y_true.items()}
 
 
 def predictions_of_models(y_true: Any, y_prob: Any, labels: Any) -> dict[str, Predictions]:
     """Return the predictions of one or more models for the same rows and classes."""
-    if not isinstance(y_prob, Mapping) or not y_prob:
-        raise ValueError(f"expected y_prob, a mapping from name to predictions, found {type(y_prob).__name__}")
-    models = {str(name): as_predictions(y_true, p, labels) for name, p in y_prob.items()}
+    models = {name: as_predictions(y_true, prob, labels) for name, prob in _at_least(1, y_prob).items()}
     classes = sorted({predictions.n_classes for predictions in models.values()})
     if len(classes) > 1:
         raise ValueError(f"expected predictions of the same classes from all models, found {classes} classes")
+    return models
+
+
+def _at_least(number: int, y_prob: Any) -> dict[str, Any]:
+    """Return the predictions of so many models or more by their names."""
+    models = named_models(y_prob)
+    if models is None:
+        raise ValueError(
+            "expected y_prob, a mapping from name to predictions or a data frame with a column for each model, found "
+            f"{described(y_prob)}"
+        )
+    if len(models) < number:
+        raise ValueError(f"expected two or more different names, found {quoted(models)}")
     return models
 
 
@@ -41,5 +118,5 @@ def predictions_of_set(data: Any, labels: Any, name: str) -> Predictions:
     if isinstance(data, Predictions):
         return as_predictions(data, labels=labels)
     if not isinstance(data, tuple | list) or len(data) != 2:
-        raise ValueError(f"expected {name}, a pair (y_true, y_prob) or Predictions, found {type(data).__name__}")
+        raise ValueError(f"expected {name}, a pair (y_true, y_prob) or Predictions, found {described(data)}")
     return as_predictions(data[0], data[1], labels)

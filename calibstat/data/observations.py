@@ -13,6 +13,7 @@ import numpy as np
 from calibstat.data import lenses
 from calibstat.data.lenses import ClassWise, Lens, find_lens
 from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.reversed_predictions import may_be_reversed, note_if_reversed
 from calibstat.data.sample import Sample, as_sample, need_counts
 from calibstat.data.validation import as_rows, check_rows, n_columns
 
@@ -97,6 +98,10 @@ class Observations(ABC):
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
         """Return the outcome that was observed least often, in rows or in clusters; `unit` numbers that of each row."""
 
+    @abstractmethod
+    def reversed_note(self) -> str:
+        """Say in one sentence if predictions look reversed, by their AUC; "" if they do not, or weights are real."""
+
     @property
     def class_names(self) -> tuple[Any, ...]:
         """The names of the classes; none of binary data."""
@@ -117,6 +122,7 @@ class BinaryData(Observations):
     kind = "binary"
     rows: tuple[np.ndarray, np.ndarray] | None
     summary: Sample | None
+    behind: Predictions | None = None  # the lens
 
     @property
     def sample(self) -> Sample:
@@ -171,6 +177,16 @@ class BinaryData(Observations):
         where = f"at row {int(np.argmax(bad))} " if self.rows is not None else ""
         return f"the prediction {where}is {self.prob[np.argmax(bad)]:g}, and may fail" if bad.any() else ""
 
+    def reversed_note(self) -> str:
+        note = ""
+        if self.rows is None or may_be_reversed(self.rows[1], self.rows[0] == 1):
+            sample = self.sample
+            known = sample.kind == "counts"
+            note = note_if_reversed(sample.count, sample.positives, subject(self.lens)) if known else ""
+        if note or self.behind is None or self.behind.n_classes == 2:
+            return note
+        return _note_of_classes(self.behind)
+
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
         if unit is None:
             positives, n = (int(part.sum()) for part in (self.sample.positives, self.sample.count))
@@ -197,6 +213,9 @@ class _OfClasses(Observations):
     def certain(self) -> str:
         bad = (self.predictions.prob == 0).any(axis=1)
         return f"a prediction at row {int(np.argmax(bad))} is 0, and may fail" if bad.any() else ""
+
+    def reversed_note(self) -> str:
+        return _note_of_classes(self.predictions)
 
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
         names = [f"class {name}" for name in self.class_names]
@@ -270,11 +289,23 @@ def observe(
     if scores.ndim == 1:
         rows = as_rows(outcomes, scores)
         if sample_weight is None:
-            return BinaryData(title, null, rows, None)
+            return BinaryData(title, null, rows, None, predictions)
         return BinaryData(title, null, None, Sample.from_rows(*rows, sample_weight))
     if sample_weight is not None:
         raise ValueError(f"expected no sample_weight for multiclass data, found one with lens {seen}")
     return MulticlassData(title, null, seen.vectors(predictions, outcomes, scores))
+
+
+def _note_of_classes(predictions: Predictions) -> str:
+    """Say of the first class whose predictions look reversed that they do."""
+    for k, name in enumerate(predictions.names):
+        prob, is_observed = predictions.prob[:, k], predictions.label == k
+        if may_be_reversed(prob, is_observed):
+            sample = Sample.from_rows(is_observed, prob)
+            note = note_if_reversed(sample.count, sample.positives, f"class {name}")
+            if note:
+                return note
+    return ""
 
 
 def _of_row(bad: np.ndarray) -> str:

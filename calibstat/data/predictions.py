@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.data.validation import as_classes, as_matrix, vector_error
+from calibstat.data.checks import described, quoted
+from calibstat.data.estimators import predict
+from calibstat.data.labels import Positive, takes_pos_label, with_labels
+from calibstat.data.validation import as_classes, as_matrix, outcomes_of_rows, vector_error
 
 CLASS_BLOCK = 64  # classes whose maximum is found first; only the block that holds the largest is then searched
 
@@ -18,8 +21,8 @@ CLASS_BLOCK = 64  # classes whose maximum is found first; only the block that ho
 class Predictions:
     """Predicted probabilities of K classes and the observed class, row by row.
 
-    Make one with `Predictions.from_rows`; do not write to its arrays. Functions of one model take it in place of
-    ``(y_true, y_prob)``.
+    Make one with `Predictions.from_rows` or `Predictions.from_estimator`; do not write to its arrays. Functions of one
+    model take it in place of ``(y_true, y_prob)``.
 
     Attributes
     ----------
@@ -48,6 +51,7 @@ class Predictions:
     largest: np.ndarray
 
     @classmethod
+    @takes_pos_label
     def from_rows(cls, y_true: Any, y_prob: Any, *, labels: Sequence[Any] | None = None) -> Predictions:
         """Make predictions from rows of classes and predicted probabilities.
 
@@ -59,7 +63,10 @@ class Predictions:
             Predicted probabilities in [0, 1], a column for each class. One column, or shape (n,), is the probability
             of class 1 of two.
         labels : sequence of K, optional
-            The names of the classes, in the order of the columns; not all need be observed.
+            The names of the classes, in the order of the columns; not all need be observed. By default the names of
+            the columns of a frame, if the outcomes are among them.
+        pos_label : object, optional
+            Instead of `labels`, of two classes: the one that counts as class 1.
 
         Returns
         -------
@@ -82,16 +89,60 @@ class Predictions:
         >>> cs.Predictions.from_rows([2, 0], [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]).n_classes
         3
         """
+        y = outcomes_of_rows(y_true)
+        y_prob, known = with_labels(y, y_prob, labels)
         prob, slack = as_matrix(y_prob)
         n, classes = prob.shape
-        # the entries of an array as Python's own, which JSON knows
-        names = tuple(range(classes)) if labels is None else tuple(getattr(labels, "tolist", lambda: labels)())
+        names = tuple(range(classes)) if known is None else tuple(known)
         if len(names) != classes or len(set(names)) != classes:
-            raise ValueError(f"expected {classes} different labels, one for each column, found {list(names)!r}")
-        label = as_classes(y_true, names, given=labels is not None)
+            raise ValueError(
+                f"expected {classes} different labels, one for each column, found {len(names)}: {quoted(names)}"
+            )
+        label = as_classes(y, names, given=known is not None)
         if label.size != n:
             raise ValueError(f"expected one row of y_prob for each outcome, found {label.size} outcomes and {n} rows")
         return cls._checked(prob, label, names, slack)
+
+    @classmethod
+    def from_estimator(cls, model: Any, X: Any, y: Any, *, pos_label: Any = None) -> Predictions:
+        """Make predictions by a fitted classifier or pipeline of scikit-learn.
+
+        Parameters
+        ----------
+        model : object
+            Anything fitted with `predict_proba` and `classes_`.
+        X : array_like, shape (n, n_features)
+            The features, as the model takes them.
+        y : array_like, shape (n,)
+            The observed class, one of ``model.classes_``.
+        pos_label : object, optional
+            Of two classes the one that counts as class 1; by default the second of ``model.classes_``.
+
+        Returns
+        -------
+        Predictions
+            The classes in the order of ``model.classes_``.
+
+        Raises
+        ------
+        ValueError
+            If the model gives no probabilities, or an outcome is none of its classes.
+
+        Notes
+        -----
+        Several models at once are ``calibstat.predict({"a": a, "b": b}, X)``, given as `y_prob`.
+
+        Examples
+        --------
+        >>> import calibstat as cs
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = [[0], [1], [2], [3]], ["dog", "cat", "dog", "cat"]
+        >>> cs.Predictions.from_estimator(LogisticRegression().fit(X, y), X, y).names
+        ('cat', 'dog')
+        """
+        y_prob = predict(model, X)
+        labels: Any = list(y_prob.columns) if pos_label is None else Positive(pos_label)
+        return cls.from_rows(y, y_prob, labels=labels)
 
     def regrouped(self, y_true: np.ndarray, y_prob: np.ndarray, names: tuple[Any, ...] | None) -> Predictions:
         """Return predictions of new classes made from these; sums of rows may be off from 1 by as much as here."""
@@ -141,7 +192,7 @@ def as_predictions(y_true: Any, y_prob: Any = None, labels: Any = None) -> Predi
         return y_true
     if y_prob is None:
         raise ValueError(
-            f"expected rows of outcomes and predicted probabilities, or Predictions; found one {type(y_true).__name__}"
+            f"expected rows of outcomes and predicted probabilities, or Predictions; found one {described(y_true)}"
         )
     return Predictions.from_rows(y_true, y_prob, labels=labels)
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.checks import described
+from calibstat.data.labels import takes_pos_label
 from calibstat.data.validation import as_rows, as_vector, check_all, check_rows, row_error
 
 LARGEST_COUNT = 2.0**53  # above it a float64 no longer counts every row
@@ -56,6 +58,7 @@ class Sample:
     unit: float = 1.0
 
     @classmethod
+    @takes_pos_label
     def from_rows(cls, y_true: Any, y_prob: Any, sample_weight: Any = None, *, labels: Any = None) -> Sample:
         """Make a sample from rows of outcomes and predictions.
 
@@ -69,6 +72,8 @@ class Sample:
             Non-negative weights. Whole numbers mean repeated rows.
         labels : sequence of two, optional
             The values in `y_true` that mean outcome 0 and outcome 1, in this order.
+        pos_label : object, optional
+            Instead of `labels`: the one of two values that means outcome 1.
 
         Returns
         -------
@@ -191,7 +196,10 @@ def as_sample(y_true: Any, y_prob: Any = None, sample_weight: Any = None, labels
             raise ValueError("expected a Sample alone, found a Sample and further data beside it")
         return y_true
     if y_prob is None:
-        raise ValueError("expected outcomes and predicted probabilities (y_true, y_prob), or a Sample; found one array")
+        raise ValueError(
+            "expected outcomes and predicted probabilities (y_true, y_prob), or a Sample; found one "
+            f"{described(y_true)}"
+        )
     return Sample.from_rows(y_true, y_prob, sample_weight, labels=labels)
 
 

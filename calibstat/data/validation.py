@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.data.checks import described, quoted, short
+from calibstat.data.labels import advice_of_two, with_labels
+
 # --- arrays -----------------------------------------------------------------------------------------------------------
 
 
 def as_array(data: Any, name: str) -> np.ndarray:
-    """Convert to an ndarray; raise on missing values."""
-    if not hasattr(data, "__array__") and hasattr(data, "__dataframe__"):
-        from pandas.api.interchange import from_dataframe
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # pandas 3 deprecates the protocol, others still use it
-            data = from_dataframe(data)
-    array = np.asarray(data)
+    """Convert to an ndarray of one dimension or more; raise on missing values."""
+    array = to_numpy(data, name)
     if np.ma.isMaskedArray(data) and np.ma.is_masked(data):
         row = np.nonzero(np.ma.getmaskarray(data))[0][0]
         raise ValueError(f"expected no missing values, found a masked entry in {name} at row {row}")
@@ -28,6 +25,33 @@ def as_array(data: Any, name: str) -> np.ndarray:
             return array.astype(np.float64)
         except (TypeError, ValueError):
             raise not_a_number(array, name) from None
+    return array
+
+
+def to_numpy(data: Any, name: str) -> np.ndarray:
+    """Convert lists, frames, tensors and whatever else holds rows to an ndarray, with the entries as they are."""
+    if hasattr(data, "predict_proba"):
+        raise ValueError(
+            f"expected {name}, an array, found a fitted {type(data).__name__}; give its probabilities as "
+            "calibstat.predict(model, X)"
+        )
+    if hasattr(data, "detach"):  # a tensor of PyTorch, perhaps with gradients or on another device
+        data = data.detach().cpu()
+    if not hasattr(data, "__array__") and hasattr(data, "__dataframe__"):
+        from pandas.api.interchange import from_dataframe
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # pandas 3 deprecates the protocol, others still use it
+            data = from_dataframe(data)
+    try:
+        try:
+            array = np.asarray(data)
+        except TypeError:  # a tensor of a type that NumPy does not have, such as bfloat16
+            array = np.asarray(data.float())
+    except (AttributeError, TypeError, ValueError, RuntimeError):  # such as rows of different lengths
+        raise ValueError(f"expected {name}, an array of shape (n,) or (n, K), found {described(data)}") from None
+    if array.ndim == 0:
+        raise ValueError(f"expected {name}, an array with an entry for each row, found {described(data)}")
     return array
 
 
@@ -57,7 +81,7 @@ def not_a_number(array: np.ndarray, name: str) -> ValueError:
         try:
             float(entry)
         except (TypeError, ValueError):
-            return ValueError(f"expected numbers in {name}, found {entry!r} at row {row}")
+            return ValueError(f"expected numbers in {name}, found {short(entry)} at row {row}")
     return ValueError(f"expected numbers in {name}, found dtype {array.dtype}")
 
 
@@ -66,6 +90,8 @@ def not_a_number(array: np.ndarray, name: str) -> ValueError:
 
 def as_rows(y_true: Any, y_prob: Any, labels: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Convert to outcomes (float64 or int64) and predictions of equal length, whose values are not yet checked."""
+    y = outcomes_of_rows(y_true)
+    y_prob, labels = with_labels(y, y_prob, labels)
     p = as_array(y_prob, "y_prob")
     if p.ndim == 2 and p.shape[1] > 2:
         raise ValueError(
@@ -76,7 +102,7 @@ def as_rows(y_true: Any, y_prob: Any, labels: Any = None) -> tuple[np.ndarray, n
     if p.ndim == 2 and p.shape[1] == 2:
         p = _second_column(p)
     p = as_vector(p, "y_prob")
-    y = _as_outcomes(y_true, labels)
+    y = _as_outcomes(y, labels)
     if y.size != p.size:
         raise ValueError(f"expected one prediction for each outcome, found {y.size} outcomes and {p.size} predictions")
     return y, p
@@ -91,38 +117,46 @@ def check_rows(y: np.ndarray, p: np.ndarray) -> None:
 def row_error(y: np.ndarray, p: np.ndarray) -> ValueError:
     """Return the error that names the first bad row: a slow pass, after a fast check has failed."""
     outcome = (y == 0) | (y == 1)
-    if not outcome.all() and np.all((p == 0) | (p == 1)):
+    if not outcome.all() and np.all((p == 0) | (p == 1)) and np.all((y >= 0) & (y <= 1)):
         return ValueError(
-            "expected (y_true, y_prob); they look swapped: every y_prob is 0 or 1 and some y_true are not"
+            "expected (y_true, y_prob), but they look swapped: found every y_prob 0 or 1 and some y_true not"
         )
     try:
-        check_all(outcome, "0 or 1", y, "y_true")
-        check_all((p >= 0) & (p <= 1), "a probability from 0 to 1", p, "y_prob")
+        check_all(outcome, "0 or 1", y, "y_true", advice_of_two(y))
+        check_all((p >= 0) & (p <= 1), "a probability from 0 to 1", p, "y_prob", advice_of_scale(p))
     except ValueError as error:
         return error
     raise AssertionError("row_error was called on good rows")
 
 
-def _as_outcomes(y_true: Any, labels: Sequence[Any] | None) -> np.ndarray:
-    """Convert outcomes to numbers; with `labels`, to 0 and 1."""
+def outcomes_of_rows(y_true: Any) -> np.ndarray:
+    """Convert outcomes to a vector, whatever they are."""
     y = as_array(y_true, "y_true")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"expected y_true of shape (n,) or (n, 1), found shape {y.shape}")
+    if y.size == 0:
+        raise ValueError("expected at least one row, found an empty y_true")
+    return y
+
+
+def _as_outcomes(y: np.ndarray, labels: Sequence[Any] | None) -> np.ndarray:
+    """Convert outcomes to numbers; with `labels`, to 0 and 1."""
     if labels is None:
         if y.dtype.kind in "OUST":
             for row, entry in enumerate(y.ravel().tolist()):
                 if not isinstance(entry, int | float | np.number | np.bool_):
                     raise ValueError(
-                        f"expected outcomes 0 and 1, found {entry!r} at row {row} in y_true; name the two with labels="
+                        f"expected outcomes 0 and 1, found {short(entry)} at row {row} in y_true; name the positive "
+                        "one with pos_label=, or both with labels="
                     )
             y = y.astype(np.float64)
-        return ready(y, np.int64) if y.dtype == np.int64 and y.ndim == 1 and y.size else as_vector(y, "y_true")
+        return ready(y, np.int64) if y.dtype == np.int64 else as_vector(y, "y_true")
     if len(labels) != 2 or labels[0] == labels[1]:
-        raise ValueError(f"expected two different labels, [negative, positive], found {list(labels)!r}")
-    if y.ndim != 1 or y.size == 0:
-        raise ValueError(f"expected y_true of shape (n,) with n of at least 1, found shape {y.shape}")
+        raise ValueError(f"expected two different labels, [negative, positive], found {quoted(labels)}")
     positive = y == labels[1]
-    check_all(positive | (y == labels[0]), f"one of the labels {list(labels)!r}", y, "y_true")
+    check_all(positive | (y == labels[0]), f"one of the labels {quoted(labels)}", y, "y_true")
     return positive.astype(np.float64)
 
 
@@ -132,16 +166,27 @@ def _second_column(p: np.ndarray) -> np.ndarray:
         raise not_a_number(p, "y_prob")
     eps = np.finfo(p.dtype).eps if p.dtype.kind == "f" else 0.0
     total = p.sum(axis=1, dtype=np.float64)
-    check_all(np.all((p >= 0) & (p <= 1), axis=1), "probabilities from 0 to 1", p, "y_prob")
+    check_all(np.all((p >= 0) & (p <= 1), axis=1), "probabilities from 0 to 1", p, "y_prob", advice_of_scale(p))
     check_all(np.abs(total - 1) <= max(1e-6, 8 * eps), "columns that sum to 1", total, "sums of y_prob")
     return p[:, 1]
 
 
-def check_all(good: np.ndarray, expected: str, found: np.ndarray, name: str) -> None:
+def check_all(good: np.ndarray, expected: str, found: np.ndarray, name: str, advice: str = "") -> None:
     """Raise unless every row is good; name the first bad one."""
     if not good.all():
         row = int(np.argmin(good))
-        raise ValueError(f"expected {expected}, found {found[row]} in {name} at row {row}")
+        entry = short(found[row : row + 1].tolist()[0])
+        raise ValueError(f"expected {expected}, found {entry} in {name} at row {row}{advice}")
+
+
+def advice_of_scale(p: np.ndarray) -> str:
+    """Return the advice of an error message about predictions that look like logits, log probabilities or per cent."""
+    finite = p[np.isfinite(p)]
+    if np.any(finite < -0.01):
+        return "; if these are logits, give calibstat.from_logits(y_prob)"
+    if np.any(finite > 2) and np.all(finite <= 100):
+        return "; if these are per cent, divide by 100"
+    return ""
 
 
 # --- classes, and a probability for each ------------------------------------------------------------------------------
@@ -173,27 +218,30 @@ def _two_columns(p: np.ndarray) -> np.ndarray:
     good = (p >= 0) & (p <= 1)
     if not good.all():
         row = int(np.argmin(good))
-        raise ValueError(f"expected a probability from 0 to 1, found {p[row]} in y_prob at row {row}")
+        raise ValueError(
+            f"expected a probability from 0 to 1, found {p[row]} in y_prob at row {row}{advice_of_scale(p)}"
+        )
     return np.column_stack((1 - p, p))
 
 
 def as_classes(y_true: Any, names: tuple[Any, ...], *, given: bool) -> np.ndarray:
     """Return the number of each class from 0 to K - 1."""
-    y = as_array(y_true, "y_true")
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.ndim != 1 or y.size == 0:
-        raise ValueError(f"expected y_true of shape (n,) with n of at least 1, found shape {y.shape}")
+    y = outcomes_of_rows(y_true)
     if given:
         number = {name: k for k, name in enumerate(names)}
-        found = [number.get(entry, -1) for entry in y.tolist()]
+        try:
+            found = [number.get(entry, -1) for entry in y.tolist()]
+        except TypeError:
+            raise ValueError(
+                f"expected one of the {len(names)} labels, found {short(y[0])} in y_true at row 0"
+            ) from None
         return _in_range(np.array(found, np.int64), y, f"one of the {len(names)} labels")
     if y.dtype.kind in "OUST":
         for row, entry in enumerate(y.tolist()):
             if not isinstance(entry, int | float | np.number | np.bool_):
                 raise ValueError(
-                    f"expected classes 0 to {len(names) - 1}, found {entry!r} at row {row} in y_true; "
-                    "name them with labels="
+                    f"expected classes 0 to {len(names) - 1}, found {short(entry)} at row {row} in y_true; "
+                    "name them with labels=, or by the columns of a frame"
                 )
         y = y.astype(np.float64)
     if y.dtype.kind not in "buif":
@@ -208,7 +256,7 @@ def _in_range(label: np.ndarray, y: np.ndarray, expected: str, classes: int | No
     good = (label >= 0) & (label < classes if classes is not None else True)
     if not good.all():
         row = int(np.argmin(good))
-        raise ValueError(f"expected {expected}, found {y[row : row + 1].tolist()[0]!r} in y_true at row {row}")
+        raise ValueError(f"expected {expected}, found {short(y[row : row + 1].tolist()[0])} in y_true at row {row}")
     return np.ascontiguousarray(label)
 
 
@@ -219,6 +267,7 @@ def vector_error(prob: np.ndarray, row: int) -> ValueError:
         column = int(np.argmin(good))
         return ValueError(
             f"expected a probability from 0 to 1, found {prob[row, column]} in y_prob at row {row}, column {column}"
+            f"{advice_of_scale(prob)}"
         )
     total = prob[row].sum(dtype=np.float64)
     return ValueError(f"expected a row of y_prob that sums to 1, found a sum of {total:.9g} at row {row}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from calibstat.data.checks import check_level, short
-from calibstat.data.groups import Groups, as_groups
+from calibstat.data.checks import check_level
+from calibstat.data.groups import as_groups
+from calibstat.data.models import each_model
 from calibstat.data.observations import observe, subject
 from calibstat.inference.audit_results import Audit
 from calibstat.inference.equivalence_test import smallest_mean
@@ -18,6 +18,7 @@ from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, pa
 from calibstat.result import read_only
 
 
+@each_model
 def audit(
     y_true: Any,
     y_prob: Any,
@@ -33,7 +34,7 @@ def audit(
     n_resamples: int = 999,
     rng: Any = None,
     n_jobs: int = 1,
-) -> Audit | dict[str, Audit]:
+) -> Audit:
     """Test for which groups of rows the predictions are wrong, all groups together, and bound their errors.
 
     Parameters
@@ -73,8 +74,8 @@ def audit(
 
     Returns
     -------
-    Audit, or dict from name to Audit
-        The latter for a mapping of models.
+    Audit
+        A dict of them, by name, for several models.
 
     Raises
     ------
@@ -124,44 +125,15 @@ def audit(
     """
     check_level("confidence_level", confidence_level)
     draws = Draws.of(rng, n_resamples, n_jobs)
-    if isinstance(y_prob, Mapping) and not y_prob:
-        raise ValueError("expected y_prob, predictions or a mapping from name to predictions, found an empty one")
-    models = {str(name): p for name, p in y_prob.items()} if isinstance(y_prob, Mapping) else {"": y_prob}
-    if isinstance(y_prob, Mapping) and len(models) < len(y_prob):
-        raise ValueError(f"expected different names of models, found {short(list(y_prob))}")
-    seen = {name: _rows(name, y_true, p, lens=lens, labels=labels) for name, p in models.items()}
-    n = next(iter(seen.values()))[0].size
-    made = as_groups(groups, n, depth=depth, min_rows=min_rows, n_quantiles=n_quantiles)
-    membership = made.membership()
-    found = {name: _audit(*rows, made, membership, shape, confidence_level, draws) for name, rows in seen.items()}
-    return found if isinstance(y_prob, Mapping) else found[""]
-
-
-def _rows(name: str, y_true: Any, y_prob: Any, **settings: Any) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return outcomes, predictions and the lens of one model, whose name, if it has one, an error is to say."""
-    try:
-        data = observe(y_true, y_prob, **settings).one_event("audit")
-        return *data.float_rows(), data.lens
-    except ValueError as error:
-        raise ValueError(f"{error} (of {short(name)})" if name else str(error)) from error
-
-
-def _audit(
-    y: np.ndarray,
-    p: np.ndarray,
-    lens: str,
-    groups: Groups,
-    membership: np.ndarray,
-    shape: bool,
-    confidence_level: float,
-    draws: Draws,
-) -> Audit:
-    """Audit one model."""
-    order, _ = canonical_order([p, membership])  # so that draws do not depend on the given order of the rows
+    data = observe(y_true, y_prob, lens=lens, labels=labels).one_event("audit")
+    y, p = data.float_rows()
+    made = as_groups(groups, y.size, depth=depth, min_rows=min_rows, n_quantiles=n_quantiles)
+    # so that draws do not depend on the given order of the rows
+    order, _ = canonical_order([p, made.membership()])
     y, p = y[order], p[order]
     strata = Strata.of(p, STRATA if shape else 1)
-    statistic = GroupRoots.of(p, strata, groups.masks(order), shape)
-    source = packed(p, strata.stratum, strata.size, groups.masks(order))
+    statistic = GroupRoots.of(p, strata, made.masks(order), shape)
+    source = packed(p, strata.stratum, strata.size, made.masks(order))
     positives = positives_of_rows(source, y)
     roots = statistic(positives[None])[0]
     null = draw(source, Labels(), lambda drawn: np.abs(statistic(drawn)).max(axis=-1), draws, Stage.LABELS)
@@ -170,7 +142,7 @@ def _audit(
     predicted = statistic.expected.sum(axis=1) / rows
     tail = (1 - confidence_level) / (2 * rows.size)
     return Audit(
-        names=groups.names,
+        names=made.names,
         rows=read_only(rows.astype(np.int64)),
         predicted=read_only(predicted),
         observed=read_only(ones / rows),
@@ -181,10 +153,10 @@ def _audit(
         slope=read_only(roots[:, 1]) if shape else None,
         pvalue=read_only(np.array([p_value(*each, "greater") for each in zip(largest, null.T, strict=True)])),
         pvalue_adjusted=read_only(step_down(largest, null)),
-        null_hypothesis=f"given the predictions and the groups of all rows, {subject(lens)} is observed in every row "
-        "independently with its predicted probability: all groups at once are calibrated (exact).",
-        lens=lens,
-        left_out=groups.left_out,
+        null_hypothesis=f"given the predictions and the groups of all rows, {subject(data.lens)} is observed in every "
+        "row independently with its predicted probability: all groups at once are calibrated (exact).",
+        lens=data.lens,
+        left_out=made.left_out,
         n=y.size,
         n_resamples=draws.n,
         confidence_level=float(confidence_level),

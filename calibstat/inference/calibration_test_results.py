@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat.inference.detectable_effect import ShowsDetectableEffect
 from calibstat.inference.deviation import Deviation
-from calibstat.result import Result
+from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ def verdict(p: float) -> str:
 
 
 @dataclass(frozen=True)
-class CalibrationTestResult(ShowsDetectableEffect, Result):
+class CalibrationTestResult(ShowsDetectableEffect, NotedResult):
     """Result of `calibration_test`.
 
     Attributes
@@ -107,7 +107,7 @@ class CalibrationTestResult(ShowsDetectableEffect, Result):
 
 
 @dataclass(frozen=True)
-class ClassWiseTestResult(ShowsDetectableEffect, Result):
+class ClassWiseTestResult(ShowsDetectableEffect, NotedResult):
     """Result of `calibration_test` for every class: one test of each, and one of all together.
 
     Attributes

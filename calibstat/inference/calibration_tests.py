@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from calibstat.data.lenses import ClassWise, Lens
+from calibstat.data.models import each_model
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.detectable_effect import DEFAULT, knowing
 from calibstat.inference.deviation import LEVEL
@@ -40,6 +41,7 @@ def calibration_test(
 def calibration_test(
     y_true: Any, y_prob: Any = None, *, lens: Any, **options: Any
 ) -> CalibrationTestResult | ClassWiseTestResult: ...
+@each_model
 def calibration_test(
     y_true: Any,
     y_prob: Any = None,
@@ -86,7 +88,7 @@ def calibration_test(
     Returns
     -------
     CalibrationTestResult or ClassWiseTestResult
-        The latter for lens "class_wise" without `reduce`.
+        The latter for lens "class_wise" without `reduce`. A dict of them, by name, for several models.
 
     Raises
     ------
@@ -152,9 +154,10 @@ def calibration_test(
     if problem.is_one_number:
         found = _result(problem, statistic, null, problem.lens, resample, int(drawn.n), stop_after)
         found = replace(found, deviation=drawn.deviation(draws)) if found.pvalue <= LEVEL else found
-        return knowing(found, drawn)
+        return knowing(replace(found, note=problem.data.reversed_note()), drawn)
     each = _class_wise(problem, statistic, null, resample, int(drawn.n), stop_after)
-    each = replace(each, deviations=tuple(drawn.deviations(np.flatnonzero(each.pvalue_holm <= LEVEL))))
+    deviations = tuple(drawn.deviations(np.flatnonzero(each.pvalue_holm <= LEVEL)))
+    each = replace(each, deviations=deviations, note=problem.data.reversed_note())
     knowing(each.overall, drawn)
     return knowing(each, drawn)
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.data.checks import check_level, cut, short
+from calibstat.data.checks import check_level, short, unknown_name
+from calibstat.data.labels import takes_pos_label
 from calibstat.data.models import models_of_rows
 from calibstat.inference.compare_by_bootstrap import by_bootstrap
 from calibstat.inference.compare_by_permutation import by_permutation
@@ -104,6 +105,7 @@ METHODS = ("bootstrap", "swap")
 ADJUSTMENTS = ("holm", "bh")
 
 
+@takes_pos_label
 def compare(
     y_true: Any,
     y_prob: Mapping[str, Any] | None = None,
@@ -225,7 +227,7 @@ def compare(
     data = models_of_rows(y_true, y_prob)
     names = tuple(data)
     if reference is not None and reference not in names:
-        raise ValueError(f"expected a reference, one of {cut(', '.join(names))}; found {short(reference)}")
+        raise unknown_name("a reference", reference, names)
     if not paired and (method == "swap" or cluster is not None):
         what = "method 'swap'" if method == "swap" else "cluster"
         raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.data.checks import check_level
+from calibstat.data.checks import check_level, unknown_name
 from calibstat.data.clusters import as_clusters
+from calibstat.data.models import each_model
 from calibstat.data.observations import EVENT
 from calibstat.inference.detectable_effect import ShowsDetectableEffect, knowing
 from calibstat.inference.drawable import Drawable
@@ -18,11 +19,11 @@ from calibstat.measures.base import Measure
 from calibstat.measures.linear_form import Form
 from calibstat.resampling import Draws
 from calibstat.resampling.quantiles import quantiles
-from calibstat.result import Result
+from calibstat.result import NotedResult
 
 
 @dataclass(frozen=True)
-class ConfidenceInterval(ShowsDetectableEffect, Result):
+class ConfidenceInterval(ShowsDetectableEffect, NotedResult):
     """Result of `confidence_interval`.
 
     Attributes
@@ -79,6 +80,7 @@ class TooFewEvents(ValueError):
     """The mean of a loss without bounds, of which too few events were observed to know anything of it."""
 
 
+@each_model
 def confidence_interval(
     y_true: Any,
     y_prob: Any = None,
@@ -126,6 +128,7 @@ def confidence_interval(
     Returns
     -------
     ConfidenceInterval
+        A dict of them, by name, for several models.
 
     Raises
     ------
@@ -181,11 +184,18 @@ def confidence_interval(
     (0.05, 0.02, 0.08)
     """
     if method not in METHODS:
-        raise ValueError(f"expected a method, one of {', '.join(METHODS)}; found {method!r}")
+        raise unknown_name("a method", method, METHODS)
     check_level("confidence_level", confidence_level)
     problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
     _need_method(problem, method)
+    return interval_of(problem, method, confidence_level, draws, cluster)
+
+
+def interval_of(
+    problem: Problem, method: str, confidence_level: float, draws: Draws, cluster: Any = None
+) -> ConfidenceInterval:
+    """Return the interval of a problem, by a method that it has."""
     alpha = 1 - confidence_level
     by_rows = problem.drawn_from("confidence_interval")
     drawn: Drawable = by_rows
@@ -226,6 +236,7 @@ def confidence_interval(
         n_resamples=draws.n,
         why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(high) else "",
         few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
+        note=problem.data.reversed_note(),
     )
     return found if cluster is not None else knowing(found, by_rows, alpha)
 

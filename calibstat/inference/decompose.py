@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.data.checks import check_jobs, check_level, check_whole, unknown_option
+from calibstat.data.checks import check_jobs, check_level, check_whole, unknown_name, unknown_option
 from calibstat.data.clipping import advice
+from calibstat.data.models import each_model
 from calibstat.data.observations import observe
 from calibstat.data.sample import need_counts
 from calibstat.measures.bins import Strategy, bin_cells
@@ -181,6 +182,7 @@ NEEDS_FINITE = ("sharpness",)  # methods that have a value only if every predict
 SUBTRACTED = ("dsc", "resolution")
 
 
+@each_model
 def decompose(
     y_true: Any,
     y_prob: Any = None,
@@ -225,6 +227,7 @@ def decompose(
     Returns
     -------
     Decomposition
+        A dict of them, by name, for several models.
 
     Raises
     ------
@@ -271,7 +274,7 @@ def decompose(
     """
     phi = find_score(score)
     if method not in METHODS:
-        raise ValueError(f"expected a method, one of {', '.join(METHODS)}; found {method!r}")
+        raise unknown_name("a method", method, METHODS)
     settings = _settings(method, options)
     check_level("confidence_level", confidence_level)
     check_jobs(n_jobs)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.data.checks import check_level, is_whole, unknown_option
+from calibstat.data.models import each_model
 from calibstat.data.observations import observe
 from calibstat.data.sample import Sample
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
@@ -125,6 +126,7 @@ def _every(count: np.ndarray, by: str) -> str:
     return "every fifth of the predictions" if even and by.endswith("quantile bins") else f"every one of the {by}"
 
 
+@each_model
 def equivalence_test(
     y_true: Any,
     y_prob: Any = None,
@@ -164,6 +166,7 @@ def equivalence_test(
     Returns
     -------
     Equivalence
+        A dict of them, by name, for several models.
 
     Raises
     ------

@@ -7,7 +7,9 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from calibstat.data.labels import takes_pos_label
 from calibstat.data.lenses import ClassWise, Lens
+from calibstat.data.models import each_model
 from calibstat.inference.pose import pose
 from calibstat.measures.base import Measure
 from calibstat.measures.bins import Strategy
@@ -54,6 +56,7 @@ def estimate(
 def estimate(y_true: Any, y_prob: Any = None, *, lens: Any, reduce: str, **options: Any) -> float: ...
 @overload
 def estimate(y_true: Any, y_prob: Any = None, *, lens: Any, **options: Any) -> float | np.ndarray: ...
+@each_model
 def estimate(
     y_true: Any,
     y_prob: Any = None,
@@ -72,7 +75,9 @@ def estimate(
     y_true : array_like, shape (n,), or Sample, or Predictions
         Outcomes, 0 or 1, or classes from 0 to K - 1; or a `Sample` or `Predictions`, and then no `y_prob`.
     y_prob : array_like, shape (n,) or (n, K)
-        Predicted probability of outcome 1, or of each class, in [0, 1].
+        Predicted probability of outcome 1, or of each class, in [0, 1]. Several models are a mapping from name to
+        these, or a data frame with a column of probabilities of outcome 1 for each. (A frame whose rows mostly sum to 1
+        is the classes of one model.) Fitted models of scikit-learn give theirs by ``calibstat.predict(models, X)``.
     measure : str or Measure
         A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
     lens : str or Lens, optional
@@ -83,14 +88,18 @@ def estimate(
     sample_weight : array_like, shape (n,), optional
         Non-negative weights; whole numbers mean repeated rows. Not for multiclass measures.
     labels : sequence, optional
-        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes.
+        The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes, in the order of the
+        columns. Default: the names of the columns of a frame, if the outcomes are among them; else numbers from 0.
+    pos_label : object, optional
+        Instead of `labels`: the one of two values in `y_true` that means outcome 1. Every function with `labels` has
+        it.
     **options
         Options of the measure, such as ``n_bins=15`` of `ece`.
 
     Returns
     -------
     float, or ndarray of shape (K,)
-        The latter for lens "class_wise" without `reduce`.
+        The latter for lens "class_wise" without `reduce`. A dict of them, by name, for several models.
 
     Raises
     ------
@@ -123,6 +132,7 @@ def estimate(
     ).estimate()
 
 
+@each_model
 def detail(
     y_true: Any,
     y_prob: Any = None,
@@ -166,6 +176,7 @@ def detail(
     return MeasureDetail(str(problem.measure), *problem.detail())
 
 
+@takes_pos_label
 def expected_calibration_error(
     y_true: Any,
     y_prob: Any = None,
@@ -174,12 +185,13 @@ def expected_calibration_error(
     strategy: Strategy = "uniform",
     norm: str | float = "l1",
     sample_weight: Any = None,
+    labels: Any = None,
 ) -> float:
     """Return the expected calibration error, as ``estimate(..., measure="ece")`` does; for use as a scorer.
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight
+    y_true, y_prob, sample_weight, labels, pos_label
         As for `estimate`.
     n_bins : int, "cube_root" or None
         Number of bins, or the smallest whose cube is at least n; None, or "unbinned", makes one bin of each
@@ -212,6 +224,5 @@ def expected_calibration_error(
     >>> round(cs.expected_calibration_error([0, 1, 1], [0.2, 0.6, 0.9], n_bins=5), 3)
     0.233
     """
-    return estimate(
-        y_true, y_prob, measure="ece", sample_weight=sample_weight, n_bins=n_bins, strategy=strategy, norm=norm
-    )
+    given = {"sample_weight": sample_weight, "labels": labels}
+    return estimate(y_true, y_prob, measure="ece", n_bins=n_bins, strategy=strategy, norm=norm, **given)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.data.models import each_model
 from calibstat.data.predictions import as_predictions
 from calibstat.measures.gce import l1_and_l2
 from calibstat.result import Result, read_only
@@ -108,6 +109,7 @@ NAMES = {
 }
 
 
+@each_model
 def gce_family(
     y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, threshold: float = 0.01, labels: Any = None
 ) -> GceFamily:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.data.labels import takes_pos_label
 from calibstat.data.models import predictions_of_set
 from calibstat.data.observations import subject
 from calibstat.inference.compare import compare
@@ -101,6 +102,7 @@ class GeneralizationGap(Result):
         )
 
 
+@takes_pos_label
 def generalization_gap(
     train: Any,
     test: Any,
@@ -185,7 +187,7 @@ def generalization_gap(
     error_low, error_high = confint_proportions_2indep(
         errors[0], unseen.n, errors[1], seen.n, compare="diff", method="newcomb", alpha=1 - confidence_level
     )
-    diagram = reliability(unseen, band="pointwise_confidence")
+    diagram = reliability(unseen, band="pointwise_confidence", interval=False)
     assert diagram.low is not None
     assert diagram.high is not None
     mean, frequency = diagram.mean_prediction, diagram.frequency

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from calibstat.data.checks import short
 from calibstat.data.observations import (
     BinaryData,
     ClassWiseData,
@@ -34,8 +35,8 @@ def pose(
 ) -> Problem:
     """Check measure and data, and pose the problem of their kind."""
     asked = find_measure(measure, options)
-    if reduce is not None and reduce not in REDUCTIONS:
-        raise ValueError(f"expected reduce None, 'mean' or 'max', found {reduce!r}")
+    if reduce is not None and not (isinstance(reduce, str) and reduce in REDUCTIONS):
+        raise ValueError(f"expected reduce None, 'mean' or 'max', found {short(reduce)}")
     canonical = isinstance(asked, MulticlassMeasure)
     seen = observe(y_true, y_prob, lens=lens, canonical=canonical, sample_weight=sample_weight, labels=labels)
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.inference.band_kinds import BANDS
+from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.inference.reliability_bands import Steps
-from calibstat.result import Result
+from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +19,7 @@ COMPARED = {"frequency": "observed frequencies", "mean_prediction": "mean predic
 
 
 @dataclass(frozen=True)
-class Reliability(Result):
+class Reliability(NotedResult):
     """Result of `reliability` for a binary outcome: a reliability diagram as numbers.
 
     Attributes
@@ -41,8 +42,9 @@ class Reliability(Result):
         The kind of band.
     band_level : float or None
         The probability of the whole band; if pointwise, of each bar taken alone.
-    corp_value, corp_frequency : ndarray, shape (n_corners,)
-        The CORP curve: predictions at the ends of every flat piece of their isotonic recalibration, and its value.
+    corp_value, corp_frequency, corp_count : ndarray, shape (n_corners,)
+        The CORP curve: predictions at the ends of every flat piece of their isotonic recalibration, its value, and the
+        rows (or weight) of the piece.
     strategy : {"uniform", "quantile", "given", "one-prediction"}
         How the bins were cut.
     lens : str
@@ -51,6 +53,9 @@ class Reliability(Result):
         Rows, or total weight.
     n_resamples : int
         Resamples behind the band of the CORP curve, or behind pointwise consistency bars (0 if none were drawn).
+    interval : ConfidenceInterval or None
+        The honest interval of `error`, which pictures state; None if not wanted, of real-valued weights, or of more
+        than 100 bins of fewer than 3 rows on average.
     """
 
     mean_prediction: np.ndarray
@@ -67,10 +72,17 @@ class Reliability(Result):
     band_level: float | None
     corp_value: np.ndarray
     corp_frequency: np.ndarray
+    corp_count: np.ndarray
     strategy: str
     lens: str
     n: int | float
     n_resamples: int
+    interval: ConfidenceInterval | None = None
+
+    @property
+    def error(self) -> float:
+        """The expected calibration error (ECE) over these bins."""
+        return float(np.average(np.abs(self.frequency - self.mean_prediction), weights=self.count))
 
     @property
     def inside(self) -> np.ndarray | None:
@@ -159,7 +171,7 @@ WORST = 10
 
 
 @dataclass(frozen=True)
-class ClassWiseReliability(Result):
+class ClassWiseReliability(NotedResult):
     """A reliability diagram for each class, as numbers.
 
     Attributes
@@ -232,7 +244,7 @@ class ClassWiseReliability(Result):
 
 
 @dataclass(frozen=True)
-class SimplexReliability(Result):
+class SimplexReliability(NotedResult):
     """Reliability of the predictions of K classes in cells of the simplex.
 
     Attributes

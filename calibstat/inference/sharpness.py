@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.data import lenses
+from calibstat.data.models import each_model
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -99,6 +100,7 @@ TOP = f"lens {lenses.top_label}"
 Parts = tuple[Sample, np.ndarray, np.ndarray, str]  # summary, moved predictions, losses there, title
 
 
+@each_model
 def sharpness(
     y_true: Any,
     y_prob: Any = None,
@@ -135,6 +137,7 @@ def sharpness(
     Returns
     -------
     CalibrationSharpness
+        A dict of them, by name, for several models.
 
     Raises
     ------

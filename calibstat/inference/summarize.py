@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.data.checks import check_level, cut, short
+from calibstat.data.checks import check_level, unknown_name
+from calibstat.data.labels import takes_pos_label
 from calibstat.data.models import predictions_of_models
-from calibstat.data.observations import SUBJECTS, subject
+from calibstat.data.observations import SUBJECTS, observe, subject
 from calibstat.data.predictions import Predictions
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import TooFewEvents, confidence_interval
@@ -41,8 +42,8 @@ class Summary(Result):
         The measures and the ends of their intervals; the ends are nan for "average_ce", which has none, and for a
         logarithmic loss of few events. Both ends of an infinite one are infinite.
     warnings : tuple of str
-        The rows that make a logarithmic loss infinite, and the models with a lower ECE than the reference but a worse
-        proper score.
+        The models whose predictions look reversed, the rows that make a logarithmic loss infinite, and the models with
+        a lower ECE than the reference but a worse proper score.
     reference : str
         The model with which the others are compared.
     confidence_level : float
@@ -126,6 +127,7 @@ def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, 
     return {**arguments, "lens": "canonical"} if measure.is_mean and n_classes > 2 else arguments
 
 
+@takes_pos_label
 def summarize(
     y_true: Any,
     y_prob: Mapping[str, Any],
@@ -207,7 +209,7 @@ def summarize(
     names = tuple(models)
     reference = names[0] if reference is None else reference
     if reference not in models:
-        raise ValueError(f"expected a reference, one of {cut(', '.join(names))}; found {short(reference)}")
+        raise unknown_name("a reference", reference, names)
     settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
     settings["rng"] = int(resampling.key_of(rng))
     questions = {name: question(name, models[names[0]].n_classes, clip) for name in MEASURES[1:]}
@@ -227,6 +229,7 @@ def summarize(
         low=read_only(table[..., 1].copy()),
         high=read_only(table[..., 2].copy()),
         warnings=(
+            *_reversed(models),
             *infinite,
             *_tradeoffs(y_true, y_prob, table[..., 0], names, reference, labels, questions, settings),
         ),
@@ -255,6 +258,12 @@ def _row(
         alone = (problem.estimate(), np.nan, np.nan, "")
         row.append((found.estimate, found.low, found.high, found.why_infinite) if found else alone)
     return row
+
+
+def _reversed(models: Mapping[str, Predictions]) -> list[str]:
+    """Name the models whose predictions look reversed."""
+    notes = {name: observe(predictions, None).reversed_note() for name, predictions in models.items()}
+    return [f"{name}: {note[0].lower()}{note[1:]}" for name, note in notes.items() if note]
 
 
 def _posed(predictions: Predictions, arguments: dict[str, Any]) -> Problem:

@@ -17,6 +17,7 @@ from calibstat.measures.binned import ECE, ECEDebiased, ECEWidth
 from calibstat.measures.cumulative import KS, Kuiper
 from calibstat.measures.distances import LowerDistance, UpperDistance
 from calibstat.measures.interval_ce import IntervalCE, RandomIntervalCE, SurrogateIntervalCE
+from calibstat.measures.net_benefit import NetBenefit
 from calibstat.measures.losses import Brier, LogLoss, NormalizedLogLoss
 from calibstat.measures.corp import MCB
 from calibstat.measures.kernel_ce import KernelCE, KernelCESquared
@@ -63,6 +64,7 @@ __all__ = [
     "Measure",
     "MulticlassMeanLoss",
     "MulticlassMeasure",
+    "NetBenefit",
     "NormalizedLogLoss",
     "Omnibus",
     "PostProcessingGap",

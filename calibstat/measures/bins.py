@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.checks import short
 from calibstat.data.predictions import Predictions
 from calibstat.measures.cell_sums import cell_sums
 from calibstat.measures.population_value import FINE, NO_EDGES
@@ -37,7 +38,7 @@ def number_of_bins(n_bins: Any, n: float) -> int:
     if not (number and 1 <= n_bins <= MOST_BINS and n_bins == int(n_bins)):
         raise ValueError(
             "expected n_bins to be a whole number from 1 to 2**52, 'cube_root', or None for level sets where they are "
-            f"known; found {n_bins!r}"
+            f"known; found {short(n_bins)}"
         )
     return int(n_bins)
 
@@ -136,7 +137,7 @@ def held_bins(
 def fixed_number_of_bins(n_bins: Any) -> int:
     """Return the number of bins of a population; raise if `n_bins` depends on the number of rows."""
     if isinstance(n_bins, str) and n_bins == "cube_root":
-        raise ValueError(f"expected a number of bins, found {n_bins!r}, which depends on the number of rows")
+        raise ValueError(f"expected a number of bins, found {short(n_bins)}, which depends on the number of rows")
     return number_of_bins(n_bins, math.nan)
 
 

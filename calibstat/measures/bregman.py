@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.data.checks import unknown_name
 from calibstat.data.clipping import clipped, uncertain
 
 Function = Callable[[np.ndarray], np.ndarray]
@@ -145,7 +146,7 @@ def find_score(score: Any) -> Bregman:
         return score
     if isinstance(score, str) and score in SCORES:
         return SCORES[score]
-    raise ValueError(f"expected a score, one of {', '.join(SCORES)} or a Bregman; found {score!r}")
+    raise unknown_name("a score", score, SCORES, " or a Bregman")
 
 
 def total_loss(score: Bregman, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:

@@ -20,6 +20,10 @@ ROWS_IN_A_CELL = 3  # so many rows a cell are needed, or the interval of an L1 e
 FEW_ROWS = 30  # below it a bin's observed variance is not trusted alone
 
 
+class TooFewRowsInCells(ValueError):
+    """An L1 error over many cells of few rows, of which no honest interval is known."""
+
+
 def _absolute_sum(theta: np.ndarray) -> np.ndarray:
     return np.abs(theta).sum(axis=-1)
 
@@ -118,7 +122,7 @@ def need_rows_in_cells(title: str, n: int, cells: int) -> None:
     The gap of a cell of one row is |y - v|, however small the error of the cell is.
     """
     if cells > MANY_CELLS and n < ROWS_IN_A_CELL * cells:
-        raise ValueError(
+        raise TooFewRowsInCells(
             f"no honest interval is known for {title} where most rows are alone in their cell: expected at least "
             f"{ROWS_IN_A_CELL} rows a cell on average in more than {MANY_CELLS} cells, found {n} rows in {cells}"
         )

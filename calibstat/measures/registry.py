@@ -8,7 +8,7 @@ from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, dataclass_transform
 
-from calibstat.data.checks import short, unknown_option
+from calibstat.data.checks import short, unknown_name, unknown_option
 from calibstat.measures.base import Info, Measure, MulticlassMeasure
 from calibstat.measures.binary_kinds import Binned, Seminorm, Statistic
 from calibstat.measures.mean_loss import MeanLoss
@@ -161,7 +161,7 @@ def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, A
     if isinstance(measure, str) and measure in MEASURES:
         measure = MEASURES[measure]
     if not (inspect.isclass(measure) and issubclass(measure, Measure)):
-        raise ValueError(f"expected a measure, one of {', '.join(MEASURES)}; found {short(measure)}")
+        raise unknown_name("a measure", measure, MEASURES)
     if not options:
         return _with_defaults(measure)
     known = measure.defaults()

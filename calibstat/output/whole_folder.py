@@ -20,7 +20,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
     if out.exists() and not out.is_dir():
         raise ValueError(f"expected a folder to write to, found the file {str(out)!r}")
     existed = out.exists()
-    missing = [folder for folder in out.parents if not folder.exists()]
+    missing = [folder for folder in (out, *out.parents) if not folder.exists()]
     home = out if existed else out.parent
     home.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=home))
@@ -36,6 +36,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         for folder in missing:  # the innermost first
-            folder.rmdir()
+            if folder.exists():
+                folder.rmdir()
         raise
     shutil.rmtree(draft)

@@ -2,64 +2,85 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from calibstat.inference.calibration_tests import ClassWiseTestResult
 from calibstat.inference.reliability_diagrams import ClassWiseReliability
-from calibstat.plots.reliability_plot import plot_bins, plot_rows_of_bins, vertical_label, vertical_limits
-from calibstat.plots.style import POINT, colors, new_axes, strip_along
+from calibstat.plots.reliability_axes import (
+    HEIGHT,
+    NAME,
+    rows_or_weight,
+    rows_strip,
+    set_limits,
+    strip_within,
+    vertical_label,
+)
+from calibstat.plots.reliability_plot import plot_bins, say_error, say_level
+from calibstat.plots.style import POINT, TIGHT, as_text, colors, grid_middle, grid_of_axes, named_legend, new_axes
 from calibstat.resampling.quantiles import quantiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-PANELS = 25  # classes in one figure of diagrams
+PANELS = 16  # classes in one figure of diagrams, which fits on a page
+ACROSS = 4  # diagrams beside each other
+PAGE = 6.7  # inches that they share
+WIDEST = 2.4  # inches of one
 LINES = 40  # classes in one figure of tests
 LEVEL = 0.05  # of the tests that are marked
 
 
 def plot_class_wise_diagrams(found: ClassWiseReliability, ax: Axes | None, deviation: bool = False) -> Axes:
-    """A small diagram for each class, or for the 25 with the largest error; returns the axes of the first."""
-    import matplotlib.pyplot as plt
+    """A small diagram for each class, or for the 16 with the largest error; returns the axes of the first."""
+    from matplotlib.transforms import ScaledTranslation
 
     if ax is not None:
         raise ValueError("expected no axes for a class-wise diagram, found axes: draw one of `diagrams` in them")
     n_classes = len(found.names)
     shown = found.worst(PANELS) if n_classes > PANELS else np.arange(n_classes)
-    across = shown.size if shown.size <= 3 else int(np.ceil(np.sqrt(shown.size)))
+    across = shown.size if shown.size <= 3 else min(ACROSS, int(np.ceil(np.sqrt(shown.size))))
     down = -(-shown.size // across)
-    side = 2.3 if across <= 3 else 1.9
-    size = side * across + 0.6, side * down + 1.2
-    shared: dict[str, Any] = {"sharex": True, "sharey": True, "squeeze": False, "layout": "constrained"}
-    figure, grid = plt.subplots(down, across, figsize=size, **shared)
-    limits = vertical_limits([found.diagrams[k] for k in shown], deviation, strip=True)
-    legend: dict[str, Any] = {}
-    for k, panel in zip(shown, grid.flat, strict=False):
-        diagram = found.diagrams[k]
-        plot_bins(diagram, panel, deviation, size=0.7)
-        plot_rows_of_bins(diagram, strip_along(panel, "rows of each bin"), labelled=False)
-        name = textwrap.fill(str(found.names[k]), 24)
-        panel.set_title(f"{name}\nECE {found.error[k]:.3g}", fontsize="small", parse_math=False)
+    diagrams = [found.diagrams[k] for k in shown]
+    titles = [f"{as_text(found.names[k], NAME)}\n{say_error(found.diagrams[k], short=True)}" for k in shown]
+    lines = max(title.count("\n") for title in titles) + 1
+    width = min(PAGE / across, WIDEST)
+    grid = grid_of_axes(across, down, width, HEIGHT * width, gap=0.14 * lines + (0.2 if shown.size % across else 0.1))
+    middle, centre = grid_middle(grid)
+    highest = max(diagram.count.max() for diagram in diagrams)
+    entries: dict[str, Any] = {}
+    for diagram, title, panel in zip(diagrams, titles, grid.flat, strict=False):
+        strip = strip_within(panel)
+        set_limits(panel, diagrams, deviation, within=True)
+        plot_bins(diagram, panel, deviation, size=0.6)
+        rows_strip(diagram, strip, highest)
+        panel.tick_params(labelsize="x-small", labelbottom=False, labelleft=panel in grid[:, 0])
+        strip.tick_params(axis="y", labelleft=panel in grid[:, 0], labelsize="xx-small")
+        panel.set_title(title, fontsize="x-small", pad=3, parse_math=False)
         handles, labels = panel.get_legend_handles_labels()
-        legend = dict(zip(labels, handles, strict=True)) | legend
-    grid[0, 0].set(xlim=(-0.02, 1.02), ylim=limits)
+        entries = dict(zip(labels, handles, strict=True)) | entries
     for spare in grid.flat[shown.size :]:
         spare.remove()
-    for above in grid.flat[shown.size - across : shown.size]:  # the lowest of each column
-        above.tick_params(labelbottom=True)
-    which = f"{n_classes} classes"
-    if n_classes > PANELS:
-        which = f"the {PANELS} of {which} with the largest ECE"
-    own = ", each with its own band" if found.diagrams[0].band else ""
-    figure.supxlabel("Predicted probability", fontsize="medium")
-    figure.supylabel(vertical_label(deviation), fontsize="medium")
-    style: dict[str, Any] = {"ncols": min(across, 3), "fontsize": "small", "frameon": False}
-    entries = list(legend.values()), list(legend)
-    figure.legend(*entries, title=f"{which}, n = {found.n}{own}", loc="outside upper center", **style)
+    for lowest in grid.flat[shown.size - across : shown.size]:  # of each column
+        lowest.tick_params(labelbottom=True)
+    which = (
+        f"{n_classes} classes" if n_classes <= PANELS else f"the {PANELS} of {n_classes} classes with the largest ECE"
+    )
+    own = ", each with its own band" if diagrams[0].band else ""
+    heading = f"{which}, n = {found.n:,}{own}\nECE{say_level(diagrams)}; below, {rows_or_weight(diagrams[0]).lower()}"
     first: Axes = grid[0, 0]
+    figure = cast("Figure", first.figure)
+    above = first.transAxes + ScaledTranslation(0, 0.14 * lines + 0.1, figure.dpi_scale_trans)
+    place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (middle, 1), "bbox_transform": above}
+    named_legend(figure, [*entries.values()], [*entries], title=heading, ncols=min(across, 3), **place, **TIGHT)
+    below = ScaledTranslation(0, -0.42, figure.dpi_scale_trans)
+    beside = ScaledTranslation(-0.58, 0, figure.dpi_scale_trans)
+    corner: Axes = grid[-1, 0]
+    text: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "medium"}
+    figure.text(middle, 0, "Predicted probability", transform=corner.transAxes + below, **text)
+    figure.text(0, centre, vertical_label(deviation), rotation=90, transform=corner.transAxes + beside, **text)
     return first
 
 
@@ -80,7 +101,7 @@ def plot_class_wise_test(found: ClassWiseTestResult, ax: Axes | None) -> Axes:
     for y, pvalue in enumerate(found.pvalue_holm[order]):
         ax.text(1.02, y, f"{pvalue:.2g}", transform=right, va="center", fontsize="small")
     ax.text(1.02, 1, "p (Holm)", transform=ax.transAxes, va="bottom", fontsize="small")
-    ax.set_yticks(place, [str(found.names[k]) for k in order], fontsize="small", parse_math=False)
+    ax.set_yticks(place, [as_text(found.names[k], 30) for k in order], fontsize="small", parse_math=False)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(order.size - 0.3, -0.7)
     ax.grid(visible=False, axis="y")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.inference.compare import Comparison
-from calibstat.plots.style import POINT, colors, new_axes
+from calibstat.plots.style import POINT, as_text, colors, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def plot_differences(found: Comparison, ax: Axes | None) -> Axes:
     for y, pvalue in zip(place, found.pvalue_adjusted[order], strict=True):
         ax.text(1.02, float(y), f"{pvalue:.2g}", transform=right, va="center", fontsize="small")
     ax.text(1.02, 1, p, transform=ax.transAxes, va="bottom", fontsize="small")
-    labels = [f"{found.pairs[i][0]} − {found.pairs[i][1]}" for i in order]
+    labels = [" − ".join(as_text(name, 30) for name in found.pairs[i]) for i in order]
     ax.set_yticks(place, labels, fontsize="small", parse_math=False)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(place.size - 0.3, -0.7)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.inference.confidence_interval import ConfidenceInterval
-from calibstat.plots.style import POINT, colors, new_axes
+from calibstat.plots.style import POINT, as_text, colors, in_prose, new_axes, three_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,15 +27,17 @@ def plot_intervals(found: Sequence[ConfidenceInterval], names: Sequence[str], ax
     ax.plot([e.estimate for e in found], place, color=color["red"], label="estimate", **POINT)
     right = ax.get_yaxis_transform()
     for y, e in enumerate(found):
-        numbers = f"{e.estimate:.3g} [{e.low:.3g}, {e.high:.3g}]"
-        ax.text(1.02, y, numbers, transform=right, va="center", fontsize="small")
-    ax.set_yticks(place, names)
+        estimate, one_end, other = three_numbers(e)
+        ax.text(1.02, y, f"{estimate} [{one_end}, {other}]", transform=right, va="center", fontsize="small")
+    ax.set_yticks(
+        place, ["\n".join(as_text(line, 30) for line in name.split("\n")) for name in names], parse_math=False
+    )
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(len(found) - 0.3, -0.7)
     ax.grid(visible=False, axis="y")
     if low.min() >= 0:
         ax.set_xlim(left=0)
     measures = {e.measure for e in found}
-    ax.set_xlabel(measures.pop() if len(measures) == 1 else "Estimate")
+    ax.set_xlabel(in_prose(measures.pop()) if len(measures) == 1 else "Estimate", parse_math=False)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize="small", frameon=False)
     return ax

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from calibstat.classical.calibration_belt import CalibrationBelt
 from calibstat.inference.audit_results import Audit
@@ -11,6 +11,7 @@ from calibstat.inference.calibration_tests import CalibrationTestResult, ClassWi
 from calibstat.inference.compare import Comparison
 from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.inference.estimate import MeasureDetail
+from calibstat.inference.net_benefit_curve import NetBenefitCurve
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.sharpness import CalibrationSharpness
 from calibstat.monitoring.brier_monitor import BrierMonitor, BrierStatus
@@ -26,15 +27,17 @@ from calibstat.plots.comparison_plot import plot_differences
 from calibstat.plots.detail_plot import plot_measure_detail
 from calibstat.plots.interval_plot import plot_intervals
 from calibstat.plots.monitor_plot import plot_brier, plot_monitor
+from calibstat.plots.net_benefit_plot import plot_net_benefit, plot_net_benefit_of_models
 from calibstat.plots.null_distribution_plot import plot_null_distribution
 from calibstat.plots.power_plot import plot_power_curve, plot_sample_size, plot_widths
-from calibstat.plots.reliability_plot import plot_reliability_diagram
+from calibstat.plots.reliability_plot import plot_reliability_diagram, plot_reliability_of_models
 from calibstat.plots.sharpness_plot import plot_sharpness, plot_sharpness_of_models
 from calibstat.plots.simplex_plot import plot_simplex_diagram
-from calibstat.plots.style import STYLE
+from calibstat.plots.style import STYLE, entitle, fit_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 PLOTS: dict[type, Callable[..., Axes]] = {
     Reliability: plot_reliability_diagram,
@@ -50,19 +53,26 @@ PLOTS: dict[type, Callable[..., Axes]] = {
     PowerCurve: plot_power_curve,
     SampleSize: plot_sample_size,
     PrecisionSize: plot_widths,
+    NetBenefitCurve: plot_net_benefit,
     Audit: plot_audit,
     MonitorStatus: plot_monitor,
     Monitor: lambda monitor, ax: plot_monitor(monitor.status(), ax),
     BrierStatus: plot_brier,
     BrierMonitor: lambda monitor, ax: plot_brier(monitor.status(), ax),
 }
-OF_MODELS: dict[type, Callable[..., Axes]] = {  # of a mapping from name to result
+SEVERAL: dict[type, Callable[..., Axes]] = {
+    Reliability: plot_reliability_of_models,
+    ConfidenceInterval: plot_intervals,
     CalibrationSharpness: plot_sharpness_of_models,
+    NetBenefitCurve: plot_net_benefit_of_models,
     Audit: plot_audits_of_models,
 }
+DEVIATIONS = (plot_reliability_diagram, plot_reliability_of_models, plot_class_wise_diagrams)
 
 
-def plot(result: object, ax: Axes | None = None, *, deviation: bool = False) -> Axes:
+def plot(
+    result: object, ax: Axes | None = None, *, deviation: bool = False, title: str | None = None, legend: bool = True
+) -> Axes:
     """Draw a result.
 
     Parameters
@@ -72,14 +82,18 @@ def plot(result: object, ax: Axes | None = None, *, deviation: bool = False) -> 
         `sharpness`, `audit`, `sample_size` or, for several numbers of rows, `power` returned; a `Monitor`, a
         `BrierMonitor` or the status of one; or a sequence of intervals or a mapping from name to interval, drawn below
         each other; or a mapping from name to what `sharpness` or `audit` returned, drawn beside each other on the same
-        scale.
+        scale, or to what `reliability` (of binary outcomes) or `net_benefit` returned, drawn in the same axes.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
-        strip below, in given axes along their lower edge; a monitor has the gap below its evidence, and in given axes
+        panel below, in given axes along their lower edge; a monitor has the gap below its evidence, and in given axes
         the evidence alone. Four classes need axes with ``projection="3d"``.
     deviation : bool
         For a binary or class-wise reliability diagram: draw frequency minus mean prediction, which shows small
         differences better.
+    title : str, optional
+        A title, shown as it is: no part of it is read as a formula.
+    legend : bool
+        Whether to draw the legend; without it several axes can share one.
 
     Returns
     -------
@@ -103,6 +117,12 @@ def plot(result: object, ax: Axes | None = None, *, deviation: bool = False) -> 
     Of an audit all rows are drawn first and then the groups with the smallest p-values, at most 40 in all; audits of
     several models need the same groups.
 
+    A reliability diagram states the expected calibration error over its bins, with its interval if the result has one.
+    Points outside a consistency band are diamonds of another colour. Of the CORP curve, flat pieces of fewer than 10
+    rows (or 1% of real-valued weights) at either end are not drawn: the few rows with the smallest predictions are
+    often all without the event, and the curve would begin at 0. Several models in one diagram have their own colours
+    and marks, no bands, and marks that are full where the point is outside the band of its model.
+
     Three classes are the corners of a triangle, four those of a tetrahedron, and each cell of predictions is an arrow
     from its mean prediction to the frequencies observed in it [1]_; the percentages along each edge of the triangle
     count the corner that they rise to. The tetrahedron turns with the mouse wherever matplotlib is interactive: in a
@@ -124,34 +144,43 @@ def plot(result: object, ax: Axes | None = None, *, deviation: bool = False) -> 
     """
     import seaborn as sns
 
-    draw = _plot_of(result)
-    if deviation and not isinstance(result, Reliability | ClassWiseReliability):
+    draw, what = _plot_of(result)
+    if deviation and draw not in DEVIATIONS:
         raise ValueError(f"expected a reliability diagram with deviation=True, found {type(result).__name__}")
     options = {"deviation": True} if deviation else {}
     with sns.axes_style("ticks", STYLE), sns.plotting_context("notebook", font_scale=0.9):
-        return draw(result, ax, **options)
+        drawn = draw(*what, ax, **options)
+        if title is not None:
+            entitle(drawn, title, new=ax is None)
+    if not legend:
+        for shown in (drawn.get_legend(), *(drawn.figure.legends if ax is None else ())):
+            if shown is not None:
+                shown.remove()
+    if ax is None and drawn.figure.get_layout_engine() is None:
+        fit_figure(cast("Figure", drawn.figure))
+    return drawn
 
 
-def _plot_of(result: object) -> Callable[..., Axes]:
-    """Return the function that draws this result."""
+def _plot_of(result: object) -> tuple[Callable[..., Axes], tuple[Any, ...]]:
+    """Return the function that draws this result, and what it is given: the result, or several with their names."""
     for kind, draw in PLOTS.items():
         if isinstance(result, kind):
-            return draw
-    entries: list[object] = []
-    if isinstance(result, Mapping):
-        entries = list(result.values())
-    elif isinstance(result, Sequence) and not isinstance(result, str):
-        entries = list(result)
-    intervals = [entry for entry in entries if isinstance(entry, ConfidenceInterval)]
-    if entries and len(intervals) == len(entries):
-        names = [str(name) for name in result] if isinstance(result, Mapping) else [e.measure for e in intervals]
-        return lambda _, ax: plot_intervals(intervals, names, ax)
-    for kind, draw in OF_MODELS.items():
-        if entries and isinstance(result, Mapping) and all(isinstance(entry, kind) for entry in entries):
-            names, side_by_side = [str(name) for name in result], draw
-            return lambda _, ax: side_by_side(entries, names, ax)
+            return draw, (result,)
+    entries, names = _entries(result)
+    for kind, draw_several in SEVERAL.items():
+        if entries and all(isinstance(entry, kind) for entry in entries):
+            return draw_several, (entries, names)
     *kinds, last = (kind.__name__ for kind in PLOTS)
     raise TypeError(
         f"expected a {', '.join(kinds)} or {last}, or a sequence or mapping of ConfidenceInterval, "
-        f"or a mapping of {' or '.join(kind.__name__ for kind in OF_MODELS)}; found {type(result).__name__}"
+        f"or a mapping of one of {', '.join(kind.__name__ for kind in SEVERAL)}; found {type(result).__name__}"
     )
+
+
+def _entries(result: object) -> tuple[list[object], list[str]]:
+    """Return the results of a mapping or of a sequence, with their names; none of anything else."""
+    if isinstance(result, Mapping):
+        return [*result.values()], [str(name) for name in result]
+    if isinstance(result, Sequence) and all(isinstance(entry, ConfidenceInterval) for entry in result):
+        return [*result], [entry.measure for entry in result]
+    return [], []

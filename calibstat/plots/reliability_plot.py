@@ -1,4 +1,4 @@
-"""Binary reliability diagrams, or their deviation from the diagonal."""
+"""Binary reliability diagrams, of one model or several, or their deviation from the diagonal."""
 
 from __future__ import annotations
 
@@ -10,34 +10,84 @@ import numpy as np
 from calibstat.inference.band_kinds import BANDS
 from calibstat.inference.consistency_bands import PLACES
 from calibstat.inference.reliability_diagrams import Reliability
-from calibstat.plots.style import DIAGONAL, POINT, ROOM, SIZE, colors, legend, strip_along
+from calibstat.plots.reliability_axes import (
+    NAME,
+    NARROWEST,
+    diagram_axes,
+    legend_of,
+    rows_strip,
+    scale_of_rows,
+    size_of_marks,
+)
+from calibstat.plots.style import DIAGONAL, POINT, as_text, colors, pale, three_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NARROWEST = 0.006  # so that a bin of one prediction still shows
+ENOUGH_ROWS = 10  # behind a flat piece of a CORP curve at one of its ends, below which it is not drawn
+ENOUGH_WEIGHT = 0.01  # the same for real-valued weights, as a share of the total
+MARKERS = "os^Dv*PX"  # of models in one diagram
 
 
 def plot_reliability_diagram(found: Reliability, ax: Axes | None, deviation: bool = False) -> Axes:
     """Observed frequency against mean prediction, with band, CORP curve and rows of each bin; or the difference."""
-    import matplotlib.pyplot as plt
-
-    new = ax is None
-    if ax is None:
-        figure, (ax, strip) = plt.subplots(2, 1, figsize=SIZE, height_ratios=(5, 1), sharex=True, layout="constrained")
-        ax.tick_params(bottom=False)
-        strip.set(xlabel="Predicted probability", ylabel="Rows" if isinstance(found.n, int) else "Weight")
-        figure.align_ylabels()
-    else:
-        ax.set_xlabel("Predicted probability")
-    plot_bins(found, ax, deviation)
-    ax.set_xlim(-0.02, 1.02)
-    ax.set(ylim=vertical_limits([found], deviation, strip=not new), ylabel=vertical_label(deviation))
-    if not deviation:
-        ax.set_yticks(np.linspace(0, 1, 6))
-    plot_rows_of_bins(found, strip if new else strip_along(ax, "rows of each bin"), labelled=new)
-    legend(ax, above=new, columns=2)
+    ax, strip = diagram_axes(ax, [found], deviation)
+    plot_bins(found, ax, deviation, size_of_marks(ax))
+    rows_strip(found, strip)
+    ax.set_title(say_error(found), fontsize="medium")
+    legend_of(ax, strip, *ax.get_legend_handles_labels(), [found])
     return ax
+
+
+def plot_reliability_of_models(
+    found: Sequence[Reliability], names: Sequence[str], ax: Axes | None, deviation: bool = False
+) -> Axes:
+    """The points and CORP curves of several models in one diagram, without their bands, and the rows of each bin."""
+    ax, strip = diagram_axes(ax, found, deviation)
+    ax.plot([0, 1], [0, 0 if deviation else 1], **DIAGONAL)
+    hues = [hue for role, hue in colors().items() if role != "grey"]
+    entries = []
+    for k, one in enumerate(found):
+        hue, marker = hues[k % len(hues)], MARKERS[k % len(MARKERS)]
+        height = one.frequency - (one.mean_prediction if deviation else 0)
+        style: dict[str, Any] = {**POINT, "marker": marker, "color": hue, "clip_on": False}
+        style |= {"markeredgecolor": hue, "markeredgewidth": 1.4, "markersize": 5.5 * size_of_marks(ax)}
+        out = _outside(one)
+        for these, face in ((out, hue), (~out, "white")):
+            if these.any():  # marks that are not clipped would take up room even where there are none
+                ax.plot(one.mean_prediction[these], height[these], label="_", **style, markerfacecolor=face)
+        if deviation:
+            ax.plot(one.mean_prediction, height, color=hue, linewidth=1, alpha=0.6)
+        else:
+            ax.plot(*supported_curve(one), color=hue, linewidth=1.4)
+        entries += ax.plot([], [], color=hue, linewidth=1.4, marker=marker, markeredgecolor="white")
+        middle = (one.left + one.right) / 2
+        strip.plot(middle, one.count, color=hue, drawstyle="steps-mid", linewidth=1.2, marker=marker, markersize=3)
+    labels = [f"{as_text(name, NAME)}\n{say_error(one, short=True)}" for name, one in zip(names, found, strict=True)]
+    if levels := say_level(found):
+        ax.set_title(f"ECE{levels}", fontsize="medium")
+    if any(one.inside is not None for one in found):
+        empty: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": ".3"}
+        entries += ax.plot([], [], markerfacecolor="white", **empty) + ax.plot([], [], **empty)
+        labels += ["inside its own band", "outside"]
+    scale_of_rows(strip, max(one.count.max() for one in found))
+    legend_of(ax, strip, entries, labels, found)
+    return ax
+
+
+def say_error(found: Reliability, short: bool = False) -> str:
+    """Write the expected calibration error over the bins, with its interval if it is known."""
+    if found.interval is None:
+        return f"ECE {found.error:.3g}"
+    estimate, low, high = three_numbers(found.interval)
+    level = f"{100 * found.interval.confidence_level:.4g}% interval"
+    return f"ECE {estimate} [{low}, {high}]" if short else f"ECE {estimate}, {level} {low} to {high}"
+
+
+def say_level(found: Sequence[Reliability]) -> str:
+    """Say at which level the intervals are that stand beside the errors; nothing if there are none."""
+    levels = {one.interval.confidence_level for one in found if one.interval is not None}
+    return f" with {' and '.join(f'{100 * level:.4g}%' for level in sorted(levels))} intervals" if levels else ""
 
 
 def plot_bins(found: Reliability, ax: Axes, deviation: bool, size: float = 1.0) -> None:
@@ -52,20 +102,37 @@ def plot_bins(found: Reliability, ax: Axes, deviation: bool, size: float = 1.0) 
         label = f"{100 * found.band_level:.4g}% {kind.name}"
         low, high = found.low - base, found.high - base
         if marked:
-            ax.vlines(x, low, high, color=color["blue"], alpha=0.3, linewidth=7 * size, label=label)
+            ax.vlines(x, low, high, color=pale(color["blue"], 0.35), linewidth=7 * size, zorder=1.5, label=label)
         elif kind.boxes:  # of the whole bin, because they are about its average
             width = np.maximum(found.right - found.left, NARROWEST)
             style: dict[str, Any] = {"color": (*color["blue"], 0.22), "edgecolor": "white", "linewidth": size}
             ax.bar((found.left + found.right) / 2, high - low, width, low, label=label, **style)
         else:
             ax.vlines(x, low, high, color=color["blue"], linewidth=1.6 * size, label=label)
-    outside = ~found.inside if marked and found.inside is not None else np.zeros(x.size, bool)
+    outside = _outside(found) if marked else np.zeros(x.size, bool)
     for these, marker, hue, where in ((~outside, "o", "blue", ", inside"), (outside, "D", "red", ", outside")):
         if these.any():
             label = f"observed{where if marked else ''}"
-            style = {**POINT, "marker": marker, "color": color[hue], "markeredgewidth": size}
+            style = {**POINT, "marker": marker, "color": color[hue], "markeredgewidth": size, "clip_on": False}
             style["markersize"] *= size
             ax.plot(x[these], (found.frequency - base)[these], label=label, **style)
+
+
+def _outside(found: Reliability) -> np.ndarray:
+    """Whether each point is outside its band; none is without a band."""
+    return np.zeros(found.count.size, bool) if found.inside is None else ~found.inside
+
+
+def supported_curve(found: Reliability) -> tuple[np.ndarray, np.ndarray]:
+    """Return the CORP curve without the flat pieces at its ends that rest on too few rows.
+
+    The first rows of a model that nobody looks at are often all without the event, and the curve begins at 0: a piece
+    of k rows there, of probability v, has frequency 0 with probability (1 - v)**k.
+    """
+    enough = ENOUGH_ROWS if isinstance(found.n, int) else ENOUGH_WEIGHT * found.n
+    kept = np.flatnonzero(found.corp_count >= enough)
+    shown = slice(kept[0], kept[-1] + 1) if kept.size else slice(0)
+    return found.corp_value[shown], found.corp_frequency[shown]
 
 
 def plot_curve(found: Reliability, ax: Axes, deviation: bool, size: float) -> None:
@@ -80,49 +147,7 @@ def plot_curve(found: Reliability, ax: Axes, deviation: bool, size: float) -> No
         base = x if deviation else 0.0
         name = "confidence band, non-decreasing curve" if monotone else "simultaneous band, CORP curve"
         label = f"{100 * (found.band_level or 0):.4g}% {name}"
-        ax.fill_between(x, low - base, high - base, color=green, alpha=0.16, linewidth=0, label=label)
-    if not deviation:
-        corp = found.corp_value, found.corp_frequency
-        ax.plot(*corp, color=green, linewidth=1.4 * size, label="CORP curve")
-
-
-def vertical_limits(diagrams: Sequence[Reliability], deviation: bool, strip: bool) -> tuple[float, float]:
-    """Ends of the vertical axis on which all of these fit, with room for a strip along its lower edge or without."""
-    if not deviation:
-        return -0.21 if strip else -0.02, 1.02
-    ends = [[found.frequency, found.low, found.high] for found in diagrams]
-    heights = [d - found.mean_prediction for found, of in zip(diagrams, ends, strict=True) for d in of if d is not None]
-    for steps in (found.steps for found in diagrams if found.corp_inside is None):
-        heights += [] if steps is None else [d - steps.corners()[0] for d in steps.corners()[1:]]
-    reach = max(0.01, 1.15 * np.abs(np.concatenate(heights)).max())
-    return -ROOM * reach if strip else -reach, reach
-
-
-def vertical_label(deviation: bool) -> str:
-    """What the vertical axis shows."""
-    return "Observed frequency − prediction" if deviation else "Observed frequency"
-
-
-def plot_rows_of_bins(found: Reliability, strip: Axes, labelled: bool) -> None:
-    """Rows of each bin, with the numbers where there is room for them."""
-    width = np.maximum(found.right - found.left, NARROWEST)
-    middle = (found.left + found.right) / 2
-    strip.bar(middle, found.count, width, color=colors()["grey"], alpha=0.5, edgecolor="white", linewidth=0.6)
-    strip.set_ylim(0, found.count.max() * (1.45 if labelled else 1))
-    if not labelled:
-        return
-    strip.grid(visible=False)
-    strip.locator_params(axis="y", nbins=2)
-    last = -1.0
-    for x, count in zip(middle, found.count, strict=True):
-        if x - last >= 0.055:
-            strip.annotate(_short(count), (x, count), (0, 1), textcoords="offset points", ha="center", fontsize=7.5)
-            last = x
-
-
-def _short(rows: float) -> str:
-    """Write a number of rows in at most three characters and a unit."""
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if rows >= size:
-            return f"{rows / size:.1f}{unit}" if rows < 9.95 * size else f"{rows / size:.0f}{unit}"
-    return f"{rows:.3g}"
+        ax.fill_between(x, low - base, high - base, color=pale(green, 0.16), linewidth=0, label=label)
+    curve = supported_curve(found)
+    if not deviation and curve[0].size:
+        ax.plot(*curve, color=green, linewidth=1.4 * size, label="CORP curve")

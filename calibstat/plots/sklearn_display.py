@@ -22,7 +22,7 @@ class ReliabilityDisplay:
     reliability : Reliability
         What to draw.
     name : str, optional
-        Name of the model, the heading of the legend.
+        Name of the model, the title.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class ReliabilityDisplay:
         y_true, y_prob, **options
             As for `calibstat.reliability`: `n_bins`, `strategy`, `band`, `level`, `rng` and so on.
         name : str, optional
-            Name of the model, the heading of the legend.
+            Name of the model, the title.
         ax, deviation
             As for `calibstat.plot`.
 
@@ -110,7 +110,7 @@ class ReliabilityDisplay:
         pos_label : object, optional
             The class whose probability is looked at; by default the second of `classes_`.
         name : str, optional
-            Name of the model, the heading of the legend; by default the name of its class.
+            Name of the model, the title; by default the name of its class.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         **options
@@ -157,9 +157,6 @@ class ReliabilityDisplay:
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, deviation: bool = False) -> ReliabilityDisplay:
         """Draw the diagram in the given axes or a new figure, and return the display."""
-        self.ax_ = plot(self.reliability, ax, deviation=deviation)
+        self.ax_ = plot(self.reliability, ax, deviation=deviation, title=self.name if name is None else name)
         self.figure_ = self.ax_.figure  # type: ignore[assignment]
-        name = self.name if name is None else name
-        if name is not None:
-            self.ax_.get_legend().set_title(name)  # type: ignore[union-attr]
         return self

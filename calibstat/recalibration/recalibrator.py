@@ -9,9 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from calibstat.data.checks import calls_within
 from calibstat.data.clipping import uncertain
+from calibstat.data.labels import takes_pos_label
 from calibstat.data.predictions import Predictions
-from calibstat.data.validation import as_array
+from calibstat.data.validation import as_array, to_numpy
 
 NO_OPTIMUM = (
     "the log loss keeps falling as parameters grow, because the predictions separate some classes without an exception "
@@ -36,6 +38,7 @@ class Recalibrator:
     classes_: np.ndarray
     converged_: bool
 
+    @takes_pos_label
     def fit(self, p: Any, y: Any, *, labels: Sequence[Any] | None = None) -> Self:
         """Fit the map.
 
@@ -46,7 +49,10 @@ class Recalibrator:
         y : array_like, shape (n,)
             The observed class, from 0 to K - 1, or its name in `labels`.
         labels : sequence of K, optional
-            The names of the classes, in the order of the columns.
+            The names of the classes, in the order of the columns. By default those of the columns of a frame, if the
+            outcomes are among them.
+        pos_label : object, optional
+            Instead of `labels`, of two classes: the one that counts as class 1.
 
         Returns
         -------
@@ -64,11 +70,12 @@ class Recalibrator:
             If the fit has not converged.
         """
         _check_order(p, y)
-        data = Predictions.from_rows(y, _rows(p), labels=labels)
+        data = Predictions.from_rows(y, p, labels=labels)
         failure = self._fit(data.prob.astype(np.float64), data.label)
         self.classes_, self.converged_ = np.array(data.names), failure is None
         if failure is not None:
-            warnings.warn(f"{type(self).__name__} has not converged: {failure}", RuntimeWarning, stacklevel=2)
+            said = f"{type(self).__name__} has not converged: {failure}"
+            warnings.warn(said, RuntimeWarning, stacklevel=calls_within())
         return self
 
     def predict_proba(self, p: Any) -> np.ndarray:
@@ -92,7 +99,7 @@ class Recalibrator:
         """
         if not hasattr(self, "classes_"):
             raise ValueError(f"expected a fitted {type(self).__name__}, found one of which fit has not been called")
-        given = _rows(p)
+        given = as_array(p, "y_prob")
         prob = Predictions.from_rows(np.zeros(len(given)), given).prob.astype(np.float64)
         if prob.shape[1] != self.classes_.size:
             raise ValueError(f"expected predictions of {self.classes_.size} classes as in fit, found {prob.shape[1]}")
@@ -178,14 +185,6 @@ class Recalibrator:
         raise NotImplementedError
 
 
-def _rows(p: Any) -> np.ndarray:
-    """Return whatever holds predictions as an array of rows."""
-    array = as_array(p, "y_prob")
-    if array.ndim == 0:
-        raise ValueError(f"expected p of shape (n,) or (n, K), found the number {array}")
-    return array
-
-
 def normalised(scores: np.ndarray) -> np.ndarray:
     """Divide rows of scores, one for each class, by their sums; a row of zeros becomes uniform."""
     total = scores.sum(axis=1, keepdims=True)
@@ -199,10 +198,10 @@ def finite_logs(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.n
 
 def _check_order(p: Any, y: Any) -> None:
     """Raise if what was given as predictions are classes, and as classes predictions."""
-    first, second = np.asarray(p), np.asarray(y)
+    first, second = to_numpy(p, "p"), to_numpy(y, "y_true")
     if _could_be_classes(first) and _are_probabilities(second):
         raise ValueError(
-            "expected (p, y), the predictions first; they look swapped: p holds classes and y probabilities"
+            "expected (p, y), the predictions first, but they look swapped: found classes in p and probabilities in y"
         )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.checks import short
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LOW_HALF = np.uint64(0xFFFFFFFF)  # masking a factor that is smaller anyway lets the compiler multiply faster
@@ -25,7 +26,7 @@ def key_of(rng: Any) -> np.uint64:
         return rng.generate_state(1, np.uint64)[0]
     if rng is None or (isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0):
         return np.random.SeedSequence(rng).generate_state(1, np.uint64)[0]
-    raise ValueError(f"expected rng None, an int of at least 0, a SeedSequence or a Generator, found {rng!r}")
+    raise ValueError(f"expected rng None, an int of at least 0, a SeedSequence or a Generator, found {short(rng)}")
 
 
 @jit

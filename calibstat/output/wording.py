@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from calibstat.cli.input_files import listed
+from calibstat.data.observations import observe
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 
-SECONDARY = (
-    "Single measures say how large the error is. p is the probability of a value at least as extreme, if every "
-    "prediction were the true probability; it is detail, and no further verdict."
-)
 ROUNDING = 1e-12
+SHOWN = 10  # names in an error message or a sentence
 COMPARING = (
     "A smaller calibration error alone does not make a better model: predicting the same rate for every row has hardly "
     "any. Compare brier or log_loss as well.",
@@ -30,6 +28,12 @@ CAUTIONS = (
     "Rows must be independent: repeated patients, customers or days make every p-value too small and every interval "
     "too short.",
 )
+
+
+def listed(names: Sequence[object], most: int = SHOWN) -> str:
+    """Write names with commas between, the first ones if there are many."""
+    rest = len(names) - most
+    return ", ".join(map(str, names[:most])) + (f" and {rest} more" if rest > 0 else "")
 
 
 def number(x: float) -> str:
@@ -49,8 +53,9 @@ def percent(share: float) -> str:
 
 
 def describe_data(data: Sample | Predictions) -> str:
-    """Describe the data."""
-    return describe_multiclass(data) if isinstance(data, Predictions) else describe_binary(data)
+    """Describe the data, and say if the predictions look reversed."""
+    described = describe_multiclass(data) if isinstance(data, Predictions) else describe_binary(data)
+    return f"{described} {observe(data, None).reversed_note()}".rstrip()
 
 
 def describe_binary(sample: Sample) -> str:

@@ -1,30 +1,27 @@
-"""Findings: estimate, test and interval of each measure, in words, as a data frame and in pictures."""
+"""Findings: estimate, test and interval of each measure, in words and in pictures."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from calibstat.cli.wording import number, p_text, percent
 from calibstat.data.observations import EVENT
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.inference.calibration_test_results import CalibrationTestResult, verdict
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.confidence_interval import ConfidenceInterval, TooFewEvents, confidence_interval
-from calibstat.inference.deviation import Deviation
 from calibstat.inference.pose import pose
 from calibstat.inference.reliability_diagrams import Reliability
 from calibstat.measures import Measure
+from calibstat.output.wording import number, p_text
 from calibstat.plots import plot
 from calibstat.resampling.quantiles import quantiles
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ENOUGH = 20  # resamples at least as extreme, after which a test stops whose distribution nothing shows
 
@@ -145,86 +142,12 @@ def say_together(findings: Sequence[Finding]) -> str:
     )
 
 
-def say_left_out(measures: Sequence[str], rows: float) -> list[str]:
-    """Say which measures were left out because they are costly on so many rows."""
-    if not measures:
-        return []
-    return [
-        f"Left out, because they are costly on {rows:,.0f} rows: {', '.join(measures)}. Run one by itself with "
-        f"calibstat test --measure {measures[0]}, or use a random part of the rows."
-    ]
-
-
-def say_interval(title: str, interval: ConfidenceInterval) -> str:
-    """Report an interval."""
-    if math.isinf(interval.estimate):
-        return f"{title}: infinite on these rows and in the population they come from, because {interval.why_infinite}."
-    where = f"between {number(interval.low)} and {number(interval.high)}"
-    if interval.low <= 0:
-        where = f"at most {number(interval.high)}, and may be 0"
-    if math.isinf(interval.high):
-        where = f"at least {number(interval.low)}, and may be infinite, because {interval.why_infinite}"
-    few = f" {_capital(interval.few_events)}: this rests on what was not observed." if interval.few_events else ""
-    return (
-        f"{title}: {number(interval.estimate)} on these rows; in the population they come from it is {where}, "
-        f"with {percent(interval.confidence_level)} confidence ({interval.method} method).{few}"
-    )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def interval_text(interval: ConfidenceInterval | None) -> str:
     """Write an interval, or a dash where none is known."""
     return "–" if interval is None else f"{number(interval.low)} to {number(interval.high)}"
 
 
-# --- in tables and pictures -------------------------------------------------------------------------------------------
-
-
-def findings_frame(findings: Iterable[Finding]) -> pd.DataFrame:
-    """Return one row for each finding."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        {
-            "measure": finding.bound.name,
-            "title": finding.title,
-            "estimate": finding.estimate,
-            "low": finding.interval.low if finding.interval else math.nan,
-            "high": finding.interval.high if finding.interval else math.nan,
-            "pvalue": finding.test.pvalue,
-        }
-        for finding in findings
-    )
-
-
-DRIVERS = ("kind", "bias", "slope", "low", "high", "rows", "predicted", "observed")
-
-
-def driver_columns(deviation: Deviation | None) -> dict[str, Any]:
-    """Return what drove a test by the names of columns; empty if nothing is known to have."""
-    return {f"drove_{name}": getattr(deviation, name, None) for name in DRIVERS}
-
-
-def verdict_frame(test: CalibrationTestResult) -> pd.DataFrame:
-    """Return one row: the test, what drove it, the directions that are claimed, and what it could detect."""
-    import pandas as pd
-
-    names = ("measure", "lens", "n", "pvalue", "pvalue_error", "n_resamples")
-    row = {name: getattr(test, name) for name in names} | driver_columns(test.deviation)
-    row["claims"] = "; ".join((test.deviation and test.deviation.claims) or ())
-    effect = test.detectable_effect(n_jobs=-1)
-    for family, size, ece in zip(effect.family, effect.effect, effect.ece, strict=True):
-        row |= {f"detectable_{family}": size, f"detectable_{family}_ece": ece}
-    return pd.DataFrame([row])
-
-
-def error_intervals(findings: Iterable[Finding]) -> dict[str, ConfidenceInterval]:
-    """Return the intervals that share a scale with zero for a calibrated model: all but those of mean losses."""
-    kept = (f for f in findings if f.interval is not None and not f.bound.is_mean)
-    return {finding.title: finding.interval for finding in kept if finding.interval is not None}
+# --- in pictures -------------------------------------------------------------------------------------------
 
 
 def save_side_by_side(path: Path, results: Sequence[object], titles: Sequence[str] = (), columns: int = 3) -> Path:
@@ -233,22 +156,19 @@ def save_side_by_side(path: Path, results: Sequence[object], titles: Sequence[st
 
     columns = min(columns, len(results))
     rows = math.ceil(len(results) / columns)
-    size = (4.8 * columns, 4.2 * rows) if columns > 1 else (6.0, 5.0)
+    size = (3.8 * columns, 4.2 * rows) if columns > 1 else (6.0, 5.0)
     if isinstance(results[0], dict):  # intervals below each other, their names to the left, numbers to the right
         size = (9.0, 1.2 + 0.55 * len(results[0]))
+    shared = isinstance(results[0], Reliability)  # one legend below, where it hides no bin
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for ax, result in zip(axes, results, strict=False):
-        plot(result, ax)
+    for ax, result, title in zip_longest(axes[: len(results)], results, titles):
+        plot(result, ax, title=title, legend=not shared)
         ax.locator_params(axis="x", nbins=6)
-    for ax, title in zip(axes, titles, strict=False):
-        ax.set_title("\n".join(filter(None, (title, ax.get_title()))))
     for ax in axes[len(results) :]:
         ax.remove()
-    if len(results) > 1 and isinstance(results[0], Reliability):  # one legend below, where it hides no bin
+    if shared:
         entries = {label: handle for ax in axes for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-        for ax in axes:
-            ax.get_legend().remove()
         figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=3, frameon=False)
     figure.savefig(path, dpi=100)
     return path

@@ -1,0 +1,68 @@
+"""Reads columns of features and of periods from a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibstat.cli.input_files import COUNTED, columns_of, read_column, read_columns
+from calibstat.monitoring.period_labels import as_label, date_of
+from calibstat.output.wording import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}($|[T ])")
+
+
+def read_features(file: Path, names: Sequence[str]) -> pd.DataFrame:
+    """Read columns of features; texts that are all dates, such as 2016-06-30, become dates."""
+    import pandas as pd
+
+    there = columns_of(file)
+    for name in names:
+        if there.count(name) != 1:
+            found = f"found {there.count(name)} of that name" if name in there else f"the file has {listed(there, 40)}"
+            raise ValueError(f"expected one column {name!r} for --by; {found}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"expected different columns for --by, found {listed(names)}")
+    frame = read_columns(file, names[0], names[1:], text=False)[list(names)]
+    for name in names:
+        texts = frame[name].dropna()
+        if len(texts) and all(isinstance(text, str) and DATE.match(text) for text in texts):
+            frame[name] = pd.to_datetime(frame[name].str.slice(stop=10), format="%Y-%m-%d")
+    return frame
+
+
+def read_periods(file: Path, when: str) -> dict[int | str, np.ndarray]:
+    """Read the column of periods: return the indices of the rows of each, in the order of time."""
+    import pandas as pd
+
+    code, values = pd.factorize(read_column(file, when))
+    if (code < 0).any():
+        raise ValueError(f"expected a period in column {when!r}, found nothing at row {(code < 0).argmax()} {COUNTED}")
+    names: list[int | str] = []
+    for i, value in enumerate(pd.Index(values)):
+        try:
+            names.append(as_label(value))
+            moment(names[-1])
+        except ValueError:
+            raise ValueError(
+                f"expected dates such as 2026-11-22, or whole numbers, in column {when!r}; found {value!r} at row "
+                f"{(code == i).argmax()} {COUNTED}"
+            ) from None
+    rows = np.split(np.argsort(code, kind="stable"), np.cumsum(np.bincount(code))[:-1])
+    return {names[i]: rows[i] for i in sorted(range(len(names)), key=lambda i: moment(names[i]))}
+
+
+def moment(period: int | str) -> float:
+    """Return where a period is in time: a whole number, or a date, month or week in ISO 8601; else a ValueError."""
+    if isinstance(period, int):
+        return period
+    found = date_of(period)
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()

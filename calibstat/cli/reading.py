@@ -1,0 +1,73 @@
+"""The options of all commands on how the columns of a file are read."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the columns of a file are read.
+
+    Attributes
+    ----------
+    positive : str or None
+        The one of two values in the column of outcomes that is outcome 1; None for outcomes 0 and 1, or classes.
+    logits : bool
+        Whether the columns of probabilities hold logits.
+    clip : float or None
+        Probabilities are moved into [clip, 1 - clip], those of several classes then divided by their sum.
+    """
+
+    positive: str | None = None
+    logits: bool = False
+    clip: float | None = None
+
+
+AS_WRITTEN = Reading()
+OF_READING = {
+    "positive": Annotated[
+        str | None,
+        typer.Option("--positive", metavar="VALUE", help="Of two values in the column of outcomes, the outcome 1."),
+    ],
+    "logits": Annotated[
+        bool, typer.Option("--logits", help="The columns of --prob hold logits, and no probabilities.")
+    ],
+    "clip": Annotated[
+        float | None,
+        typer.Option(
+            "--clip",
+            metavar="NUMBER",
+            help="Move probabilities that far from 0 and 1, such as 1e-6, as they are read. Default: not at all.",
+        ),
+    ],
+}
+
+
+def takes_reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command with a parameter `reading` have the options of `Reading`; without --label none on outcomes."""
+    known = inspect.signature(command, eval_str=True)
+    names = [name for name in OF_READING if name != "positive" or "label" in known.parameters]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        reading = Reading(**{name: given.pop(name) for name in names})
+        command(**given, reading=reading)
+
+    added = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(AS_WRITTEN, name), annotation=OF_READING[name]
+        )
+        for name in names
+    ]
+    kept = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in known.parameters.values()]
+    place = [each.name for each in kept].index("reading")
+    run.__signature__ = known.replace(parameters=[*kept[:place], *added, *kept[place + 1 :]])  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in [*kept, *added] if each.name != "reading"}
+    return run

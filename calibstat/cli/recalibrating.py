@@ -1,0 +1,88 @@
+"""The command `calibstat recalibrate`: a calibration map, fitted on one file and applied to it or to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from calibstat.cli.options import File, Label, Prob
+from calibstat.cli.reading import Reading, takes_reading
+from calibstat.cli.terminal import one_line_errors, say, written
+from calibstat.output.whole_folder import whole_folder
+
+if TYPE_CHECKING:
+    from calibstat.recalibration import Recalibrator
+
+Table = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV file of old and new probabilities to write.")]
+
+
+@takes_reading
+def recalibrate_predictions(
+    file: File,
+    label: Label,
+    prob: Prob,
+    reading: Reading,
+    out: Table,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to",
+            metavar="FILE",
+            help="File with the same columns of probabilities, to recalibrate by a map fitted on all rows of the "
+            "first. Default: the first file, each fifth of its rows by a map fitted on the others.",
+        ),
+    ] = None,
+    map_: Annotated[
+        str | None,
+        typer.Option(
+            "--map",
+            metavar="NAME",
+            help="PlattScaling, TemperatureScaling, IsotonicRegression, ... Default: PlattScaling of outcome 1, "
+            "TemperatureScaling of several classes.",
+        ),
+    ] = None,
+) -> None:
+    """Fit a calibration map, and write recalibrated probabilities."""
+    with one_line_errors():
+        import pandas as pd
+
+        from calibstat.cli.input_files import choose, columns_of, read_rows, read_rows_of_probabilities
+        from calibstat.data.checks import cut
+        from calibstat.data.predictions import Predictions
+        from calibstat.output.csv_text import as_csv
+        from calibstat.output.wording import describe_data
+        from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator, folds_of, held_out_predictions
+
+        rows, how = read_rows(file, label, prob, reading)
+        data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
+        found = default_recalibrator(data) if map_ is None else named_map(map_)
+        if to is None:
+            old, new = data.prob, held_out_predictions(data, folds_of(data, None), found)
+            fitted = f"Each of {FOLDS} parts of the rows by a map fitted on the others"
+        else:
+            given = read_rows_of_probabilities(to, prob, reading)
+            found.fit(data.prob, data.label, labels=range(data.n_classes))
+            old = (given if isinstance(given, Predictions) else Predictions.from_rows(*given)).prob
+            new = found.predict_proba(old)
+            fitted = f"By a map fitted on {data.n:,} rows of {file.name}"
+        columns, _ = choose(columns_of(file if to is None else to), None, prob)
+        kept = slice(None) if len(columns) > 1 else slice(1, None)
+        table = pd.DataFrame(old[:, kept], columns=columns)
+        table = table.join(pd.DataFrame(new[:, kept], columns=[f"{name}_recalibrated" for name in columns]))
+        with whole_folder(out.parent) as draft:
+            (draft / out.name).write_text(as_csv(table), encoding="utf-8")
+        say(f"{describe_data(data)} {how}".strip(), f"{fitted}: {cut(repr(found), 100)}.", written(out.parent, [out]))
+        say("Judge a recalibrated model on rows that its map was not fitted to.", style="dim")
+
+
+def named_map(name: str) -> Recalibrator:
+    """Return the calibration map of this name; capitals and underscores do not matter."""
+    from calibstat.data.checks import letters, unknown_name
+    from calibstat.recalibration import RECALIBRATORS
+
+    known = {letters(each): entry for each, entry in RECALIBRATORS.items()}
+    if letters(name) not in known:
+        raise unknown_name("a map", name, RECALIBRATORS)
+    return known[letters(name)]()

@@ -1,0 +1,147 @@
+"""The command `calibstat report`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from calibstat.cli.audit_groups import By
+from calibstat.cli.options import File, Label, LensText, Level, Seed
+from calibstat.cli.reading import AS_WRITTEN, Reading, takes_reading
+from calibstat.cli.terminal import one_line_errors, say
+from calibstat.output.visible_text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+Probs = Annotated[
+    list[str],
+    typer.Option(
+        "--prob",
+        metavar="COLUMN",
+        help="Column of predicted probabilities of outcome 1; once for each model. Of several classes one pattern in "
+        'quotes for each model, such as "p_*"; or every column, if they sum to 1.',
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="File to write: .html (one page to send), .json, .csv or .md."),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help="html, json, csv or md. Default: the suffix of --out. Without --out it goes to the screen."
+    ),
+]
+FailIf = Annotated[
+    list[str],
+    typer.Option(
+        "--fail-if",
+        metavar="CONDITION",
+        help="Exit with code 1 if a field of the result meets this, such as 'ece.low > 0.02'. May be repeated.",
+    ),
+]
+
+
+@takes_reading
+def write_report(
+    file: File,
+    label: Label,
+    prob: Probs,
+    reading: Reading,
+    out: Out = None,
+    by: By = [],  # noqa: B006
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", metavar="COLUMN", help="Column of the cluster of each row.")
+    ] = None,
+    recalibrate: Annotated[
+        bool, typer.Option("--recalibrate", help="Recalibrate on held-out folds; compare before and after.")
+    ] = False,
+    lens: LensText = None,
+    format: Format = None,
+    fail_if: FailIf = [],  # noqa: B006
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The heading.")] = None,
+    level: Level = 0.95,
+    rng: Seed = 0,
+) -> None:
+    """Report on one or several models on one page: verdict, diagram, measures, classes, comparison and groups."""
+    with one_line_errors():
+        from calibstat import report
+        from calibstat.cli.features_and_periods import read_features
+        from calibstat.cli.input_files import read_column
+        from calibstat.cli.lens_syntax import view
+        from calibstat.data.predictions import Predictions
+        from calibstat.output import wording as words
+        from calibstat.reporting.conditions import Condition
+        from calibstat.reporting.formats import as_text, format_of
+
+        conditions = [Condition.read(text) for text in fail_if]
+        form = format_of(out or Path(), format) if out or format else None
+        y, models, labels, how = read(file, label, prob, reading)
+        first = next(iter(models.values()))
+        if labels is None and lens is not None:
+            raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
+        classes = None if labels is None else replace(Predictions.from_rows(y, first), names=tuple(labels))
+        found = report(
+            y if labels is None else [labels[k] for k in y],
+            models,
+            by=read_features(file, by) if by else None,
+            cluster=None if cluster is None else read_column(file, cluster),
+            recalibrate=recalibrate,
+            lens=None if classes is None else view(classes, lens).lens,
+            labels=labels,
+            confidence_level=level,
+            rng=rng,
+            n_jobs=-1,
+            title=f"Calibration of {', '.join(models)} in {file.name}" if title is None else title,
+        )
+        found = replace(found, command=command_line())
+        met = [sentence for condition in conditions for sentence in condition.met(found)]
+        if form and not out:
+            typer.echo(as_text(found, form), nl=False)
+        else:
+            say(f"{found.data} {how}".strip(), *str(found).splitlines()[1:])
+            say(*([f"Written to {found.save(out, form)}."] if out else []))
+            say(*words.CAUTIONS, style="dim")
+    if met:
+        for sentence in met:
+            typer.echo(f"calibstat: failed, because {visible(sentence)}", err=True)
+        raise typer.Exit(1)
+
+
+def read(
+    file: Path, label: str, prob: Sequence[str], reading: Reading = AS_WRITTEN
+) -> tuple[np.ndarray, dict[str, Any], list[str] | None, str]:
+    """Return outcomes, the predictions of each model, the names of the classes if there are several, and how.
+
+    Several plain columns are the classes of one model if most rows sum to 1, as for the other verbs.
+    """
+    from calibstat.cli.input_files import WILD, choose, columns_of, read_columns, read_data, read_models
+    from calibstat.data.models import named_models
+    from calibstat.data.predictions import Predictions
+
+    there = columns_of(file)
+    if len(prob) > 1 and all(name in there or not WILD.search(name) for name in prob):
+        columns, _ = choose(there, label, prob)
+        if named_models(read_columns(file, label, columns, text=True)[columns]) is None:
+            data, how = read_data(file, label, prob, reading)
+            assert isinstance(data, Predictions)
+            return data.label, {", ".join(prob): data.prob}, [*data.names], how
+    y, models, how = read_models(file, label, prob, reading)
+    first = next(iter(models.values()))
+    if first.ndim == 1:
+        return y, models, None, how
+    _, names = choose(there, label, [prob[0]])
+    return y, models, names, how
+
+
+def command_line() -> str:
+    """Write the command as it was given."""
+    return shlex.join(["calibstat", *sys.argv[1:]])

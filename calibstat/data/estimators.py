@@ -1,0 +1,80 @@
+"""Predicted probabilities of fitted classifiers, as frames whose columns are named by the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from calibstat.data.checks import described, short
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@overload
+def predict(model: Mapping[str, Any], X: Any) -> dict[str, pd.DataFrame]: ...
+@overload
+def predict(model: Any, X: Any) -> pd.DataFrame: ...
+def predict(model: Any, X: Any) -> pd.DataFrame | dict[str, pd.DataFrame]:
+    """Return the predicted probabilities of fitted classifiers, to be given as `y_prob`.
+
+    Parameters
+    ----------
+    model : object, or mapping from name to object
+        A fitted classifier or pipeline of scikit-learn, or anything else with `predict_proba` and `classes_`; or
+        several by their names.
+    X : array_like, shape (n, n_features)
+        The features, as the models take them.
+
+    Returns
+    -------
+    DataFrame of shape (n, K), or dict of them by name
+        A column for each class, in the order of ``model.classes_`` and called by its name, so that outcomes may be
+        those names. Without `classes_` the columns are numbers from 0.
+
+    Raises
+    ------
+    ValueError
+        If a model has no `predict_proba`, or gives no probabilities of two classes or more.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = [[0], [1], [2], [3]], ["no", "no", "yes", "yes"]
+    >>> models = {"line": LogisticRegression().fit(X, y), "bayes": GaussianNB().fit(X, y)}
+    >>> list(cs.predict(models["line"], X).columns)
+    ['no', 'yes']
+    >>> found = cs.estimate(y, cs.predict(models, X), measure="ece")
+    >>> list(found), found["bayes"] < 0.1 < found["line"]
+    (['line', 'bayes'], True)
+    """
+    if isinstance(model, Mapping):
+        return {str(name): _of_one(each, X, f" (of {short(name)})") for name, each in model.items()}
+    return _of_one(model, X, "")
+
+
+def _of_one(model: Any, X: Any, of: str) -> pd.DataFrame:
+    """Return the predicted probabilities of one model; `of` names it in messages."""
+    import pandas as pd
+
+    try:
+        predict_proba = model.predict_proba
+    except AttributeError:
+        raise ValueError(
+            f"expected a fitted classifier with predict_proba, found {described(model)}{of}; fit it within "
+            "CalibratedClassifierCV of scikit-learn, or give its probabilities as y_prob: those of its logits are "
+            "calibstat.from_logits(logits)"
+        ) from None
+    prob = predict_proba(X)
+    shape: tuple[int, ...] = np.shape(prob) if not isinstance(prob, list) else ()
+    if len(shape) != 2 or shape[1] < 2:
+        raise ValueError(
+            f"expected probabilities of shape (n, K) with K of at least 2 from predict_proba, found {described(prob)} "
+            f"of {type(model).__name__}{of}"
+        )
+    names = getattr(model, "classes_", range(shape[1]))
+    return pd.DataFrame(np.asarray(prob), columns=list(getattr(names, "tolist", lambda: names)()))

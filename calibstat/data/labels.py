@@ -1,0 +1,136 @@
+"""Names of outcomes: given as labels, as the positive one of two, or by the columns of a frame."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from calibstat.data.checks import described, quoted, short
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Positive:
+    """The one of two outcomes that counts as outcome 1."""
+
+    label: Any
+
+
+def takes_pos_label(verb: F) -> F:
+    """Let a function that takes `labels` take `pos_label` instead, the one of two outcomes that counts as 1."""
+
+    @wraps(verb)
+    def ask(*data: Any, pos_label: Any = None, **options: Any) -> Any:
+        if pos_label is not None:
+            if options.get("labels") is not None:
+                raise ValueError(
+                    f"expected labels or pos_label, found both: {short(options['labels'])} and {short(pos_label)}"
+                )
+            options["labels"] = Positive(pos_label)
+        return verb(*data, **options)
+
+    known = inspect.signature(verb)
+    new = inspect.Parameter("pos_label", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any")
+    named = [each for each in known.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    rest = [each for each in known.parameters.values() if each.kind is inspect.Parameter.VAR_KEYWORD]
+    ask.__signature__ = known.replace(parameters=[*named, new, *rest])  # type: ignore[attr-defined]
+    return cast("F", ask)
+
+
+def with_labels(y: np.ndarray, y_prob: Any, labels: Any) -> tuple[Any, list[Any] | None]:
+    """Return the predictions with their columns in the order of the labels, and the labels; None for numbers from 0.
+
+    The names of the columns of a frame are the labels if the outcomes are among them, as they are or as text. Outcomes
+    that are text, and names that are numbers, have to be; else the outcomes are the numbers of the columns.
+    """
+    names = column_names(y_prob)
+    if isinstance(labels, Positive):
+        labels = _two_labels(y, names, labels.label)
+        if names is not None and sorted(map(str, names)) == sorted(map(str, labels)):
+            column = {str(name): name for name in names}
+            y_prob = y_prob[[column[str(label)] for label in labels]]
+        return y_prob, labels
+    if labels is not None:
+        labels = _as_list(labels)
+        if names is not None and labels != names and sorted(map(str, names)) == sorted(map(str, labels)):
+            raise ValueError(
+                f"expected labels in the order of the columns, {quoted(names)}; found {quoted(labels)}; the columns "
+                "name their classes, and need no labels"
+            )
+        return y_prob, labels
+    if names is None:
+        return y_prob, None
+    found = distinct(y)
+    if set(found) <= set(names):
+        return y_prob, names
+    spelled = {str(outcome): outcome for outcome in found}
+    if spelled.keys() <= set(map(str, names)):
+        return y_prob, [spelled.get(str(name), name) for name in names]
+    numbers = all(isinstance(outcome, int | float) for outcome in found)
+    if numbers and all(isinstance(name, str) for name in names):
+        return y_prob, None
+    first = next(outcome for outcome in found if str(outcome) not in map(str, names))
+    row = [str(outcome) for outcome in y.ravel().tolist()].index(str(first))
+    raise ValueError(
+        f"expected names of columns of y_prob ({quoted(names)}) as outcomes, found {short(first)} in y_true at row "
+        f"{row}; labels= names the columns otherwise"
+    )
+
+
+def column_names(y_prob: Any) -> list[Any] | None:
+    """Return the names of the columns of a frame, or None where they say no more than numbers from 0."""
+    if not (hasattr(y_prob, "columns") and hasattr(y_prob, "dtypes")) or len(y_prob.columns) < 2:
+        return None
+    names = _as_list(y_prob.columns)
+    return names if names != list(range(len(names))) and len(set(names)) == len(names) else None
+
+
+def distinct(y: np.ndarray) -> list[Any]:
+    """Return the distinct outcomes, as Python's own values: numbers ascending, others as they come."""
+    try:
+        return np.unique(y).tolist() if y.dtype.kind in "buif" else list(dict.fromkeys(y.ravel().tolist()))
+    except TypeError:
+        raise ValueError(
+            f"expected outcomes, numbers or text, found {short(y.ravel()[0])} in y_true at row 0"
+        ) from None
+
+
+def advice_of_two(y: np.ndarray) -> str:
+    """Return the advice of an error message about outcomes that are not 0 and 1: how to name the positive one."""
+    found = distinct(y)
+    if len(found) != 2 or any(value != value for value in found):
+        return ""
+    found = [int(value) if isinstance(value, float) and value.is_integer() else value for value in found]
+    return f"; of the two, {short(found[0])} and {short(found[1])}, name the positive one, as in pos_label={found[1]!r}"
+
+
+def _two_labels(y: np.ndarray, names: list[Any] | None, positive: Any) -> list[Any]:
+    """Return the other outcome and the positive one."""
+    if np.ndim(positive) > 0:
+        raise ValueError(f"expected pos_label, one of the outcomes, found {described(positive)}")
+    found = distinct(y)
+    others = [outcome for outcome in found if outcome != positive]
+    if len(others) > 1:
+        missing = len(found) == 2
+        what = f"pos_label to be one of {quoted(found)}" if missing else "two outcomes for pos_label"
+        raise ValueError(f"expected {what}, found {short(positive) if missing else f'{len(found)}: {quoted(found)}'}")
+    if not others:  # all outcomes are positive, so that only a column can name the other
+        named = [name for name in names or () if str(name) != str(positive)]
+        others = named if len(named) == 1 else [f"not {positive}"]
+    return [*others, next((outcome for outcome in found if outcome == positive), positive)]
+
+
+def _as_list(labels: Any) -> list[Any]:
+    """Return labels as a list of Python's own values, which JSON knows."""
+    try:
+        names = list(getattr(labels, "tolist", lambda: labels)())
+        hash(tuple(names))
+    except TypeError:
+        raise ValueError(f"expected labels, a sequence of names, found {short(labels)}") from None
+    return names

@@ -1,0 +1,152 @@
+"""Net benefit over thresholds: whether acting on a model does more good than acting on all rows, or on none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.data.checks import check_level
+from calibstat.data.models import each_model
+from calibstat.data.observations import observe
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.measures.net_benefit import NetBenefit
+from calibstat.result import Result, read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+THRESHOLDS = 99  # by default: .01 to .99
+
+
+@dataclass(frozen=True)
+class NetBenefitCurve(Result):
+    """Result of `net_benefit`.
+
+    Attributes
+    ----------
+    threshold : ndarray, shape (T,)
+        Probabilities at and above which one acts, ascending.
+    model, low, high : ndarray, shape (T,)
+        The net benefit of acting by the model, in true positives per row, and its interval, each at its threshold.
+    everyone : ndarray, shape (T,)
+        That of acting on all rows; of acting on none it is 0.
+    confidence_level : float
+        That of each interval.
+    lens : str
+        The outcome whose probability was predicted.
+    n : int
+        Rows.
+    """
+
+    threshold: np.ndarray
+    model: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    everyone: np.ndarray
+    confidence_level: float
+    lens: str
+    n: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each threshold."""
+        import pandas as pd
+
+        return pd.DataFrame({name: getattr(self, name) for name in ("threshold", "model", "low", "high", "everyone")})
+
+    def __str__(self) -> str:
+        better = self.model > np.maximum(self.everyone, 0)
+        ends = self.threshold[better]
+        where = (
+            f"is larger than that of acting on all rows and on none at {ends.size} of {better.size} thresholds, the "
+            f"lowest {ends[0]:g} and the highest {ends[-1]:g}"
+            if ends.size
+            else f"is nowhere larger than that of acting on all rows or on none, at {better.size} thresholds"
+        )
+        return f"The net benefit of acting by the model, {self.lens}, n = {self.n}, {where}."
+
+
+@each_model
+def net_benefit(
+    y_true: Any,
+    y_prob: Any = None,
+    thresholds: Any = None,
+    *,
+    confidence_level: float = 0.95,
+    lens: Any = None,
+    labels: Any = None,
+) -> NetBenefitCurve:
+    """Return the net benefit of acting on predictions, threshold by threshold (a decision curve).
+
+    Parameters
+    ----------
+    y_true, y_prob, labels
+        As for `estimate`.
+    thresholds : array_like, shape (T,), optional
+        Probabilities between 0 and 1, ascending, at and above which one acts. Default: 0.01, 0.02, ..., 0.99.
+    confidence_level : float
+        Of the interval at each threshold, between 0 and 1.
+    lens : str or Lens, optional
+        A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
+
+    Returns
+    -------
+    NetBenefitCurve
+        A dict of them, by name, for several models.
+
+    Raises
+    ------
+    ValueError
+        If the thresholds are not ascending between 0 and 1, the data are not as described (the first offending row is
+        named), have real-valued weights, or fewer than two rows, or the lens has no binary outcome.
+
+    Notes
+    -----
+    At threshold t a false positive weighs t / (1 - t) true positives, because one who acts from t on is indifferent
+    there; net benefit is the share of true positives less the weighted share of false ones. No null hypothesis is
+    tested; each interval is the honest one of `confidence_interval` for this mean and stands alone, so do not choose a
+    threshold by it. To compare two models at one threshold: ``compare(y, models, measure=NetBenefit(threshold=t))``.
+    A calibrated model never does worse than acting on all rows or on none, whatever the threshold; a miscalibrated one
+    may. Cost: one sort, and one pass for each threshold.
+
+    References
+    ----------
+    Vickers, Elkin 2006, Decision curve analysis, doi:10.1177/0272989X06295361.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> curve = cs.net_benefit([1, 0, 0, 1], [0.9, 0.3, 0.1, 0.1], [0.2, 0.5])
+    >>> curve.model, curve.everyone
+    (array([0.1875, 0.25  ]), array([0.375, 0.   ]))
+    """
+    threshold = _checked(thresholds)
+    check_level("confidence_level", confidence_level)
+    data = observe(y_true, y_prob, lens=lens, labels=labels)
+    sample = data.one_event("net benefit").counted("net benefit")
+    found = [
+        confidence_interval(sample, measure=NetBenefit(threshold=t), confidence_level=confidence_level)
+        for t in threshold.tolist()
+    ]
+    rate = float(sample.positives.sum() / sample.count.sum())
+    return NetBenefitCurve(
+        threshold=threshold,
+        model=read_only(np.array([each.estimate for each in found])),
+        low=read_only(np.array([each.low for each in found])),
+        high=read_only(np.array([each.high for each in found])),
+        everyone=read_only(rate - (1 - rate) * threshold / (1 - threshold)),
+        confidence_level=confidence_level,
+        lens=data.lens,
+        n=int(sample.n),
+    )
+
+
+def _checked(thresholds: Any) -> np.ndarray:
+    """Return the thresholds, or those by default."""
+    if thresholds is None:
+        return read_only(np.arange(1, THRESHOLDS + 1) / (THRESHOLDS + 1))
+    found = np.array(thresholds, np.float64)
+    if found.ndim != 1 or found.size == 0 or not np.all((found > 0) & (found < 1)) or np.any(np.diff(found) <= 0):
+        raise ValueError(f"expected ascending thresholds between 0 and 1, found {thresholds!r}")
+    return read_only(found)

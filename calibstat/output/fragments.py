@@ -1,0 +1,110 @@
+"""The parts of pages about results: words, tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from calibstat.output.html import render, svg_markup
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LONGEST = 30  # rows of a table of a result
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts.
+
+    Attributes
+    ----------
+    header : sequence of str
+        The names of the columns; one that begins with > is aligned to the right.
+    rows : sequence of sequences of str
+        The cells.
+    note : str
+        What is said below it.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture, and what it shows in words.
+
+    Attributes
+    ----------
+    svg : str
+        The drawing.
+    caption : str
+        The text below it.
+    wide : bool
+        Whether it takes the whole width, as that of many panels does.
+    """
+
+    svg: str
+    caption: str = ""
+    wide: bool = False
+
+    @property
+    def markup(self) -> Any:
+        """The drawing, as a template takes it."""
+        return svg_markup(self.svg)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a page: a heading, paragraphs, pictures, tables and small print, in this order.
+
+    Attributes
+    ----------
+    title : str
+        The heading; empty for none.
+    words : sequence of str
+        Paragraphs.
+    pictures : sequence of Picture
+        Side by side where there is room.
+    tables : sequence of Table
+        Below each other.
+    notes : sequence of str
+        Paragraphs of small print.
+    kind : {"", "answer", "detail"}
+        What stands out, and what steps back.
+    """
+
+    title: str
+    words: Sequence[str] = ()
+    pictures: Sequence[Picture] = ()
+    tables: Sequence[Table] = ()
+    notes: Sequence[str] = ()
+    kind: str = ""
+
+
+def page_of_result(words: str, frame: pd.DataFrame, svg: str) -> str:
+    """Return a result as a piece of HTML: its picture, what it prints, and its table."""
+    pictures = [Picture(svg)] if svg else []
+    section = Section("", words.splitlines(), pictures, [table_of(frame)] if frame.size else [])
+    return render("fragment.html", sections=[section])
+
+
+def table_of(frame: pd.DataFrame) -> Table:
+    """Return a data frame as a table, of which one row becomes one column, and many rows are cut."""
+    if len(frame) == 1:
+        return Table(("", ">"), [(str(name), cell(value)) for name, value in frame.iloc[0].items()])
+    numbers = ["" if kind.kind in "OU" else ">" for kind in frame.dtypes]
+    header = [mark + str(name) for mark, name in zip(numbers, frame.columns, strict=True)]
+    rows = [[cell(value) for value in row] for row in frame.head(LONGEST).itertuples(index=False)]
+    rest = len(frame) - LONGEST
+    return Table(header, rows, f"and {rest:,} more rows: to_frame() has all" if rest > 0 else "")
+
+
+def cell(value: Any) -> str:
+    """Write an entry of a table: of numbers four digits, and nothing where one is missing."""
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.4g}"
+    return str(value)

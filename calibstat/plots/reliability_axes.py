@@ -1,0 +1,143 @@
+"""The axes of reliability diagrams: the square, the strip of rows with its scale, and the legend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.inference.reliability_diagrams import Reliability
+from calibstat.plots.style import ROOM, TIGHT, as_text, colors, grid_of_axes, named_legend
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NARROWEST = 0.006  # so that a bin of one prediction still shows
+HEIGHT = 1.19  # of given axes or small ones, beside their width, so that the diagonal is at 45 degrees
+SIDE = 4.2  # inches, of the square of a diagram in a figure of its own
+BELOW = (0.0, -0.25, 1.0, 0.2)  # the strip in a panel of its own, beside the square
+WITHIN = (0.0, 0.0, 1.0, 0.15)  # the strip along the lower edge of given axes
+NAME = 26  # letters in a line of a legend
+MARGIN = 0.02  # between 0 or 1 and the ends of the axes
+
+
+def diagram_axes(ax: Axes | None, found: Sequence[Reliability], deviation: bool) -> tuple[Axes, Axes]:
+    """Return axes with everything but the data, and those of the rows: in a panel below, of given axes within."""
+    new = ax is None
+    ax = grid_of_axes(1, 1, SIDE, SIDE)[0, 0] if ax is None else ax
+    strip = strip_below(ax) if new else strip_within(ax)
+    strip.set_ylabel(rows_or_weight(found[0]) if new else "")
+    numbers = {one.n for one in found}
+    rows = f", n = {numbers.pop():,.10g}" if len(numbers) == 1 else ""
+    (strip if new else ax).set_xlabel(f"Predicted probability{rows}")
+    ax.set_ylabel(vertical_label(deviation))
+    set_limits(ax, found, deviation, within=not new)
+    return ax, strip
+
+
+def size_of_marks(ax: Axes) -> float:
+    """Size of the marks in these axes, beside those in a figure of their own."""
+    return float(np.clip(ax.bbox.width / ax.figure.dpi / 4, 0.5, 1))
+
+
+def strip_below(ax: Axes) -> Axes:
+    """Add the panel of the rows below axes, exactly as wide whatever the shape of the figure."""
+    strip = ax.inset_axes(BELOW, sharex=ax)
+    ax.tick_params(axis="x", labelbottom=False, bottom=False)
+    strip.grid(visible=False)
+    return strip
+
+
+def strip_within(ax: Axes) -> Axes:
+    """Add the strip of the rows along the lower edge of axes, with its scale to the left."""
+    strip = ax.inset_axes(WITHIN, sharex=ax)
+    strip.set_facecolor("none")
+    strip.grid(visible=False)
+    strip.spines[:].set_visible(False)
+    strip.tick_params(axis="x", bottom=False, labelbottom=False)
+    strip.tick_params(axis="y", length=2, labelsize="x-small")
+    return strip
+
+
+def set_limits(ax: Axes, found: Sequence[Reliability], deviation: bool, within: bool) -> None:
+    """Set the ends of the axes, with room for a strip within or without; the diagonal at 45 degrees."""
+    ax.set(xlim=(-MARGIN, 1 + MARGIN), ylim=vertical_limits(found, deviation, strip=within))
+    if not deviation:
+        ax.set_yticks(np.linspace(0, 1, 6))
+        ax.set_xticks(np.linspace(0, 1, 6))
+        ax.set_aspect("equal")
+
+
+def vertical_limits(found: Sequence[Reliability], deviation: bool, strip: bool) -> tuple[float, float]:
+    """Ends of the vertical axis on which all of these fit, with room for a strip along its lower edge or without."""
+    if not deviation:
+        return 1 + MARGIN - (1 + 2 * MARGIN) * (HEIGHT if strip else 1), 1 + MARGIN
+    ends = [[one.frequency, one.low, one.high] for one in found]
+    heights = [d - one.mean_prediction for one, of in zip(found, ends, strict=True) for d in of if d is not None]
+    for steps in (one.steps for one in found if one.corp_inside is None):
+        heights += [] if steps is None else [d - steps.corners()[0] for d in steps.corners()[1:]]
+    reach = max(0.01, 1.15 * np.abs(np.concatenate(heights)).max())
+    return -ROOM * reach if strip else -reach, reach
+
+
+def vertical_label(deviation: bool) -> str:
+    """What the vertical axis shows."""
+    return "Observed frequency − prediction" if deviation else "Observed frequency"
+
+
+def rows_or_weight(found: Reliability) -> str:
+    """What the strip shows."""
+    return "Rows" if isinstance(found.n, int) else "Weight"
+
+
+def rows_strip(found: Reliability, strip: Axes, highest: float | None = None) -> None:
+    """Draw the rows of each bin, up to the highest of all diagrams, with the numbers in a panel of their own."""
+    width, middle = np.maximum(found.right - found.left, NARROWEST), (found.left + found.right) / 2
+    grey: dict[str, Any] = {"color": colors()["grey"], "alpha": 0.5, "edgecolor": "white", "linewidth": 0.6}
+    strip.bar(middle, found.count, width, **grey)
+    own_panel = bool(strip.get_ylabel())
+    scale_of_rows(strip, found.count.max() if highest is None else highest, 1.45 if own_panel else 1.3)
+    if not own_panel:
+        return
+    last = -1.0
+    for x, count in zip(middle, found.count, strict=True):
+        if x - last >= 0.055:
+            strip.annotate(short(count), (x, count), (0, 1), textcoords="offset points", ha="center", fontsize=7.5)
+            last = x
+
+
+def scale_of_rows(strip: Axes, highest: float, room: float = 1.1) -> None:
+    """Mark 0 and the largest round number up to the highest count."""
+    unit = 10.0 ** np.floor(np.log10(highest))
+    tick = max(unit * step for step in (1, 2, 5) if unit * step <= highest)
+    strip.set_ylim(0, room * highest)
+    strip.set_yticks([0, tick], ["0", short(tick)])
+
+
+def short(rows: float) -> str:
+    """Write a number of rows in at most three characters and a unit."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if rows >= size:
+            return f"{rows / size:.1f}{unit}" if rows < 9.95 * size else f"{rows / size:.0f}{unit}"
+    return f"{rows:.3g}"
+
+
+def legend_of(
+    ax: Axes, strip: Axes, handles: Sequence[Any], labels: Sequence[str], found: Sequence[Reliability]
+) -> None:
+    """Add the legend below everything; where nothing would make room for it there, beside the points."""
+    from matplotlib.transforms import ScaledTranslation
+
+    lines = ["\n".join(as_text(line, NAME) for line in label.splitlines()) for label in labels]
+    own_panel = bool(strip.get_ylabel())
+    if own_panel or ax.figure.get_layout_engine() is not None:
+        ticks_and_label = ScaledTranslation(0, -0.5, ax.figure.dpi_scale_trans)  # fonts do not grow with the figure
+        place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": 2, **TIGHT}
+        place["bbox_transform"] = (strip if own_panel else ax).transAxes + ticks_and_label
+    else:
+        above = np.mean([np.average(one.frequency - one.mean_prediction, weights=one.count) for one in found]) >= 0
+        place = {"loc": "lower right", "bbox_to_anchor": (1, WITHIN[3])}
+        place = place if above else {"loc": "upper left", "bbox_to_anchor": (0, 1)}
+        place |= {"borderaxespad": 0.2, "labelspacing": 0.2, "handlelength": 1.2, "fontsize": 6.5, "framealpha": 0.7}
+    named_legend(ax, handles, lines, **place)

@@ -1,0 +1,87 @@
+"""The measures of a report, and what each is a measure of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from calibstat.data.lenses import ClassWise, Lens, find_lens
+from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.inference.estimate import estimate
+from calibstat.measures.registry import MEASURES, is_affordable
+from calibstat.result import Result
+
+ERRORS = ("ece", "ece_debiased", "smooth_ece")  # the first is the primary one
+SCORES = ("brier", "log_loss")
+OF_ALL_CLASSES = "canonical_ce"  # the primary error through a lens that shows several classes
+
+
+@dataclass(frozen=True)
+class Measured(Result):
+    """A measure of a model, with its honest interval if one is known.
+
+    Attributes
+    ----------
+    measure : str
+        The name of the measure.
+    title : str
+        Its name in prose.
+    lens : str
+        The outcome whose probability was predicted; empty where no interval is known.
+    estimate, low, high : float
+        The measure on the data, and the ends of its interval: nan where none is known.
+    """
+
+    measure: str
+    title: str
+    lens: str
+    estimate: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        interval = "" if math.isnan(self.low) else f" [{self.low:.4g}, {self.high:.4g}]"
+        return f"{self.title}: {self.estimate:.4g}{interval}"
+
+
+def shows_several(lens: Any) -> bool:
+    """Whether a lens shows several events; None shows that of each verb."""
+    if lens is None:
+        return False
+    seen = find_lens(lens)
+    return isinstance(seen, ClassWise) or (isinstance(seen, Lens) and seen.names is not None)
+
+
+def questions(n_classes: int, lens: Any) -> dict[str, dict[str, Any]]:
+    """Return the arguments of the verbs for each measure of a report, the primary one first.
+
+    Scores of more than two classes are those of all classes jointly, unless a lens shows something else.
+    """
+    each_class = lens is not None and isinstance(find_lens(lens), ClassWise)
+    if not each_class and shows_several(lens):
+        return {name: {"measure": name, "lens": lens} for name in (OF_ALL_CLASSES, *SCORES)}
+    errors: dict[str, Any] = {"lens": lens}
+    if each_class:
+        errors["reduce"] = "mean"
+    jointly = each_class or (lens is None and n_classes > 2)
+    asked = {name: {"measure": name, **errors} for name in ERRORS}
+    return asked | {name: {"measure": name, "lens": "canonical" if jointly else lens} for name in SCORES}
+
+
+def affordable(asked: dict[str, dict[str, Any]], n: float) -> dict[str, dict[str, Any]]:
+    """Return the measures that so many rows allow; the primary one always."""
+    first = next(iter(asked))
+    return {name: each for name, each in asked.items() if name == first or is_affordable(name, n)}
+
+
+def measured(y: Any, p: Any, asked: dict[str, Any], settings: dict[str, Any], found: ConfidenceInterval | None) -> Any:
+    """Return a measure with its honest interval, `found` if it is there already, or with none if none is known."""
+    name = asked["measure"]
+    if found is None:
+        try:
+            found = confidence_interval(y, p, **asked, **settings)
+        except ValueError:  # the data are those of the primary measure: this one has no honest interval for them
+            value = float(estimate(y, p, labels=settings["labels"], **asked))
+            return Measured(name, MEASURES[name].info.title, "", value, float("nan"), float("nan"))
+    return Measured(name, MEASURES[name].info.title, found.lens, found.estimate, found.low, found.high)

@@ -1,0 +1,99 @@
+"""Conditions on the fields of a report, such as ``ece.low > 0.02``, for scripts that must stop."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from calibstat.data.checks import nearest, short
+from calibstat.reporting.report_fields import ReportFields
+
+COMPARISONS = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+FORM = re.compile(r"\s*(?P<field>\S.*?)\s*(?P<sign><=|>=|==|!=|<|>)\s*(?P<number>\S+)\s*")
+INNER = ("", "measures.")  # of a model: what a short name may leave out
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A comparison of a field of a report with a number.
+
+    Attributes
+    ----------
+    field : str
+        A key of `Report.to_dict`, or what follows the name of the model in one: then it is asked of every model.
+    sign : str
+        One of <, <=, >, >=, == and !=.
+    number : float
+        What is compared with.
+    """
+
+    field: str
+    sign: str
+    number: float
+
+    @classmethod
+    def read(cls, text: str) -> Condition:
+        """Read a condition; nothing of it is ever run as code."""
+        parts = FORM.fullmatch(text)
+        try:
+            return cls(parts["field"], parts["sign"], float(parts["number"]))  # type: ignore[index]
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"expected a field, a comparison and a number, such as 'ece.low > 0.02', found {short(text)}"
+            ) from None
+
+    def met(self, report: ReportFields) -> list[str]:
+        """Return a sentence for each field that meets the condition."""
+        found = []
+        for key, value in fields_of(report, self.field).items():
+            for number in _numbers(key, value):
+                if COMPARISONS[self.sign](number, self.number):
+                    found.append(f"{key} is {number:.6g}, and {number:.6g} {self.sign} {self.number:g}")
+                    break
+        return found
+
+
+def fields_of(report: ReportFields, field: str) -> dict[str, Any]:
+    """Return the fields that a name means: the key itself, or that of every model."""
+    known = report.to_dict()
+    if field in known:
+        return {field: known[field]}
+    for inner in INNER:
+        wanted = {f"models.{name}.{inner}{field}" for name in report.models}
+        if found := {key: value for key, value in known.items() if key in wanted}:
+            return found
+    numbers = {_short_name(report, key): 0 for key, value in known.items() if isinstance(value, int | float | str)}
+    several = ", ".join(name for name in ("test.pvalue", "ece.estimate", "ece.low", "ece.high") if name in numbers)
+    raise ValueError(
+        f"expected a field of the report, such as {several}, found {short(field)}{nearest(field, numbers)}"
+    )
+
+
+def _short_name(report: ReportFields, key: str) -> str:
+    """Return a key without the name of the model."""
+    for name in report.models:
+        if key.startswith(f"models.{name}."):
+            return key.removeprefix(f"models.{name}.").removeprefix("measures.")
+    return key
+
+
+def _numbers(key: str, value: Any) -> list[float]:
+    """Return the numbers of a field: of a list all, and none that is missing."""
+    entries = value if isinstance(value, list) else [value]
+    try:
+        numbers = [float(entry) for entry in entries if entry is not None]
+    except (TypeError, ValueError):
+        raise ValueError(f"expected a field that is a number, found {key}, which is {short(value)}") from None
+    if not numbers or any(math.isnan(number) for number in numbers):
+        raise ValueError(f"expected a field that is a number, found {key}, which is missing")
+    return numbers

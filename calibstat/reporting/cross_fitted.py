@@ -1,0 +1,123 @@
+"""Recalibration on held-out folds: predictions of each fold from a map fitted on the others."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.clipping import suggested
+from calibstat.data.clusters import as_clusters
+from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.inference.compare import Comparison, compare
+from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.inference.reliability import reliability
+from calibstat.inference.reliability_diagrams import Reliability
+from calibstat.recalibration.platt_scaling import PlattScaling
+from calibstat.recalibration.recalibrator import Recalibrator
+from calibstat.recalibration.temperature_scaling import TemperatureScaling
+from calibstat.resampling.row_order import canonical_order
+from calibstat.result import Result
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class CrossFitted(Result):
+    """A model before and after recalibration on held-out folds.
+
+    Attributes
+    ----------
+    recalibrator : str
+        The calibration map.
+    folds : int
+        Number of folds; each is predicted by a map that was fitted on the others.
+    before, after : ConfidenceInterval
+        The primary calibration error. After recalibration the interval is approximate: rows share fitted maps.
+    brier : Comparison
+        The Brier score before and after, and the paired difference.
+    diagram : Reliability or None
+        The reliability diagram after recalibration, of a binary outcome.
+    """
+
+    recalibrator: str
+    folds: int
+    before: ConfidenceInterval
+    after: ConfidenceInterval
+    brier: Comparison
+    diagram: Reliability | None
+
+    def __str__(self) -> str:
+        before, after = self.before, self.after
+        difference = f"[{self.brier.low[0]:.4g}, {self.brier.high[0]:.4g}]"
+        return (
+            f"{self.recalibrator}, fitted on {self.folds - 1} of {self.folds} parts of the rows and applied to the "
+            f"other one, each in turn: {before.measure} {before.estimate:.4f} [{before.low:.4f}, {before.high:.4f}] "
+            f"before, {after.estimate:.4f} [{after.low:.4f}, {after.high:.4f}] after. Brier score "
+            f"{self.brier.estimates[0]:.4f} before, {self.brier.estimates[1]:.4f} after; before minus after "
+            f"{difference}. Intervals are approximate, because rows share fitted maps."
+        )
+
+
+def folds_of(data: Predictions, unit: np.ndarray | None) -> np.ndarray:
+    """Return the fold of each row: rows of like outcome and prediction go to different folds, clusters to one.
+
+    It depends on the contents of the rows alone, not on their order.
+    """
+    order, renumbered = canonical_order(chain([data.label], data.prob.T), unit)
+    fold = np.empty(data.n, np.int64)
+    fold[order] = (np.arange(data.n) if renumbered is None else renumbered) % FOLDS
+    return fold
+
+
+def held_out_predictions(data: Predictions, fold: np.ndarray, recalibrator: Recalibrator) -> np.ndarray:
+    """Return recalibrated probabilities, shape (n, K): each fold from a map that was fitted on the other folds."""
+    out = np.empty((data.n, data.n_classes))
+    for k in range(FOLDS):
+        fitted, kept = type(recalibrator)(**recalibrator.get_params()), fold != k
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # no optimum: the map that was reached is judged as it is
+            fitted.fit(data.prob[kept], data.label[kept], labels=range(data.n_classes))
+        if not kept.all():
+            out[~kept] = fitted.predict_proba(data.prob[~kept])
+    return out
+
+
+def default_recalibrator(data: Predictions) -> Recalibrator:
+    """Return Platt scaling of two classes, temperature scaling of more; predictions of 0 and 1 are moved a little."""
+    certain = bool(((data.prob == 0) | (data.prob == 1)).any())
+    clip = suggested(data.prob) if certain else None
+    return PlattScaling(clip=clip) if data.n_classes == 2 else TemperatureScaling(clip=clip)
+
+
+def cross_fitted(
+    y: Any,
+    p: Any,
+    labels: Any,
+    recalibrator: Recalibrator | None,
+    primary: dict[str, Any],
+    score: dict[str, Any],
+    settings: dict[str, Any],
+    band: Any,
+) -> CrossFitted:
+    """Recalibrate a model on held-out folds, and measure it before and after."""
+    data = as_predictions(y, p, labels)
+    cluster = settings["cluster"]
+    recalibrator = default_recalibrator(data) if recalibrator is None else recalibrator
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # few clusters: the intervals of the report say so
+        unit = None if cluster is None else as_clusters(cluster, data.n)
+    after = held_out_predictions(data, folds_of(data, unit), recalibrator)
+    after = after if np.ndim(p) == 2 and np.shape(p)[1] > 1 else after[:, 1]
+    given = {**settings, "labels": labels}
+    return CrossFitted(
+        recalibrator=repr(recalibrator),
+        folds=FOLDS,
+        before=confidence_interval(y, p, **primary, **given),
+        after=confidence_interval(y, after, **primary, **given),
+        brier=compare(y, {"before": p, "after": after}, **score, **given),
+        diagram=None if band is None else reliability(y, after, **band),
+    )

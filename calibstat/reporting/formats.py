@@ -1,0 +1,38 @@
+"""The formats of a report: HTML, JSON, CSV and Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from calibstat.data.checks import unknown_name
+from calibstat.output.csv_text import as_csv
+from calibstat.reporting.pages import as_markdown, page
+from calibstat.reporting.report_fields import ReportFields
+
+FORMATS: dict[str, Callable[[ReportFields], str]] = {
+    "html": page,
+    "json": lambda report: json.dumps(report.to_dict(), indent=1, allow_nan=False) + "\n",
+    "csv": lambda report: as_csv(report.to_frame()),
+    "md": as_markdown,
+}
+SUFFIXES = {"htm": "html", "markdown": "md"}
+
+
+def format_of(path: Path, format: str | None = None) -> str:
+    """Return the given format, or that of the suffix of a file."""
+    if format is not None:
+        if format not in FORMATS:
+            raise unknown_name("a format", format, FORMATS)
+        return format
+    suffix = path.suffix.lower().removeprefix(".")
+    found = SUFFIXES.get(suffix, suffix)
+    if found not in FORMATS:
+        raise ValueError(f"expected a file that ends in .html, .json, .csv or .md, found {str(path)!r}")
+    return found
+
+
+def as_text(report: ReportFields, format: str) -> str:
+    """Return a report in a format."""
+    return FORMATS[format](report)

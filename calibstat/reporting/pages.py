@@ -1,0 +1,199 @@
+"""The page of a report: what stands in which section, as HTML and as Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from calibstat.inference.audit_results import SPOKEN, Audit
+from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
+from calibstat.inference.compare import Comparison
+from calibstat.output.fragments import Picture, Section, Table
+from calibstat.output.html import render
+from calibstat.output.wording import CAUTIONS, COMPARING, number, p_text, percent
+from calibstat.plots.inline_svg import inline_svg
+from calibstat.reporting.report_fields import ClassesReport, ModelReport, ReportFields
+from calibstat.reporting.sentences import ends
+
+MOST = 25  # classes, groups or pairs in a table
+
+
+def page(report: ReportFields) -> str:
+    """Return the report as one HTML page that needs no other file."""
+    return render("page.html", report=report, about=about(report), sections=[*sections(report)])
+
+
+def piece(report: ReportFields) -> str:
+    """Return the report as a piece of HTML, for notebooks."""
+    return render("fragment.html", sections=[Section(report.title, [about(report)]), *sections(report)])
+
+
+def as_markdown(report: ReportFields) -> str:
+    """Return the report as Markdown, without its pictures."""
+    return render("page.md", report=report, about=about(report), sections=[*sections(report, pictures=False)])
+
+
+def about(report: ReportFields) -> str:
+    """Return the line below the heading."""
+    return f"{report.data} Made by calibstat {report.version}."
+
+
+def sections(report: ReportFields, pictures: bool = True) -> Iterator[Section]:
+    """Return the sections, the verdict first."""
+    several = len(report.models) > 1
+    for name, model in report.models.items():
+        yield Section(name if several else "", model.answer.splitlines(), kind="answer")
+    yield from _diagrams(report, pictures)
+    yield _measures(report)
+    for name, model in report.models.items():
+        of = f" of {name}" if several else ""
+        if model.classes is not None:
+            yield _classes(f"Classes{of}", model.classes, pictures)
+    if report.comparisons:
+        yield _comparisons(report, pictures)
+    for name, model in report.models.items():
+        of = f" of {name}" if several else ""
+        if isinstance(model.groups, Audit):
+            yield _groups(f"Groups{of}", model.groups, pictures)
+    if any(model.recalibrated is not None for model in report.models.values()):
+        yield from _recalibrated(report, pictures)
+    if known := [(name, m.detectable) for name, m in report.models.items() if m.detectable is not None]:
+        said = [f"{name}: {found}" if several else str(found) for name, found in known]
+        yield Section("What these rows could have shown", said)
+    yield Section("What this rests on", [*_details(report), *CAUTIONS, *report.notes], kind="detail")
+    how = [f"calibstat {report.version}, seed {report.seed}: the same call gives the same numbers.", report.command]
+    yield Section("How to make it again", how, kind="detail")
+
+
+def _diagrams(report: ReportFields, pictures: bool) -> Iterator[Section]:
+    """Return the reliability diagrams of all models, in one picture."""
+    diagrams = {name: model.diagram for name, model in report.models.items() if model.diagram is not None}
+    if not diagrams:
+        return
+    several = len(diagrams) > 1
+    said = [f"{name}: {found}" if several else str(found) for name, found in diagrams.items()]
+    shown = [_drawn(diagrams, "Reliability diagrams of all models")] if several else []
+    shown = shown or [_drawn(next(iter(diagrams.values())), "Reliability diagram")]
+    lead = ["How often outcome 1 is observed where it is predicted: calibrated predictions lie on the diagonal."]
+    lead = lead if report.n_classes == 2 else []
+    yield Section("Reliability diagram", lead, shown if pictures else (), notes=said)
+
+
+def _measures(report: ReportFields) -> Section:
+    """Return the table of measures, a column for each model."""
+    several = len(report.models) > 1
+    first = next(iter(report.models.values()))
+    level = percent(report.confidence_level)
+    header = ["Measure", *(f">{name}" for name in report.models)]
+    rows = []
+    for key, entry in first.measures.items():
+        title = f"{entry.title}{_of(entry.lens)}"
+        each = [model.measures[key] for model in report.models.values()]
+        if several:
+            rows.append([title, *(_with_interval(m.estimate, m.low, m.high) for m in each)])
+        else:
+            rows.append([title, number(entry.estimate), ends(entry.low, entry.high)])
+    header = header if several else ["Measure", ">Estimate", f">{level} interval"]
+    note = f"{level} intervals, each by itself; –: none is known that covers near calibration." if several else ""
+    said = ["How large the error is, by several measures. They are detail, and no further verdicts."]
+    return Section("Measures", said, tables=[Table(header, rows, note)])
+
+
+def _classes(title: str, found: ClassesReport, pictures: bool) -> Section:
+    """Return the classes: a small diagram of each, its error, and its test."""
+    frame = found.to_frame()
+    order = frame["pvalue_holm"].to_numpy().argsort(kind="stable") if len(frame) > MOST else range(len(frame))
+    rows = [*zip(*(frame[name].tolist() for name in frame.columns), strict=True)]  # each of its own type
+    header = ("Class", ">Share of rows", ">Mean prediction", ">ECE", ">p", ">p (Holm)")
+    cells = [
+        [str(row[0]), *map(number, row[1:4]), p_text(row[4]), p_text(row[5])]
+        for row in (rows[k] for k in [*order][:MOST])
+    ]
+    left = len(frame) - MOST
+    note = f"and {left:,} more classes with larger p. " if left > 0 else ""
+    note += f"p (Holm) is p made larger because {len(frame):,} classes were tested."
+    shown = [_drawn(found.diagrams, "Reliability diagram of each class", wide=True)] if pictures else []
+    rest = [str(found.diagrams).splitlines()[-1], *found.test.drivers]
+    return Section(title, [found.test.answer], shown, [Table(header, cells, note)], rest)
+
+
+def _comparisons(report: ReportFields, pictures: bool) -> Section:
+    """Return the differences between models, of the primary error and of the Brier score."""
+    found = [*report.comparisons.values()]
+    null = f"Null hypothesis of each pair: {found[0].null_hypothesis}."
+    shown = [_drawn(each, f"Differences of {each.measure}") for each in found] if pictures else []
+    return Section("Comparison of the models", COMPARING, shown, [_pairs(each) for each in found], [null])
+
+
+def _pairs(found: Comparison) -> Table:
+    adjusted = f">p ({found.adjust.replace('holm', 'Holm').replace('bh', 'BH')})" if len(found.pairs) > 1 else ""
+    header = [f"{found.measure}{_of(found.lens)}", ">Difference", f">{percent(found.confidence_level)} interval", ">p"]
+    header += [adjusted] if adjusted else []
+    rows = []
+    for i, (a, b) in enumerate(found.pairs[:MOST]):
+        row = [f"{a} − {b}", number(found.difference[i]), ends(found.low[i], found.high[i]), p_text(found.pvalue[i])]
+        rows.append(row + ([p_text(found.pvalue_adjusted[i])] if adjusted else []))
+    rest = len(found.pairs) - MOST
+    return Table(header, rows, f"and {rest:,} more pairs" if rest > 0 else "")
+
+
+def _groups(title: str, found: Audit, pictures: bool) -> Section:
+    """Return the audit of the groups."""
+    header = ("Group", ">Rows", ">Predicted", ">Observed", ">Error at least", ">at most", ">p (all groups)")
+    rows = []
+    for g in found.order[:MOST]:
+        shares = [f"{value:.4f}" for value in (found.predicted[g], found.observed[g], found.low[g], found.high[g])]
+        rows.append([found.names[g], f"{found.rows[g]:,}", *shares, p_text(found.pvalue_adjusted[g])])
+    rest = len(found.names) - MOST
+    note = f"and {rest:,} more groups with larger p. " if rest > 0 else ""
+    note += "The error is the observed frequency minus the mean prediction; all its bounds hold at once."
+    shown = [_drawn(found, "Errors of the groups")] if pictures else []
+    speaks = [f"{found.sentence(g)}." for g in found.found[:SPOKEN]]
+    said = [found.answer, *speaks]
+    how = [line for line in str(found).splitlines() if line.strip() not in said]
+    return Section(title, said, shown, [Table(header, rows, note)], how)
+
+
+def _recalibrated(report: ReportFields, pictures: bool) -> Iterator[Section]:
+    """Return each model before and after recalibration."""
+    for name, model in report.models.items():
+        found = model.recalibrated
+        if found is None:
+            continue
+        shown = []
+        if pictures and model.diagram is not None and found.diagram is not None:
+            both = {"before": model.diagram, "after": found.diagram}
+            shown = [_drawn(both, "Reliability before and after recalibration")]
+        brier, level = found.brier, percent(report.confidence_level)
+        errors = [_with_interval(each.estimate, each.low, each.high) for each in (found.before, found.after)]
+        change = _with_interval(-brier.difference[0], -brier.high[0], -brier.low[0])
+        rows = [[f"{found.before.measure}{_of(found.before.lens)}", *errors, ""]]
+        rows.append([f"{brier.measure}{_of(brier.lens)}", *map(number, brier.estimates), change])
+        table = Table(("Measure", ">Before", ">After", ">Change"), rows, f"{level} intervals")
+        title = f"Recalibration of {name}" if len(report.models) > 1 else "Recalibration"
+        yield Section(title, [str(found)], shown, [table])
+
+
+def _details(report: ReportFields) -> Iterator[str]:
+    """Return how it was tested and what is estimated, once for all models if it is the same."""
+    first: ModelReport = next(iter(report.models.values()))
+    for name, model in report.models.items():
+        test = model.test.overall if isinstance(model.test, ClassWiseTestResult) else model.test
+        yield f"{name}. {_plain(test)}" if len(report.models) > 1 else _plain(test)
+    yield f"What the interval is for: {first.ece.estimand}"
+
+
+def _plain(test: CalibrationTestResult) -> str:
+    return " ".join(test.details.splitlines())
+
+
+def _drawn(result: object, label: str, wide: bool = False) -> Picture:
+    return Picture(inline_svg(result, label), wide=wide)
+
+
+def _with_interval(estimate: float, low: float, high: float) -> str:
+    return number(estimate) if math.isnan(low) else f"{number(estimate)} [{number(low)}, {number(high)}]"
+
+
+def _of(lens: str) -> str:
+    return "" if not lens or lens.startswith("event") else f" ({lens})"

@@ -1,0 +1,280 @@
+"""The verb `report`: everything the other verbs say of one or several models on the same rows."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibstat.data import lenses
+from calibstat.data.checks import check_level, short
+from calibstat.data.labels import takes_pos_label
+from calibstat.data.models import named_models
+from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.sample import Sample
+from calibstat.inference.audit import audit
+from calibstat.inference.calibration_test_results import ClassWiseTestResult
+from calibstat.inference.calibration_tests import calibration_test
+from calibstat.inference.compare import Comparison, compare
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.reliability import reliability
+from calibstat.output.wording import describe_data
+from calibstat.recalibration.recalibrator import Recalibrator
+from calibstat.reporting.asked_measures import affordable, measured, questions, shows_several
+from calibstat.reporting.cross_fitted import CrossFitted, cross_fitted
+from calibstat.reporting.report_fields import ClassesReport, ModelReport
+from calibstat.reporting.report_results import Report
+from calibstat.resampling import key_of
+
+ONE_MODEL = "model"  # its name, if it has none
+ENOUGH = 20  # resamples at least as extreme, after which the test of a class stops, if it is detail
+PANELS = 16  # classes that one picture shows; of more, bands are those that need no drawing
+SCORE = "brier"  # compared beside the primary error
+CLUSTERED = (
+    "Intervals and comparisons resample clusters. The test takes rows as independent: with positive dependence within "
+    "clusters its p-value is too small."
+)
+
+
+@takes_pos_label
+def report(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    by: Any = None,
+    cluster: Any = None,
+    recalibrate: bool | Recalibrator = False,
+    lens: Any = None,
+    labels: Any = None,
+    confidence_level: float = 0.95,
+    rng: Any = 0,
+    n_jobs: int = 1,
+    title: str | None = None,
+) -> Report:
+    """Report on the calibration of one or several models on the same rows: a page to send.
+
+    Parameters
+    ----------
+    y_true, lens, labels
+        As for `calibration_test`.
+    y_prob : array_like, shape (n,) or (n, K), mapping from name to array_like, or data frame
+        Predicted probabilities; or those of several models, for the same rows, as a mapping or as a data frame with a
+        column for each.
+    by : data frame, mapping or array_like, optional
+        Features of the rows, or groups of them, for `audit`; one column may be an array or a series.
+    cluster : array_like, shape (n,), optional
+        The cluster of each row (a patient, a day), for intervals, comparisons and folds. The test takes rows as
+        independent all the same; the page says so.
+    recalibrate : bool or Recalibrator
+        Whether to recalibrate each model on held-out folds and compare before and after: by Platt scaling of two
+        classes, temperature scaling of more, or by the given map.
+    confidence_level : float
+        Between 0 and 1; of every interval by itself.
+    rng : None, int, SeedSequence or Generator
+        Seed or generator. With an int every part is what its verb says with the same `rng`.
+    n_jobs : int
+        Number of threads; -1 for one per core.
+    title : str, optional
+        The heading.
+
+    Returns
+    -------
+    Report
+        ``save("report.html")`` writes one page that needs no other file and no network; also .json, .csv and .md. It
+        shows itself in a notebook, and `print` gives the verdicts.
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), or rows are lacking because `y_true` is a
+        `Sample`.
+
+    Notes
+    -----
+    The verdict is that of one test, ``calibration_test(y_true, y_prob)``, and of one interval,
+    ``confidence_interval(y_true, y_prob)`` of the expected calibration error (through a lens that shows several
+    classes, of the canonical calibration error; class-wise, of the mean over the classes). All other numbers are
+    detail, and have no p-values of their own: measures of the same residuals agree too much to be counted as several
+    findings. Comparisons of models are those of `compare` by the same error and by the Brier score, groups those of
+    `audit`, what could have been found that of `detectable_effect`.
+
+    Recalibration: each of five folds is predicted by a map fitted on the other four; rows of like outcome and
+    prediction go to different folds, all rows of a cluster to one. Intervals after recalibration are approximate,
+    because rows share fitted maps. Measures that would take minutes on so many rows are left out and named.
+
+    The result holds no rows. Cost: that of its parts; most of it is the smooth calibration error, and the drawing.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(2).sample(400, rng=1)
+    >>> found = cs.report(y, p, title="A model that is too sure")
+    >>> found.models["model"].test.answer == cs.calibration_test(y, p, rng=0).answer
+    True
+    >>> found.to_dict()["models.model.ece.low"] == cs.confidence_interval(y, p, rng=0).low
+    True
+    """
+    check_level("confidence_level", confidence_level)
+    y_true, y_prob, labels = _as_rows(y_true, y_prob, labels)
+    if isinstance(y_true, Sample) and not (by is None and cluster is None and recalibrate is False):
+        raise ValueError("expected rows of outcomes and predictions with by=, cluster= or recalibrate=, found a Sample")
+    models = named_models(y_prob) or {ONE_MODEL: y_prob}
+    seed = rng if isinstance(rng, int) and not isinstance(rng, bool) else int(key_of(rng))
+    asked = _Asked(y_true, labels, lens, cluster, confidence_level, seed, n_jobs, _classes(models))
+    features = _features(by)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = {}
+        for name, p in models.items():
+            try:
+                found[name] = asked.model(p, features, recalibrate)
+            except ValueError as error:
+                raise ValueError(f"{error} (of {short(name)})" if len(models) > 1 else str(error)) from error
+        comparisons = asked.comparisons(models) if len(models) > 1 else {}
+    notes = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
+    data = _data(y_true, next(iter(models.values())), labels)
+    if left := [name for name in asked.questions if name not in affordable(asked.questions, data.n)]:
+        notes.append(f"Left out, because they are costly on {data.n:,.0f} rows: {', '.join(left)}.")
+    if cluster is not None:
+        notes.append(CLUSTERED)
+    return Report(
+        title=f"Calibration of {', '.join(found)}" if title is None else str(title),
+        models=found,
+        comparisons=comparisons,
+        data=describe_data(data) if len(models) == 1 else f"{data.n:,} rows, {len(models)} models.",
+        n=int(data.n),
+        n_classes=asked.n_classes,
+        confidence_level=confidence_level,
+        seed=seed,
+        version=sys.modules["calibstat"].__version__,  # the file of public names is above this one
+        command=_call(by, cluster, recalibrate, lens, confidence_level, seed),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The questions of a report, with the rows they are about."""
+
+    y: Any
+    labels: Any
+    lens: Any
+    cluster: Any
+    confidence_level: float
+    seed: int
+    n_jobs: int
+    n_classes: int
+
+    @property
+    def draws(self) -> dict[str, Any]:
+        """The arguments that all verbs with draws take."""
+        return {"labels": self.labels, "rng": self.seed, "n_jobs": self.n_jobs}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments of all intervals and comparisons."""
+        return {**self.draws, "confidence_level": self.confidence_level, "cluster": self.cluster}
+
+    @property
+    def questions(self) -> dict[str, dict[str, Any]]:
+        """The arguments of each measure, the primary one first."""
+        return questions(self.n_classes, self.lens)
+
+    @property
+    def binary_lens(self) -> Any:
+        """The lens, if it shows one event; else the default one. None of a lens is that of each verb."""
+        return None if shows_several(self.lens) else self.lens
+
+    def model(self, p: Any, features: Any, recalibrate: bool | Recalibrator) -> ModelReport:
+        """Ask everything about one model."""
+        y, asked = self.y, self.questions
+        test = calibration_test(y, p, lens=self.lens, **self.draws)
+        primary = next(iter(asked))
+        ece = confidence_interval(y, p, **asked[primary], **self.settings)
+        several = shows_several(self.lens)
+        diagram = None if several else reliability(y, p, lens=self.lens, **self.draws)
+        groups = None
+        if features is not None:
+            about = {"lens": self.binary_lens, "confidence_level": self.confidence_level, **self.draws}
+            groups = audit(y, p, features, **about)
+        return ModelReport(
+            test=test,
+            ece=ece,
+            measures={
+                name: measured(y, p, each, self.settings, ece if name == primary else None)
+                for name, each in affordable(asked, ece.n).items()
+            },
+            diagram=diagram,
+            classes=self.classes(p, test) if self.n_classes > 2 else None,
+            detectable=test.detectable_effect(n_jobs=self.n_jobs) if self.cluster is None else None,
+            groups=groups,
+            recalibrated=self.recalibrated(p, recalibrate) if recalibrate is not False else None,
+        )
+
+    def classes(self, p: Any, test: Any) -> ClassesReport:
+        """Ask about each class; the test of each is at hand if it is the verdict."""
+        band = "consistency" if self.n_classes <= PANELS else "confidence"
+        if not isinstance(test, ClassWiseTestResult):
+            test = calibration_test(self.y, p, lens=lenses.class_wise, stop_after=ENOUGH, **self.draws)
+        diagrams = reliability(self.y, p, lens=lenses.class_wise, band=band, **self.draws)
+        return ClassesReport(test, diagrams)
+
+    def comparisons(self, models: dict[str, Any]) -> dict[str, Comparison]:
+        """Compare the primary error and the Brier score of all pairs of models."""
+        asked = self.questions
+        return {name: compare(self.y, models, **asked[name], **self.settings) for name in (next(iter(asked)), SCORE)}
+
+    def recalibrated(self, p: Any, recalibrate: bool | Recalibrator) -> CrossFitted:
+        """Recalibrate on held-out folds, and measure before and after."""
+        primary, score = next(iter(self.questions.values())), self.questions[SCORE]
+        recalibrator = recalibrate if isinstance(recalibrate, Recalibrator) else None
+        band = None if shows_several(self.lens) else {"lens": self.lens, **self.draws}
+        return cross_fitted(self.y, p, self.labels, recalibrator, primary, score, self.settings, band)
+
+
+def _as_rows(y: Any, p: Any, labels: Any) -> tuple[Any, Any, Any]:
+    """Return outcomes, predictions and labels; those of `Predictions` as rows."""
+    if not isinstance(y, Predictions) or p is not None:
+        return y, p, labels
+    names = np.array(y.names, dtype=object)
+    return names[y.label], y.prob, list(y.names)
+
+
+def _classes(models: dict[str, Any]) -> int:
+    """Return the number of classes, 2 for a binary outcome."""
+    shape = np.shape(next(iter(models.values())))
+    return shape[1] if len(shape) == 2 and shape[1] > 1 else 2
+
+
+def _data(y: Any, p: Any, labels: Any) -> Sample | Predictions:
+    """Return the rows of the first model, for a sentence about them."""
+    if isinstance(y, Sample):
+        return y
+    data = as_predictions(y, p, labels)
+    return data if data.n_classes > 2 else Sample.from_rows(data.label, data.prob[:, 1])
+
+
+def _features(by: Any) -> Any:
+    """Return features as `audit` takes them: one array or series is one column."""
+    import pandas as pd
+
+    if by is None or isinstance(by, Mapping) or hasattr(by, "columns"):
+        return by
+    if hasattr(by, "to_frame"):
+        return by.to_frame()
+    array = np.asarray(by)
+    return by if array.ndim == 2 or array.dtype == bool else pd.DataFrame({"group": array})
+
+
+def _call(by: Any, cluster: Any, recalibrate: Any, lens: Any, confidence_level: float, seed: int) -> str:
+    """Write the call, data by their names."""
+    given = ["y_true", "y_prob"]
+    given += [f"{name}={name}" for name, value in (("by", by), ("cluster", cluster)) if value is not None]
+    given += [f"recalibrate={recalibrate!r}"] if recalibrate is not False else []
+    given += [f"lens={lens if isinstance(lens, str) else str(lens)!r}"] if lens is not None else []
+    given += [f"confidence_level={confidence_level:g}"] if confidence_level != 0.95 else []
+    return f"calibstat.report({', '.join(given)}, rng={seed})"

@@ -1,0 +1,167 @@
+"""What the verbs said of one or several models on the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, ClassWiseTestResult
+from calibstat.inference.compare import Comparison
+from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.detectable_effect import DetectableEffect
+from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability
+from calibstat.measures.registry import MEASURES
+from calibstat.reporting.asked_measures import Measured
+from calibstat.reporting.cross_fitted import CrossFitted
+from calibstat.reporting.sentences import say_interval
+from calibstat.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class ClassesReport(Result):
+    """The classes of a model, each against the rest.
+
+    Attributes
+    ----------
+    test : ClassWiseTestResult
+        The test of each class, and of all by their mean.
+    diagrams : ClassWiseReliability
+        The reliability diagram of each class, and its expected calibration error.
+    """
+
+    test: ClassWiseTestResult
+    diagrams: ClassWiseReliability
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each class."""
+        frame = self.diagrams.to_frame()
+        return frame.assign(pvalue=self.test.pvalue, pvalue_holm=self.test.pvalue_holm)
+
+    def __str__(self) -> str:
+        return "\n".join([self.test.answer, *self.test.drivers])
+
+
+@dataclass(frozen=True)
+class ModelReport(Result):
+    """What a report says of one model.
+
+    Attributes
+    ----------
+    test : CalibrationTestResult or ClassWiseTestResult
+        The primary test, of calibration by the omnibus statistic.
+    ece : ConfidenceInterval
+        The primary interval, of the expected calibration error; through a lens that shows several classes, of the
+        canonical calibration error.
+    measures : dict of Measured
+        More measures by their names, as detail.
+    diagram : Reliability or None
+        The reliability diagram; None if the lens shows several classes.
+    classes : ClassesReport or None
+        The classes, if there are more than two.
+    detectable : DetectableEffect or None
+        What the test could have found on these rows; None with clusters.
+    groups : Result or None
+        The audit of the groups, if asked for.
+    recalibrated : CrossFitted or None
+        The model before and after recalibration on held-out folds, if asked for.
+    """
+
+    test: CalibrationTestResult | ClassWiseTestResult
+    ece: ConfidenceInterval
+    measures: dict[str, Measured]
+    diagram: Reliability | None
+    classes: ClassesReport | None
+    detectable: DetectableEffect | None
+    groups: Any
+    recalibrated: CrossFitted | None
+
+    @property
+    def answer(self) -> str:
+        """The primary test and the primary interval, in words."""
+        title = MEASURES[self.ece.measure.partition("(")[0]].info.title
+        of = "" if self.ece.lens.startswith("event") else f" ({self.ece.lens})"
+        return f"{self.test.answer}\n{say_interval(title + of, self.ece)}"
+
+    def __str__(self) -> str:
+        said = [self.answer]
+        overall = self.test.overall if isinstance(self.test, ClassWiseTestResult) else self.test
+        if self.detectable is not None and overall.pvalue > LOW:
+            said.append(str(self.detectable))
+        said += [] if self.classes is None else [self.classes.test.answer]
+        said += [] if self.groups is None else [self.groups.answer]
+        said += [] if self.recalibrated is None else [str(self.recalibrated)]
+        return "\n".join(said)
+
+
+@dataclass(frozen=True)
+class ReportFields(Result):
+    """The fields of a report: results only, and no rows.
+
+    Attributes
+    ----------
+    title : str
+        The heading.
+    models : dict of ModelReport
+        What was found of each model, by its name.
+    comparisons : dict of Comparison
+        The primary error and the Brier score of all pairs of models, by the name of the measure; empty for one model.
+    data : str
+        The rows in one sentence.
+    n : int
+        Rows.
+    n_classes : int
+        Classes; 2 for a binary outcome.
+    confidence_level : float
+        Of every interval by itself.
+    seed : int
+        Gives the same numbers again, as `rng`.
+    version : str
+        The version of calibstat.
+    command : str
+        The call that made it.
+    notes : tuple of str
+        Warnings, and which measures so many rows left out.
+    """
+
+    title: str
+    models: dict[str, ModelReport]
+    comparisons: dict[str, Comparison]
+    data: str
+    n: int
+    n_classes: int
+    confidence_level: float
+    seed: int
+    version: str
+    command: str
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all results as plain values that JSON has: a flat dictionary, with keys as in "models.A.ece.low".
+
+        Null distributions are left out.
+        """
+        return {key: value for key, value in super().to_dict().items() if not key.endswith("null_distribution")}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for the test of each model, and one for each of its measures."""
+        import pandas as pd
+
+        rows: list[dict[str, Any]] = []
+        for name, model in self.models.items():
+            test = model.test.overall if isinstance(model.test, ClassWiseTestResult) else model.test
+            of = {"model": name, "measure": test.measure, "title": "Test of calibration", "lens": test.lens}
+            rows.append(of | {"estimate": test.statistic, "pvalue": test.pvalue})
+            rows += [{"model": name} | each.to_dict() for each in model.measures.values()]
+        columns = ("model", "measure", "title", "lens", "estimate", "low", "high", "pvalue")
+        frame = pd.DataFrame(rows, columns=list(columns))
+        return frame.astype(dict.fromkeys(columns[4:], float))
+
+    def __str__(self) -> str:
+        said = [self.data]
+        for name, model in self.models.items():
+            said.append(f"{name}. {model}" if len(self.models) > 1 else str(model))
+        said += map(str, self.comparisons.values())
+        return "\n".join([*said, *self.notes])

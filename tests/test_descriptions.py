@@ -1,0 +1,92 @@
+"""The commands that describe models print what the functions find."""
+
+import pandas as pd
+import pytest
+from command_line import fails_with, plain_text, run
+
+import calibstat as cs
+from calibstat.output.wording import number
+
+TWO = ["--label", "y", "--prob", "raw", "--prob", "cool"]
+
+
+@pytest.fixture(scope="module", name="models")
+def models_fixture():
+    y, p = cs.generators.temperature(2).sample(400, rng=1)
+    return pd.DataFrame({"y": y, "raw": p, "cool": 1 / (1 + ((1 - p) / p) ** 0.5)})
+
+
+@pytest.fixture(name="file")
+def file_fixture(models, tmp_path):
+    path = tmp_path / "models.csv"
+    models.to_csv(path, index=False)
+    return path
+
+
+def printed(*arguments):
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return plain_text(result.stdout)
+
+
+def test_summarize(models, file):
+    text = printed("summarize", file, *TWO)
+    found = cs.summarize(models["y"], models[["raw", "cool"]], rng=0)
+    assert text.startswith("400 rows, 2 models.")
+    for k, name in enumerate(found.measures):
+        assert " ".join([name, *map(number, found.estimate[:, k])]) in text
+    assert f"{number(found.low[0, 1])} to {number(found.high[0, 1])}" in text
+
+
+def test_decompose(models, file):
+    text = printed("decompose", file, *TWO, "--score", "log_loss")
+    for name in ("raw", "cool"):
+        found = cs.decompose(models["y"], models[name], score="log_loss")
+        assert " ".join([name, *map(number, (found.score, found["mcb"], found["dsc"], found["unc"]))]) in text
+
+
+def test_sharpness(models, file, tmp_path):
+    picture = tmp_path / "sharpness.png"
+    text = printed("sharpness", file, *TWO, "--out", picture)
+    for name in ("raw", "cool"):
+        assert f"{name}: {cs.sharpness(models['y'], models[name])}" in text
+    assert picture.stat().st_size > 1000
+
+
+def test_validate(models, file):
+    text = printed("validate", file, *TWO)
+    raw, cool = (cs.validate(models["y"], models[name]) for name in ("raw", "cool"))
+    assert f"slope 1 {number(raw.slope)} {number(cool.slope)}" in text
+    assert f"{number(raw.intervals['slope'][0])} to {number(raw.intervals['slope'][1])}" in text
+    assert f"AUC {number(raw.auc)} {number(cool.auc)}" in text
+
+
+def test_net_benefit(models, file, tmp_path):
+    picture = tmp_path / "curve.png"
+    text = printed("net-benefit", file, *TWO, "--threshold", 0.2, "--threshold", 0.5, "--out", picture)
+    found = cs.net_benefit(models["y"], models["raw"], [0.2, 0.5])
+    assert f"0.2 raw {number(found.model[0])} {number(found.low[0])} to {number(found.high[0])}" in text
+    assert picture.exists()
+    assert "larger than that of acting on all rows and on none" in printed("net-benefit", file, *TWO[:4])
+
+
+def test_several_classes_through_a_lens(tmp_path):
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(200, rng=1)
+    frame = pd.DataFrame(prob, columns=["p_a", "p_b", "p_c"]).assign(y=[*map("abc".__getitem__, label)])
+    path = tmp_path / "classes.csv"
+    frame.to_csv(path, index=False)
+    text = printed("validate", path, "--label", "y", "--prob", "p_*", "--lens", "one_class:1")
+    assert f"AUC {number(cs.validate((label == 1).astype(int), prob[:, 1]).auc)}" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("decompose", "--score", "brior"), "did you mean 'brier'?"),
+        (("net-benefit", "--threshold", "2"), "expected ascending thresholds between 0 and 1"),
+        (("validate", "--lens", "top_label"), "expected several columns for --prob"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(arguments, message, file):
+    command, *rest = arguments
+    fails_with(run(command, file, *TWO, *rest), message)

@@ -1,0 +1,175 @@
+"""How the columns of a file are read: the positive outcome, logits and clipping, in every command alike."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import FAST, fails_with, plain_text, run
+
+import calibstat as cs
+from calibstat.cli.app import app
+from calibstat.cli.input_files import as_outcomes, read_data, read_models, read_probabilities
+from calibstat.cli.reading import Reading, takes_reading
+
+Y, P = cs.generators.temperature(1.5).sample(300, rng=1)
+LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(120, rng=1)
+ROWS = pd.DataFrame(
+    {
+        "outcome": np.array(["benign", "malignant"])[Y.astype(int)],
+        "number": 2 * Y.astype(int) - 1,
+        "p": P,
+        "q": P**2,
+        "z": np.log(P / (1 - P)),
+        "zero": np.where(P < 0.2, 0, P),
+    }
+)
+ZOO = pd.DataFrame(np.log(PROB) + 3, columns=["z_cat", "z_dog", "z_hen"]).assign(
+    y=np.array(["cat", "dog", "hen"])[LABEL]
+)
+
+
+@pytest.fixture(name="file", params=["csv", "parquet"])
+def file_fixture(request, tmp_path):
+    path = tmp_path / f"rows.{request.param}"
+    ROWS.to_csv(path, index=False) if request.param == "csv" else ROWS.to_parquet(path)
+    return path
+
+
+@pytest.fixture(name="zoo")
+def zoo_fixture(tmp_path):
+    ZOO.to_csv(tmp_path / "zoo.csv", index=False)
+    return tmp_path / "zoo.csv"
+
+
+def same(found, y, p):
+    expected = cs.Sample.from_rows(y, p)
+    return all(np.allclose(a, b, rtol=0, atol=1e-12) for a, b in zip(found.arrays, expected.arrays, strict=True))
+
+
+def test_the_positive_outcome(file):
+    assert same(read_data(file, "outcome", ["p"], Reading(positive="malignant"))[0], Y, P)
+    assert same(read_data(file, "outcome", ["p"], Reading(positive="benign"))[0], 1 - Y, P)
+    assert same(read_data(file, "number", ["p"], Reading(positive="1"))[0], Y, P)
+    assert same(read_data(file, "number", ["p"], Reading(positive="-1"))[0], 1 - Y, P)
+    y, models, _ = read_models(file, "outcome", ["p", "q"], Reading(positive="malignant"))
+    assert np.array_equal(y, Y)
+    assert list(models) == ["p", "q"]
+
+
+def test_spellings_of_the_positive_outcome():
+    assert as_outcomes(pd.Series([1.0, 2.0]), "y", "2").tolist() == [0, 1]
+    assert as_outcomes(pd.Series(["01", "2.0"]), "y", "2").tolist() == [0, 1]
+    assert as_outcomes(pd.Series([True, False]), "y", "1").tolist() == [1, 0]
+    assert as_outcomes(pd.Series(["no", "no"]), "y", "yes").tolist() == [0, 0]
+
+
+def test_logits(file, zoo):
+    assert same(read_data(file, "number", ["z"], Reading(positive="1", logits=True))[0], Y, P)
+    found, how = read_data(zoo, "y", ["z_*"], Reading(logits=True))
+    assert np.allclose(found.prob, PROB, atol=1e-12)
+    assert (found.names, how) == (("cat", "dog", "hen"), "Outcomes are names of classes.")
+    assert np.allclose(read_probabilities(zoo, ["z_*"], Reading(logits=True)).prob, PROB, atol=1e-12)
+
+
+def test_clipping(file, zoo):
+    clip = Reading(positive="1", clip=0.01)
+    assert same(read_data(file, "number", ["zero"], clip)[0], Y, np.clip(ROWS["zero"], 0.01, 0.99))
+    found, _ = read_data(zoo, "y", ["z_*"], Reading(logits=True, clip=0.1))
+    inside = np.clip(PROB, 0.1, 0.9)
+    assert np.allclose(found.prob, inside / inside.sum(axis=1, keepdims=True), atol=1e-12)
+
+
+def test_clipping_repairs_no_probability(tmp_path):
+    pd.DataFrame({"y": [0, 1], "p": [0.2, 1.5]}).to_csv(tmp_path / "a.csv", index=False)
+    fails_with(
+        run("test", tmp_path / "a.csv", "--label", "y", "--prob", "p", "--clip", 0.01), "found 1.5 in 'p' at row 1"
+    )
+
+
+READERS = {
+    "test": ["--measure", "ks", *FAST],
+    "interval": ["--measure", "ks", *FAST],
+    "equivalence": FAST,
+    "compare": ["--prob", "w", "--measure", "brier"],
+}
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_commands_read_alike(command, tmp_path):
+    """The same answer from words and logits as from numbers and probabilities."""
+    logits = pd.DataFrame({"z": ROWS["z"].round(3), "w": (ROWS["z"] ** 2 / 50 - 1).round(3)})
+    logits.assign(y=ROWS["outcome"]).to_csv(tmp_path / "words.csv", index=False)
+    prob = {name: cs.from_logits(logits[name]) for name in logits}
+    pd.DataFrame({**prob, "y": Y.astype(int)}).to_csv(tmp_path / "numbers.csv", index=False)
+    columns = ["--label", "y", "--prob", "z", "--clip", 0.02, *READERS[command]]
+    by_words = run(command, tmp_path / "words.csv", *columns, "--positive", "malignant", "--logits")
+    by_numbers = run(command, tmp_path / "numbers.csv", *columns)
+    assert by_words.exit_code == by_numbers.exit_code == 0
+    assert by_words.stdout == by_numbers.stdout
+
+
+def test_every_command_that_reads_predictions_has_the_options():
+    having = {}
+    for command in app.registered_commands:
+        names = inspect.signature(command.callback).parameters
+        if "prob" in names:
+            having[command.name or command.callback.__name__] = {"logits", "clip", "positive"} & set(names)
+    assert set(READERS) | {"report", "power", "sample-size"} <= set(having)
+    assert all(names >= {"logits", "clip"} for names in having.values())
+    assert [name for name, names in having.items() if "positive" not in names] == ["power", "sample-size"]
+
+
+def test_planning_reads_logits(file):
+    by_logits = run("power", file, "--prob", "z", "--logits", "--alternative", "temperature=2", "--n-datasets", 20)
+    assert by_logits.exit_code == 0
+    by_prob = run("power", file, "--prob", "p", "--alternative", "temperature=2", "--n-datasets", 20)
+    assert by_logits.stdout == by_prob.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (["--label", "outcome", "--prob", "p"], ["found '", "--positive names the value that is outcome 1"]),
+        (["--label", "number", "--prob", "p"], ["found -1.0 in 'number'", "as in --positive 1"]),
+        (["--label", "outcome", "--prob", "p", "--positive", "bad"], ["two outcomes", "'bad'", "benign"]),
+        (["--label", "p", "--prob", "q", "--positive", "1"], ["two outcomes", "and 290 more"]),
+        (["--label", "outcome", "--prob", "p", "--prob", "q", "--positive", "benign"], ["one column", "found 2"]),
+        (["--label", "outcome", "--prob", "p", "--prob", "q"], ["that sum to 1", "calibstat compare"]),
+        (
+            ["--label", "number", "--prob", "z", "--positive", "1"],
+            ["in 'z' at row", "if these are logits, give --logits"],
+        ),
+        (["--label", "number", "--prob", "p", "--positive", "1", "--clip", "0.7"], ["expected clip None or a number"]),
+        (["--label", "number", "--prob", "outcome", "--logits", "--positive", "1"], ["expected numbers in column"]),
+    ],
+)
+def test_what_is_read_wrongly_is_said_in_one_line(tmp_path, options, parts):
+    ROWS.to_csv(tmp_path / "rows.csv", index=False)
+    fails_with(run("test", tmp_path / "rows.csv", *options), *parts)
+
+
+def test_a_missing_outcome_is_not_the_negative_one(tmp_path):
+    (tmp_path / "a.csv").write_text("y,p\nyes,0.5\n,0.5\nno,0.5\n")
+    options = ["--label", "y", "--prob", "p", "--positive", "yes"]
+    fails_with(run("test", tmp_path / "a.csv", *options), "found nothing at row 1")
+
+
+def test_reversed_predictions_are_pointed_out(file):
+    columns = ["--label", "outcome", "--prob", "p"]
+    wrong = plain_text(run("test", file, *columns, "--positive", "benign", "--measure", "ks", *FAST).stdout)
+    assert "The predictions look reversed: those of outcome 1 are mostly lower where it was observed" in wrong
+    right = plain_text(run("test", file, *columns, "--positive", "malignant", "--measure", "ks", *FAST).stdout)
+    assert "reversed" not in right
+
+
+def test_a_command_gets_one_argument():
+    seen = []
+
+    def command(label: str, reading: Reading, other: int = 3) -> None:
+        seen.append((label, reading, other))
+
+    wrapped = takes_reading(command)
+    assert list(inspect.signature(wrapped).parameters) == ["label", "positive", "logits", "clip", "other"]
+    wrapped(label="y", positive="yes", logits=True, clip=None, other=4)
+    assert seen == [("y", Reading("yes", True, None), 4)]

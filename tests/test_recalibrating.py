@@ -1,0 +1,66 @@
+"""The command that recalibrates writes what the maps give."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import fails_with, plain_text, run
+
+import calibstat as cs
+from calibstat.cli.recalibrating import named_map
+
+BINARY = ["--label", "y", "--prob", "p"]
+
+
+@pytest.fixture(name="files")
+def files_fixture(tmp_path):
+    found = []
+    for seed, name in ((1, "old.csv"), (2, "new.csv")):
+        y, p = cs.generators.temperature(2).sample(400, rng=seed)
+        pd.DataFrame({"y": y, "p": p}).to_csv(tmp_path / name, index=False)
+        found.append(tmp_path / name)
+    return found
+
+
+def test_a_map_of_one_file_is_applied_to_another(files, tmp_path):
+    result = run(
+        "recalibrate", files[0], *BINARY, "--to", files[1], "--map", "platt_scaling", "--out", tmp_path / "out.csv"
+    )
+    assert result.exit_code == 0, result.output
+    assert "By a map fitted on 400 rows of old.csv: PlattScaling()" in plain_text(result.stdout)
+    old, new = (pd.read_csv(file) for file in files)
+    expected = cs.recalibration.PlattScaling().fit(old["p"], old["y"]).predict_proba(new["p"])
+    table = pd.read_csv(tmp_path / "out.csv")
+    assert list(table.columns) == ["p", "p_recalibrated"]
+    assert table["p"].to_numpy() == pytest.approx(new["p"].to_numpy())
+    assert table["p_recalibrated"].to_numpy() == pytest.approx(expected)
+
+
+def test_without_another_file_rows_are_recalibrated_by_the_others(files, tmp_path):
+    assert run("recalibrate", files[0], *BINARY, "--out", tmp_path / "out.csv").exit_code == 0
+    rows, table = pd.read_csv(files[0]), pd.read_csv(tmp_path / "out.csv")
+    every = cs.recalibration.PlattScaling().fit(rows["p"], rows["y"]).predict_proba(rows["p"])
+    found = table["p_recalibrated"].to_numpy()
+    assert np.abs(found - every).max() < 0.1  # about that of all rows, and not the same
+    assert np.abs(found - every).max() > 0
+    assert cs.estimate(rows["y"], found) < cs.estimate(rows["y"], rows["p"])
+
+
+def test_several_classes(tmp_path):
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(300, rng=1)
+    file = tmp_path / "classes.csv"
+    pd.DataFrame(prob, columns=["p_a", "p_b", "p_c"]).assign(y=[*map("abc".__getitem__, label)]).to_csv(
+        file, index=False
+    )
+    result = run("recalibrate", file, "--label", "y", "--prob", "p_*", "--to", file, "--out", tmp_path / "out.csv")
+    assert result.exit_code == 0, result.output
+    expected = cs.recalibration.TemperatureScaling().fit(prob, label).predict_proba(prob)
+    table = pd.read_csv(tmp_path / "out.csv")
+    assert table[["p_a_recalibrated", "p_b_recalibrated", "p_c_recalibrated"]].to_numpy() == pytest.approx(expected)
+
+
+def test_names_of_maps(files, tmp_path):
+    assert isinstance(named_map("isotonic-regression"), cs.recalibration.IsotonicRegression)
+    arguments = ["recalibrate", files[0], *BINARY, "--out", tmp_path / "out.csv"]
+    fails_with(run(*arguments, "--map", "platt_scalin"), "expected a map, one of", "did you mean 'PlattScaling'?")
+    fails_with(run(*arguments, "--to", tmp_path / "none.csv"), "no such file")
+    assert not (tmp_path / "out.csv").exists()

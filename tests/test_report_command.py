@@ -1,0 +1,115 @@
+"""The command `report`: formats, exit codes, and how columns are read."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import COLUMNS, PATTERN, fails_with, plain_text, run
+from quick_report import quick, quick_report
+
+import calibstat as cs
+
+
+@pytest.fixture(autouse=True)
+def quick_draws():
+    with quick():
+        yield
+
+
+def found_in(*arguments):
+    result = run("report", *arguments, "--format", "json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout, parse_constant=pytest.fail)
+
+
+def test_a_page_is_written_and_its_verdict_printed(rows, csv, tmp_path):
+    out = tmp_path / "new" / "report.html"
+    result = run("report", csv, *COLUMNS, "--out", out)
+    assert result.exit_code == 0, result.output
+    found = quick_report(rows["y"], {"p": rows["p"]}, rng=0)
+    assert plain_text(found.models["p"].answer) in plain_text(result.stdout)
+    assert "<title>Calibration of p in rows.csv</title>" in out.read_text()
+
+
+def test_the_command_is_on_the_page(csv, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["x", "report", "my rows.csv", "--label", "y"])
+    assert found_in(csv, *COLUMNS)["command"] == "calibstat report 'my rows.csv' --label y"
+
+
+def test_each_format_goes_to_the_screen_or_a_file(csv, tmp_path):
+    found = found_in(csv, *COLUMNS)
+    run("report", csv, *COLUMNS, "--out", tmp_path / "a.txt", "--format", "json")
+    assert json.loads((tmp_path / "a.txt").read_text()) | {"command": ""} == found | {"command": ""}
+    assert run("report", csv, *COLUMNS, "--format", "csv").stdout.startswith("model,measure,")
+    assert run("report", csv, *COLUMNS, "--format", "md").stdout.startswith("# Calibration of p in rows.csv\n")
+
+
+def test_a_condition_that_is_met_fails(csv, tmp_path):
+    out = tmp_path / "report.csv"
+    result = run("report", csv, *COLUMNS, "--out", out, "--fail-if", "ece.low > 1", "--fail-if", "ece.high > 0")
+    assert result.exit_code == 1
+    assert "calibstat: failed, because models.p.ece.high is 0." in result.stderr
+    assert "ece.low" not in result.stderr
+    assert out.exists()
+    assert run("report", csv, *COLUMNS, "--fail-if", "ece.low > 1").exit_code == 0
+
+
+def test_a_wrong_condition_is_an_error_and_writes_nothing(csv, tmp_path):
+    out = tmp_path / "report.csv"
+    fails_with(run("report", csv, *COLUMNS, "--out", out, "--fail-if", "ece.lo > 1"), "did you mean 'ece.low'?")
+    fails_with(run("report", csv, *COLUMNS, "--out", out, "--fail-if", "ece.low"), "expected a field, a comparison")
+    assert not out.exists()
+
+
+def test_groups_clusters_and_recalibration(rows, tmp_path):
+    path = tmp_path / "rows.csv"
+    rows.assign(site=np.arange(400) % 2, person=np.arange(400) // 5).to_csv(path, index=False)
+    found = found_in(path, *COLUMNS, "--by", "site", "--cluster", "person", "--recalibrate")
+    y, p = rows["y"], rows["p"]
+    assert found["models.p.groups.rows"] == [400, 200, 200]
+    assert found["models.p.ece.low"] == cs.confidence_interval(y, p, cluster=np.arange(400) // 5, rng=0).low
+    assert found["models.p.recalibrated.recalibrator"] == "PlattScaling()"
+
+
+def test_columns_that_sum_to_one_are_classes_and_others_are_models(rows, zoo, tmp_path):
+    path = tmp_path / "models.csv"
+    pd.read_csv(zoo).rename(columns=lambda name: name.removeprefix("p_")).to_csv(path, index=False)
+    found = found_in(path, "--label", "y", "--prob", "cat", "--prob", "dog", "--prob", "hen")
+    by_pattern = found_in(zoo, *PATTERN)
+    assert found["models.cat, dog, hen.classes.diagrams.names"] == ["cat", "dog", "hen"]
+    assert by_pattern["models.p.classes.diagrams.names"] == ["cat", "dog", "hen"]
+    assert found["models.cat, dog, hen.ece.low"] == by_pattern["models.p.ece.low"]
+    rows.assign(q=rows["p"] ** 2).to_csv(path, index=False)
+    assert "comparisons.ece.pvalue" in found_in(path, *COLUMNS, "--prob", "q")
+
+
+@pytest.mark.parametrize("lens", ["top_label", "class_wise", "canonical", "one_class:dog", "groups:cat+hen,dog"])
+def test_the_verdict_through_a_lens_is_that_of_the_test(lens, zoo):
+    by_test = plain_text(run("test", zoo, *PATTERN, "--lens", lens, "--rng", 3).stdout)
+    found = found_in(zoo, *PATTERN, "--lens", lens, "--rng", 3)
+    p = found["models.p.test.overall.pvalue" if lens == "class_wise" else "models.p.test.pvalue"]
+    assert f"p = {p:.3g}." in by_test
+    assert found["models.p.ece.lens"] == f"lens {lens}" or lens == "class_wise"
+
+
+def test_strange_data_make_a_report(tmp_path):
+    pd.DataFrame({"y": [0, 1] * 20, "p": 0.5, "q": [1.0, 0.5] * 20}).to_csv(tmp_path / "rows.csv", index=False)
+    found = found_in(tmp_path / "rows.csv", "--label", "y", "--prob", "p", "--prob", "q")
+    assert found["models.q.measures.log_loss.high"] == "Infinity"
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (["--lens", "top_label"], ("--lens top_label",)),
+        (["--out", "folder"], ("expected a file that ends in .html",)),
+        (["--format", "pdf"], ("expected a format",)),
+        (["--by", "sez"], ("expected one column 'sez' for --by",)),
+        (["--cluster", "day"], ("no column 'day'",)),
+        (["--level", "95"], ("expected confidence_level between 0 and 1",)),
+    ],
+)
+def test_errors_are_one_line(csv, options, parts):
+    fails_with(run("report", csv, *COLUMNS, *options), *parts)

@@ -1,0 +1,45 @@
+"""The fields of a report: its words, its table, and no rows."""
+
+import numpy as np
+from quick_report import quick_report
+
+import calibstat as cs
+
+Y, P = cs.generators.temperature(2).sample(150, rng=1)
+ONE = quick_report(Y, P)
+TWO = quick_report(Y, {"A": P, "B": P**2})
+
+
+def test_the_printed_words_begin_with_the_verdict():
+    lines = str(ONE).splitlines()
+    assert lines[0] == ONE.data
+    assert lines[1] == cs.calibration_test(Y, P, rng=0).answer.splitlines()[0]
+    assert "B. There is" in str(TWO)
+    assert str(TWO.comparisons["brier"]) in str(TWO)
+
+
+def test_what_could_have_been_found_is_said_only_without_a_finding():
+    clear, hidden = quick_report(Y, P**3), quick_report(Y[:40], np.full(40, Y[:40].mean()))
+    assert "would have been found" not in str(clear)
+    assert "would have been found" in str(hidden)
+
+
+def test_the_frame_has_the_test_and_each_measure():
+    found = TWO.to_frame()
+    assert found.measure.tolist() == ["omnibus", "ece", "brier", "log_loss"] * 2
+    assert found.pvalue.notna().tolist() == [True, False, False, False] * 2
+    assert found.pvalue[4] == TWO.models["B"].test.pvalue
+
+
+def test_null_distributions_and_rows_are_not_in_it():
+    y, p = cs.generators.temperature(2).sample(3000, rng=1)
+    found = quick_report(y, p).to_dict()
+    assert not any(key.endswith("null_distribution") for key in found)
+    assert max(len(value) for value in found.values() if isinstance(value, list)) < 300
+
+
+def test_classes_as_a_frame():
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(60, rng=2)
+    found = quick_report(label, prob).models["model"].classes
+    assert found.to_frame()["class"].tolist() == [0, 1, 2]
+    assert found.to_frame()["pvalue_holm"].tolist() == found.test.pvalue_holm.tolist()

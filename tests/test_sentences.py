@@ -1,0 +1,29 @@
+"""What intervals say, in words."""
+
+from dataclasses import replace
+
+import pytest
+
+import calibstat as cs
+from calibstat.reporting.sentences import ends, say_interval
+
+FOUND = cs.confidence_interval([0, 1] * 30, [0.3, 0.6] * 30, rng=1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"low": 0.1, "high": 0.2}, "is between 0.1000 and 0.2000, with 95 % confidence (honest method)."),
+        ({"low": 0.0, "high": 0.2}, "is at most 0.2000, and may be 0,"),
+        ({"low": 0.1, "high": float("inf"), "why_infinite": "row 3"}, "at least 0.1000, and may be infinite, because"),
+        ({"estimate": float("inf"), "why_infinite": "row 3"}, "infinite on these rows and in the population"),
+        ({"few_events": "outcome 1 was observed in 2 of 60 rows"}, "Outcome 1 was observed in 2 of 60 rows: this"),
+    ],
+)
+def test_each_case(changed, words):
+    assert words in say_interval("Error", replace(FOUND, **changed))
+
+
+def test_ends():
+    assert ends(0.1, 0.25) == "0.1000 to 0.2500"
+    assert ends(float("nan"), float("nan")) == "–"

@@ -1,0 +1,94 @@
+"""The numbers of clinical validation, each beside an independent computation."""
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy.special import logit
+from scipy.stats import beta
+from sklearn.metrics import brier_score_loss, roc_auc_score
+from statsmodels.nonparametric.smoothers_lowess import lowess
+
+import calibstat as cs
+
+Y, P = cs.generators.temperature(2.0).sample(600, rng=1)
+FOUND = cs.validate(Y, P)
+
+
+def test_intercepts_and_slope_are_those_of_logistic_regressions():
+    line = sm.GLM(Y, sm.add_constant(logit(P)), family=sm.families.Binomial()).fit()
+    large = sm.GLM(Y, np.ones(600), family=sm.families.Binomial(), offset=logit(P)).fit()
+    assert (FOUND.intercept, FOUND.slope) == pytest.approx(tuple(line.params), abs=1e-6)
+    assert FOUND.in_the_large == pytest.approx(large.params[0], abs=1e-6)
+    # intervals by the likelihood: at their ends it is 3.8415 / 2 below its maximum
+    for name, offset, column in (("slope", 0 * P, np.ones(600)), ("in_the_large", logit(P), None)):
+        for end in FOUND.intervals[name]:
+            if column is None:
+                eta = offset + end
+                drop = large.llf - (Y @ eta - np.log1p(np.exp(eta)).sum())
+            else:
+                fixed = sm.GLM(Y, column, family=sm.families.Binomial(), offset=end * logit(P)).fit()
+                drop = line.llf - fixed.llf
+            assert 2 * drop == pytest.approx(3.8415, abs=1e-3)
+
+
+def test_the_mean_outcome_has_the_interval_of_clopper_and_pearson():
+    k = Y.sum()
+    expected = beta.ppf([0.025, 0.975], [k, k + 1], [601 - k, 600 - k])
+    assert FOUND.intervals["observed"] == pytest.approx(tuple(expected))
+    assert FOUND.intervals["ratio"] == pytest.approx(tuple(expected / P.mean()))
+    assert pytest.approx(Y.mean() / P.mean()) == FOUND.ratio
+
+
+def test_scores_are_those_of_scikit_learn():
+    assert pytest.approx(brier_score_loss(Y, P)) == FOUND.brier
+    assert pytest.approx(1 - brier_score_loss(Y, P) / brier_score_loss(Y, np.full(600, Y.mean()))) == FOUND.scaled_brier
+    assert pytest.approx(roc_auc_score(Y, P)) == FOUND.auc
+    tied = P.round(1).clip(0.1, 0.9)
+    assert cs.validate(Y, tied).auc == pytest.approx(roc_auc_score(Y, tied))
+
+
+def test_errors_of_the_smoothed_curve_are_those_of_lowess():
+    curve = lowess(Y, P, frac=0.75, it=0, return_sorted=False).clip(0, 1)
+    error = np.abs(curve - P)
+    expected = error.mean(), np.median(error), np.quantile(error, 0.9), error.max()
+    assert (FOUND.ici, FOUND.e50, FOUND.e90, FOUND.emax) == pytest.approx(expected, abs=1e-9)
+
+
+def test_counts_stand_for_repeated_rows():
+    sample = cs.Sample.from_counts([0.2, 0.5, 0.7], [50, 30, 20], [15, 14, 13])
+    p = np.repeat(sample.value, sample.count.astype(int))
+    y = np.concatenate([np.arange(int(n)) < k for n, k in zip(sample.count, sample.positives, strict=True)])
+    assert cs.validate(sample) == cs.validate(y.astype(int), p)
+
+
+def test_one_outcome_alone():
+    with pytest.raises(ValueError, match="expected outcomes that overlap"):
+        cs.validate([1, 1, 1], [0.2, 0.5, 0.7])
+
+
+def test_predictions_of_0_and_1_need_a_clip_for_the_slope_alone():
+    y, p = np.r_[Y, 0], np.r_[P, 0.0]
+    with pytest.raises(ValueError, match="clip="):
+        cs.validate(y, p)
+    found = cs.validate(y, p, clip=1e-3)
+    assert found.brier == pytest.approx(brier_score_loss(y, p))
+    assert found.predicted == pytest.approx(p.mean())
+
+
+def test_the_printed_table_and_the_frame_hold_every_number():
+    frame = FOUND.to_frame()
+    assert frame.loc["slope", ["estimate", "low", "high", "calibrated"]].tolist() == pytest.approx(
+        [FOUND.slope, *FOUND.intervals["slope"], 1]
+    )
+    printed = str(FOUND)
+    for name, title in frame["number"].items():
+        assert title in printed
+        assert f"{getattr(FOUND, name):.4f}" in printed
+
+
+def test_through_a_lens():
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(300, rng=1)
+    top = prob.argmax(axis=1)
+    found = cs.validate(label, prob)
+    assert found.lens.startswith("lens top_label")
+    assert found.slope == pytest.approx(cs.validate((label == top).astype(int), prob.max(axis=1)).slope)
