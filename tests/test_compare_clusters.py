@@ -53,9 +53,3 @@ def test_few_clusters_warn_at_the_call():
         with pytest.warns(UserWarning, match="6 clusters are few") as caught:
             cs.compare(y, {"p": p, "q": q}, cluster=np.arange(60) // 10, method=method, n_resamples=9, rng=1)
         assert caught[0].filename == __file__
-
-
-def test_tests_of_calibration_refuse_clusters():
-    y, p, _ = two_models()
-    with pytest.raises(ValueError, match="found 'cluster'"):
-        cs.calibration_test(y, p, cluster=np.arange(60) // 2)

@@ -117,8 +117,6 @@ def test_canonical_predictions():
 
 def test_errors():
     y, p, unit = clustered(40, 2, 1, np.random.default_rng(3))
-    with pytest.raises(ValueError, match="'cluster'"):  # labels are drawn independently
-        cs.calibration_test(y, p, cluster=unit)
     for bad, match in (
         (unit[:-1], "one cluster a row"),
         (np.zeros(80), "at least 2 clusters"),

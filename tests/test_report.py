@@ -107,17 +107,19 @@ def test_groups_are_those_of_the_audit():
     assert quick_report(y, p, by=sex).models["model"].groups.rows.tolist() == wanted.rows.tolist()
 
 
-def test_clusters_are_in_intervals_and_the_page_says_what_the_test_takes():
+def test_clusters_are_in_the_test_and_intervals():
     y, p = binary("calibrated", 1)
     cluster = np.arange(200) // 10
     found = quick_report(y, {"A": p, "B": p**2}, cluster=cluster)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         wanted = cs.confidence_interval(y, p, cluster=cluster, rng=0)
+        test = cs.calibration_test(y, p, cluster=cluster, rng=0)
     assert found.models["A"].ece.to_dict() == wanted.to_dict()
     assert found.models["A"].detectable is None
     assert any("20 clusters are few" in note for note in found.notes)
-    assert any("takes rows as independent" in note for note in found.notes)
+    assert found.models["A"].test.to_dict() == test.to_dict()
+    assert not any("takes rows as independent" in note for note in found.notes)
 
 
 def test_predictions_samples_and_frames_are_taken():

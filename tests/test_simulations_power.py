@@ -201,6 +201,7 @@ def table(store):
     return power.table(quick=True, n_jobs=1, store=store)
 
 
+@pytest.mark.slow
 def test_one_design(table):
     cells = table[table["question"] != "size"]
     assert set(cells["measure"]) == set(table["measure"])
@@ -209,6 +210,7 @@ def test_one_design(table):
     assert power.violations(table).empty
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_not_made_again(table, store, tmp_path, monkeypatch):
     monkeypatch.setattr(power, "answered", lambda *_: 1 / 0)
     pd.testing.assert_frame_equal(power.table(quick=True, n_jobs=1, store=store), table)
@@ -216,6 +218,7 @@ def test_what_is_kept_is_not_made_again(table, store, tmp_path, monkeypatch):
         power.table(quick=True, n_jobs=1, store=tmp_path)
 
 
+@pytest.mark.slow
 def test_pictures_show_the_table(table, tmp_path):
     for name, figure in power.figures(table).items():
         figure.savefig(tmp_path / f"{name}.png")

@@ -21,6 +21,7 @@ from calibstat.cli.descriptions import (
 )
 from calibstat.cli.monitoring import monitor_stream
 from calibstat.cli.options import (
+    ClusterColumn,
     File,
     Folder,
     Label,
@@ -121,12 +122,17 @@ def check(
     measure: Tests = None,
     lens: LensText = None,
     reduce: Reduce = None,
+    cluster: ClusterColumn = None,
     n_resamples: Resamples = None,
     stop_after: StopAfter = None,
     rng: Seed = 0,
 ) -> None:
     """Test whether the outcomes could have been drawn from the predictions."""
     with one_line_errors():
+        if cluster is not None:
+            if stop_after is not None:
+                raise ValueError("expected --cluster without --stop-after, found both")
+            return check_clusters(file, label, prob, reading, measure, lens, reduce, cluster, n_resamples, rng)
         from calibstat.cli import findings
         from calibstat.cli.input_files import read_data
         from calibstat.cli.lens_syntax import view
@@ -151,6 +157,39 @@ def check(
             say(table_of_tests(sizes), *findings.say_nulls(sizes), *map(findings.say_test, sizes))
         say(*([findings.say_together(found)] if len(found) > 1 else []))
         say(*words.CAUTIONS, style="dim")
+
+
+def check_clusters(
+    file: Path,
+    label: str,
+    prob: list[str],
+    reading: Reading,
+    measure: list[str] | None,
+    lens: str | None,
+    reduce: str | None,
+    cluster: str,
+    n_resamples: int | None,
+    rng: int,
+) -> None:
+    """Test rows in clusters, and say the answers."""
+    from calibstat import calibration_test
+    from calibstat.cli.input_files import read_column, read_rows
+    from calibstat.cli.lens_syntax import view
+    from calibstat.data.predictions import Predictions
+    from calibstat.data.sample import Sample
+    from calibstat.inference.sign_flip import OF_CLUSTERS
+    from calibstat.output import wording as words
+
+    rows, how = read_rows(file, label, prob, reading)
+    data = rows if isinstance(rows, Predictions) else Sample.from_rows(*rows)
+    names = measure or [OF_CLUSTERS]
+    seen, unit = view(data, lens, names, reduce), read_column(file, cluster)
+    y, p = (rows, None) if isinstance(rows, Predictions) else rows
+    for name in names:
+        draws: dict[str, Any] = {"cluster": unit, "n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
+        found = calibration_test(y, p, **seen.settings(name), **draws)
+        say(*(about(data, how) if name == names[0] else []), found.answer, found.details)
+    say(*words.CAUTIONS[:2], style="dim")
 
 
 def check_classes(seen: View, names: list[str], draws: dict[str, Any]) -> tuple[list[Finding], list[str | Table]]:
@@ -282,10 +321,7 @@ def compare_models(
         str | None, typer.Option("--reference", metavar="MODEL", help="Compare all others with it. Default: all pairs.")
     ] = None,
     adjust: Annotated[str, typer.Option("--adjust", help="Adjustment of p for several pairs: holm or bh.")] = "holm",
-    cluster: Annotated[
-        str | None,
-        typer.Option("--cluster", metavar="COLUMN", help="Column of the cluster of each row (a patient, a day)."),
-    ] = None,
+    cluster: ClusterColumn = None,
     level: Level = 0.95,
     n_resamples: Resamples = None,
     rng: Seed = 0,

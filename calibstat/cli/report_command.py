@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from calibstat.cli.audit_groups import By
-from calibstat.cli.options import File, Label, LensText, Level, Seed
+from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Seed
 from calibstat.cli.reading import AS_WRITTEN, Reading, takes_reading
 from calibstat.cli.terminal import one_line_errors, say
 from calibstat.output.visible_text import visible
@@ -58,9 +58,7 @@ def write_report(
     reading: Reading,
     out: Out = None,
     by: By = [],  # noqa: B006
-    cluster: Annotated[
-        str | None, typer.Option("--cluster", metavar="COLUMN", help="Column of the cluster of each row.")
-    ] = None,
+    cluster: ClusterColumn = None,
     recalibrate: Annotated[
         bool, typer.Option("--recalibrate", help="Recalibrate on held-out folds; compare before and after.")
     ] = False,

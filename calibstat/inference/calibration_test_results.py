@@ -50,8 +50,8 @@ class CalibrationTestResult(ShowsDetectableEffect, NotedResult):
         The measure with its options, and the outcome whose probability was predicted.
     tail : {"greater", "two-sided"}
         Which values count as extreme.
-    resample : {"labels", "both"}
-        What was drawn.
+    resample : {"labels", "both", "sign_flip"}
+        What was drawn; "sign_flip" of rows in clusters.
     n, n_resamples : int
         Rows, and resamples that were drawn and kept: with `stop_after` those up to the last that was needed.
     stopped : bool
@@ -102,7 +102,11 @@ class CalibrationTestResult(ShowsDetectableEffect, NotedResult):
         )
 
     def __str__(self) -> str:
-        more = "\nWhat these rows could have shown: print(result.detectable_effect())" if self.pvalue > LOW else ""
+        more = (
+            "\nWhat these rows could have shown: print(result.detectable_effect())"
+            if self.pvalue > LOW and "_test" in vars(self)
+            else ""
+        )
         return f"{self.answer}\n{self.details}{more}"
 
 

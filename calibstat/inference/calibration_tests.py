@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from calibstat.data.checks import short
 from calibstat.data.lenses import ClassWise, Lens
 from calibstat.data.models import each_model
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
@@ -16,6 +17,7 @@ from calibstat.inference.p_values import holm
 from calibstat.inference.pose import pose
 from calibstat.inference.problem import Problem
 from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
+from calibstat.inference.sign_flip import OF_CLUSTERS, sign_flip_test
 from calibstat.measures.base import Measure
 from calibstat.resampling import Consistency, Draws, Labels, Stage
 from calibstat.resampling.schemes import OfRows
@@ -46,10 +48,12 @@ def calibration_test(
     y_true: Any,
     y_prob: Any = None,
     *,
-    measure: str | Measure | type[Measure] = DEFAULT,
+    measure: str | Measure | type[Measure] | None = None,
     lens: Any = None,
     reduce: str | None = None,
     resample: str = "labels",
+    method: str | None = None,
+    cluster: Any = None,
     n_resamples: int | None = None,
     stop_after: int | None = None,
     rng: Any = None,
@@ -65,7 +69,8 @@ def calibration_test(
         As for `estimate`.
     measure : str or Measure
         The statistic: a name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
-        Default: "omnibus", which looks for errors of any shape, and says in the result what drove it.
+        Default: "omnibus", which looks for errors of any shape, and says in the result what drove it; with `cluster`
+        "ece".
     reduce : {None, "mean", "max"}
         For lens "class_wise". None: a test of each class with Holm's adjustment, and one of all classes by the mean.
         "mean" or "max": one test, by the mean or the maximum over the classes.
@@ -73,6 +78,12 @@ def calibration_test(
         "labels" keeps the predictions and draws outcomes from them: exact for every n, statistic and set of
         predictions. "both" also draws rows with replacement, the consistency resampling of the literature: only
         approximate, and too liberal where bins hold few rows.
+    method : {None, "sign_flip"}
+        "sign_flip" is the only test of rows in clusters, and so the default with `cluster`; None is the test by
+        `resample`.
+    cluster : array_like, shape (n,), optional
+        The cluster of each row (a patient, a day), within which outcomes may depend on each other. The test is then
+        approximate, and of measures of calibration error that `compare` takes.
     n_resamples : int, optional
         Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
         With `stop_after` the largest number.
@@ -113,8 +124,13 @@ def calibration_test(
     mean over all have stopped, and each p-value rests on the draws up to its own stop.
     A large p-value means that this statistic finds no evidence against calibration; it is not evidence that the model
     is calibrated. Predictions fitted or chosen on the same rows make it too large; repeated measurements of one subject
-    violate the assumption of independent rows. There is no `cluster` here, because calibration does not determine the
-    dependence of labels within a cluster; `confidence_interval` and `compare` resample entire clusters.
+    violate the assumption of independent rows, unless `cluster` names them.
+    With `cluster` the residuals of each cluster keep or change their signs together: if calibrated they have mean zero,
+    however they depend on each other. That is approximate, since their distribution need not be symmetric, and signs
+    alone take it for evidence that no event was observed. So p is the largest of that, of the p-value by independent
+    labels and, where an outcome is observed or expected in fewer than ten clusters, of that by labels which the rows of
+    a cluster share as far as their predictions allow. The study `clusters` says how often a calibrated model is
+    rejected; below 30 clusters it warns.
     Cost: one sort and `n_resamples` evaluations of the measure; for a binned measure under "labels" the exact
     distribution of each bin instead, O(n**1.5), and one draw from it for each resample and bin, wherever that is
     cheaper.
@@ -137,6 +153,17 @@ def calibration_test(
     """
     if resample not in SCHEMES:
         raise ValueError(f"expected resample 'labels' or 'both', found {resample!r}")
+    if method not in (None, "sign_flip"):
+        raise ValueError(f"expected method 'sign_flip' or None, found {short(method)}")
+    if cluster is not None:
+        if resample != "labels" or stop_after is not None:
+            raise ValueError("expected cluster without resample 'both' and stop_after, found one of them beside it")
+        measure = OF_CLUSTERS if measure is None else measure
+        problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
+        return sign_flip_test(problem, cluster, Draws.of(rng, problem.measure.draws(n_resamples), n_jobs))
+    if method is not None:
+        raise ValueError("expected cluster= with method 'sign_flip', found none")
+    measure = DEFAULT if measure is None else measure
     problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
     check_stop(stop_after, draws.n)

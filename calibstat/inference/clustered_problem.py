@@ -40,15 +40,21 @@ class ClusteredProblem(Drawable):
         return resampling.draw(sums, Signs(self.unit), self.form.norm, draws, Stage.SIGNS)
 
     def pvalue_if_calibrated(self, draws: Draws) -> float:
-        """Return the largest p-value of the tests by signs, by independent labels and, of few events, by clusters'.
+        return p_value(self.form.estimate, self.least_favourable(draws)[1], "greater")
+
+    def least_favourable(self, draws: Draws) -> tuple[str, np.ndarray]:
+        """Return the resamples with the largest p-value: of signs, of independent labels or, of few events, clusters'.
 
         Calibration does not say how the outcomes of one cluster depend on each other. Signs keep the squares of the
         observed residuals, which are tiny where no event was observed; labels are drawn from the predictions.
         """
-        found = [self.draw_null(draws), self._draw_labels(Labels(), draws, Stage.LABELS)]
+        found = {
+            "signs of clusters": self.draw_null(draws),
+            "independent labels": self._draw_labels(Labels(), draws, Stage.LABELS),
+        }
         if self.fewest_events < FEW_EVENTS:
-            found.append(self._draw_labels(LabelsOfClusters(self.unit), draws, Stage.TOGETHER))
-        return max(p_value(self.form.estimate, null, "greater") for null in found)
+            found["labels that clusters share"] = self._draw_labels(LabelsOfClusters(self.unit), draws, Stage.TOGETHER)
+        return max(found.items(), key=lambda drawn: p_value(self.form.estimate, drawn[1], "greater"))
 
     @property
     def fewest_events(self) -> float:

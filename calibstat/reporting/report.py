@@ -67,8 +67,8 @@ def report(
     by : data frame, mapping or array_like, optional
         Features of the rows, or groups of them, for `audit`; one column may be an array or a series.
     cluster : array_like, shape (n,), optional
-        The cluster of each row (a patient, a day), for intervals, comparisons and folds. The test takes rows as
-        independent all the same; the page says so.
+        The cluster of each row (a patient, a day), for the test, intervals, comparisons and folds. Through a lens that
+        shows several classes the test takes rows as independent all the same; the page says so.
     recalibrate : bool or Recalibrator
         Whether to recalibrate each model on held-out folds and compare before and after: by Platt scaling of two
         classes, temperature scaling of more, or by the given map.
@@ -139,7 +139,7 @@ def report(
     data = _data(y_true, next(iter(models.values())), labels)
     if left := [name for name in asked.questions if name not in affordable(asked.questions, data.n)]:
         notes.append(f"Left out, because they are costly on {data.n:,.0f} rows: {', '.join(left)}.")
-    if cluster is not None:
+    if cluster is not None and shows_several(lens):
         notes.append(CLUSTERED)
     return Report(
         title=f"Calibration of {', '.join(found)}" if title is None else str(title),
@@ -192,10 +192,10 @@ class _Asked:
     def model(self, p: Any, features: Any, recalibrate: bool | Recalibrator) -> ModelReport:
         """Ask everything about one model."""
         y, asked = self.y, self.questions
-        test = calibration_test(y, p, lens=self.lens, **self.draws)
+        several = shows_several(self.lens)
+        test = calibration_test(y, p, lens=self.lens, cluster=None if several else self.cluster, **self.draws)
         primary = next(iter(asked))
         ece = confidence_interval(y, p, **asked[primary], **self.settings)
-        several = shows_several(self.lens)
         diagram = None if several else reliability(y, p, lens=self.lens, **self.draws)
         groups = None
         if features is not None:

@@ -1,0 +1,51 @@
+"""The test of calibration of rows in clusters, by random signs of the residuals of whole clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from calibstat.data.clusters import as_clusters
+from calibstat.inference.calibration_test_results import CalibrationTestResult
+from calibstat.inference.p_values import p_value
+from calibstat.inference.problem import Problem
+from calibstat.measures.registry import measures_with_row_forms
+from calibstat.resampling import Draws
+from calibstat.result import read_only
+
+OF_CLUSTERS = "ece"  # the measure by default: that of the honest interval of clusters
+
+
+def sign_flip_test(problem: Problem, cluster: Any, draws: Draws) -> CalibrationTestResult:
+    """Return the test by signs of clusters, or by labels where their p-value is larger."""
+    if not problem.is_one_number:
+        raise ValueError("expected reduce 'mean' or 'max' for a test with clusters, found lens class_wise without it")
+    unit = as_clusters(cluster, int(problem.drawn_from("calibration_test").n))
+    drawn = None if problem.is_mean else problem.in_clusters(unit)
+    if drawn is None:
+        raise ValueError(
+            f"no test with clusters is known for {problem.title}; there is one for errors of one binary outcome such "
+            f"as {', '.join(name for name in measures_with_row_forms() if name not in SCORES)}"
+        )
+    how, null = drawn.least_favourable(draws)
+    p = p_value(drawn.statistic(), null, "greater")
+    number = int(unit.max()) + 1
+    return CalibrationTestResult(
+        statistic=drawn.statistic(),
+        pvalue=p,
+        pvalue_error=float((p * (1 - p) / draws.n) ** 0.5),
+        null_distribution=read_only(null),
+        null_hypothesis=f"{problem.data.null.removesuffix('.').replace(' independently', '')}, and rows of different "
+        f"clusters are independent (approximate: {number} clusters).",
+        measure=str(problem.measure),
+        lens=problem.lens,
+        tail="greater",
+        resample="sign_flip",
+        n=int(drawn.n),
+        n_resamples=draws.n,
+        stopped=False,
+        why_stopped=f"{draws.n} resamples by {how}, of {number} clusters",
+        note=problem.data.reversed_note(),
+    )
+
+
+SCORES = ("brier", "log_loss")
