@@ -30,6 +30,7 @@ TESTS = Path(__file__).parent
 ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
     "classical/binary_input.py": "test_asymptotic_result.py",
     "cli/options.py": "test_app.py",
+    "cli/testing.py": "test_app.py",
     "inference/clustered_problem.py": "test_confidence_interval_clusters.py",
     "inference/compare_by_bootstrap.py": "test_compare.py",
     "inference/binary_problem.py": "test_pose.py",

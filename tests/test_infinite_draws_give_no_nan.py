@@ -20,7 +20,7 @@ FEW = {
 @pytest.mark.parametrize("rows", FEW.values(), ids=FEW)
 def test_a_null_distribution_with_infinite_numbers(rows):
     """It was nan in words, and no picture."""
-    found = assess(cs.Sample.from_rows(*rows), NAME, interval=False)
+    found = assess(cs.Sample.from_rows(*rows), NAME)
     assert "nan" not in " ".join(usual(found))
     ax = cs.plot(found.test)
     ax.figure.canvas.draw()

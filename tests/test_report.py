@@ -120,6 +120,17 @@ def test_clusters_are_in_the_test_and_intervals():
     assert any("20 clusters are few" in note for note in found.notes)
     assert found.models["A"].test.to_dict() == test.to_dict()
     assert not any("takes rows as independent" in note for note in found.notes)
+    assert found.models["A"].diagram.interval == found.models["A"].ece
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_a_page_has_one_interval_of_an_error(level):
+    """The picture states the interval of the verdict, at its level; also after recalibration."""
+    y, p = binary("calibrated", 1)
+    model = quick_report(y, p, confidence_level=level, recalibrate=True).models["model"]
+    assert model.ece.confidence_level == level
+    assert model.diagram.interval == model.ece
+    assert model.recalibrated.diagram.interval == model.recalibrated.after
 
 
 def test_predictions_samples_and_frames_are_taken():

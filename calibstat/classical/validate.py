@@ -12,7 +12,7 @@ from calibstat.classical.cox import cox
 from calibstat.classical.local_regression import SMOOTHER, local_curve
 from calibstat.data.checks import check_level
 from calibstat.data.models import each_model
-from calibstat.data.sample import Sample
+from calibstat.data.reversed_predictions import auc
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.equivalence_test import smallest_mean
 from calibstat.measures.losses import Brier
@@ -196,7 +196,7 @@ def validate(
         emax=float(error.max()),
         brier=brier.estimate,
         scaled_brier=1 - brier.estimate / (observed * (1 - observed)) if 0 < events < n else float("nan"),
-        auc=concordance(sample),
+        auc=auc(sample.count, sample.positives)[0],
         intervals={
             "observed": (low, 1 - rest),
             "ratio": (low / predicted, (1 - rest) / predicted),
@@ -211,11 +211,3 @@ def validate(
         n=n,
         events=events,
     )
-
-
-def concordance(sample: Sample) -> float:
-    """Return the area under the ROC curve; nan if only one outcome was observed."""
-    negatives = sample.count - sample.positives
-    pairs = sample.positives.sum() * negatives.sum()
-    below = np.cumsum(negatives) - negatives / 2
-    return float(sample.positives @ below / pairs) if pairs else float("nan")

@@ -50,8 +50,7 @@ class ClassFindings:
     @property
     def overall(self) -> Finding:
         """The finding for the mean over all classes."""
-        test = self.test.overall
-        return Finding(self.bound, test.statistic, test, None)
+        return Finding(self.bound, self.test.overall)
 
     def shown(self) -> np.ndarray:
         """Return the classes that fit into a printed table: all, or those with the smallest p-values first."""

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import calibstat as cs
-from calibstat.cli.findings import interval_text, save_side_by_side
+from calibstat.cli.findings import save_side_by_side
 from calibstat.cli.printed_tables import table
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.inference.reliability_diagrams import Reliability
 from calibstat.output.wording import number, p_text
+from calibstat.reporting.sentences import ends
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -133,7 +134,7 @@ def table_of_models(models: Sequence[Model]) -> Table:
     """Make the table of models: the error with its interval, the p-value of the test, and the Brier score."""
     grid = table("Model", ">ECE", ">95 % interval", ">p", ">Brier")
     for each in models:
-        numbers = number(each.interval.estimate), interval_text(each.interval), p_text(each.test.pvalue)
+        numbers = number(each.interval.estimate), ends(each.interval.low, each.interval.high), p_text(each.test.pvalue)
         grid.add_row(each.name, *numbers, number(each.brier))
     return grid
 

@@ -1,10 +1,9 @@
-"""Findings: estimate, test and interval of each measure, in words and in pictures."""
+"""Findings: the test of each measure, in words, and results side by side in pictures."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -15,37 +14,32 @@ from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.inference.calibration_test_results import CalibrationTestResult, verdict
 from calibstat.inference.calibration_tests import calibration_test
-from calibstat.inference.confidence_interval import ConfidenceInterval, TooFewEvents, confidence_interval
-from calibstat.inference.pose import pose
 from calibstat.inference.reliability_diagrams import Reliability
-from calibstat.measures import Measure
+from calibstat.measures import MEASURES, Measure
 from calibstat.output.wording import number, p_text
 from calibstat.plots import plot
 from calibstat.resampling.quantiles import quantiles
 
-ENOUGH = 20  # resamples at least as extreme, after which a test stops whose distribution nothing shows
-
 
 @dataclass(frozen=True)
 class Finding:
-    """Estimate, test and interval of one measure.
+    """A measure and the test of calibration by it.
 
     Attributes
     ----------
     bound : Measure
         The measure, its options fixed.
-    estimate : float
-        Its value.
     test : CalibrationTestResult
-        The test of calibration by this measure.
-    interval : ConfidenceInterval or None
-        Its honest interval, or None where none is known.
+        The test.
     """
 
     bound: Measure
-    estimate: float
     test: CalibrationTestResult
-    interval: ConfidenceInterval | None
+
+    @property
+    def estimate(self) -> float:
+        """The value of the measure."""
+        return self.test.statistic
 
     @property
     def title(self) -> str:
@@ -57,33 +51,14 @@ class Finding:
         return [float(quantile) for quantile in quantiles(self.test.null_distribution, levels)]
 
 
-def assess(
-    data: Sample | Predictions,
-    measure: str,
-    *,
-    lens: Any = None,
-    reduce: str | None = None,
-    level: float = 0.95,
-    n_resamples: int | None = None,
-    stop_after: int | None = None,
-    rng: int = 0,
-    interval: bool = True,
-) -> Finding:
-    """Estimate a measure, test calibration by it and, if wanted, compute its honest interval where there is one.
+def assess(data: Sample | Predictions, measure: str, **settings: Any) -> Finding:
+    """Test calibration by a measure, with these arguments of `calibration_test`.
 
-    With `stop_after` the test draws only as many resamples as its p-value needs: too few to say, or to plot, what the
+    With `stop_after` it draws only as many resamples as its p-value needs: too few to say, or to plot, what the
     estimate would be if calibrated.
     """
-    problem = pose(data, None, measure, {}, lens=lens, reduce=reduce)
-    settings: dict[str, Any] = {"measure": measure, "lens": lens, "reduce": reduce}
-    settings |= {"n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
-    test = calibration_test(data, **settings, stop_after=stop_after)
-    known = interval and problem.is_honest
-    found = None
-    if known:
-        with suppress(TooFewEvents):  # shown without an interval
-            found = confidence_interval(data, method="honest", confidence_level=level, **settings)
-    return Finding(problem.measure, test.statistic, test, found)
+    test = calibration_test(data, measure=measure, n_jobs=-1, **settings)
+    return Finding(MEASURES[measure](), test)
 
 
 # --- in words --------------------------------------------------------------------------------------------------------
@@ -140,11 +115,6 @@ def say_together(findings: Sequence[Finding]) -> str:
         f"{k} tests{same}: the smallest p-value times {k} (Bonferroni) is {p_text(p)} ({best.title}): {verdict(p)}. "
         "The test without --measure is a single one, and needs no such factor."
     )
-
-
-def interval_text(interval: ConfidenceInterval | None) -> str:
-    """Write an interval, or a dash where none is known."""
-    return "–" if interval is None else f"{number(interval.low)} to {number(interval.high)}"
 
 
 # --- in pictures -------------------------------------------------------------------------------------------

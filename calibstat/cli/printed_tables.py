@@ -1,8 +1,8 @@
-"""Printed tables: findings, tests, classes, bins, measures, models and their differences."""
+"""Printed tables: tests, classes, bins, measures, models and their differences."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -37,25 +37,6 @@ def table(*columns: str) -> Table:
     grid = VisibleTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in columns:
         grid.add_column(visible(name.lstrip(">")), justify="right" if name[0] == ">" else "left", overflow="fold")
-    return grid
-
-
-def table_of_findings(models: Mapping[str, Sequence[Finding]], level: float = 0.95) -> Table:
-    """Make the table of findings: estimate, honest interval and p-value of each measure, model by model."""
-    from calibstat.cli.findings import interval_text
-    from calibstat.output.wording import number, p_text, percent
-
-    grid = table("Measure", ">Estimate", f">{percent(level)} interval", ">p")
-    for name, found in models.items():
-        if len(models) > 1:
-            grid.add_section()
-            grid.add_row(Text(name, style="bold"))
-        for each in found:
-            row = (number(each.estimate), interval_text(each.interval), p_text(each.test.pvalue))
-            grid.add_row(each.title, *row)
-    if any(each.interval is None for found in models.values() for each in found):
-        grid.caption = "–: no interval is known that covers near calibration"
-        grid.caption_justify = "left"
     return grid
 
 

@@ -16,6 +16,9 @@ from calibstat.output.visible_text import visible
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from calibstat.data.predictions import Predictions
+    from calibstat.data.sample import Sample
+
 T = TypeVar("T")
 PATIENCE = 1.0  # seconds before a progress bar is worth showing
 
@@ -51,6 +54,13 @@ def say(*parts: str | Table, style: str = "") -> None:
         else:
             out.print(part, markup=False)
         out.print()
+
+
+def about(data: Sample | Predictions, how: str) -> list[str]:
+    """Describe the data, and how outcomes were read where there is a choice."""
+    from calibstat.output.wording import describe_data
+
+    return [f"{describe_data(data)} {how}".strip()]
 
 
 def written(folder: Path, paths: Sequence[Path]) -> str:

@@ -8,7 +8,7 @@ from calibstat.data.clusters import as_clusters
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.p_values import p_value
 from calibstat.inference.problem import Problem
-from calibstat.measures.registry import measures_with_row_forms
+from calibstat.measures.registry import MEASURES, measures_with_row_forms
 from calibstat.resampling import Draws
 from calibstat.result import read_only
 
@@ -24,7 +24,7 @@ def sign_flip_test(problem: Problem, cluster: Any, draws: Draws) -> CalibrationT
     if drawn is None:
         raise ValueError(
             f"no test with clusters is known for {problem.title}; there is one for errors of one binary outcome such "
-            f"as {', '.join(name for name in measures_with_row_forms() if name not in SCORES)}"
+            f"as {', '.join(name for name in measures_with_row_forms() if not MEASURES[name].is_mean)}"
         )
     how, null = drawn.least_favourable(draws)
     p = p_value(drawn.statistic(), null, "greater")
@@ -46,6 +46,3 @@ def sign_flip_test(problem: Problem, cluster: Any, draws: Draws) -> CalibrationT
         why_stopped=f"{draws.n} resamples by {how}, of {number} clusters",
         note=problem.data.reversed_note(),
     )
-
-
-SCORES = ("brier", "log_loss")

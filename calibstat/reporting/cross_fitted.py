@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -113,11 +113,12 @@ def cross_fitted(
     after = held_out_predictions(data, folds_of(data, unit), recalibrator)
     after = after if np.ndim(p) == 2 and np.shape(p)[1] > 1 else after[:, 1]
     given = {**settings, "labels": labels}
+    found = confidence_interval(y, after, **primary, **given)
     return CrossFitted(
         recalibrator=repr(recalibrator),
         folds=FOLDS,
         before=confidence_interval(y, p, **primary, **given),
-        after=confidence_interval(y, after, **primary, **given),
+        after=found,
         brier=compare(y, {"before": p, "after": after}, **score, **given),
-        diagram=None if band is None else reliability(y, after, **band),
+        diagram=None if band is None else replace(reliability(y, after, interval=False, **band), interval=found),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,11 +96,11 @@ def report(
     Notes
     -----
     The verdict is that of one test, ``calibration_test(y_true, y_prob)``, and of one interval,
-    ``confidence_interval(y_true, y_prob)`` of the expected calibration error (through a lens that shows several
-    classes, of the canonical calibration error; class-wise, of the mean over the classes). All other numbers are
-    detail, and have no p-values of their own: measures of the same residuals agree too much to be counted as several
-    findings. Comparisons of models are those of `compare` by the same error and by the Brier score, groups those of
-    `audit`, what could have been found that of `detectable_effect`.
+    ``confidence_interval(y_true, y_prob)``, both with the clusters if there are any: of the expected calibration error
+    (through a lens that shows several classes, of the canonical calibration error; class-wise, of the mean over the
+    classes). All other numbers are detail, and have no p-values of their own: measures of the same residuals agree too
+    much to be counted as several findings. Comparisons of models are those of `compare` by the same error and by the
+    Brier score, groups those of `audit`, what could have been found that of `detectable_effect`.
 
     Recalibration: each of five folds is predicted by a map fitted on the other four; rows of like outcome and
     prediction go to different folds, all rows of a cluster to one. Intervals after recalibration are approximate,
@@ -196,7 +196,9 @@ class _Asked:
         test = calibration_test(y, p, lens=self.lens, cluster=None if several else self.cluster, **self.draws)
         primary = next(iter(asked))
         ece = confidence_interval(y, p, **asked[primary], **self.settings)
-        diagram = None if several else reliability(y, p, lens=self.lens, **self.draws)
+        diagram = None
+        if not several:  # the picture states the primary interval
+            diagram = replace(reliability(y, p, lens=self.lens, interval=False, **self.draws), interval=ece)
         groups = None
         if features is not None:
             about = {"lens": self.binary_lens, "confidence_level": self.confidence_level, **self.draws}
@@ -220,7 +222,8 @@ class _Asked:
         band = "consistency" if self.n_classes <= PANELS else "confidence"
         if not isinstance(test, ClassWiseTestResult):
             test = calibration_test(self.y, p, lens=lenses.class_wise, stop_after=ENOUGH, **self.draws)
-        diagrams = reliability(self.y, p, lens=lenses.class_wise, band=band, **self.draws)
+        by_rows = self.cluster is None  # intervals of classes take rows as independent
+        diagrams = reliability(self.y, p, lens=lenses.class_wise, band=band, interval=by_rows, **self.draws)
         return ClassesReport(test, diagrams)
 
     def comparisons(self, models: dict[str, Any]) -> dict[str, Comparison]:

@@ -51,7 +51,7 @@ class ModelReport(Result):
     Attributes
     ----------
     test : CalibrationTestResult or ClassWiseTestResult
-        The primary test, of calibration by the omnibus statistic.
+        The primary test: by the omnibus statistic; of rows in clusters by signs of clusters.
     ece : ConfidenceInterval
         The primary interval, of the expected calibration error; through a lens that shows several classes, of the
         canonical calibration error.
@@ -98,33 +98,7 @@ class ModelReport(Result):
 
 @dataclass(frozen=True)
 class ReportFields(Result):
-    """The fields of a report: results only, and no rows.
-
-    Attributes
-    ----------
-    title : str
-        The heading.
-    models : dict of ModelReport
-        What was found of each model, by its name.
-    comparisons : dict of Comparison
-        The primary error and the Brier score of all pairs of models, by the name of the measure; empty for one model.
-    data : str
-        The rows in one sentence.
-    n : int
-        Rows.
-    n_classes : int
-        Classes; 2 for a binary outcome.
-    confidence_level : float
-        Of every interval by itself.
-    seed : int
-        Gives the same numbers again, as `rng`.
-    version : str
-        The version of calibstat.
-    command : str
-        The call that made it.
-    notes : tuple of str
-        Warnings, and which measures so many rows left out.
-    """
+    """The fields of a `Report`, which says what each is."""
 
     title: str
     models: dict[str, ModelReport]

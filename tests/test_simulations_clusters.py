@@ -1,0 +1,38 @@
+"""The study of the test of rows in clusters: its data sets are calibrated, alike as told, and answered by the verb."""
+
+import numpy as np
+import pytest
+from simulation_files import study_file
+
+import calibstat as cs
+
+clusters = study_file("clusters")
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.6, 1.0])
+def test_outcomes_are_calibrated_and_as_alike_as_told(alike):
+    case = clusters.Clustered(4000, 5, 0.5, alike, 0.0)
+    y, columns = case.sample(20_000, 1)
+    residual = (y - columns["prediction"]).reshape(4000, 5)
+    assert abs(residual.mean()) < 4 * residual.mean(axis=1).std() / np.sqrt(4000)
+    pairs = (residual[:, 0] * residual[:, 1]).mean()  # E[min(p, q)] - E[p] E[q] of the share that is alike
+    p, q = columns["prediction"].reshape(4000, 5)[:, :2].T
+    assert pairs == pytest.approx(alike * (np.minimum(p, q) - p * q).mean(), abs=0.02)
+
+
+def test_the_shift_is_that_of_the_predictions():
+    right, wrong = (clusters.Clustered(30, 5, 0.5, 0.6, shift).sample(150, 1) for shift in (0.0, 0.7))
+    assert np.array_equal(right[0], wrong[0])
+    odds = wrong[1]["prediction"] / (1 - wrong[1]["prediction"])
+    chance = right[1]["prediction"]
+    assert odds == pytest.approx(np.exp(0.7) * chance / (1 - chance))
+
+
+def test_the_answers_are_those_of_the_verb():
+    y, columns = clusters.Clustered(40, 5, 0.5, 0.6, 0.0).sample(200, 1)
+    seed = np.random.SeedSequence(3)
+    found = clusters.Tests(99)((y, columns), seed)
+    expected = cs.calibration_test(
+        y, columns["prediction"], measure="ks", cluster=columns["cluster"], n_resamples=99, rng=seed
+    )
+    assert found[2] == expected.pvalue
