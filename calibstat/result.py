@@ -126,15 +126,20 @@ _DRAW: list[Callable[[Result], str]] = [lambda result: ""]
 
 @dataclass(frozen=True)
 class NotedResult(Result):
-    """A result on outcomes and predictions, with a note if these look wrong.
+    """A result on outcomes and predictions, with what is to be said of these.
 
     Attributes
     ----------
     note : str
-        In one sentence, that the predictions look reversed, if they do; it is printed after the result. Else empty.
+        That the predictions look reversed, if they do, and how rows with weights were taken; it is printed after the
+        result. Else empty.
+    effective_n : float or None
+        Of rows with weights w the number (sum of w)**2 / (sum of w**2) of rows of equal weight that say about as much;
+        None without weights.
     """
 
     note: str = field(default="", kw_only=True)
+    effective_n: float | None = field(default=None, kw_only=True)
 
     def __init_subclass__(cls, **settings: Any) -> None:
         """Let what every such result prints end with its note."""

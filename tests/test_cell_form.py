@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.stats import norm
 
 from calibstat.inference.pose import pose
-from calibstat.measures.noise import score_of_clusters
+from calibstat.measures.noise import score_of_units
 
 
 def model_of(y, p, measure, options, **settings):
@@ -100,7 +100,7 @@ def test_the_high_end_of_clusters_by_hand():
     first = sums.sum(axis=1)
     centred = sums - first[:, None] * size / 212
     matrix = 12 / 11 * centred @ centred.T
-    score = score_of_clusters(size.astype(float), 0.05)
+    score = score_of_units(size.astype(float), 0.05)
     sign = np.sign(first)
     rate = score.rate(sign @ matrix @ sign, ((sign @ centred) ** 3).sum())
     found = pose(y, p, "ece", {"n_bins": 4}).in_clusters(cluster).linear_form().high(0.05) * 212

@@ -10,6 +10,7 @@ from scipy.stats import binom
 import calibstat as cs
 from calibstat.inference.compare_by_permutation import _swapped_by_none
 from calibstat.measures.registry import everyday_measures
+from calibstat.resampling import ModelPair
 
 
 def all_permutations(y, p, q, measure, unit):
@@ -62,7 +63,7 @@ def test_every_measure_has_a_permutation_test(measure):
     cell = cell.reshape(2, -1).T
     bound = cs.MEASURES[measure]()
     label = np.column_stack((y, y))
-    observed = _swapped_by_none(cell, label, value.size, lambda *s: bound.evaluate(value, *s))
+    observed = _swapped_by_none(ModelPair(cell, label, value.size), lambda *s: bound.evaluate(value, *s))
     parts = [bound.evaluate(*cs.Sample.from_rows(y, v).arrays) for v in (p, q)]
     assert observed == pytest.approx(parts[0] - parts[1], abs=1e-9)
 

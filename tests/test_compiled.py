@@ -109,7 +109,7 @@ INPUTS = {
         np.log([0.25, 0.75]),
     ),
     "resampling.planned_rows._rows": lambda: (START, 50, 7),
-    "resampling.row_labels._events": lambda: (START, 8, 3, CELL_OF_TENTHS, TENTHS[:, 0], UNITS, 3),
+    "resampling.row_labels._events": lambda: (START, 8, 3, CELL_OF_TENTHS, TENTHS[:, 0], UNITS, np.ones(6), 3),
     "resampling.group_sums._labels": lambda: (np.uint64(5), 1, 3, 6, np.resize(THRESHOLD_OF_ROW, 128)),
     "resampling.group_sums._counted": lambda: (
         *(np.arange(15, dtype=np.uint64).reshape(3, 5) * START, np.arange(10, dtype=np.uint64).reshape(2, 5) * ~START),
@@ -154,8 +154,10 @@ INPUTS = {
         CLASSES[::-1].copy(),
         np.zeros(6, np.int64),
     ),
-    "resampling.class_samples._positives": lambda: (CLASSES, CELL_OF_TENTHS, 1, np.ones(3)),
-    "resampling.class_samples._counts": lambda: (CLASSES, CLASSES, CELL_OF_TENTHS, 1, np.ones(3), np.ones(3)),
+    "resampling.class_samples._positives": lambda: (CLASSES, CELL_OF_TENTHS, np.ones(6), 1, np.ones(3)),
+    "resampling.class_samples._counts": lambda: (
+        *(CLASSES, CLASSES, CELL_OF_TENTHS, np.ones(6), 1, np.ones(3), np.ones(3)),
+    ),
     "measures.gce._bin_below": lambda: (0.4, np.array([0.3, 0.4, 0.9, np.inf])),
     "measures.gce._even_sums": lambda: (VECTORS, 4, 0.01),
     "measures.gce._errors": lambda: (
@@ -190,9 +192,26 @@ INPUTS = {
         *(START, 6, 3, np.arange(6) // 2, np.array([0, 1, 4, 6]), np.array([[0, 1, 2], [3, 4, 4]])),
         *(np.linspace(-1, 1, 12).reshape(2, 6), np.zeros(3, np.int32), np.zeros((4, 5)), np.zeros(4)),
     ),
-    "resampling.row_sums._draw_units": lambda: (START, np.zeros(7, np.int32)),
+    "resampling.weighted_rows._add_labels": lambda: (
+        *(START, np.full(3, 2**62, np.uint64), CELL_OF_TENTHS, np.ones(6), np.ones(3)),
+    ),
+    "resampling.weighted_rows._add_rows": lambda: (
+        *(np.ones(6, np.int32), CELL_OF_TENTHS, np.ones(6), np.ones(6), np.ones(3), np.ones(3)),
+    ),
+    "resampling.weighted_rows._add_redrawn": lambda: (
+        *(
+            START,
+            np.ones(6, np.int32),
+            np.full(3, 2**62, np.uint64),
+            CELL_OF_TENTHS,
+            np.ones(6),
+            np.ones(3),
+            np.ones(3),
+        ),
+    ),
+    "resampling.row_sums.draw_units": lambda: (START, np.zeros(7, np.int32)),
     "resampling.model_pair._swap": lambda: (
-        *(START, np.arange(6) // 2, np.arange(12).reshape(6, 2) % 5, np.arange(12.0).reshape(6, 2) % 2),
+        *(START, np.arange(6) // 2, np.arange(12).reshape(6, 2) % 5, np.arange(12.0).reshape(6, 2) % 2, np.ones(6)),
         *(np.zeros(3, np.int64), np.zeros((2, 5)), np.zeros((2, 5))),
     ),
     "resampling.row_sums.signs": lambda: (START, 5, 3, 20),

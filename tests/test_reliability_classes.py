@@ -50,8 +50,10 @@ def test_weighted_reliability_of_every_class():
     slow = cs.reliability(prob.argmax(axis=1) == label, prob.max(axis=1), sample_weight=weight, band=None)
     assert np.array_equal(top.frequency, slow.frequency)
     assert top.lens == "lens top_label"
-    with pytest.raises(ValueError, match="whole-number counts"):
-        cs.reliability(label, prob, lens="class_wise", sample_weight=weight)
+    banded = cs.reliability(label, prob, lens="class_wise", sample_weight=weight, rng=1)
+    one = cs.reliability(label == 1, prob[:, 1], sample_weight=weight, rng=1)
+    assert np.array_equal(banded.diagrams[1].low, one.low)
+    assert banded.effective_n == one.effective_n
     with pytest.raises(ValueError, match="no sample_weight for multiclass data"):
         cs.reliability(label, prob, lens="canonical", sample_weight=weight)
 

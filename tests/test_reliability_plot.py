@@ -121,7 +121,8 @@ def test_a_curve_does_not_begin_at_0_because_of_one_row():
         assert corners[-1].tolist() == [0.8, 0.8]
     nowhere = cs.reliability([0, 1, 1], [0.2, 0.5, 0.9], rng=1)
     assert "CORP curve" not in lines(cs.plot(nowhere))
-    weighted = cs.reliability([0, 1, 0, 1], [0.1, 0.2, 0.5, 0.9], sample_weight=[0.001, 0.2, 0.3, 0.499], band=None)
+    summary = cs.Sample.from_rows([0, 1, 0, 1], [0.1, 0.2, 0.5, 0.9], [0.001, 0.2, 0.3, 0.499])
+    weighted = cs.reliability(summary, band=None)
     ax = cs.plot(weighted)
     assert lines(ax)["CORP curve"][0, 0] == 0.2  # the first has less than 1 % of the weight
     assert ax.get_title() == f"ECE {weighted.error:.3g}"

@@ -71,8 +71,8 @@ ELSEWHERE = {  # names of options in other packages, and what to use here
     "alpha": "an interval takes confidence_level=, 1 - alpha; compare the p-value of a test with alpha",
     **dict.fromkeys(
         ("sample_weight", "weights", "weight"),
-        "tests and intervals draw rows and labels, which weights do not have; whole-number weights that stand for "
-        "repeated rows go into Sample.from_rows(y_true, y_prob, sample_weight), real-valued ones into estimate alone",
+        "estimate, calibration_test, confidence_interval, compare and reliability take sample_weight=, for each row; "
+        "counts of repeated rows go into Sample.from_rows(y_true, y_prob, counts)",
     ),
 }
 

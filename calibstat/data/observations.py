@@ -16,6 +16,7 @@ from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.data.reversed_predictions import may_be_reversed, note_if_reversed
 from calibstat.data.sample import Sample, as_sample, need_counts
 from calibstat.data.validation import as_rows, check_rows, n_columns
+from calibstat.data.weighted_sample import WeightedSample, as_weights, weighted_sample
 
 EVENT = "event: outcome 1"
 EVENT_NULL = "given the predictions, every outcome is 1 independently with its predicted probability."
@@ -103,6 +104,24 @@ class Observations(ABC):
         """Say in one sentence if predictions look reversed, by their AUC; "" if they do not, or weights are real."""
 
     @property
+    def effective_n(self) -> float | None:
+        """The number of rows of equal weight that say about as much as these rows with their weights; None without."""
+        return None
+
+    def weights_note(self) -> str:
+        """Say in a sentence how rows with weights were taken; "" of rows without."""
+        return ""
+
+    def given(self, null: str) -> str:
+        """Return a null hypothesis as one given the weights, if rows have weights."""
+        return null if self.effective_n is None else null.replace("given ", "given the weights and ", 1)
+
+    def noted(self) -> dict[str, Any]:
+        """Return what every result on these data says of them: its `note` and `effective_n`."""
+        said = [part for part in (self.reversed_note(), self.weights_note()) if part]
+        return {"note": "\n".join(said), "effective_n": self.effective_n}
+
+    @property
     def class_names(self) -> tuple[Any, ...]:
         """The names of the classes; none of binary data."""
         return ()
@@ -117,12 +136,14 @@ class Observations(ABC):
 
 @dataclass(frozen=True)
 class BinaryData(Observations):
-    """Binary outcomes and predictions, either as unsorted rows or as a summary."""
+    """Binary outcomes and predictions, either as unsorted rows, perhaps with weights, or as a summary."""
 
     kind = "binary"
     rows: tuple[np.ndarray, np.ndarray] | None
     summary: Sample | None
     behind: Predictions | None = None  # the lens
+    weight: np.ndarray | None = None
+    weight_is_whole: bool = False  # and not always 1
 
     @property
     def sample(self) -> Sample:
@@ -130,7 +151,10 @@ class BinaryData(Observations):
         if self.summary is not None:
             return self.summary
         assert self.rows is not None
-        return Sample.from_rows(*self.rows)
+        if self.weight is None:
+            return Sample.from_rows(*self.rows)
+        check_rows(*self.rows)
+        return weighted_sample(*self.rows, self.weight)
 
     @property
     def prob(self) -> np.ndarray:
@@ -150,6 +174,30 @@ class BinaryData(Observations):
         sample = self.sample
         need_counts(sample, what)
         return sample
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights, and are not counted."""
+        return self._weight is not None
+
+    @property
+    def _weight(self) -> np.ndarray | None:
+        """The weights of the rows, also of those of a summary."""
+        return self.summary.weight if isinstance(self.summary, WeightedSample) else self.weight
+
+    @property
+    def effective_n(self) -> float | None:
+        return None if self._weight is None else float(self._weight.sum())
+
+    def weights_note(self) -> str:
+        if self._weight is not None:
+            return _said_of_weights(self._weight, self.weight_is_whole)
+        if self.summary is None or not self.summary.n_given:
+            return ""
+        return (
+            f"The whole-number weights of {self.summary.n_given:,} rows were taken as {self.summary.n:,} repeated "
+            "rows. If they are no such counts, give the rows with sample_weight=."
+        )
 
     def check_rows(self) -> None:
         """Raise unless there are rows (not a summary) of valid outcomes and probabilities."""
@@ -188,8 +236,11 @@ class BinaryData(Observations):
         return _note_of_classes(self.behind)
 
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
+        sample = self.sample
+        if unit is None and isinstance(sample, WeightedSample):
+            return Rarest.of(("outcome 0", "outcome 1"), sample.outcome.astype(np.int64), None)
         if unit is None:
-            positives, n = (int(part.sum()) for part in (self.sample.positives, self.sample.count))
+            positives, n = (int(part.sum()) for part in (sample.positives, sample.count))
             least = min((positives, "outcome 1"), (n - positives, "outcome 0"))
             return Rarest(least[1], least[0], n, "rows")
         return Rarest.of(("outcome 0", "outcome 1"), self.float_rows()[0].astype(np.int64), unit)
@@ -242,11 +293,21 @@ class ClassWiseData(_OfClasses):
     kind = "class-wise"
     weight: np.ndarray | None
 
+    weight_is_whole: bool = False
+
+    @property
+    def effective_n(self) -> float | None:
+        return None if self.weight is None else float(self.weight.sum())
+
+    def weights_note(self) -> str:
+        return "" if self.weight is None else _said_of_weights(self.weight, self.weight_is_whole)
+
     def samples(self) -> Iterator[Sample]:
         """Return the binary sample of each class, one against the rest."""
         prob, label = self.predictions.prob, self.predictions.label
         for k in range(prob.shape[1]):
-            yield Sample.from_rows(label == k, prob[:, k], self.weight)
+            rows = label == k, prob[:, k].astype(np.float64)
+            yield Sample.from_rows(*rows) if self.weight is None else weighted_sample(*rows, self.weight)
 
 
 def observe(
@@ -270,9 +331,10 @@ def observe(
         return BinaryData(EVENT, EVENT_NULL, None, as_sample(y_true, y_prob, sample_weight, labels))
     several = isinstance(y_true, Predictions) or (y_prob is not None and n_columns(y_prob) > 2)
     if not several and lens is None and not canonical:
-        if y_prob is None or sample_weight is not None:
+        if y_prob is None:
             return BinaryData(EVENT, EVENT_NULL, None, as_sample(y_true, y_prob, sample_weight, labels))
-        return BinaryData(EVENT, EVENT_NULL, as_rows(y_true, y_prob, labels), None)
+        rows = as_rows(y_true, y_prob, labels)
+        return BinaryData(EVENT, EVENT_NULL, rows, None, None, *_weights(sample_weight, rows[0].size))
     predictions = as_predictions(y_true, y_prob, labels)
     if lens is None:
         seen: Lens | ClassWise = lenses.canonical if canonical else lenses.top_label
@@ -283,17 +345,31 @@ def observe(
         seen = find_lens(lens)
         title, null = f"lens {seen}", seen.null
     if isinstance(seen, ClassWise):
-        weight = None if sample_weight is None else np.asarray(sample_weight)
-        return ClassWiseData(title, null, predictions, weight)
+        return ClassWiseData(title, null, predictions, *_weights(sample_weight, predictions.n))
     outcomes, scores = seen.rows(predictions)
     if scores.ndim == 1:
         rows = as_rows(outcomes, scores)
-        if sample_weight is None:
-            return BinaryData(title, null, rows, None, predictions)
-        return BinaryData(title, null, None, Sample.from_rows(*rows, sample_weight))
+        return BinaryData(title, null, rows, None, predictions, *_weights(sample_weight, rows[0].size))
     if sample_weight is not None:
         raise ValueError(f"expected no sample_weight for multiclass data, found one with lens {seen}")
     return MulticlassData(title, null, seen.vectors(predictions, outcomes, scores))
+
+
+def _weights(sample_weight: Any, n: int) -> tuple[np.ndarray | None, bool]:
+    """Return the checked weights of rows, or None, and whether they look like counts."""
+    if sample_weight is None:
+        return None, False
+    weight = as_weights(sample_weight, n)
+    given = np.asarray(sample_weight, np.float64)
+    return weight, bool((given == np.floor(given)).all() and (given > 1).any())
+
+
+def _said_of_weights(weight: np.ndarray, is_whole: bool) -> str:
+    """Say how many rows there are, as how many of equal weight they count and, of whole numbers, what they are not."""
+    rows = int(np.count_nonzero(weight))
+    said = f"With their weights {rows:,} rows say as much as {weight.sum():,.0f} of equal weight (effective n)."
+    whole = " The weights are whole numbers: if they count repeated rows, give a Sample with these counts."
+    return said + whole * is_whole
 
 
 def _note_of_classes(predictions: Predictions) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,9 @@ class Sample:
     unit : float
         The weight that 1 in `count` and `positives` stands for: 1, or, where the largest weight is above 3e150 or
         below 3e-151 and the total might not be a number, the largest.
+    n_given : int
+        Number of rows whose whole-number weights were taken as counts of repeated rows; 0 if there were no weights, or
+        all were 0 or 1.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class Sample:
     kind: str = "counts"
     n_zero_weight: int = 0
     unit: float = 1.0
+    n_given: int = 0
 
     @classmethod
     @takes_pos_label
@@ -115,7 +119,9 @@ class Sample:
             raise ValueError(f"expected one weight a row, found {weight.size} weights for {p.size} rows")
         check_rows(y, p)
         check_all(np.isfinite(weight) & (weight >= 0), "a finite weight of at least 0", weight, "sample_weight")
-        return _summarise(p, weight, weight * y)
+        found = _summarise(p, weight, weight * y)
+        counts = found.kind == "counts" and bool(weight.max() > 1)
+        return replace(found, n_given=int(np.count_nonzero(weight))) if counts else found
 
     @classmethod
     def from_counts(cls, value: Any, count: Any, positives: Any) -> Sample:
@@ -162,7 +168,8 @@ class Sample:
         count = np.concatenate([_in_units(part.count, unit / part.unit) for part in (self, other)])
         positives = np.concatenate([part.positives / (unit / part.unit) for part in (self, other)])
         value = np.concatenate((self.value, other.value))
-        return _summarise(value, count, positives, self.n_zero_weight + other.n_zero_weight, unit)
+        found = _summarise(value, count, positives, self.n_zero_weight + other.n_zero_weight, unit)
+        return replace(found, n_given=self.n_given + other.n_given)
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -174,6 +181,16 @@ class Sample:
         """Number of rows, or the total weight in units of `unit`."""
         total = float(self.count.sum())
         return int(total) if self.kind == "counts" else total
+
+    @property
+    def n_rows(self) -> int | float:
+        """Number of rows, of which each is drawn by itself."""
+        return self.n
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether rows can be drawn: they are counted, or kept with their weights."""
+        return self.kind == "counts"
 
     @property
     def residual(self) -> np.ndarray:
@@ -204,9 +221,12 @@ def as_sample(y_true: Any, y_prob: Any = None, sample_weight: Any = None, labels
 
 
 def need_counts(sample: Sample, what: str) -> None:
-    """Raise unless all weights are whole numbers, because `what` draws rows."""
-    if sample.kind != "counts":
-        raise ValueError(f"{what} needs whole-number counts of independent rows; this sample has real-valued weights")
+    """Raise unless rows are counted, or kept with their weights, because `what` draws rows."""
+    if not sample.keeps_rows:
+        raise ValueError(
+            f"{what} needs whole-number counts of independent rows, found a Sample with real-valued weights; give rows "
+            "with their weights as (y_true, y_prob, sample_weight=...)"
+        )
 
 
 def _summarise(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from calibstat.data.observations import (
     BinaryData,
     subject,
 )
-from calibstat.data.sample import Sample
+from calibstat.data.weighted_sample import WeightedSample
+from calibstat.inference.clustered_problem import drawn_rows
 from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.problem import Problem
 from calibstat.measures.binary_kinds import Bracket, Statistic
-from calibstat.measures.linear_form import Form, Order, RowForm
+from calibstat.measures.linear_form import Form, Order, RowForm, Rows
 from calibstat.resampling import CellSums, Draws, Pairs, Resampler, Stage
 from calibstat.resampling.schemes import OfRows
 
@@ -27,25 +28,36 @@ class BinaryProblem(Problem):
 
     measure: Statistic
     data: BinaryData
-    bootstraps: ClassVar[tuple[str, ...]] = ("percentile", "basic", "bca")
+
+    @property
+    def bootstraps(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("percentile", "basic") if self.data.is_weighted else ("percentile", "basic", "bca")
 
     @property
     def n(self) -> int | float:
-        return self.data.sample.n
+        return self.data.sample.n_rows
+
+    @property
+    def n_given(self) -> int:
+        return int(self.data.sample.n) if self.data.rows is None else self.data.rows[0].size
+
+    @property
+    def weight(self) -> np.ndarray | None:
+        return self.data.weight
 
     @property
     def is_honest(self) -> bool:
-        return self.measure.has_form
+        return self.measure.has_row_form if self.data.is_weighted else self.measure.has_form
 
     @property
     def is_coarse(self) -> bool:
         return self.measure.is_coarse
 
     def bracket(self) -> Bracket | None:
-        return self.measure.bracket(self.n)
+        return None if self.data.is_weighted else self.measure.bracket(self.n)
 
     def estimate(self) -> float:
-        if self.data.rows is None:
+        if self.data.rows is None or self.data.is_weighted:
             return self.measure.estimate(self.data.sample)
         return self.measure.estimate_rows(*self.data.rows)
 
@@ -69,9 +81,14 @@ class BinaryProblem(Problem):
 
     def linear_form(self) -> Form:
         sample = self.data.sample
-        return self.measure.held(sample.value, sample.count).linear_form(sample)
+        measure = self.measure.held(sample.value, sample.count)
+        if isinstance(sample, WeightedSample):
+            return measure.row_form(Rows(sample.outcome, sample.prediction, sample.weight), sample, slice(None))
+        return measure.linear_form(sample)
 
     def draw_form(self, form: Any, draws: Draws) -> np.ndarray:
+        if isinstance(form, RowForm):
+            return drawn_rows(form, form.moves, draws)
         sample = self.data.sample
         if form.cell is not None:
             cells = CellSums(sample, form.cell)
@@ -98,9 +115,10 @@ class BinaryProblem(Problem):
         return self.float_rows() if self.measure.has_row_form else ()
 
     def row_form(self, order: Order = slice(None)) -> RowForm:
-        y, p = self.float_rows()
-        sample = Sample.from_rows(y, p)
-        return self.measure.held(sample.value, sample.count).row_form(y, p, sample, order)
+        sample = self.data.sample
+        return self.measure.held(sample.value, sample.count).row_form(
+            Rows(*self.float_rows(), self.weight), sample, order
+        )
 
     def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
         sample = self.data.sample

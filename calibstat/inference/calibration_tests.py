@@ -54,6 +54,7 @@ def calibration_test(
     resample: str = "labels",
     method: str | None = None,
     cluster: Any = None,
+    sample_weight: Any = None,
     n_resamples: int | None = None,
     stop_after: int | None = None,
     rng: Any = None,
@@ -84,6 +85,10 @@ def calibration_test(
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day), within which outcomes may depend on each other. The test is then
         approximate, and of measures of calibration error that `compare` takes.
+    sample_weight : array_like, shape (n,), optional
+        Non-negative weights of the rows, of which only the ratios matter; for a binary outcome or "class_wise". Labels
+        are drawn row by row with the weights held fixed. Counts of repeated rows are no weights: they are given as a
+        `Sample`.
     n_resamples : int, optional
         Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
         With `stop_after` the largest number.
@@ -125,6 +130,9 @@ def calibration_test(
     A large p-value means that this statistic finds no evidence against calibration; it is not evidence that the model
     is calibrated. Predictions fitted or chosen on the same rows make it too large; repeated measurements of one subject
     violate the assumption of independent rows, unless `cluster` names them.
+    With `sample_weight` the null hypothesis is given the weights too: in rows of large weight predictions have to be as
+    right as in others. The statistic is that of rows that count by their weights, scaled to sum to the effective number
+    of rows, and the test stays exact.
     With `cluster` the residuals of each cluster keep or change their signs together: if calibrated they have mean zero,
     however they depend on each other. That is approximate, since their distribution need not be symmetric, and signs
     alone take it for evidence that no event was observed. So p is the largest of that, of the p-value by independent
@@ -159,12 +167,16 @@ def calibration_test(
         if resample != "labels" or stop_after is not None:
             raise ValueError("expected cluster without resample 'both' and stop_after, found one of them beside it")
         measure = OF_CLUSTERS if measure is None else measure
-        problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
+        problem = pose(
+            y_true, y_prob, measure, options, lens=lens, reduce=reduce, sample_weight=sample_weight, labels=labels
+        )
         return sign_flip_test(problem, cluster, Draws.of(rng, problem.measure.draws(n_resamples), n_jobs))
     if method is not None:
         raise ValueError("expected cluster= with method 'sign_flip', found none")
     measure = DEFAULT if measure is None else measure
-    problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
+    problem = pose(
+        y_true, y_prob, measure, options, lens=lens, reduce=reduce, sample_weight=sample_weight, labels=labels
+    )
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
     check_stop(stop_after, draws.n)
     drawn = problem.drawn_from("calibration_test")  # messages name rows of the problem as it was posed
@@ -181,10 +193,10 @@ def calibration_test(
     if problem.is_one_number:
         found = _result(problem, statistic, null, problem.lens, resample, int(drawn.n), stop_after)
         found = replace(found, deviation=drawn.deviation(draws)) if found.pvalue <= LEVEL else found
-        return knowing(replace(found, note=problem.data.reversed_note()), drawn)
+        return knowing(replace(found, **problem.data.noted()), drawn)
     each = _class_wise(problem, statistic, null, resample, int(drawn.n), stop_after)
     deviations = tuple(drawn.deviations(np.flatnonzero(each.pvalue_holm <= LEVEL)))
-    each = replace(each, deviations=deviations, note=problem.data.reversed_note())
+    each = replace(each, deviations=deviations, **problem.data.noted())
     knowing(each.overall, drawn)
     return knowing(each, drawn)
 
@@ -206,7 +218,7 @@ def _result(
         pvalue=found.pvalue,
         pvalue_error=found.error,
         null_distribution=read_only(null[: found.n_resamples]),
-        null_hypothesis=_hypothesis(problem.data.null, resample),
+        null_hypothesis=_hypothesis(problem.data.given(problem.data.null), resample),
         measure=str(problem.measure),
         lens=lens,
         tail=tail,
@@ -235,7 +247,7 @@ def _class_wise(
         pvalue_holm=read_only(holm(pvalue)),
         pvalue_error=read_only(np.array([each.error for each in found])),
         null_distribution=read_only(null),
-        null_hypothesis=_hypothesis(ONE_CLASS, resample),
+        null_hypothesis=_hypothesis(problem.data.given(ONE_CLASS), resample),
         overall=_result(problem, *mean, together, resample, n, stop_after),
         measure=str(problem.measure),
         lens=problem.lens,

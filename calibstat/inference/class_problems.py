@@ -14,7 +14,6 @@ from calibstat.data.observations import (
     MulticlassData,
 )
 from calibstat.data.predictions import Predictions
-from calibstat.data.sample import Sample
 from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.problem import Problem
 from calibstat.measures.base import MulticlassMeasure
@@ -39,6 +38,10 @@ class ProblemOfClasses(Problem):
 
     @property
     def n(self) -> int | float:
+        return self.predictions.n
+
+    @property
+    def n_given(self) -> int:
         return self.predictions.n
 
     @property
@@ -123,7 +126,7 @@ class ClassWiseProblem(ProblemOfClasses):
 
     @property
     def is_honest(self) -> bool:
-        return self.reduce is not None and self.measure.has_class_form
+        return self.reduce is not None and self.measure.has_class_form and self.data.weight is None
 
     @property
     def is_one_number(self) -> bool:
@@ -157,10 +160,13 @@ class ClassWiseProblem(ProblemOfClasses):
         return self.measure.makes_cells
 
     def drawn_from(self, what: str) -> ClassWiseProblem:
-        return replace(self, data=replace(self.data, predictions=resampling.in_order(self.predictions)))
+        order, _ = resampling.canonical_order(self._columns, None, self.data.weight)
+        weight = None if self.data.weight is None else self.data.weight[order]
+        predictions = resampling.taken(self.predictions, order)
+        return replace(self, data=replace(self.data, predictions=predictions, weight=weight))
 
     def resampler(self, scheme: OfRows, stage: Stage) -> Resampler:
-        of_classes = resampling.resampler(self.measure, self.predictions, scheme, stage)
+        of_classes = resampling.resampler(self.measure, self.predictions, scheme, stage, self.data.weight)
         return lambda draws: self._reduced(of_classes(draws))
 
     def linear_form(self) -> Form:
@@ -168,14 +174,14 @@ class ClassWiseProblem(ProblemOfClasses):
         return self.measure.class_form(self.predictions, self.reduce)
 
     def deviations(self, classes: np.ndarray) -> Iterator[Deviation]:
-        prob, label, names = self.predictions.prob, self.predictions.label, self.predictions.names
+        names, samples = self.predictions.names, list(self.data.samples())
         for k in classes:
-            found = describe(self.measure, Sample.from_rows(label == k, prob[:, k]), f"class {names[k]}")
+            found = describe(self.measure, samples[k], f"class {names[k]}")
             if found is not None:
                 yield found
 
     def contents(self) -> tuple[np.ndarray, ...]:
-        known = self.reduce is not None and self.measure.has_class_row_form
+        known = self.reduce is not None and self.measure.has_class_row_form and self.data.weight is None
         return self._columns if known else ()
 
     @property

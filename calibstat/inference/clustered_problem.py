@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from calibstat import resampling
 from calibstat.inference.drawable import Drawable
 from calibstat.inference.p_values import p_value
 from calibstat.measures.linear_form import RowForm
-from calibstat.resampling import Clusters, Draws, Labels, LabelsOfClusters, RowLabels, RowSums, Signs, Stage
+from calibstat.resampling import Clusters, Draws, Labels, LabelsOfClusters, Pairs, RowLabels, RowSums, Signs, Stage
 
 FEW_EVENTS = 10  # clusters
 
@@ -25,7 +26,7 @@ class ClusteredProblem(Drawable):
 
     @property
     def n(self) -> int | float:
-        return self.form.n
+        return self.form.n_rows
 
     def statistic(self) -> float:
         return self.form.estimate
@@ -36,8 +37,7 @@ class ClusteredProblem(Drawable):
         If calibrated, the residuals of every cluster have mean zero given the predictions. Where few clusters share a
         cell this says more of their spread than drawing clusters does.
         """
-        sums = RowSums(self.form.cell, self.form.residual, self.form.theta.size)
-        return resampling.draw(sums, Signs(self.unit), self.form.norm, draws, Stage.SIGNS)
+        return resampling.draw(sums_of(self.form), Signs(self.unit), self.form.norm, draws, Stage.SIGNS)
 
     def pvalue_if_calibrated(self, draws: Draws) -> float:
         return p_value(self.form.estimate, self.least_favourable(draws)[1], "greater")
@@ -66,20 +66,27 @@ class ClusteredProblem(Drawable):
         return min(*observed, expected, size.size - expected)
 
     def _draw_labels(self, scheme: Labels | LabelsOfClusters, draws: Draws, stage: Stage) -> np.ndarray:
-        labels = RowLabels(self.form.cell, self.form.prediction, self.form.theta.size)
+        labels = RowLabels(self.form.cell, self.form.prediction, self.form.theta.size, self.form.weight)
         return resampling.draw(labels, scheme, self.form.norm, draws, stage)
 
     def draw_pairs(self, draws: Draws) -> np.ndarray:
-        return self._draw_clusters(self.form.norm, draws)
+        return drawn_rows(self.form, self.form.norm, draws)
 
     def linear_form(self) -> RowForm:
         return self.form
 
     def draw_form(self, form: RowForm, draws: Draws) -> np.ndarray:
-        return self._draw_clusters(form.moves, draws)
+        return drawn_rows(form, form.moves, draws)
 
-    def _draw_clusters(self, statistic: Any, draws: Draws) -> np.ndarray:
-        sums = RowSums(self.form.cell, self.form.residual, self.form.theta.size)
-        return resampling.draw(
-            sums, Clusters(self.unit), lambda total, rows: statistic(total / rows[:, None]), draws, Stage.ROWS
-        )
+
+def sums_of(form: RowForm) -> RowSums:
+    """Return the sums of a form by rows, to draw from."""
+    return RowSums(form.cell, form.added, form.theta.size, form.weight)
+
+
+def drawn_rows(form: RowForm, statistic: Callable[[np.ndarray], Any], draws: Draws) -> np.ndarray:
+    """Return ``statistic(theta)`` of every resample of the rows of a form, or of its clusters."""
+    scheme = Pairs() if form.unit is None else Clusters(form.unit)
+    return resampling.draw(
+        sums_of(form), scheme, lambda total, rows: statistic(total / rows[:, None]), draws, Stage.ROWS
+    )

@@ -19,14 +19,14 @@ from calibstat.inference.pose import pose
 from calibstat.inference.problem import Problem
 from calibstat.measures.base import Measure
 from calibstat.resampling import Draws
-from calibstat.result import Result, read_only
+from calibstat.result import NotedResult, read_only
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True)
-class Comparison(Result):
+class Comparison(NotedResult):
     """Result of `compare`.
 
     Attributes
@@ -117,6 +117,7 @@ def compare(
     reference: str | None = None,
     adjust: str = "holm",
     cluster: Any = None,
+    sample_weight: Any = None,
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     rng: Any = None,
@@ -153,6 +154,9 @@ def compare(
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day): its rows are drawn, or permuted, together. Not for samples, and not
         for `canonical_ce` and "class_wise".
+    sample_weight : array_like, shape (n,), optional
+        Non-negative weights of the rows, of which only the ratios matter, for a binary outcome: rows are drawn, or
+        permuted, with their weights. Not for samples.
     confidence_level : float
         Between 0 and 1; of each interval by itself.
     n_resamples : int, optional
@@ -228,10 +232,15 @@ def compare(
     names = tuple(data)
     if reference is not None and reference not in names:
         raise unknown_name("a reference", reference, names)
-    if not paired and (method == "swap" or cluster is not None):
-        what = "method 'swap'" if method == "swap" else "cluster"
+    alone = {
+        "method 'swap'": method == "swap",
+        "cluster": cluster is not None,
+        "sample_weight": sample_weight is not None,
+    }
+    if not paired and any(alone.values()):
+        what = next(name for name, given in alone.items() if given)
         raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")
-    settings = {"lens": lens, "reduce": reduce, "labels": labels}
+    settings = {"lens": lens, "reduce": reduce, "sample_weight": sample_weight, "labels": labels}
     problems = [_pose(name, *each, measure, options, **settings) for name, each in data.items()]
     draws = Draws.of(rng, problems[0].measure.draws(n_resamples), n_jobs)
     pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
@@ -259,6 +268,8 @@ def compare(
         lens=problems[0].lens,
         n=found.n,
         n_resamples=draws.n,
+        note=problems[0].data.weights_note() if paired else "",
+        effective_n=problems[0].data.effective_n,
     )
 
 

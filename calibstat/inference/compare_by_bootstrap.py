@@ -40,23 +40,25 @@ def by_bootstrap(
     """Compare on the same rows for all models, unless they are separate samples."""
     contents = problems[0].contents()
     if not contents:
+        weighted = " of rows with weights" if problems[0].data.effective_n is not None else ""
         raise ValueError(
-            f"no honest comparison is known for {problems[0].measure}, {problems[0].lens}; of a binary outcome it is "
-            f"for {', '.join(measures_with_row_forms())}; method 'swap' takes any binary measure"
+            f"no honest comparison{weighted} is known for {problems[0].measure}, {problems[0].lens}; of a binary "
+            f"outcome it is for {', '.join(measures_with_row_forms())}; method 'swap' takes any binary measure"
         )
     if cluster is not None and not problems[0].takes_clusters:
         raise ValueError(f"no honest comparison with clusters is known for {problems[0].measure}, {problems[0].lens}")
     unit = None if cluster is None else as_clusters(cluster, contents[0].size)
     del contents  # copies of all rows
+    weight = problems[0].weight  # of the same rows: samples of different rows have none
     forms: dict[int, RowForm] = {}
     models: dict[int, DrawnModel] = {}
     for g, group in enumerate([by_name(names, range(len(names)))] if paired else [[m] for m in range(len(names))]):
-        order, unit = resampling.canonical_order(columns([problems[m].contents() for m in group]), unit)
+        order, unit = resampling.canonical_order(columns([problems[m].contents() for m in group]), unit, weight)
         part = [problems[m].row_form(order) for m in group]
         part = part if unit is None else [form.in_units(unit) for form in part]
         forms.update(zip(group, part, strict=True))
         if not problems[0].is_mean:
-            rows = DrawnRows(part[0].n, unit, draws, resampling.Stage.COMPARE + g)
+            rows = DrawnRows(part[0].n_rows, unit, part[0].weight, draws, resampling.Stage.COMPARE + g)
             models.update(zip(group, rows.draw(part), strict=True))
 
     def upper(a: int, b: int) -> UpperEnd:
@@ -75,7 +77,7 @@ def by_bootstrap(
         above, below = upper(a, b), upper(b, a)
         low[k], high[k] = -below.high(alpha / 2), above.high(alpha / 2)
         pvalue[k] = min(1.0, 2 * min(_least_tail(above, tails), _least_tail(below, tails)))
-    return Differences(estimates, difference, low, high, pvalue, tuple(forms[m].n for m in range(len(names))))
+    return Differences(estimates, difference, low, high, pvalue, tuple(forms[m].n_rows for m in range(len(names))))
 
 
 def _same_outcomes(one: Problem, other: Problem) -> bool:

@@ -92,6 +92,7 @@ def confidence_interval(
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     cluster: Any = None,
+    sample_weight: Any = None,
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
@@ -122,6 +123,10 @@ def confidence_interval(
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day); clusters are resampled, not rows. For binary outcomes, or for
         canonical `brier` and `log_loss`; not for a `Sample`, and not with "bca".
+    sample_weight : array_like, shape (n,), optional
+        Non-negative weights of the rows, of which only the ratios matter; for a binary outcome, not with "bca" and
+        "bracket", and "honest" for the measures that `compare` takes. Rows are drawn with their weights. Counts of
+        repeated rows are no weights: they are given as a `Sample`.
     rng, n_jobs
         As for `calibration_test`.
 
@@ -186,7 +191,9 @@ def confidence_interval(
     if method not in METHODS:
         raise unknown_name("a method", method, METHODS)
     check_level("confidence_level", confidence_level)
-    problem = pose(y_true, y_prob, measure, options, lens=lens, reduce=reduce, labels=labels)
+    problem = pose(
+        y_true, y_prob, measure, options, lens=lens, reduce=reduce, sample_weight=sample_weight, labels=labels
+    )
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
     _need_method(problem, method)
     return interval_of(problem, method, confidence_level, draws, cluster)
@@ -201,7 +208,7 @@ def interval_of(
     drawn: Drawable = by_rows
     estimate = drawn.statistic()
     infinite = problem.is_mean and np.isinf(estimate)
-    unit = None if cluster is None or infinite else as_clusters(cluster, int(drawn.n))
+    unit = None if cluster is None or infinite else as_clusters(cluster, problem.n_given)
     if unit is not None:
         drawn = _in_clusters(problem, unit, method)
         estimate = drawn.statistic()
@@ -236,7 +243,7 @@ def interval_of(
         n_resamples=draws.n,
         why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(high) else "",
         few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
-        note=problem.data.reversed_note(),
+        **problem.data.noted(),
     )
     return found if cluster is not None else knowing(found, by_rows, alpha)
 
@@ -248,8 +255,9 @@ def _need_method(problem: Problem, method: str) -> None:
     if method not in known:
         why = problem.measure.why_no_interval if method == "honest" else ""
         why = f", because {why}" if why else ""
+        weighted = " of rows with weights" if problem.data.effective_n is not None else ""
         raise ValueError(
-            f"no {method} interval is known for {problem.title}{why}; it has the methods {', '.join(known)}"
+            f"no {method} interval{weighted} is known for {problem.title}{why}; it has the methods {', '.join(known)}"
         )
 
 
@@ -268,6 +276,7 @@ def _estimand(problem: Problem, method: str, not_extrapolated: bool) -> str:
     title += f", {problem.lens}," if problem.lens != EVENT else ""
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
     beyond += measure.given if method == "honest" else ""
+    beyond += ", in which rows count by their weights" if problem.data.effective_n is not None else ""
     beyond += "; a lower bound on the unbinned error" if problem.is_coarse else ""
     beyond += ", if none of it is predicted more extremely than these rows are" if not_extrapolated else ""
     bracket = "a bracket, which holds this with at least the nominal probability and does not shrink to it: "

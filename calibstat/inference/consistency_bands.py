@@ -8,6 +8,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.data.sample import Sample
+from calibstat.data.weighted_sample import WeightedSample
 from calibstat.inference.reliability_bands import Band, Bins, Steps
 from calibstat.measures.isotonic_form import recalibrated
 from calibstat.resampling import CellSums, Consistency, Draws, Labels, Stage
@@ -21,9 +22,19 @@ TIE = 1e-9  # tails whose relative difference is smaller, such as those of mirro
 
 def simultaneous_consistency(bins: Bins, level: float, draws: Draws) -> Band:
     """Return the bands that all frequencies, and all of the CORP curve, keep to with this probability if calibrated."""
-    low, high = _frequencies_if_calibrated(bins, level)
+    need_draws(level, draws)
+    with_weights = isinstance(bins.sample, WeightedSample)
+    low, high = _drawn_frequencies(bins, level, draws) if with_weights else _frequencies_if_calibrated(bins, level)
     steps, drawn = _corp_if_calibrated(bins.sample, level, draws)
     return Band(low, high, steps, drawn)
+
+
+def need_draws(level: float, draws: Draws) -> int:
+    """Return the least number of resamples of which the largest distance is rare enough; raise if there are fewer."""
+    fewest = int(np.ceil(1 / (1 - level) - 1e-9)) - 1
+    if draws.n < fewest:
+        raise ValueError(f"expected n_resamples of at least {fewest} for a band of {level:g}, found {draws.n}")
+    return fewest
 
 
 def _frequencies_if_calibrated(bins: Bins, level: float) -> tuple[np.ndarray, np.ndarray]:
@@ -59,17 +70,36 @@ def _frequencies_if_calibrated(bins: Bins, level: float) -> tuple[np.ndarray, np
     return low / bins.count, high / bins.count
 
 
-def _corp_if_calibrated(sample: Sample, level: float, draws: Draws) -> tuple[Steps, int]:
-    """Return the band that the whole CORP curve keeps to with this probability if calibrated, and its resamples.
+def _drawn_frequencies(bins: Bins, level: float, draws: Draws) -> tuple[np.ndarray, np.ndarray]:
+    """Return the band that all frequencies of rows with weights keep to, whose distributions are not known."""
+
+    def frequencies(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
+        return np.asarray((residual + value)[..., bins.full] * bins.sample.n / bins.count)
+
+    drawn = resampling.draw(CellSums(bins.sample, bins.cell), Labels(), frequencies, draws, Stage.BARS)
+    low, high = _envelope(drawn, bins.frequency, level, bins.sample.n)
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def _envelope(drawn: np.ndarray, observed: np.ndarray, level: float, n: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the band around the middle of curves, shape (B, places), that one more leaves with probability 1 - level.
 
     Outcomes drawn from the predictions are exchangeable with those of a calibrated model, so the rank of the data among
     the draws, by the largest distance from the middle of all curves, is uniform for any number of draws.
     """
-    fewest = int(np.ceil(1 / (1 - level) - 1e-9)) - 1  # so that the largest distance drawn is already rare enough
-    if draws.n < fewest:
-        raise ValueError(f"expected n_resamples of at least {fewest} for a band of {level:g}, found {draws.n}")
+    tail = (1 - level) / 2
+    low, middle, high = np.quantile(np.vstack((drawn, observed)), (tail, 0.5, 1 - tail), axis=0)
+    above, below = high - middle + 1 / n, middle - low + 1 / n
+    distance = np.where(drawn >= middle, (drawn - middle) / above, (middle - drawn) / below).max(axis=1)
+    distance.sort()
+    reach = distance[int(np.ceil(level * (len(drawn) + 1) - 1e-9)) - 1]
+    return middle - reach * below, middle + reach * above
+
+
+def _corp_if_calibrated(sample: Sample, level: float, draws: Draws) -> tuple[Steps, int]:
+    """Return the band that the whole CORP curve keeps to with this probability if calibrated, and its resamples."""
     value = sample.value
-    affordable = max(FEWEST, fewest, int(FITTED / value.size))
+    affordable = max(FEWEST, need_draws(level, draws), int(FITTED / value.size))
     draws = replace(draws, n=min(draws.n, affordable))
     place = np.arange(value.size)
     if value.size > PLACES:
@@ -81,16 +111,10 @@ def _corp_if_calibrated(sample: Sample, level: float, draws: Draws) -> tuple[Ste
         return recalibrated(value, count, positives)[place]
 
     drawn = resampling.draw(sample, Labels(), curve, draws, Stage.BARS)
-    observed = curve(*sample.arrays)
-    tail = (1 - level) / 2
-    low, middle, high = np.quantile(np.vstack((drawn, observed)), (tail, 0.5, 1 - tail), axis=0)
-    above, below = high - middle + 1 / sample.n, middle - low + 1 / sample.n
-    distance = np.where(drawn >= middle, (drawn - middle) / above, (middle - drawn) / below).max(axis=1)
-    distance.sort()
-    reach = distance[int(np.ceil(level * (draws.n + 1) - 1e-9)) - 1]
+    low, high = _envelope(drawn, curve(*sample.arrays), level, sample.n)
     # a curve that does not decrease and keeps to both lines at all places keeps to these too
-    lower = np.maximum.accumulate(np.clip(middle - reach * below, 0, 1))
-    upper = np.minimum.accumulate(np.clip(middle + reach * above, 0, 1)[::-1])[::-1]
+    lower = np.maximum.accumulate(np.clip(low, 0, 1))
+    upper = np.minimum.accumulate(np.clip(high, 0, 1)[::-1])[::-1]
     return Steps(value[place], lower, upper), draws.n
 
 

@@ -20,10 +20,11 @@ CLIMB = 1e-4  # the least share by which a step has to raise the bound
 
 @dataclass(frozen=True, eq=False)
 class DrawnRows:
-    """Rows, or clusters `unit` of them, that are drawn together for the models that predict them."""
+    """Rows, perhaps with weights, or clusters `unit` of them, drawn together for the models that predict them."""
 
     n: int
     unit: np.ndarray | None
+    weight: np.ndarray | None
     draws: Draws
     stage: int
 
@@ -34,8 +35,8 @@ class DrawnRows:
 
     @cached_property
     def size(self) -> np.ndarray:
-        """The number of rows of each cluster."""
-        return np.bincount(self.units).astype(np.float64)
+        """The number of rows of each cluster, or the sum of their weights."""
+        return np.bincount(self.units, self.weight).astype(np.float64)
 
     def draw(self, forms: list[RowForm]) -> list[DrawnModel]:
         """Return the models with the directional bootstrap of each, from the same draws."""
@@ -52,7 +53,7 @@ class DrawnRows:
                     found[:, m, 1] = form.norm(step)
             return found
 
-        residual = np.hstack([_columns(form.residual) for form in forms])
+        residual = np.hstack([_columns(form.added) for form in forms])
         found = self._sums(np.hstack(cell), residual, int(begin[-1]), moves)
         return [
             DrawnModel(form, self, found[:, m, 0] + form.missing_bias(found[:, m, 0]), found[:, m, 1])
@@ -62,12 +63,14 @@ class DrawnRows:
     def means(self, part: np.ndarray) -> np.ndarray:
         """Return the means of columns over the rows of each resample, less those of the data: shape (B, W)."""
         cell = np.broadcast_to(np.arange(part.shape[1]), part.shape)
-        return self._sums(cell, part, part.shape[1], lambda total, rows: total / rows[:, None]) - part.mean(axis=0)
+        return self._sums(cell, part, part.shape[1], lambda total, rows: total / rows[:, None]) - (
+            part.sum(axis=0) / self.size.sum()
+        )
 
     def first(self, form: RowForm) -> np.ndarray:
         """Return theta of the first resamples, shape (STARTS, cells)."""
         few = replace(self, draws=replace(self.draws, n=min(STARTS, self.draws.n)))
-        return few._sums(form.cell, form.residual, form.theta.size, lambda total, rows: total / rows[:, None])
+        return few._sums(form.cell, form.added, form.theta.size, lambda total, rows: total / rows[:, None])
 
     def moving_with(self, drawn: np.ndarray) -> np.ndarray:
         """Return the covariance of a number with how often each unit is drawn."""
@@ -75,7 +78,7 @@ class DrawnRows:
         return resampling.weighted_counts(self.size.size, weight[:, None], self.draws, self.stage)[:, 0]
 
     def _sums(self, cell: np.ndarray, residual: np.ndarray, size: int, statistic: Callable[..., Any]) -> np.ndarray:
-        sums = RowSums(np.ascontiguousarray(cell, np.int64), np.ascontiguousarray(residual), size)
+        sums = RowSums(np.ascontiguousarray(cell, np.int64), np.ascontiguousarray(residual), size, self.weight)
         return resampling.draw(
             sums, Pairs() if self.unit is None else Clusters(self.unit), statistic, self.draws, self.stage
         )
@@ -92,7 +95,7 @@ class DrawnModel:
 
     def added(self, weight: np.ndarray) -> np.ndarray:
         """Return what each row adds to the sum with these weights."""
-        return (weight[_columns(self.form.cell)] * _columns(self.form.residual)).sum(axis=1)
+        return (weight[_columns(self.form.cell)] * _columns(self.form.added)).sum(axis=1)
 
     def centred(self, weight: np.ndarray) -> np.ndarray:
         """Return what each unit adds to the sum, less what its number of rows lets expect."""
@@ -101,7 +104,7 @@ class DrawnModel:
     def in_cells(self, unit: np.ndarray) -> np.ndarray:
         """Return the cells' mean products of the residuals with numbers of the units, centred likewise."""
         form = self.form
-        product = _columns(form.residual) * unit[self.rows.units, None]
+        product = _columns(form.added) * unit[self.rows.units, None]
         total = np.bincount(_columns(form.cell).ravel(), product.ravel(), form.theta.size)
         return (total - form.theta * float(self.rows.size @ unit)) / form.n
 

@@ -99,8 +99,18 @@ class Problem(Drawable):
         """Whether the measure bounds the error of the predictions from below."""
         return False
 
+    @property
+    @abstractmethod
+    def n_given(self) -> int:
+        """Number of rows as they were given, of which those of weight 0 are none of the data."""
+
+    @property
+    def weight(self) -> np.ndarray | None:
+        """The weights of the rows, as they were given; None without."""
+        return None
+
     def contents(self) -> tuple[np.ndarray, ...]:
-        """Return all that draws see of a row; nothing if the measure has no linear form by rows.
+        """Return all that draws see of a row but its weight; nothing if the measure has no linear form by rows.
 
         Clusters and comparisons of models draw from that form.
         """
@@ -139,6 +149,6 @@ class Problem(Drawable):
         contents = self.contents()
         if not contents or not self.takes_clusters:
             return None
-        order, unit_in_order = resampling.canonical_order(contents, unit)
+        order, unit_in_order = resampling.canonical_order(contents, unit, self.weight)
         assert unit_in_order is not None
         return ClusteredProblem(self.row_form(order).in_units(unit_in_order), unit_in_order)

@@ -13,6 +13,7 @@ from calibstat.data.lenses import ClassWise, Lens
 from calibstat.data.models import each_model
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
 from calibstat.data.sample import Sample, need_counts
+from calibstat.data.weighted_sample import WeightedSample
 from calibstat.inference.band_kinds import BANDS
 from calibstat.inference.binary_problem import BinaryProblem
 from calibstat.inference.class_problems import ClassWiseProblem
@@ -115,7 +116,7 @@ def reliability(
     rng, n_jobs
         As for `calibration_test`.
     sample_weight
-        As for `estimate`; other than whole numbers need ``band=None``.
+        As for `calibration_test`. Bins, bars and the interval then count rows by their weights; not for "monotone".
 
     Returns
     -------
@@ -199,7 +200,7 @@ def reliability(
         lambda data: _canonical(data, several if usual else n_bins, str(strategy)),
         class_wise,
     )
-    return replace(found, note=seen.reversed_note())
+    return replace(found, **seen.noted())
 
 
 def _canonical(data: MulticlassData, n_bins: int | str | None, strategy: str) -> SimplexReliability:
@@ -261,15 +262,16 @@ def _binary(
         corp_count=read_only(corp_count),
         strategy=kind,
         lens=title,
-        n=sample.n,
+        n=sample.n_rows,
         n_resamples=drawn.n_resamples,
         interval=interval,
+        effective_n=float(sample.n) if isinstance(sample, WeightedSample) else None,
     )
 
 
 def _interval(sample: Sample, title: str, error: ECE, level: float, draws: Draws) -> ConfidenceInterval | None:
     """Return the honest interval of the error over the bins of a diagram, None where none is known."""
-    if sample.kind != "counts":
+    if not sample.keeps_rows:
         return None
     problem = BinaryProblem(error, BinaryData(lens=title, null="", rows=None, summary=sample))
     with suppress(TooFewRowsInCells):

@@ -27,7 +27,7 @@ class Reliability(NotedResult):
     mean_prediction, frequency : ndarray, shape (n_bins_used,)
         Mean prediction and observed frequency of outcome 1 in each bin that holds rows, ascending.
     count : ndarray, shape (n_bins_used,)
-        Rows (or weight) in each bin.
+        Rows in each bin; of rows with weights, the part of the effective number of rows that is in it.
     left, right : ndarray, shape (n_bins_used,)
         Edges of each bin; unless of equal width, its smallest and its largest prediction.
     low, high : ndarray, shape (n_bins_used,), or None
@@ -44,7 +44,7 @@ class Reliability(NotedResult):
         The probability of the whole band; if pointwise, of each bar taken alone.
     corp_value, corp_frequency, corp_count : ndarray, shape (n_corners,)
         The CORP curve: predictions at the ends of every flat piece of their isotonic recalibration, its value, and the
-        rows (or weight) of the piece.
+        rows of the piece, counted likewise.
     strategy : {"uniform", "quantile", "given", "one-prediction"}
         How the bins were cut.
     lens : str

@@ -19,7 +19,7 @@ def sign_flip_test(problem: Problem, cluster: Any, draws: Draws) -> CalibrationT
     """Return the test by signs of clusters, or by labels where their p-value is larger."""
     if not problem.is_one_number:
         raise ValueError("expected reduce 'mean' or 'max' for a test with clusters, found lens class_wise without it")
-    unit = as_clusters(cluster, int(problem.drawn_from("calibration_test").n))
+    unit = as_clusters(cluster, problem.n_given)
     drawn = None if problem.is_mean else problem.in_clusters(unit)
     if drawn is None:
         raise ValueError(
@@ -28,13 +28,13 @@ def sign_flip_test(problem: Problem, cluster: Any, draws: Draws) -> CalibrationT
         )
     how, null = drawn.least_favourable(draws)
     p = p_value(drawn.statistic(), null, "greater")
-    number = int(unit.max()) + 1
+    number, null_hypothesis = int(unit.max()) + 1, problem.data.given(problem.data.null)
     return CalibrationTestResult(
         statistic=drawn.statistic(),
         pvalue=p,
         pvalue_error=float((p * (1 - p) / draws.n) ** 0.5),
         null_distribution=read_only(null),
-        null_hypothesis=f"{problem.data.null.removesuffix('.').replace(' independently', '')}, and rows of different "
+        null_hypothesis=f"{null_hypothesis.removesuffix('.').replace(' independently', '')}, and rows of different "
         f"clusters are independent (approximate: {number} clusters).",
         measure=str(problem.measure),
         lens=problem.lens,
@@ -44,5 +44,5 @@ def sign_flip_test(problem: Problem, cluster: Any, draws: Draws) -> CalibrationT
         n_resamples=draws.n,
         stopped=False,
         why_stopped=f"{draws.n} resamples by {how}, of {number} clusters",
-        note=problem.data.reversed_note(),
+        **problem.data.noted(),
     )

@@ -16,7 +16,7 @@ from calibstat.measures import all_classes_form, cell_form, class_form, linear_f
 from calibstat.measures.base import Measure
 from calibstat.measures.cell_sums import cell_sums
 from calibstat.measures.deviations import Look
-from calibstat.measures.linear_form import Form, LinearForm, Order, RowForm
+from calibstat.measures.linear_form import Form, LinearForm, Order, RowForm, Rows
 from calibstat.measures.noise import Noise
 from calibstat.measures.population_value import FINE, NO_EDGES, BinaryPopulation
 from calibstat.measures.score_bound import Score
@@ -133,8 +133,8 @@ class Statistic(Measure, ABC):
         """Return two measures with honest intervals that bracket this one, for `n` rows, or None."""
         return None
 
-    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample, order: Order) -> RowForm:
-        """Return the linear form row by row, the rows `y` and `p` in this order; `sample` is their summary."""
+    def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
+        """Return the linear form row by row, the rows in this order; `sample` is their summary."""
         raise NotImplementedError(f"no form by rows is known for {self}")
 
     def class_form(self, predictions: Predictions, reduce: str) -> Form:
@@ -211,9 +211,8 @@ class Seminorm(Statistic):
         norm, witness, highest = partial(self.norm, value), partial(self.witness, value), partial(self.highest, value)
         return linear_form.of_seminorm(norm, witness, highest, self.step, sample)
 
-    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample, order: Order) -> RowForm:
-        form = self.linear_form(sample)
-        return linear_form.rows_of_seminorm(form, y[order], p[order], sample.value)
+    def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
+        return linear_form.rows_of_seminorm(self.linear_form(sample), rows.taken(order), sample.value)
 
     @property
     def has_class_form(self) -> bool:
@@ -332,10 +331,10 @@ class Binned(Statistic):
     def linear_form(self, sample: Sample) -> Form:
         return cell_form.of_cells(str(self), self.cells(sample.value, sample.count), sample)
 
-    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample, order: Order) -> RowForm:
-        y, p = y[order], p[order]
-        cell = self.cells(sample.value, sample.count)[np.searchsorted(sample.value, p)]
-        return cell_form.rows_of_cells(str(self), cell, y, p)
+    def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
+        rows = rows.taken(order)
+        cell = self.cells(sample.value, sample.count)[np.searchsorted(sample.value, rows.prediction)]
+        return cell_form.rows_of_cells(str(self), cell, rows)
 
     def class_form(self, predictions: Predictions, reduce: str) -> Form:
         place, _, value = self.class_cells(predictions)

@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.data.sample import Sample
 from calibstat.measures.absolute_sums import AbsoluteSums, are_folded, high_over_signs, largest_bias
 from calibstat.measures.cell_sums import cell_sums
-from calibstat.measures.linear_form import LinearForm, RowForm
+from calibstat.measures.linear_form import LinearForm, RowForm, Rows, noise_of_rows
 from calibstat.measures.noise import Noise, RowNoise
 from calibstat.measures.score_bound import Score
 
@@ -75,7 +75,7 @@ def highest_of_cells(noise: Noise, score: Score) -> float:
     """
     assert isinstance(noise, RowNoise)
     variance = noise.variances()  # a larger one, as of a calibrated model, would take more of the estimate for bias
-    folded = are_folded(variance, noise.second)
+    folded = are_folded(variance / noise.largest_square, noise.second / noise.largest_square)
     _, along, third = noise.moments(np.sign(noise.first))
     sums = AbsoluteSums(noise.first, np.where(folded, variance, noise.second), folded)
     return sums.high(score, float(score.rate(max(along, 0.0), third)))
@@ -96,22 +96,28 @@ class CellRowForm(RowForm):
         return max(largest_bias(np.abs(self.theta), spread) - float(directional.mean()), 0.0)
 
 
-def rows_of_cells(title: str, cell: np.ndarray, y: np.ndarray, p: np.ndarray) -> CellRowForm:
+def rows_of_cells(title: str, cell: np.ndarray, rows: Rows) -> CellRowForm:
     """Return the form row by row: each row adds its residual in its cell."""
-    need_rows_in_cells(title, p.size, np.unique(cell).size)
-    theta = np.bincount(cell, y - p) / p.size
-    model = np.where(np.bincount(cell) < FEW_ROWS, np.bincount(cell, p * (1 - p)), 0.0)
+    p, residual = rows.prediction, rows.outcome - rows.prediction
+    weight = np.ones(p.size) if rows.weight is None else rows.weight
+    square = np.bincount(cell, weight**2)
+    effective = np.divide(np.bincount(cell, weight) ** 2, square, out=np.zeros_like(square), where=square > 0)
+    need_rows_in_cells(title, int(weight.sum()), np.unique(cell).size)
+    noise = noise_of_rows(cell, residual, rows.weight, square.size)
+    theta = noise.first / noise.n
+    model = np.where(effective < FEW_ROWS, np.bincount(cell, weight**2 * p * (1 - p)), 0.0)
     return CellRowForm(
         estimate=float(_absolute_sum(theta)),
         theta=theta,
         norm=_absolute_sum,
         witness=lambda theta: np.sign(theta.round(12)),
         step=1.0,
-        noise=RowNoise.of_rows(cell, y - p, theta.size),
+        noise=noise,
         highest=highest_of_cells,
         cell=cell,
-        residual=y - p,
+        residual=residual,
         prediction=p,
+        weight=rows.weight,
         model=model,
     )
 

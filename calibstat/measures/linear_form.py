@@ -15,13 +15,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from calibstat.data.sample import Sample
 from calibstat.measures.noise import ClusterNoise, Noise, RowNoise
 from calibstat.measures.score_bound import Score
+from calibstat.measures.weight_noise import WeightNoise
 
 Norm = Callable[[np.ndarray], Any]  # of sums over the last axis
 Witness = Callable[[np.ndarray], np.ndarray | None]  # of sums, the weights of the largest one
@@ -29,6 +30,19 @@ Highest = Callable[[Noise, Score], float]  # the largest bound of a sum for any 
 Losses = Callable[[], np.ndarray]  # that rows may have, shape (n, K)
 Order = np.ndarray | slice  # in which rows are put before they are summed
 WIDE_STEP = 3.0  # without an exact test a smaller step takes the bias of a calibrated model for an error
+
+
+class Rows(NamedTuple):
+    """Outcomes 0 and 1 and predictions of rows, and their weights if they have any, each of shape (n,)."""
+
+    outcome: np.ndarray
+    prediction: np.ndarray
+    weight: np.ndarray | None = None
+
+    def taken(self, order: Order) -> Rows:
+        """Return the rows in this order."""
+        weight = None if self.weight is None else self.weight[order]
+        return Rows(self.outcome[order], self.prediction[order], weight)
 
 
 class Form(ABC):
@@ -171,30 +185,36 @@ class OtherForm(Form):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowForm(LinearForm):
-    """A linear form row by row, for clusters and for models on the same rows: row i adds residual[i] at cell[i].
+    """A linear form row by row, for weights, clusters and models on the same rows.
 
-    `unit` numbers the cluster of each row from 0; None if each row is a cluster by itself. `prediction` holds that of
-    each row.
+    Row i adds residual[i], times its weight if rows have weights, at cell[i]. `unit` numbers the cluster of each row
+    from 0; None if each row is a cluster by itself. `prediction` holds that of each row.
     """
 
     cell: np.ndarray
     residual: np.ndarray
     prediction: np.ndarray
     unit: np.ndarray | None = None
+    weight: np.ndarray | None = None
 
     @property
-    def n(self) -> int:
+    def n_rows(self) -> int:
         """Number of rows."""
         return len(self.cell)
 
     @property
-    def n_units(self) -> int:
-        """Number of clusters, or of rows."""
-        return self.n if self.unit is None else int(self.unit.max()) + 1
+    def n(self) -> float:
+        """Number of rows, or the sum of their weights."""
+        return self.n_rows if self.weight is None else float(self.weight.sum())
+
+    @property
+    def added(self) -> np.ndarray:
+        """What each row adds at its cell."""
+        return self.residual if self.weight is None else self.residual * self.weight
 
     def in_units(self, unit: np.ndarray) -> Self:
         """Return the form with its rows in clusters."""
-        noise = ClusterNoise(self.cell, self.residual, unit, self.theta.size)
+        noise = ClusterNoise(self.cell, self.added, unit, self.theta.size, self.weight)
         return replace(self, unit=unit, noise=noise, step=max(self.step, WIDE_STEP))
 
 
@@ -229,21 +249,30 @@ def of_seminorm(
     )
 
 
-def rows_of_seminorm(form: LinearForm, y: np.ndarray, p: np.ndarray, value: np.ndarray) -> RowForm:
+def noise_of_rows(cell: np.ndarray, residual: np.ndarray, weight: np.ndarray | None, cells: int) -> RowNoise:
+    """Return the noise of independent rows, each with its residual in a cell."""
+    if weight is None:
+        return RowNoise.of_rows(cell, residual, cells)
+    return WeightNoise.of_weights(cell, residual, weight, cells)
+
+
+def rows_of_seminorm(form: LinearForm, rows: Rows, value: np.ndarray) -> RowForm:
     """Return the form row by row: each row adds its residual at its prediction, one of `value`."""
-    cell, residual = np.searchsorted(value, p), y - p
-    theta = np.bincount(cell, residual) / cell.size
+    cell, residual, weight = np.searchsorted(value, rows.prediction), rows.outcome - rows.prediction, rows.weight
+    noise = form.noise if weight is None else noise_of_rows(cell, residual, weight, value.size)
+    theta = np.bincount(cell, residual) / cell.size if weight is None else noise.first / noise.n
     return RowForm(
         estimate=float(form.norm(theta)),
         theta=theta,
         norm=form.norm,
         witness=form.witness,
         step=form.step,
-        noise=form.noise,
+        noise=noise,
         highest=form.highest,
         cell=cell,
         residual=residual,
-        prediction=p,
+        prediction=rows.prediction,
+        weight=weight,
     )
 
 

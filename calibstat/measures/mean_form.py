@@ -10,8 +10,8 @@ import numpy as np
 
 from calibstat.data.clipping import advice
 from calibstat.data.sample import Sample
-from calibstat.measures.linear_form import Form, Losses, Order, RowForm
-from calibstat.measures.noise import RowNoise, moments_of_sums, score_of_clusters
+from calibstat.measures.linear_form import Form, Losses, Order, RowForm, noise_of_rows
+from calibstat.measures.noise import moments_of_sums, score_of_units
 from calibstat.measures.score_bound import Score
 
 
@@ -20,7 +20,7 @@ class MeanForm(Form):
     """A mean of losses, with the variance and the third moment of their sum.
 
     `least` and `most` are the smallest and the largest loss that a row may have, and `size` the numbers of rows of
-    clusters; None if rows are independent.
+    clusters, or the weights of rows or clusters; None if rows are independent and have no weights.
     """
 
     is_mean: ClassVar[bool] = True
@@ -45,10 +45,11 @@ class MeanForm(Form):
     def _reach(self, largest: float, third: float, tail: float) -> float:
         from scipy.special import stdtrit
 
-        if self.n < 2:
-            raise ValueError(f"expected at least 2 rows for an interval of {self.title}, found {self.n:g}")
         size = self.size
-        score = Score(float(stdtrit(self.n - 1, 1 - tail))) if size is None else score_of_clusters(size, tail)
+        rows = self.n if size is None else size.size
+        if rows < 2:
+            raise ValueError(f"expected at least 2 rows for an interval of {self.title}, found {rows:g}")
+        score = Score(float(stdtrit(self.n - 1, 1 - tail))) if size is None else score_of_units(size, tail)
         return float(score.times(largest).reach(self.variance, third)) / self.n
 
 
@@ -68,24 +69,12 @@ class RowMeanForm(RowForm):
     @property
     def mean(self) -> MeanForm:
         """The mean with its moments."""
-        loss = self.residual
-        if self.unit is None:
+        loss, weight, unit = self.residual, self.weight, self.unit
+        if unit is None and weight is None:
             return of_vector_losses(self.title, loss, self.possible, self.bounds)
-        size = np.bincount(self.unit).astype(np.float64)
-        by_cluster, centred = (np.bincount(self.unit, part) for part in (loss, loss - loss.mean()))
-        total, variance, third = moments_of_sums(by_cluster, centred)
-        least, most = range_of_losses(self.possible, self.bounds)
-        return MeanForm(
-            is_bounded=self.is_bounded,
-            estimate=total / self.n,
-            variance=variance,
-            third=third,
-            n=self.n,
-            least=least,
-            most=most,
-            title=self.title,
-            size=size,
-        )
+        unit = np.arange(loss.size) if unit is None else unit
+        weight = np.ones(loss.size) if weight is None else weight
+        return of_units(self.title, loss, weight, unit, range_of_losses(self.possible, self.bounds), self.is_bounded)
 
     def high(self, tail: float) -> float:
         return self.mean.high(tail)
@@ -114,6 +103,35 @@ def of_vector_losses(title: str, loss: np.ndarray, possible: Losses, bounds: tup
     deviation = loss - mean
     squares, cubes = float((deviation**2).sum()), float((deviation**3).sum())
     return _of_moments(title, mean, squares, cubes, loss.size, possible, bounds)
+
+
+def of_units(
+    title: str, loss: np.ndarray, weight: np.ndarray, unit: np.ndarray, ends: tuple[float, float], is_bounded: bool
+) -> MeanForm:
+    """Return the form of a mean of losses of rows with weights in clusters `unit`, with the least and largest loss."""
+    n = float(weight.sum())
+    deviation = loss - (loss @ weight) / n
+    by_cluster, centred = (np.bincount(unit, part * weight) for part in (loss, deviation))
+    total, variance, third = moments_of_sums(by_cluster, centred)
+    return MeanForm(
+        is_bounded=is_bounded,
+        estimate=total / n,
+        variance=variance,
+        third=third,
+        n=n,
+        least=ends[0],
+        most=ends[1],
+        title=title,
+        size=np.bincount(unit, weight),
+    )
+
+
+def interval_of_weighted_mean(outcome: np.ndarray, weight: np.ndarray, tail: float) -> tuple[float, float]:
+    """Return the score interval of a weighted share of outcome 1, each end of which misses with probability `tail`."""
+    if outcome.size < 2:
+        return 0.0, 1.0
+    form = of_units("share", outcome, weight, np.arange(outcome.size), (0.0, 1.0), True)
+    return form.low(lambda: outcome, tail), form.high(tail)
 
 
 def _of_moments(
@@ -159,22 +177,26 @@ def rows_of_losses(
     bounds: tuple[float, float],
     prob: np.ndarray,
     order: Order,
+    weight: np.ndarray | None = None,
 ) -> RowMeanForm:
     """Return the form row by row: each row adds its loss to one sum. `prob`, the predictions, is for messages."""
     need_finite(title, loss, prob)
-    loss, cell = loss[order], np.zeros(loss.size, np.int64)
-    mean = np.bincount(cell, loss) / loss.size
+    loss, weight = loss[order], None if weight is None else weight[order]
+    cell = np.zeros(loss.size, np.int64)
+    noise = noise_of_rows(cell, loss, weight, 1)
+    mean = noise.first / noise.n
     return RowMeanForm(
         estimate=float(mean[0]),
         theta=mean,
         norm=lambda theta: theta[..., 0],
         witness=lambda theta: np.ones(1),
         step=1.0,
-        noise=RowNoise.of_rows(cell, loss, 1),
+        noise=noise,
         highest=lambda noise, score: np.nan,  # not used: `mean` has the ends
         cell=cell,
         residual=loss,
         prediction=prob[order],
+        weight=weight,
         possible=possible,
         bounds=bounds,
         is_bounded=bool(np.isfinite(bounds).all()),

@@ -14,7 +14,7 @@ from calibstat.data.sample import Sample
 from calibstat.measures import mean_form
 from calibstat.measures.base import MulticlassMeasure
 from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.linear_form import Form, Order, RowForm
+from calibstat.measures.linear_form import Form, Order, RowForm, Rows
 from calibstat.measures.population_value import BinaryPopulation, VectorPopulation
 
 
@@ -80,11 +80,12 @@ class MeanLoss(Statistic):
             str(self), self.estimate(sample), self.possible(sample.value), sample, self.loss_bounds
         )
 
-    def row_form(self, y: np.ndarray, p: np.ndarray, sample: Sample, order: Order) -> RowForm:
+    def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
+        y, p, weight = rows
         negative, positive = self.loss(p)
         possible = partial(self.possible, p[order])
         return mean_form.rows_of_losses(
-            str(self), np.where(y == 1, positive, negative), possible, self.loss_bounds, p, order
+            str(self), np.where(y == 1, positive, negative), possible, self.loss_bounds, p, order, weight
         )
 
     def possible(self, value: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -88,6 +89,11 @@ class RowNoise(Noise):
     third: np.ndarray
     n: float
 
+    @property
+    def largest_square(self) -> Any:
+        """The square of the most that one row may add in each cell."""
+        return 1.0
+
     @classmethod
     def of_sample(cls, sample: Sample, cell: np.ndarray | None = None) -> RowNoise:
         """Return the noise of a summary, over its distinct predictions or these cells of them."""
@@ -150,16 +156,20 @@ class RowNoise(Noise):
 
 @dataclass(frozen=True, eq=False)
 class ClusterNoise(Noise):
-    """Of clusters: `unit` numbers the cluster of each row, which has its residual in a cell."""
+    """Of clusters: `unit` numbers the cluster of each row, which has its residual in a cell.
+
+    Rows may have a weight, which their residual has been multiplied by.
+    """
 
     cell: np.ndarray
     residual: np.ndarray
     unit: np.ndarray
     cells: int
+    weight: np.ndarray | None = None
 
-    @property
+    @cached_property
     def n(self) -> float:  # type: ignore[override]
-        return float(self.cell.size)
+        return float(self.size.sum())
 
     @cached_property
     def first(self) -> np.ndarray:  # type: ignore[override]
@@ -167,11 +177,11 @@ class ClusterNoise(Noise):
 
     @cached_property
     def size(self) -> np.ndarray:
-        """The number of rows of each cluster."""
-        return np.bincount(self.unit).astype(np.float64)
+        """The number of rows of each cluster, or the sum of their weights."""
+        return np.bincount(self.unit, self.weight).astype(np.float64)
 
     def score(self, tail: float) -> Score:
-        return score_of_clusters(self.size, tail)
+        return score_of_units(self.size, tail)
 
     def centred(self, total: np.ndarray) -> np.ndarray:
         """Return sums of clusters, along the last axis, less what their numbers of rows let expect."""
@@ -274,15 +284,18 @@ def moments_of_sums(total: np.ndarray, centred: np.ndarray) -> tuple[float, floa
     return float(total.sum()), factor * float((centred**2).sum()), float((centred**3).sum())
 
 
-def score_of_clusters(size: np.ndarray, tail: float) -> Score:
-    """Return the bound for clusters of these numbers of rows, whose rows may all have an event together.
+def score_of_units(size: np.ndarray, tail: float) -> Score:
+    """Return the bound for clusters of these numbers of rows, or rows of these weights, that may have one event each.
 
-    Clusters of `size` hide the most rows, each cluster with a chance q of its own, that have no event with probability
-    exp(-k): the sum of q * size, subject to prod(1 - q) = exp(-k), is largest where size * (1 - q) is one number.
+    Units of `size` hide the most, each with a chance q of its own, that have no event with probability exp(-k): the sum
+    of q * size, subject to prod(1 - q) = exp(-k), is largest where size * (1 - q) is one number. The degrees of freedom
+    of Student's quantile are those of a sum of squares of such sizes (Satterthwaite 1946).
     """
     from scipy.special import stdtrit
 
-    z = float(stdtrit(size.size - 1, 1 - tail))
+    square = (size / size.max()) ** 2
+    freedom = max(square.sum() ** 2 / (square @ square) - 1, 1.0)
+    z = float(stdtrit(freedom, 1 - tail))
     k = events_at(z)
     largest_first = -np.sort(-size)
     logs = np.cumsum(np.log(largest_first))
@@ -298,8 +311,9 @@ def _prefixes(residual: np.ndarray, unit: np.ndarray, size: np.ndarray) -> np.nd
 
     Of a sum S over n rows, a cluster of m rows is expected to hold m S / n.
     """
-    n = residual.size
-    found = np.zeros((3, n + 1))
+    rows = residual.size
+    n = size.sum()
+    found = np.zeros((3, rows + 1))
     cluster = np.zeros(size.size)
     total = 0.0
     x2 = 0.0  # sums over clusters of products of their residuals x and their rows m
@@ -312,7 +326,7 @@ def _prefixes(residual: np.ndarray, unit: np.ndarray, size: np.ndarray) -> np.nd
     for c in range(size.size):
         m2 += size[c] ** 2
         m3 += size[c] ** 3
-    for i in range(n):
+    for i in range(rows):
         r = residual[i]
         m = size[unit[i]]
         before = cluster[unit[i]]

@@ -28,8 +28,10 @@ def diagram_axes(ax: Axes | None, found: Sequence[Reliability], deviation: bool)
     ax = grid_of_axes(1, 1, SIDE, SIDE)[0, 0] if ax is None else ax
     strip = strip_below(ax) if new else strip_within(ax)
     strip.set_ylabel(rows_or_weight(found[0]) if new else "")
-    numbers = {one.n for one in found}
-    rows = f", n = {numbers.pop():,.10g}" if len(numbers) == 1 else ""
+    numbers = {(one.n, one.effective_n) for one in found}
+    n, effective = numbers.pop() if len(numbers) == 1 else (None, None)
+    rows = "" if n is None else f", n = {n:,.10g}"
+    rows += "" if effective is None else f" ({effective:,.0f} effective)"
     (strip if new else ax).set_xlabel(f"Predicted probability{rows}")
     ax.set_ylabel(vertical_label(deviation))
     set_limits(ax, found, deviation, within=not new)
@@ -88,6 +90,8 @@ def vertical_label(deviation: bool) -> str:
 
 def rows_or_weight(found: Reliability) -> str:
     """What the strip shows."""
+    if found.effective_n is not None:
+        return "Effective rows"
     return "Rows" if isinstance(found.n, int) else "Weight"
 
 

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.weighted_sample import WeightedSample
 from calibstat.measures.cell_sums import cell_sums
 from calibstat.resampling.binary_labels import cost_of_labels, labels_of_sample, threshold
 from calibstat.resampling.binary_pairs import BLOCK, few_ties, pairs_of_sample
@@ -16,6 +17,7 @@ from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pai
 from calibstat.resampling.sources import CellSums, OfSample
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, stream, word
 from calibstat.resampling.threads import chunks, in_threads
+from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 
 OUTCOME_BIT = np.uint64(62)  # bit of the outcome in a packed row, above the prediction in multiples of 2**-50
 VALUE_BITS = np.uint64(2**62 - 1)
@@ -43,18 +45,27 @@ def sums_of_cells(source: CellSums, scheme: OfRows, statistic: OfSums, draws: Dr
 def _table(source: CellSums, scheme: OfRows, draws: Draws, stage: int) -> Sums:
     """Return the sums of all resamples, by the cheapest method."""
     sample = source.sample
+    if isinstance(sample, WeightedSample):
+        return _of_each(source, scheme, draws, stage)
     cost = pmf_cost(source.cell, sample.value, sample.count) if isinstance(scheme, Labels) else np.inf
     if cost <= LARGEST_PMF * draws.planned * cost_of_labels(sample.count):
         assert isinstance(scheme, Labels)
         return _from_distributions(source, scheme, draws, stage, draws.n_jobs if cost > WORTH_A_THREAD else 1)
     if not isinstance(scheme, Labels) and few_ties(sample):
         return _by_row(source, scheme, draws, stage)
+    return _of_each(source, scheme, draws, stage)
+
+
+def _of_each(source: CellSums, scheme: OfRows, draws: Draws, stage: int) -> Sums:
+    """Return the sums of all resamples, drawn one at a time."""
     sums = _one_at_a_time(source, scheme, partial(cell_sums, source.cell), draws, stage)
     return sums[:, 0], sums[:, 1], sums[:, 2]
 
 
 def _one_at_a_time(source: CellSums, scheme: OfRows, statistic: OfSample, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(value, count, positives)`` of every resample of the sample."""
+    if isinstance(source.sample, WeightedSample):
+        return resamples_of_weighted_rows(source.sample, scheme, statistic, draws, stage)
     if isinstance(scheme, Labels):
         return labels_of_sample(source.sample, scheme, statistic, draws, stage)
     return pairs_of_sample(source.sample, scheme, statistic, draws, stage)

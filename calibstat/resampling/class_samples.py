@@ -28,6 +28,7 @@ def samples_of_classes(
     Classes are done one after the other, so that one is sorted at a time; threads share the classes.
     """
     predictions = source.predictions
+    weight = np.ones(predictions.n) if source.weight is None else source.weight
 
     def replicates(first: int, last: int) -> np.ndarray:
         rows = None
@@ -41,13 +42,14 @@ def samples_of_classes(
         def classes(low: int, high: int) -> None:
             for k in range(low, high):
                 value, count, cell = predictions.distinct(k)
+                count = count if source.weight is None else np.bincount(cell, weight)
                 of_class = statistic(value, count)
                 count_r, positives = count.copy(), np.empty_like(count)
                 for r in range(last - first):
                     if rows is None:
-                        _positives(labels[r], cell, k, positives)
+                        _positives(labels[r], cell, weight, k, positives)
                     else:
-                        _counts(rows[r], labels[r], cell, k, count_r, positives)
+                        _counts(rows[r], labels[r], cell, weight, k, count_r, positives)
                     found[r, k] = of_class(value, count_r, positives)
 
         in_threads(classes, chunks(predictions.n_classes, draws.n_jobs), draws.n_jobs)
@@ -60,11 +62,11 @@ def samples_of_classes(
 
 
 @jit
-def _positives(label: np.ndarray, cell: np.ndarray, k: int, positives: np.ndarray) -> None:
-    """Count the rows of class k at each distinct prediction."""
+def _positives(label: np.ndarray, cell: np.ndarray, weight: np.ndarray, k: int, positives: np.ndarray) -> None:
+    """Add up the weights of the rows of class k at each distinct prediction."""
     positives[:] = 0.0
     for i in range(label.size):
-        positives[cell[i]] += np.float64(label[i] == k)
+        positives[cell[i]] += weight[i] * (label[i] == k)
 
 
 @jit
@@ -72,14 +74,15 @@ def _counts(
     rows: np.ndarray,
     label: np.ndarray,
     cell: np.ndarray,
+    weight: np.ndarray,
     k: int,
     count: np.ndarray,
     positives: np.ndarray,
 ) -> None:
-    """Count the drawn rows, and those of class k among them, at each distinct prediction."""
+    """Add up the weights of the drawn rows, and of those of class k among them, at each distinct prediction."""
     count[:] = 0.0
     positives[:] = 0.0
     for i in range(rows.size):
         j = cell[rows[i]]
-        count[j] += 1.0
-        positives[j] += np.float64(label[i] == k)
+        count[j] += weight[rows[i]]
+        positives[j] += weight[rows[i]] * (label[i] == k)

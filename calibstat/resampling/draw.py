@@ -9,6 +9,7 @@ import numpy as np
 
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.data.weighted_sample import WeightedSample
 from calibstat.resampling.binary_cells import sums_of_cells
 from calibstat.resampling.binary_labels import labels_of_sample
 from calibstat.resampling.binary_pairs import pairs_of_sample
@@ -41,12 +42,16 @@ from calibstat.resampling.sources import (
     VectorSums,
 )
 from calibstat.resampling.vector_sums import labels_of_vectors, pairs_of_vectors
+from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 
 Driver = Callable[[Any, Any, Callable[..., Any], Draws, int], np.ndarray]
 DRIVERS: dict[tuple[type, type], Driver] = {
     (Sample, Labels): labels_of_sample,
     (Sample, Pairs): pairs_of_sample,
     (Sample, Consistency): pairs_of_sample,
+    (WeightedSample, Labels): resamples_of_weighted_rows,
+    (WeightedSample, Pairs): resamples_of_weighted_rows,
+    (WeightedSample, Consistency): resamples_of_weighted_rows,
     (CellSums, Labels): sums_of_cells,
     (CellSums, Pairs): sums_of_cells,
     (CellSums, Consistency): sums_of_cells,
@@ -73,7 +78,7 @@ def draw(source: Source, scheme: Scheme, statistic: Callable[..., Any], draws: D
 
     The arguments of the statistic depend on the source. Its arrays are overwritten by later resamples:
 
-    * `Sample`: ``statistic(value, count, positives)`` of each resample.
+    * `Sample` or `WeightedSample`: ``statistic(value, count, positives)`` of each resample.
     * `CellSums`: ``statistic(count, residual, value)``, sums of rows, residuals / n and predictions / n in cells, along
       the last axis. An axis of resamples may precede it, of length 1 for arrays that all resamples share.
     * `Predictions`: with `Labels` ``statistic(labels)``, shape (B, n), of B resamples at a time; else

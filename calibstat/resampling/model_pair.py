@@ -23,13 +23,14 @@ def permuted_models(
     """Return ``statistic(count, positives)`` of the first model minus that of the second, in every resample."""
     unit = np.arange(source.cell.shape[0]) if scheme.unit is None else scheme.unit
     units = int(unit.max()) + 1
+    weight = np.ones(unit.size) if source.weight is None else source.weight
 
     def replicates(first: int, last: int) -> np.ndarray:
         count, positives = np.empty((2, source.size)), np.empty((2, source.size))
         found, swap = np.empty(last - first), np.empty(units, np.int64)
         for i, replicate in enumerate(range(first, last)):
             state = np.uint64(stream(draws.key, stage, replicate))
-            _swap(state, unit, source.cell, source.label, swap, count, positives)
+            _swap(state, unit, source.cell, source.label, weight, swap, count, positives)
             found[i] = statistic(count[0], positives[0]) - statistic(count[1], positives[1])
         return found
 
@@ -45,6 +46,7 @@ def _swap(
     unit: np.ndarray,
     cell: np.ndarray,
     label: np.ndarray,
+    weight: np.ndarray,
     swap: np.ndarray,
     count: np.ndarray,
     positives: np.ndarray,
@@ -58,5 +60,5 @@ def _swap(
         s = swap[unit[i]]
         for m in range(2):
             j = cell[i, m]
-            count[m ^ s, j] += 1.0
-            positives[m ^ s, j] += label[i, m]
+            count[m ^ s, j] += weight[i]
+            positives[m ^ s, j] += weight[i] * label[i, m]

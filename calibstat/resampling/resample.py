@@ -31,15 +31,22 @@ def resample(
 
 
 def resampler(
-    measure: Statistic | MulticlassMeasure, data: Sample | Predictions, scheme: OfRows, stage: int
+    measure: Statistic | MulticlassMeasure,
+    data: Sample | Predictions,
+    scheme: OfRows,
+    stage: int,
+    weight: np.ndarray | None = None,
 ) -> Resampler:
-    """Return what draws resamples of a measure, again and again; what all of them share is computed once."""
-    source, statistic = _source(measure, data, scheme)
+    """Return what draws resamples of a measure, again and again; what all of them share is computed once.
+
+    `weight` is that of the rows of `Predictions`, for the measure of each class.
+    """
+    source, statistic = _source(measure, data, scheme, weight)
     return lambda draws: draw(source, scheme, statistic, draws, stage)
 
 
 def _source(
-    measure: Statistic | MulticlassMeasure, data: Sample | Predictions, scheme: OfRows
+    measure: Statistic | MulticlassMeasure, data: Sample | Predictions, scheme: OfRows, weight: np.ndarray | None
 ) -> tuple[Source, Callable[..., Any]]:
     """Return what to draw from, and the statistic of what is drawn."""
     if isinstance(measure, MulticlassMeasure):
@@ -47,7 +54,7 @@ def _source(
         return _of_vectors(measure, data, scheme)
     if isinstance(data, Sample):
         return _of_sample(measure, data, scheme)
-    return _of_classes(measure, data, scheme)
+    return _of_classes(measure, data, scheme, weight)
 
 
 def _of_sample(measure: Statistic, sample: Sample, scheme: OfRows) -> tuple[Source, Callable[..., Any]]:
@@ -90,9 +97,11 @@ def _of_vectors(
     return source, _of_observed(of_residual, predictions.n, value)
 
 
-def _of_classes(measure: Statistic, predictions: Predictions, scheme: OfRows) -> tuple[Source, Callable[..., Any]]:
+def _of_classes(
+    measure: Statistic, predictions: Predictions, scheme: OfRows, weight: np.ndarray | None
+) -> tuple[Source, Callable[..., Any]]:
     """Return the source and the statistic of a binary measure of each class."""
-    if isinstance(measure, Binned) and isinstance(scheme, Labels):
+    if isinstance(measure, Binned) and isinstance(scheme, Labels) and weight is None:
         place, count, value = measure.class_cells(predictions)
         source = VectorSums(predictions, place, value.shape[1], value.size)
         return source, _of_observed(measure.of_residual(count, value), predictions.n, value)
@@ -100,7 +109,7 @@ def _of_classes(measure: Statistic, predictions: Predictions, scheme: OfRows) ->
     def of_class(value: np.ndarray, count: np.ndarray) -> Callable[..., float]:
         return measure.held(value, count).evaluate
 
-    return ClassSamples(predictions), of_class
+    return ClassSamples(predictions, weight), of_class
 
 
 def _of_observed(

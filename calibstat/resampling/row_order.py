@@ -12,12 +12,18 @@ from calibstat.data.predictions import Predictions
 
 
 def canonical_order(
-    columns: Iterable[np.ndarray], unit: np.ndarray | None = None
+    columns: Iterable[np.ndarray], unit: np.ndarray | None = None, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the order of rows by the first column, ties by the second and so on, and the units in this order.
 
     `unit` numbers the cluster of each row from 0. Clusters are renumbered by the contents of their rows, not by name.
+    Rows of weight 0 are left out, and clusters of such rows alone.
     """
+    if weight is not None:
+        kept = np.flatnonzero(weight > 0)
+        unit = None if unit is None else np.unique(unit[kept], return_inverse=True)[1]
+        order, unit = canonical_order((column[kept] for column in chain(columns, [weight])), unit)
+        return kept[order], unit
     order, first = _sorted(columns)
     if unit is None:
         return order, None

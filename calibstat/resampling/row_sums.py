@@ -24,12 +24,16 @@ def sums_of_units(
 ) -> np.ndarray:
     """Return ``statistic(sums, rows)`` of all resamples, some at a time.
 
-    Rows, or clusters, are drawn with replacement, as many as there are. `rows` is the number of drawn rows, and `sums`
-    adds up residual[i, m] at cell[i, m], with the same draw for all models m.
+    Rows, or clusters, are drawn with replacement, as many as there are. `rows` is the number of drawn rows, or the sum
+    of their weights, and `sums` adds up residual[i, m] at cell[i, m], with the same draw for all models m.
     """
     unit = scheme.unit if isinstance(scheme, Clusters) else np.arange(source.n_rows)
-    units, size = int(unit.max()) + 1, source.n_cells
+    units, cells = int(unit.max()) + 1, source.n_cells
+    size = cells if source.weight is None else cells + 1  # weights are one more sum
     cell, residual = (part.reshape(source.n_rows, -1) for part in (source.cell, source.residual))
+    if source.weight is not None:
+        cell = np.column_stack((cell, np.full(source.n_rows, cells)))
+        residual = np.column_stack((residual, source.weight))
     order = np.lexsort(cell.T)  # rows that share the cells of every model are added up together
     cell, residual = cell[order].T, np.ascontiguousarray(residual[order].T)
     first_of_run = np.append(True, np.any(cell[:, 1:] != cell[:, :-1], axis=0))
@@ -40,7 +44,7 @@ def sums_of_units(
         sums, rows = np.zeros((last - first, size)), np.zeros(last - first)
         times = np.empty(units, np.int32)
         _shared_sums(draws.key, stage, first, unit[order], start, cell, residual, times, sums, rows)
-        return statistic(sums, rows)
+        return statistic(sums, rows) if size == cells else statistic(sums[:, :cells], sums[:, cells])
 
     pieces = small_chunks(draws.n, draws.n_jobs, 8 * size)
     return np.concatenate(in_threads(replicates, pieces, draws.n_jobs))
@@ -64,11 +68,12 @@ def weighted_counts(units: int, weight: np.ndarray, draws: Draws, stage: int) ->
 def sums_of_signs(source: RowSums, scheme: Signs, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(theta)`` of every resample, theta the signed residuals / n summed in cells."""
     cell, size, units = source.cell.ravel(), source.n_cells, int(scheme.unit.max()) + 1
+    n = source.n_rows if source.weight is None else float(source.weight.sum())
     residual = source.residual.T  # of any number of models, times the sign of each row
 
     def replicate(r: int) -> np.ndarray:
         sign = 2.0 * signs(draws.key, stage, r, units) - 1
-        return statistic(np.bincount(cell, (residual * sign[scheme.unit]).T.ravel(), size) / source.n_rows)
+        return statistic(np.bincount(cell, (residual * sign[scheme.unit]).T.ravel(), size) / n)
 
     return one_by_one(replicate, draws.n, draws.n_jobs)
 
@@ -77,7 +82,7 @@ def sums_of_signs(source: RowSums, scheme: Signs, statistic: OfLabels, draws: Dr
 
 
 @jit
-def _draw_units(state: np.uint64, times: np.ndarray) -> None:
+def draw_units(state: np.uint64, times: np.ndarray) -> None:
     """Count how often each unit is drawn, two from each word: the upper half of 32 bits times the number of units.
 
     Probabilities are right to 2**-32; 64 bits for each draw would take twice as long.
@@ -110,7 +115,7 @@ def _shared_sums(
     n = unit.size
     often = np.empty(n)
     for r in range(rows.size):
-        _draw_units(np.uint64(stream(key, stage, first + r)), times)
+        draw_units(np.uint64(stream(key, stage, first + r)), times)
         drawn = 0
         for i in range(n):
             t = times[unit[i]]
@@ -138,7 +143,7 @@ def _add_counts(
 ) -> None:
     """Add the weight of each resample times how often it draws each unit."""
     for r in range(weight.shape[0]):
-        _draw_units(np.uint64(stream(key, stage, first + r)), times)
+        draw_units(np.uint64(stream(key, stage, first + r)), times)
         for i in range(times.size):
             for m in range(weight.shape[1]):
                 total[i, m] += weight[r, m] * times[i]

@@ -45,18 +45,23 @@ class VectorSums:
 
 @dataclass(frozen=True)
 class ClassSamples:
-    """The binary samples of all classes, which share rows and draws."""
+    """The binary samples of all classes, which share rows and draws; rows may have a weight."""
 
     predictions: Predictions
+    weight: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class RowSums:
-    """Sums over cells of `residual`, which each row adds at `cell`: shape (n, M) for M models, or (n,)."""
+    """Sums over cells of `residual`, which each row adds at `cell`: shape (n, M) for M models, or (n,).
+
+    Rows count 1 each, or their `weight`, shape (n,), which their residuals have been multiplied by.
+    """
 
     cell: np.ndarray
     residual: np.ndarray
     size: int | None = None
+    weight: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -71,11 +76,15 @@ class RowSums:
 
 @dataclass(frozen=True)
 class RowLabels:
-    """Sums over cells of the residuals of rows whose labels are drawn: row i has this prediction and adds at `cell`."""
+    """Sums over cells of the residuals of rows whose labels are drawn: row i has this prediction and adds at `cell`.
+
+    Rows may have a weight.
+    """
 
     cell: np.ndarray
     prediction: np.ndarray
     size: int
+    weight: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -94,11 +103,15 @@ class GroupSums:
 
 @dataclass(frozen=True)
 class ModelPair:
-    """Cells and outcomes of two models on the same rows, each of shape (n, 2), over `size` cells."""
+    """Cells and outcomes of two models on the same rows, each of shape (n, 2), over `size` cells.
+
+    Rows may have a weight.
+    """
 
     cell: np.ndarray
     label: np.ndarray
     size: int
+    weight: np.ndarray | None = None
 
 
 Value = float | np.ndarray | tuple[np.ndarray, ...]  # of a statistic, on one resample

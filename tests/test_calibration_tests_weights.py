@@ -1,0 +1,134 @@
+"""Tests of rows with weights: labels drawn with the weights held fixed, exact; what is no weight."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import calibstat as cs
+
+RANDOM = np.random.default_rng(3)
+P = RANDOM.random(300)
+Y = (RANDOM.random(300) < P).astype(int)
+W = RANDOM.lognormal(0, 1, 300)
+ERRORS = ("ece", "ks", "kuiper", "kernel_ce", "smooth_ce")
+
+
+def asked(y=Y, p=P, w=W, **options):
+    return cs.calibration_test(y, p, **{"measure": "ece", "sample_weight": w, "rng": 1, **options})
+
+
+def test_two_rows_by_hand():
+    """Predictions of 1/2, weights 3 and 1, one bin: |sum of w (y - 1/2)| is 2 if both outcomes agree, else 1.
+
+    Two of four equally likely pairs agree, so p is 1/2 if they do and 1 if they do not.
+    """
+    for y, p in (([1, 1], 0.5), ([0, 0], 0.5), ([1, 0], 1.0)):
+        found = asked(np.array(y), np.full(2, 0.5), [3, 1], n_bins=1, n_resamples=4999)
+        assert found.pvalue == pytest.approx(p, abs=0.03)
+        assert found.statistic == pytest.approx({0.5: 2, 1.0: 1}[p] / 4)
+
+
+@pytest.mark.parametrize("measure", ["omnibus", *ERRORS])
+def test_only_ratios_matter_and_equal_weights_are_none(measure):
+    one, scaled = asked(measure=measure), asked(w=W * 1e-7, measure=measure)
+    assert scaled.pvalue == one.pvalue
+    assert scaled.statistic == pytest.approx(one.statistic)
+    none = cs.calibration_test(Y, P, measure=measure, rng=1)
+    equal = asked(w=np.full(300, 0.7), measure=measure)
+    assert equal.statistic == pytest.approx(none.statistic)
+    assert equal.pvalue == pytest.approx(none.pvalue, abs=0.1)  # other draws
+    assert equal.effective_n == pytest.approx(300)
+    if measure != "omnibus":
+        assert one.statistic == pytest.approx(cs.estimate(Y, P, measure=measure, sample_weight=W))
+
+
+def test_rows_of_weight_0_are_no_rows():
+    zero = np.arange(300) % 3 == 0
+    w, kept = np.where(zero, 0, W), ~zero
+    unit, other = np.arange(300) // 6, 1 - P
+    for cluster in (None, unit):
+        part = None if cluster is None else cluster[kept]
+        found, expected = asked(w=w, cluster=cluster), asked(Y[kept], P[kept], W[kept], cluster=part)
+        assert (found.pvalue, found.statistic, found.n) == (expected.pvalue, expected.statistic, 200)
+        one = cs.confidence_interval(Y, P, sample_weight=w, cluster=cluster, rng=1)
+        two = cs.confidence_interval(Y[kept], P[kept], sample_weight=W[kept], cluster=part, rng=1)
+        assert (one.low, one.high) == pytest.approx((two.low, two.high))
+        for method in ("bootstrap", "swap"):
+            options = {"method": method, "n_resamples": 99, "rng": 1}
+            one = cs.compare(Y, {"a": P, "b": other}, sample_weight=w, cluster=cluster, **options)
+            two = cs.compare(Y[kept], {"a": P[kept], "b": other[kept]}, sample_weight=W[kept], cluster=part, **options)
+            assert one.difference == pytest.approx(two.difference)
+            assert one.pvalue == two.pvalue
+
+
+def test_the_order_of_rows_does_not_show():
+    order = np.random.default_rng(1).permutation(300)
+    assert asked().pvalue == asked(Y[order], P[order], W[order]).pvalue
+    one, other = (
+        cs.compare(Y[k], {"a": P[k], "b": P[k] ** 2}, sample_weight=W[k], n_resamples=99, rng=1)
+        for k in (np.arange(300), order)
+    )
+    assert (one.low, one.pvalue) == (other.low, other.pvalue)
+
+
+def share_of_rejections(test, replicates=400):
+    """Rows of a calibrated model, a few of them heavy."""
+    found = 0
+    for r in range(replicates):
+        random = np.random.default_rng(r)
+        p = random.random(60)
+        y, w = (random.random(60) < p).astype(int), np.where(np.arange(60) < 4, 20, 1)
+        found += test(y, p, w) <= 0.05
+    return found
+
+
+def test_the_level_is_kept_with_the_planted_fault():
+    """Exact: at most .05, over which 400 data sets are by chance once in 1000 times. Taken for counts they are not."""
+    limit = binom.isf(1e-3, 400, 0.05)
+    assert share_of_rejections(lambda y, p, w: asked(y, p, w, n_resamples=99).pvalue) <= limit
+    counts = share_of_rejections(
+        lambda y, p, w: cs.calibration_test(cs.Sample.from_rows(y, p, w), measure="ece", n_resamples=99, rng=1).pvalue
+    )
+    assert counts > limit
+
+
+def test_what_is_printed():
+    found = asked(measure="omnibus")
+    assert "With their weights 300 rows say as much as" in str(found)
+    assert "given the weights and the predictions" in found.null_hypothesis
+    assert found.effective_n == pytest.approx(W.sum() ** 2 / (W**2).sum())
+    assert found.n == 300
+    whole = asked(w=np.arange(300) % 3 + 1)
+    assert "if they count repeated rows, give a Sample" in whole.note
+    assert "if they count" not in asked(w=np.arange(300) % 2).note
+    repeated = cs.calibration_test(cs.Sample.from_rows(Y, P, np.full(300, 2)), rng=1)
+    assert "weights of 300 rows were taken as 600 repeated rows" in repeated.note
+    added = cs.Sample.from_rows(Y, P, np.full(300, 2)) + cs.Sample.from_rows(Y, P)
+    assert "of 300 rows were taken as 900" in cs.calibration_test(added, rng=1).note
+    assert cs.calibration_test(Y, P, rng=1).note == ""
+    assert cs.calibration_test(cs.Sample.from_counts([0.2], [10], [3]), rng=1).note == ""
+
+
+def test_classes_are_drawn_with_the_weights_of_their_rows():
+    random = np.random.default_rng(5)
+    prob = random.dirichlet(np.ones(3), 200)
+    label = np.array([random.choice(3, p=row) for row in prob])
+    w = random.lognormal(0, 1, 200)
+    found = cs.calibration_test(label, prob, lens="class_wise", measure="ece", sample_weight=w, rng=1)
+    assert found.statistic == pytest.approx(cs.estimate(label, prob, lens="class_wise", sample_weight=w))
+    one = cs.calibration_test(label, prob, lens=cs.lenses.one_class(1), measure="ece", sample_weight=w, rng=1)
+    assert found.pvalue[1] == pytest.approx(one.pvalue, abs=0.1)  # other draws
+    assert found.effective_n == one.effective_n
+    mean = cs.confidence_interval(
+        label, prob, lens="class_wise", reduce="mean", method="percentile", sample_weight=w, rng=1
+    )
+    assert mean.estimate == pytest.approx(found.statistic.mean())
+    for question in (
+        lambda: cs.confidence_interval(label, prob, lens="class_wise", reduce="mean", sample_weight=w),
+        lambda: cs.compare(
+            label, {"a": prob, "b": prob}, lens="class_wise", reduce="mean", measure="ece", sample_weight=w
+        ),
+        lambda: cs.calibration_test(label, prob, lens="canonical", sample_weight=w),
+    ):
+        with pytest.raises(ValueError, match=r"rows with weights|no sample_weight for multiclass data"):
+            question()
