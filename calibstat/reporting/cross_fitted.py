@@ -98,27 +98,32 @@ def cross_fitted(
     p: Any,
     labels: Any,
     recalibrator: Recalibrator | None,
+    found: ConfidenceInterval,
     primary: dict[str, Any],
     score: dict[str, Any],
     settings: dict[str, Any],
     band: Any,
 ) -> CrossFitted:
-    """Recalibrate a model on held-out folds, and measure it before and after."""
+    """Recalibrate a model on held-out folds, and measure it after; `found` is its primary error before."""
     data = as_predictions(y, p, labels)
     cluster = settings["cluster"]
     recalibrator = default_recalibrator(data) if recalibrator is None else recalibrator
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # few clusters: the intervals of the report say so
         unit = None if cluster is None else as_clusters(cluster, data.n)
-    after = held_out_predictions(data, folds_of(data, unit), recalibrator)
-    after = after if np.ndim(p) == 2 and np.shape(p)[1] > 1 else after[:, 1]
+    before, after = data.prob, held_out_predictions(data, folds_of(data, unit), recalibrator)
+    if not (np.ndim(p) == 2 and np.shape(p)[1] > 1):
+        before, after = before[:, 1], after[:, 1]
+    names = np.array(data.names, dtype=object)
+    rows, labels = names[data.label], [*data.names]
     given = {**settings, "labels": labels}
-    found = confidence_interval(y, after, **primary, **given)
+    error = confidence_interval(rows, after, **primary, **given)
+    diagram = None if band is None else reliability(rows, after, interval=False, **{**band, "labels": labels})
     return CrossFitted(
         recalibrator=repr(recalibrator),
         folds=FOLDS,
-        before=confidence_interval(y, p, **primary, **given),
-        after=found,
-        brier=compare(y, {"before": p, "after": after}, **score, **given),
-        diagram=None if band is None else replace(reliability(y, after, interval=False, **band), interval=found),
+        before=found,
+        after=error,
+        brier=compare(rows, {"before": before, "after": after}, **score, **given),
+        diagram=None if diagram is None else replace(diagram, interval=error),
     )

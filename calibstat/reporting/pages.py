@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from calibstat.inference.audit_results import SPOKEN, Audit
+from calibstat.inference.audit_results import Audit
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.compare import Comparison
 from calibstat.output.fragments import Picture, Section, Table
@@ -148,8 +148,7 @@ def _groups(title: str, found: Audit, pictures: bool) -> Section:
     note = f"and {rest:,} more groups with larger p. " if rest > 0 else ""
     note += "The error is the observed frequency minus the mean prediction; all its bounds hold at once."
     shown = [_drawn(found, "Errors of the groups")] if pictures else []
-    speaks = [f"{found.sentence(g)}." for g in found.found[:SPOKEN]]
-    said = [found.answer, *speaks]
+    said = [found.answer, *found.speaking]
     how = [line for line in str(found).splitlines() if line.strip() not in said]
     return Section(title, said, shown, [Table(header, rows, note)], how)
 

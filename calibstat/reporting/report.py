@@ -20,7 +20,7 @@ from calibstat.inference.audit import audit
 from calibstat.inference.calibration_test_results import ClassWiseTestResult
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.compare import Comparison, compare
-from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
 from calibstat.inference.reliability import reliability
 from calibstat.output.wording import describe_data
 from calibstat.recalibration.recalibrator import Recalibrator
@@ -214,7 +214,7 @@ class _Asked:
             classes=self.classes(p, test) if self.n_classes > 2 else None,
             detectable=test.detectable_effect(n_jobs=self.n_jobs) if self.cluster is None else None,
             groups=groups,
-            recalibrated=self.recalibrated(p, recalibrate) if recalibrate is not False else None,
+            recalibrated=self.recalibrated(p, ece, recalibrate) if recalibrate is not False else None,
         )
 
     def classes(self, p: Any, test: Any) -> ClassesReport:
@@ -231,12 +231,12 @@ class _Asked:
         asked = self.questions
         return {name: compare(self.y, models, **asked[name], **self.settings) for name in (next(iter(asked)), SCORE)}
 
-    def recalibrated(self, p: Any, recalibrate: bool | Recalibrator) -> CrossFitted:
+    def recalibrated(self, p: Any, ece: ConfidenceInterval, recalibrate: bool | Recalibrator) -> CrossFitted:
         """Recalibrate on held-out folds, and measure before and after."""
         primary, score = next(iter(self.questions.values())), self.questions[SCORE]
         recalibrator = recalibrate if isinstance(recalibrate, Recalibrator) else None
         band = None if shows_several(self.lens) else {"lens": self.lens, **self.draws}
-        return cross_fitted(self.y, p, self.labels, recalibrator, primary, score, self.settings, band)
+        return cross_fitted(self.y, p, self.labels, recalibrator, ece, primary, score, self.settings, band)
 
 
 def _as_rows(y: Any, p: Any, labels: Any) -> tuple[Any, Any, Any]:

@@ -91,7 +91,7 @@ class ModelReport(Result):
         if self.detectable is not None and overall.pvalue > LOW:
             said.append(str(self.detectable))
         said += [] if self.classes is None else [self.classes.test.answer]
-        said += [] if self.groups is None else [self.groups.answer]
+        said += [] if self.groups is None else [self.groups.answer, *self.groups.speaking]
         said += [] if self.recalibrated is None else [str(self.recalibrated)]
         return "\n".join(said)
 
