@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from package_sources import LAYERS
 from simulation_files import STUDIES, study_file
+from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
 import calibstat as cs
@@ -62,8 +63,10 @@ CALLS = sorted(set(re.findall(r"`(cs\.[^`]+)`", NAMES)))
 def test_calls_for_names_in_other_packages_run(call):
     y, p = cs.generators.temperature(2).sample(200, rng=1)
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(200, rng=1)
+    x = pd.DataFrame({"age": 20 + np.arange(200) % 60})
+    model = LogisticRegression().fit(x, y)
     plt.switch_backend("Agg")
-    found = eval(call, {"cs": cs, "y": y, "p": p, "label": label, "prob": prob})
+    found = eval(call, {"cs": cs, "y": y, "p": p, "label": label, "prob": prob, "x": x, "model": model})
     plt.close("all")
     assert found is not None
     if call.startswith("cs.estimate"):
