@@ -34,9 +34,9 @@ def test_what_could_have_been_found_is_said_only_without_a_finding():
 
 def test_the_frame_has_the_test_and_each_measure():
     found = TWO.to_frame()
-    assert found.measure.tolist() == ["omnibus", "ece", "brier", "log_loss"] * 2
-    assert found.pvalue.notna().tolist() == [True, False, False, False] * 2
-    assert found.pvalue[4] == TWO.models["B"].test.pvalue
+    assert found.measure.tolist() == ["omnibus", "ece", "kernel_ce", "brier", "log_loss"] * 2
+    assert found.pvalue.notna().tolist() == [True, False, False, False, False] * 2
+    assert found.pvalue[5] == TWO.models["B"].test.pvalue
 
 
 def test_null_distributions_and_rows_are_not_in_it():
