@@ -53,6 +53,7 @@ def test_the_report_is_before_and_after():
     assert found.before.to_dict() == model.ece.to_dict()
     assert found.after.estimate < found.before.estimate
     assert found.brier.low[0] > 0  # before minus after
+    assert f"after, a change of -{found.brier.difference[0]:.4f} [" in str(found)
     assert "PlattScaling(), fitted on 4 of 5 parts of the rows" in str(found)
     own = quick_report(y, p, recalibrate=HistogramBinning()).models["model"].recalibrated
     assert own.recalibrator == "HistogramBinning()"

@@ -38,8 +38,10 @@ def listed(names: Sequence[object], most: int = SHOWN) -> str:
 
 def number(x: float) -> str:
     """Write a measure: four decimals, or two digits where that would hide it; what is only rounding is 0."""
+    if math.isinf(x):
+        return "∞" if x > 0 else "-∞"
     x = 0.0 if abs(x) < ROUNDING else x
-    return f"{x:.4f}" if abs(x) >= 0.0005 or x == 0 or not math.isfinite(x) else f"{x:.1e}"
+    return f"{x:.1e}" if 0 < abs(x) < 0.0005 else f"{x:.4f}"
 
 
 def p_text(p: float) -> str:
