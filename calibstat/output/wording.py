@@ -21,7 +21,12 @@ MONITORING = (
     "Feed a period when all of its outcomes are known: if positive ones come in first, early feeding is a false alarm.",
     "Outcomes must be independent given the predictions and earlier periods, and predictions as they were issued.",
 )
-CAUTIONS = (
+CAUTIONS = (  # on a terminal, below every answer
+    "A large p-value is not evidence that the model is calibrated.",
+    "Use held-out rows.",
+    "Rows must be independent: no patient, customer or day twice.",
+)
+IN_FULL = (  # the same, on a page
     "A large p-value is not evidence that the model is calibrated: it says that these outcomes could have been drawn "
     "from the predictions, as far as this test can see.",
     "Use held-out rows: a model fitted, recalibrated or chosen on the same rows looks better than it is.",
