@@ -54,6 +54,12 @@ def test_every_measure_has_a_page(pages, name):
     assert f"[{entry.info.title}]({name}.md)" in pages.measures_table()
 
 
+def test_the_reference_names_everything_once_and_begins_with_what_is_asked_most(pages):
+    named = pages.api_list().replace("::: calibstat.", "").split()
+    assert sorted(named) == sorted(name for name in cs.__all__ if callable(getattr(cs, name)))
+    assert named[:2] == ["estimate", "calibration_test"]
+
+
 NAMES = (ROOT / "docs" / "other-packages.md").read_text(encoding="utf-8")
 ROWS = [line for line in NAMES.splitlines() if line.startswith("| ")]
 CALLS = sorted(set(re.findall(r"`(cs\.[^`]+)`", NAMES)))
