@@ -32,6 +32,7 @@ KINDS = {
     "PairInClusters": "two models, clusters",
     "PairOfClasses": "two models, several classes",
 }
+FIRST = ("estimate", "calibration_test", "confidence_interval", "reliability", "plot", "compare", "report", "predict")
 PENDING = "*No results are stored yet: run `calibstat study simulations/{name}.py` to make them.*"
 
 
@@ -316,9 +317,9 @@ def decisions_list() -> str:
 
 
 def api_list() -> str:
-    """Name every public function and class, for mkdocstrings to fill in."""
+    """Name every public function and class, for mkdocstrings to fill in: what is asked most comes first."""
     entries = [(name, getattr(cs, name)) for name in cs.__all__]
-    names = [name for name, entry in entries if callable(entry)]
+    names = [*FIRST, *(name for name, entry in entries if callable(entry) and name not in FIRST)]
     return "\n\n".join(f"::: calibstat.{name}" for name in names)
 
 

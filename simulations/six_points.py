@@ -113,7 +113,7 @@ def draw_diagrams() -> Figure:
     y, p = in_proportion(EACH)
     with sns.axes_style("ticks"):
         figure, grid = plt.subplot_mosaic(
-            [["top", "0", "all"], ["1", "2", "all"]], figsize=(12, 6.2), width_ratios=(1, 1, 2), layout="constrained"
+            [["top", "0", "all"], ["1", "2", "all"]], figsize=(12, 7), width_ratios=(1, 1, 1.5), layout="constrained"
         )
     shown: dict[str, Any] = {}
     seen = {"top": lenses.top_label} | {str(k): lenses.one_class(k) for k in range(3)}

@@ -12,14 +12,14 @@ FULL = ShowsDetectableEffect.detectable_effect
 
 @contextmanager
 def quick():
-    """Fewer draws for what could have been found, whoever asks; the primary measure and the scores alone."""
+    """Fewer draws for what could have been found, whoever asks; the primary measure and what is compared."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             ShowsDetectableEffect,
             "detectable_effect",
             lambda self, **options: FULL(self, n_resamples=99, n_datasets=20),
         )
-        patch.setattr("calibstat.reporting.asked_measures.ERRORS", ("ece",))
+        patch.setattr("calibstat.reporting.asked_measures.ERRORS", ("ece", "kernel_ce"))
         yield
 
 

@@ -1,11 +1,12 @@
 """The measures of a report, and what each is asked of."""
 
+import inspect
 import math
 
 import pytest
 
 import calibstat as cs
-from calibstat.reporting.asked_measures import affordable, measured, questions, shows_several
+from calibstat.reporting.asked_measures import affordable, compared, measured, questions, shows_several
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,15 @@ def test_lenses_that_show_several_events():
 
 def test_many_rows_leave_the_primary_measure_and_the_cheap_ones():
     assert list(affordable(questions(2, None), 1e9)) == ["ece", "ece_debiased", "brier", "log_loss"]
+
+
+def test_models_are_compared_by_the_default_of_compare_and_by_a_score():
+    default = inspect.signature(cs.compare).parameters["measure"].default
+    asked = questions(2, None)
+    assert compared(asked) == {name: {"measure": name, "lens": None} for name in (default, "brier")}
+    assert list(compared(affordable(asked, 1e9))) == ["ece", "brier"]
+    assert list(compared(questions(3, "class_wise"))) == ["ece", "brier"]
+    assert list(compared(questions(3, "canonical"))) == ["canonical_ce", "brier"]
 
 
 def test_where_no_interval_is_known_there_is_none():

@@ -1,5 +1,7 @@
 """Plots of comparisons show the differences of the result."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -32,6 +34,17 @@ def test_a_picture_shows_differences(number, tmp_path):
         "p" if number == 2 else "p (Holm)"
     }
     axes.figure.savefig(tmp_path / "picture.png")
+
+
+@pytest.mark.usefixtures("close_figures")
+def test_numbers_with_many_decimals_do_not_touch():
+    y, p, _ = two_models(200, ties=False)
+    models = {f"a long name of model {i}": p ** (1 + i / 200) for i in range(3)}
+    axes = cs.plot(cs.compare(y, models, measure="brier", rng=1))
+    axes.figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()]
+    assert len(boxes) > 2
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 @pytest.mark.usefixtures("close_figures")

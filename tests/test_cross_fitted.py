@@ -1,6 +1,7 @@
 """Recalibration on held-out folds: no row is predicted by a map that has seen it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from quick_report import quick_report
 
@@ -52,9 +53,24 @@ def test_the_report_is_before_and_after():
     assert found.before.to_dict() == model.ece.to_dict()
     assert found.after.estimate < found.before.estimate
     assert found.brier.low[0] > 0  # before minus after
+    assert f"after, a change of -{found.brier.difference[0]:.4f} [" in str(found)
     assert "PlattScaling(), fitted on 4 of 5 parts of the rows" in str(found)
     own = quick_report(y, p, recalibrate=HistogramBinning()).models["model"].recalibrated
     assert own.recalibrator == "HistogramBinning()"
+
+
+@pytest.mark.parametrize("width", [2, 3])
+def test_words_and_columns_with_their_names_are_as_numbers(width):
+    names = ["hen", "cat", "dog"][:width]
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)[:width], temperature=2).sample(100, rng=1)
+    words = np.array(names)[label]
+    by_number = quick_report(label, prob, recalibrate=True).models["model"].recalibrated
+    frame = pd.DataFrame(prob, columns=names)
+    for given in (frame, frame[names[::-1]])[: 4 - width]:  # folds of more than two classes follow their order
+        pos_label = {"pos_label": names[1]} if width == 2 else {}
+        found = quick_report(words, given, recalibrate=True, **pos_label).models["model"].recalibrated
+        assert found.after.high == pytest.approx(by_number.after.high, rel=1e-6)
+        assert found.brier.high == pytest.approx(by_number.brier.high, rel=1e-6)
 
 
 def test_predictions_of_zero_and_one_are_no_obstacle():

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from package_sources import LAYERS
 from simulation_files import STUDIES, study_file
+from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
 import calibstat as cs
@@ -53,6 +54,12 @@ def test_every_measure_has_a_page(pages, name):
     assert f"[{entry.info.title}]({name}.md)" in pages.measures_table()
 
 
+def test_the_reference_names_everything_once_and_begins_with_what_is_asked_most(pages):
+    named = pages.api_list().replace("::: calibstat.", "").split()
+    assert sorted(named) == sorted(name for name in cs.__all__ if callable(getattr(cs, name)))
+    assert named[:2] == ["estimate", "calibration_test"]
+
+
 NAMES = (ROOT / "docs" / "other-packages.md").read_text(encoding="utf-8")
 ROWS = [line for line in NAMES.splitlines() if line.startswith("| ")]
 CALLS = sorted(set(re.findall(r"`(cs\.[^`]+)`", NAMES)))
@@ -62,8 +69,10 @@ CALLS = sorted(set(re.findall(r"`(cs\.[^`]+)`", NAMES)))
 def test_calls_for_names_in_other_packages_run(call):
     y, p = cs.generators.temperature(2).sample(200, rng=1)
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(200, rng=1)
+    x = pd.DataFrame({"age": 20 + np.arange(200) % 60})
+    model = LogisticRegression().fit(x, y)
     plt.switch_backend("Agg")
-    found = eval(call, {"cs": cs, "y": y, "p": p, "label": label, "prob": prob})
+    found = eval(call, {"cs": cs, "y": y, "p": p, "label": label, "prob": prob, "x": x, "model": model})
     plt.close("all")
     assert found is not None
     if call.startswith("cs.estimate"):

@@ -30,6 +30,13 @@ def test_the_order_of_the_classes_is_kept():
     assert cs.estimate(found) == cs.estimate(Y, LINE.predict_proba(X), labels=LINE.classes_)
 
 
+def test_rows_are_called_as_in_the_frame():
+    frame = pd.DataFrame(X).sample(frac=1, random_state=0)
+    found = cs.predict(make_pipeline(LINE), frame)
+    assert found.index.equals(frame.index)
+    assert np.array_equal(found.sort_index().to_numpy(), LINE.predict_proba(X))
+
+
 def test_two_classes_and_the_positive_one():
     model = GaussianNB().fit(X, TWO)
     prob = model.predict_proba(X)

@@ -1,7 +1,4 @@
-"""First uses with real models and data: at most three lines for each question, the answers checked otherwise.
-
-Reports, segments, and tests with weights or clusters are not among them.
-"""
+"""First uses with real models and data: at most three lines for each question, the answers checked otherwise."""
 
 from functools import cache
 
@@ -10,6 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from command_line import plain_text, run
+from quick_report import quick
+from scipy import stats
 from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import RandomForestClassifier
@@ -127,6 +127,62 @@ def test_where_is_it_off():
     plt.close("all")
 
 
+def test_a_report_to_send(tmp_path):
+    X, y, models = (part[:600] if isinstance(part, pd.DataFrame | np.ndarray) else part for part in affairs())
+    p = {name: each for name, each in cs.predict(models, X).items() if name != "bayes"}
+
+    with quick():
+        found = cs.report(y, p, by=X["age"], recalibrate=True)
+    page = found.save(tmp_path / "report.html").read_text()
+
+    assert "://" not in page.replace("http://www.w3.org/", "")  # names of SVG, which no browser asks for
+    assert "<script" not in page
+    for name, model in found.models.items():
+        event, prob = y == "yes", p[name]["yes"].to_numpy()
+        assert model.ece.estimate == pytest.approx(binned_error(event.astype(float), prob), abs=1e-12)
+        assert model.measures["brier"].estimate == pytest.approx(brier_score_loss(event, prob), rel=1e-12)
+        assert all(line in page for line in model.answer.splitlines())
+        young = model.groups.names.index("22 < age <= 30")
+        inside = (X["age"] > 22) & (X["age"] <= 30)
+        assert model.groups.observed[young] == pytest.approx(event[inside].mean())
+        assert model.groups.predicted[young] == pytest.approx(prob[inside].mean())
+    forest = found.models["forest"]
+    assert forest.recalibrated.brier.estimates[0] == pytest.approx(forest.measures["brier"].estimate, rel=1e-12)
+    assert forest.recalibrated.after.estimate < forest.ece.estimate
+
+
+def test_a_report_by_one_command(tmp_path):
+    X, y, models = affairs()
+    p = cs.predict(models["line"], X)["yes"]
+    pd.DataFrame({"affair": y, "line": p}).to_csv(tmp_path / "rows.csv", index=False)
+
+    command = "report rows.csv --label affair --positive yes --prob line --out report.html"
+    with quick(), pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        result = run(*command.split())
+
+    assert result.exit_code == 0, result.output
+    said = cs.calibration_test(y, p, pos_label="yes", rng=0).answer
+    assert plain_text(said) in plain_text(result.stdout)
+    assert all(line in (tmp_path / "report.html").read_text() for line in said.splitlines())
+
+
+def test_for_whom_is_it_wrong():
+    X, y, models = affairs()
+    p = cs.predict(models["line"], X)
+
+    found = cs.audit(y, p, X[["age", "children"]], rng=0)
+
+    assert [found.names[g] for g in found.found] == ["22 < age <= 30"]
+    inside = (X["age"] > 22) & (X["age"] <= 30)
+    events, mean = (y[inside] == "yes").sum(), p["yes"][inside].mean()
+    assert found.error[found.found] == pytest.approx(events / inside.sum() - mean)
+    assert stats.binomtest(events, inside.sum(), mean).pvalue * len(found.names) < 0.05  # Bonferroni
+    other = X["children"] > 2
+    assert "children > 2" not in [found.names[g] for g in found.found]
+    assert stats.binomtest((y[other] == "yes").sum(), other.sum(), p["yes"][other].mean()).pvalue > 0.05
+
+
 def test_ten_million_rows():
     value = np.linspace(0.05, 0.95, 19)
     positives = np.round(value * 500_000) + np.where(value < 0.5, 3000, -3000)
@@ -168,12 +224,39 @@ def test_rows_in_clusters():
     assert found["line"].low < 0.01
 
 
+def test_is_it_calibrated_if_each_row_was_written_ten_times():
+    X, y, models = affairs()
+    row = np.repeat(np.arange(300), 10)
+    y, p = y[row], cs.predict(models["line"], X)["yes"].to_numpy()[row]
+
+    found = cs.calibration_test(y, p, cluster=row, pos_label="yes", rng=0)
+
+    assert found.pvalue > 0.05
+    assert cs.calibration_test(y, p, pos_label="yes", rng=0).pvalue == 0.001  # taken as independent, by mistake
+    late = cs.calibration_test(y, p**3, cluster=row, pos_label="yes", rng=0)
+    assert late.pvalue <= 0.01  # far too low
+
+
 def test_how_good_is_the_test_itself():
     population = cs.generators.temperature(1)
 
     found = cs.study.run("size", {"calibrated": population}, 100, ["ks"], replicates=100, seed=1, n_resamples=99)
 
     assert found["low"].iloc[0] <= 0.05 <= found["high"].iloc[0]
+
+
+def test_a_study_of_ones_own(registry):
+    def too_high(n, rng):
+        return rng.random(n) < 0.3, np.full(n, 0.4)
+
+    cs.measure("bias")(lambda value, residual: abs(residual.sum()))
+    found = cs.study.run("power", {"mine": too_high}, 100, ["bias"], replicates=300, seed=1, n_resamples=199)
+
+    events = np.arange(101)
+    far = abs(events - 40)  # the test rejects if so many or more of 100 have a probability of at most 5 % at 0.4
+    tail = np.array([stats.binom.pmf(events[far >= each], 100, 0.4).sum() for each in far])
+    power = stats.binom.pmf(events[tail <= 0.05], 100, 0.3).sum()
+    assert stats.binomtest(int(found["rejections"].iloc[0]), 300, power).pvalue > 1e-4
 
 
 def test_a_score_of_cross_validation():

@@ -100,7 +100,7 @@ def test_names_of_models_are_shown_as_they_are():
     names = [HOSTILE, "_hidden", "\x1b[31mred\t<script>"]
     found = cs.reliability(y, dict(zip(names, (p, p**2, 1 - p), strict=True)), rng=1)
     shown = legend(cs.plot(found))
-    assert [text.partition("\n")[0] for text in shown[:3]] == [HOSTILE, "_hidden", "\ufffd[31mred <script>"]
+    assert [text.partition("\n")[0] for text in shown[:3]] == [HOSTILE, "_hidden", "\\x1b[31mred <script>"]
     benefit = cs.plot(cs.net_benefit(y, dict(zip(names[:2], (p, 1 - p), strict=True))))
     assert legend(benefit)[2:] == names[:2]
     ax = cs.plot({name: interval(0.01, 0.03, 0.02) for name in names[:2]})

@@ -47,8 +47,11 @@ def test_of_seven_binary_data_sets_every_verb_says_the_same(kind):
         assert model.ece.to_dict() == cs.confidence_interval(y, prob, rng=5).to_dict()
         assert model.measures["ece"].high == model.ece.high
         assert model.diagram.to_dict() == cs.reliability(y, prob, rng=5).to_dict()
-    for measure, comparison in found.comparisons.items():
-        assert str(comparison) == str(cs.compare(y, {"A": p, "B": p**2}, measure=measure, rng=5))
+    first, second = found.comparisons.values()
+    assert first.to_dict() == cs.compare(y, {"A": p, "B": p**2}, rng=5).to_dict()
+    assert second.to_dict() == cs.compare(y, {"A": p, "B": p**2}, measure="brier", rng=5).to_dict()
+    values = found.models["A"].measures[first.measure].estimate, found.models["B"].measures[first.measure].estimate
+    assert first.estimates == pytest.approx(values, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["over-confident", "rare"])
@@ -60,14 +63,14 @@ def test_the_commands_say_the_same(kind, tmp_path):
     with quick():
         said = plain_text(run("report", *given, "--prob", "A", "--prob", "B").stdout)
         by_test, by_interval = (plain_text(run(verb, *given, "--prob", "A").stdout) for verb in ("test", "interval"))
-        compared = plain_text(run("compare", *given, "--prob", "A", "--prob", "B", "--measure", "ece").stdout)
+        compared = plain_text(run("compare", *given, "--prob", "A", "--prob", "B").stdout)
     model = found.models["A"]
     for where in (said, by_test):
         assert plain_text(model.test.answer) in where
     assert plain_text(str(model.detectable)) in by_test
     for where in (said, by_interval):
         assert plain_text(model.answer.splitlines()[-1]) in where
-    difference, p_value = found.comparisons["ece"].difference[0], found.comparisons["ece"].pvalue[0]
+    difference, p_value = found.comparisons["kernel_ce"].difference[0], found.comparisons["kernel_ce"].pvalue[0]
     assert f"A − B {number(difference)}" in compared
     assert f" {p_text(p_value)} " in compared
     assert f"p = {p_value:.3g}" in said
@@ -76,13 +79,19 @@ def test_the_commands_say_the_same(kind, tmp_path):
 @pytest.mark.parametrize("lens", LENSES)
 def test_of_three_classes_every_verb_says_the_same(lens):
     y, p = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(150, rng=2)
-    found = quick_report(y, {"A": p}, lens=lens, rng=5).models["A"]
+    models = {"A": p, "B": p[:, ::-1]}
+    report = quick_report(y, models, lens=lens, rng=5)
+    found = report.models["A"]
     test = cs.calibration_test(y, p, lens=lens, rng=5)
     assert found.test.answer == test.answer
     measure = {"measure": "canonical_ce"} if lens == "canonical" else {}
     reduce = {"reduce": "mean"} if lens == "class_wise" else {}
     assert found.ece.to_dict() == cs.confidence_interval(y, p, lens=lens, rng=5, **measure, **reduce).to_dict()
     assert (found.diagram is None) == (lens is not None)
+    errors = {"class_wise": {"measure": "ece"} | reduce, "canonical": measure}.get(lens, {})
+    compared = cs.compare(y, models, lens=lens, rng=5, **errors)
+    assert [*report.comparisons] == [compared.measure.partition("(")[0], "brier"]
+    assert next(iter(report.comparisons.values())).to_dict() == compared.to_dict()
     diagrams = cs.reliability(y, p, lens="class_wise", rng=5)
     assert found.classes.diagrams.to_dict() == diagrams.to_dict()
     stop = {} if lens == "class_wise" else {"stop_after": 20}
@@ -119,8 +128,17 @@ def test_clusters_are_in_the_test_and_intervals():
     assert found.models["A"].detectable is None
     assert any("20 clusters are few" in note for note in found.notes)
     assert found.models["A"].test.to_dict() == test.to_dict()
-    assert not any("takes rows as independent" in note for note in found.notes)
+    assert not any("take rows as independent" in note for note in found.notes)
     assert found.models["A"].diagram.interval == found.models["A"].ece
+
+
+def test_what_takes_rows_as_independent_beside_clusters_is_said():
+    y, p = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(150, rng=2)
+    given = {"cluster": np.arange(150) // 3, "by": np.arange(150) % 3}
+    said = [note.split(" take rows")[0] for note in quick_report(y, p, **given).notes]
+    assert said == ["The tests of single classes", "The tests and intervals of groups"]
+    with pytest.raises(ValueError, match="a lens that shows one event with cluster=, such as 'top_label', found class"):
+        quick_report(y, p, lens="class_wise", **given)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
@@ -157,7 +175,7 @@ def test_measures_that_are_costly_are_left_out_and_named(monkeypatch):
     monkeypatch.setattr("calibstat.reporting.asked_measures.is_affordable", lambda name, n: name == "brier")
     found = quick_report(*binary("tied", 1))
     assert list(found.models["model"].measures) == ["ece", "brier"]
-    assert "Left out, because they are costly on 200 rows: log_loss." in found.notes
+    assert "Left out, because they are costly on 200 rows: kernel_ce, log_loss." in found.notes
 
 
 def test_bad_input_is_named():

@@ -18,6 +18,14 @@ def test_the_printed_words_begin_with_the_verdict():
     assert str(TWO.comparisons["brier"]) in str(TWO)
 
 
+def test_groups_that_speak_are_named():
+    group = np.arange(150) % 3
+    found = quick_report(np.where(group, Y, 0), P, by=group)
+    audited = found.models["model"].groups
+    assert f"{audited.answer}\n{audited.sentence(audited.found[0])}.\n" in str(found)
+    assert audited.sentence(audited.found[0]).startswith("group = 0 (50 rows): ")
+
+
 def test_what_could_have_been_found_is_said_only_without_a_finding():
     clear, hidden = quick_report(Y, P**3), quick_report(Y[:40], np.full(40, Y[:40].mean()))
     assert "would have been found" not in str(clear)
@@ -26,9 +34,9 @@ def test_what_could_have_been_found_is_said_only_without_a_finding():
 
 def test_the_frame_has_the_test_and_each_measure():
     found = TWO.to_frame()
-    assert found.measure.tolist() == ["omnibus", "ece", "brier", "log_loss"] * 2
-    assert found.pvalue.notna().tolist() == [True, False, False, False] * 2
-    assert found.pvalue[4] == TWO.models["B"].test.pvalue
+    assert found.measure.tolist() == ["omnibus", "ece", "kernel_ce", "brier", "log_loss"] * 2
+    assert found.pvalue.notna().tolist() == [True, False, False, False, False] * 2
+    assert found.pvalue[5] == TWO.models["B"].test.pvalue
 
 
 def test_null_distributions_and_rows_are_not_in_it():

@@ -23,6 +23,13 @@ def test_display_from_predictions():
     assert ax.get_title().startswith("again\nECE ")
 
 
+def test_its_repr_is_short():
+    shown = repr(cs.ReliabilityDisplay.from_predictions(*rows(200), name="forest", rng=1))
+    assert shown.startswith("ReliabilityDisplay(Reliability(")
+    assert shown.endswith(", name='forest')")
+    assert len(shown) < 2000
+
+
 def test_a_display_of_deviations():
     display = cs.ReliabilityDisplay.from_predictions(*rows(200), n_bins=5, band=None, deviation=True)
     expected = display.reliability.frequency - display.reliability.mean_prediction
@@ -46,5 +53,5 @@ def test_display_from_estimator():
         cs.ReliabilityDisplay.from_estimator(model, X, y, pos_label="maybe")
     with pytest.raises(ValueError, match="two classes, found 3"):
         cs.ReliabilityDisplay.from_estimator(LogisticRegression().fit(X, np.arange(200) % 3), X, y)
-    with pytest.raises(TypeError, match="predict_proba"):
+    with pytest.raises(ValueError, match="predict_proba, found object"):
         cs.ReliabilityDisplay.from_estimator(object(), X, y)

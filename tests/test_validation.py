@@ -97,7 +97,7 @@ def test_an_absent_label_is_allowed():
     ([1, 0, 1], [0.5, 0.5], {}, "found 3 outcomes and 2 predictions"),
     ([1], [], {}, "expected at least one row, found an empty y_prob"),
     ([], [0.5], {}, "expected at least one row, found an empty y_true"),
-    ([1, 0], [[0.5, 0.5], [0.5, 0.6]], {}, "expected columns that sum to 1, found 1.1 in sums of y_prob at row 1"),
+    ([1, 0], [[0.5, 0.5], [0.5, 0.6]], {}, "found 1.1 in sums of y_prob at row 1; several models"),
     ([1, 0], [[0.5, 0.5], [1.5, -0.5]], {}, r"expected probabilities .*, found \[1.5, -0.5\] in y_prob at row 1"),
     ([1, 0], [[0.5, 0.5], [np.nan, 0.5]], {}, "found .*nan.* in y_prob at row 1"),
     ([1, 0], [[["0.5"]]], {}, r"expected y_prob of shape \(n,\) or \(n, 1\), found shape \(1, 1, 1\)"),

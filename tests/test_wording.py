@@ -6,7 +6,7 @@ from calibstat.output import wording
 
 
 @pytest.mark.parametrize(
-    ("x", "text"), [(0.12345, "0.1235"), (0.0, "0.0000"), (0.00012, "1.2e-04"), (float("inf"), "inf")]
+    ("x", "text"), [(0.12345, "0.1235"), (0.0, "0.0000"), (0.00012, "1.2e-04"), (float("inf"), "∞")]
 )
 def test_numbers_stay_visible(x, text):
     assert wording.number(x) == text

@@ -32,7 +32,7 @@ def predict(model: Any, X: Any) -> pd.DataFrame | dict[str, pd.DataFrame]:
     -------
     DataFrame of shape (n, K), or dict of them by name
         A column for each class, in the order of ``model.classes_`` and called by its name, so that outcomes may be
-        those names. Without `classes_` the columns are numbers from 0.
+        those names. Without `classes_` the columns are numbers from 0. The rows are called as in a pandas frame `X`.
 
     Raises
     ------
@@ -77,4 +77,5 @@ def _of_one(model: Any, X: Any, of: str) -> pd.DataFrame:
             f"of {type(model).__name__}{of}"
         )
     names = getattr(model, "classes_", range(shape[1]))
-    return pd.DataFrame(np.asarray(prob), columns=list(getattr(names, "tolist", lambda: names)()))
+    rows = X.index if isinstance(X, pd.DataFrame) else None
+    return pd.DataFrame(np.asarray(prob), index=rows, columns=list(getattr(names, "tolist", lambda: names)()))

@@ -167,7 +167,8 @@ def _second_column(p: np.ndarray) -> np.ndarray:
     eps = np.finfo(p.dtype).eps if p.dtype.kind == "f" else 0.0
     total = p.sum(axis=1, dtype=np.float64)
     check_all(np.all((p >= 0) & (p <= 1), axis=1), "probabilities from 0 to 1", p, "y_prob", advice_of_scale(p))
-    check_all(np.abs(total - 1) <= max(1e-6, 8 * eps), "columns that sum to 1", total, "sums of y_prob")
+    several = "; several models are given as a mapping from name to predictions"
+    check_all(np.abs(total - 1) <= max(1e-6, 8 * eps), "columns that sum to 1", total, "sums of y_prob", several)
     return p[:, 1]
 
 

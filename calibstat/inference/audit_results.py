@@ -142,9 +142,14 @@ class Audit(Result):
         where = f"in any of {groups}, as far as {_rows(self.n)} can show"
         return f"No group speaks: nothing against the predictions {where}. Nearest: {nearest}."
 
+    @property
+    def speaking(self) -> list[str]:
+        """A sentence for each group that speaks, of many the first."""
+        return [f"{self.sentence(g)}." for g in self.found[:SPOKEN]]
+
     def __str__(self) -> str:
         found = self.found
-        lines = [self.answer, *(f"  {self.sentence(g)}." for g in found[:SPOKEN])]
+        lines = [self.answer, *(f"  {said}" for said in self.speaking)]
         if found.size > SPOKEN:
             lines.append(f"  and {found.size - SPOKEN:,} more, in to_frame().")
         if 0 not in found[:SPOKEN]:

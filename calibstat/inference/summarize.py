@@ -85,7 +85,8 @@ class Summary(Result):
         first = max(5, *map(len, self.names))
         width = [max(len(m), *(len(row[k]) for row in cells)) for k, m in enumerate(self.measures)]
         lines = [
-            f"Summary of {len(self.names)} models, n = {self.n}, {self.confidence_level:.4g} confidence intervals:"
+            f"Summary of {len(self.names)} model{'s' * (len(self.names) > 1)}, n = {self.n}, "
+            f"{self.confidence_level:.4g} confidence intervals:"
         ]
         lines.append(
             "  ".join([f"{'model':{first}}", *(f"{m:>{w}}" for m, w in zip(self.measures, width, strict=True))])
@@ -104,7 +105,7 @@ class Summary(Result):
         missing = np.isnan(self.low).any(axis=0)
         alone = [name for name, gone in zip(self.measures, missing, strict=True) if gone]
         if alone:
-            lines.append(f"No honest interval is known for {', '.join(alone)}, which are shown without one.")
+            lines.append(f"No honest interval is known for {', '.join(alone)}, shown without one.")
         return lines
 
 

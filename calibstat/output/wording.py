@@ -21,7 +21,12 @@ MONITORING = (
     "Feed a period when all of its outcomes are known: if positive ones come in first, early feeding is a false alarm.",
     "Outcomes must be independent given the predictions and earlier periods, and predictions as they were issued.",
 )
-CAUTIONS = (
+CAUTIONS = (  # on a terminal, below every answer
+    "A large p-value is not evidence that the model is calibrated.",
+    "Use held-out rows.",
+    "Rows must be independent: no patient, customer or day twice.",
+)
+IN_FULL = (  # the same, on a page
     "A large p-value is not evidence that the model is calibrated: it says that these outcomes could have been drawn "
     "from the predictions, as far as this test can see.",
     "Use held-out rows: a model fitted, recalibrated or chosen on the same rows looks better than it is.",
@@ -38,8 +43,10 @@ def listed(names: Sequence[object], most: int = SHOWN) -> str:
 
 def number(x: float) -> str:
     """Write a measure: four decimals, or two digits where that would hide it; what is only rounding is 0."""
+    if math.isinf(x):
+        return "∞" if x > 0 else "-∞"
     x = 0.0 if abs(x) < ROUNDING else x
-    return f"{x:.4f}" if abs(x) >= 0.0005 or x == 0 or not math.isfinite(x) else f"{x:.1e}"
+    return f"{x:.1e}" if 0 < abs(x) < 0.0005 else f"{x:.4f}"
 
 
 def p_text(p: float) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.inference.audit_results import Audit
+from calibstat.output.visible_text import visible
 from calibstat.plots.style import POINT, Color, colors, new_axes
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def plot_audits_of_models(found: Sequence[Audit], names: Sequence[str], ax: Axes
 def _plot(found: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[Color, Color]], ax: Axes | None) -> Axes:
     """Draw audits, each in a colour of groups that do not speak and one of those that do."""
     first, shown = found[0], _shown(found)
-    names = [_in_lines(first.names[g]) for g in shown]
+    names = [_in_lines(visible(first.names[g])) for g in shown]
     tall = 0.08 + 0.145 * max(len(found), *(1 + name.count("\n") for name in names), 1)
     ax = new_axes(ax, height=1.7 + 0.2 * len(found) + tall * shown.size, width=WIDTH)
     ax.axvline(0, color="black", linewidth=1, zorder=1)

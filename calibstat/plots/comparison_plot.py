@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LINES = 45  # pairs in one figure: those of ten models
+TICKS = 4  # at most one more: differences of scores have many decimals
 LEVEL = 0.05  # of the differences that are marked
 
 
@@ -42,6 +43,7 @@ def plot_differences(found: Comparison, ax: Axes | None) -> Axes:
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(place.size - 0.3, -0.7)
     ax.grid(visible=False, axis="y")
+    ax.locator_params(axis="x", nbins=TICKS)
     rows = f"n = {found.n[0]}" if found.paired else "n = " + ", ".join(map(str, found.n))
     which = f", {place.size} of {len(found.pairs)} pairs" if place.size < len(found.pairs) else ""
     ax.set_xlabel(f"Difference of {found.measure}, {rows}{which}", parse_math=False)

@@ -69,6 +69,9 @@ def set_limits(ax: Axes, found: Sequence[Reliability], deviation: bool, within: 
         ax.set_yticks(np.linspace(0, 1, 6))
         ax.set_xticks(np.linspace(0, 1, 6))
         ax.set_aspect("equal")
+    elif within:
+        highest = ax.get_ylim()[1]
+        ax.set_yticks([tick for tick in ax.get_yticks() if abs(tick) <= highest])  # none beside the scale of the strip
 
 
 def vertical_limits(found: Sequence[Reliability], deviation: bool, strip: bool) -> tuple[float, float]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from calibstat.data.estimators import predict
 from calibstat.inference.reliability import Reliability, reliability
 from calibstat.plots.plot import plot
 
@@ -104,7 +103,7 @@ class ReliabilityDisplay:
         Parameters
         ----------
         estimator : object
-            Anything with `predict_proba` and two `classes_`.
+            As for `calibstat.predict`, fitted to two classes.
         X, y : array_like, shapes (n, n_features) and (n,)
             Features and classes.
         pos_label : object, optional
@@ -122,38 +121,29 @@ class ReliabilityDisplay:
 
         Raises
         ------
-        TypeError
-            If the estimator has no `predict_proba`.
         ValueError
-            If it has not two classes, `pos_label` is none of them, or as for `calibstat.reliability`.
+            If the estimator has no `predict_proba`, or not two classes, `pos_label` is none of them, or as for
+            `calibstat.reliability`.
 
         Examples
         --------
         >>> import calibstat as cs
+        >>> import numpy as np
         >>> class Fitted:
         ...     classes_ = ["no", "yes"]
         ...     def predict_proba(self, X):
-        ...         return [[1 - x, x] for x in X]
+        ...         return np.array([[1 - x, x] for x in X])
         >>> cs.ReliabilityDisplay.from_estimator(Fitted(), [0.2, 0.9], ["no", "yes"], rng=1).name
         'Fitted'
         """
-        if not hasattr(estimator, "predict_proba"):
-            raise TypeError(f"expected an estimator with predict_proba, found {type(estimator).__name__}")
-        classes = list(estimator.classes_)
-        if len(classes) != 2:
-            raise ValueError(f"expected a classifier of two classes, found {len(classes)}")
-        pos_label = classes[1] if pos_label is None else pos_label
-        if pos_label not in classes:
-            raise ValueError(f"expected pos_label to be one of {classes!r}, found {pos_label!r}")
-        column = classes.index(pos_label)
-        return cls.from_predictions(
-            y,
-            np.asarray(estimator.predict_proba(X))[:, column],
-            labels=[classes[1 - column], classes[column]],
-            name=type(estimator).__name__ if name is None else name,
-            ax=ax,
-            **options,
-        )
+        prob = predict(estimator, X)
+        if prob.shape[1] != 2:
+            raise ValueError(f"expected a classifier of two classes, found {prob.shape[1]}")
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, prob, pos_label=pos_label, name=name, ax=ax, **options)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.reliability!r}, name={self.name!r})"
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None, deviation: bool = False) -> ReliabilityDisplay:
         """Draw the diagram in the given axes or a new figure, and return the display."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.output.visible_text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,11 +88,12 @@ def fit_figure(figure: Figure, left: float = 0.08, below: float = 0.08) -> None:
 
 
 def as_text(name: object, width: int) -> str:
-    """Write any name in a few lines of this width, what cannot be printed as a replacement character.
+    """Write any name in a few lines of this width, control characters as in code.
 
     Whoever shows it says ``parse_math=False``, or matplotlib takes what is between two dollars for a formula.
     """
-    plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(str(name).split()))
+    plain = visible(" ".join(str(name).split()))
+    plain = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in plain)
     return textwrap.fill(plain, width, max_lines=LINES, placeholder="…")
 
 

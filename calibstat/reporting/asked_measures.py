@@ -12,8 +12,9 @@ from calibstat.inference.estimate import estimate
 from calibstat.measures.registry import MEASURES, is_affordable
 from calibstat.result import Result
 
-ERRORS = ("ece", "ece_debiased", "smooth_ece")  # the first is the primary one
-SCORES = ("brier", "log_loss")
+COMPARED = ("kernel_ce", "brier")  # of models: the default of `compare`, and one that sees sharpness
+ERRORS = ("ece", "ece_debiased", COMPARED[0], "smooth_ece")  # the first is the primary one
+SCORES = (COMPARED[1], "log_loss")
 OF_ALL_CLASSES = "canonical_ce"  # the primary error through a lens that shows several classes
 
 
@@ -65,7 +66,8 @@ def questions(n_classes: int, lens: Any) -> dict[str, dict[str, Any]]:
     if each_class:
         errors["reduce"] = "mean"
     jointly = each_class or (lens is None and n_classes > 2)
-    asked = {name: {"measure": name, **errors} for name in ERRORS}
+    named = [name for name in ERRORS if not (each_class and name == COMPARED[0])]  # not compared as a mean over classes
+    asked = {name: {"measure": name, **errors} for name in named}
     return asked | {name: {"measure": name, "lens": "canonical" if jointly else lens} for name in SCORES}
 
 
@@ -73,6 +75,13 @@ def affordable(asked: dict[str, dict[str, Any]], n: float) -> dict[str, dict[str
     """Return the measures that so many rows allow; the primary one always."""
     first = next(iter(asked))
     return {name: each for name, each in asked.items() if name == first or is_affordable(name, n)}
+
+
+def compared(asked: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return those by which models are compared; the primary one where the default of `compare` is not among them."""
+    error, score = COMPARED
+    error = error if error in asked else next(iter(asked))
+    return {name: asked[name] for name in (error, score)}
 
 
 def measured(y: Any, p: Any, asked: dict[str, Any], settings: dict[str, Any], found: ConfidenceInterval | None) -> Any:

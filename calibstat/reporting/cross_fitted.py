@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.data.clipping import suggested
+from calibstat.data.clipping import needed
 from calibstat.data.clusters import as_clusters
 from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.inference.compare import Comparison, compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
 from calibstat.inference.reliability import reliability
 from calibstat.inference.reliability_diagrams import Reliability
+from calibstat.output.wording import number
 from calibstat.recalibration.platt_scaling import PlattScaling
 from calibstat.recalibration.recalibrator import Recalibrator
 from calibstat.recalibration.temperature_scaling import TemperatureScaling
@@ -52,13 +53,15 @@ class CrossFitted(Result):
 
     def __str__(self) -> str:
         before, after = self.before, self.after
-        difference = f"[{self.brier.low[0]:.4g}, {self.brier.high[0]:.4g}]"
+        change, low, high = (
+            number(-each) for each in (self.brier.difference[0], self.brier.high[0], self.brier.low[0])
+        )
         return (
             f"{self.recalibrator}, fitted on {self.folds - 1} of {self.folds} parts of the rows and applied to the "
             f"other one, each in turn: {before.measure} {before.estimate:.4f} [{before.low:.4f}, {before.high:.4f}] "
             f"before, {after.estimate:.4f} [{after.low:.4f}, {after.high:.4f}] after. Brier score "
-            f"{self.brier.estimates[0]:.4f} before, {self.brier.estimates[1]:.4f} after; before minus after "
-            f"{difference}. Intervals are approximate, because rows share fitted maps."
+            f"{self.brier.estimates[0]:.4f} before, {self.brier.estimates[1]:.4f} after, a change of {change} "
+            f"[{low}, {high}]. Intervals are approximate, because rows share fitted maps."
         )
 
 
@@ -88,8 +91,8 @@ def held_out_predictions(data: Predictions, fold: np.ndarray, recalibrator: Reca
 
 def default_recalibrator(data: Predictions) -> Recalibrator:
     """Return Platt scaling of two classes, temperature scaling of more; predictions of 0 and 1 are moved a little."""
-    certain = bool(((data.prob == 0) | (data.prob == 1)).any())
-    clip = suggested(data.prob) if certain else None
+    clip = needed(data.prob)
+    clip = None if clip is None else float(f"{clip:.2g}")
     return PlattScaling(clip=clip) if data.n_classes == 2 else TemperatureScaling(clip=clip)
 
 
@@ -98,27 +101,32 @@ def cross_fitted(
     p: Any,
     labels: Any,
     recalibrator: Recalibrator | None,
+    found: ConfidenceInterval,
     primary: dict[str, Any],
     score: dict[str, Any],
     settings: dict[str, Any],
     band: Any,
 ) -> CrossFitted:
-    """Recalibrate a model on held-out folds, and measure it before and after."""
+    """Recalibrate a model on held-out folds, and measure it after; `found` is its primary error before."""
     data = as_predictions(y, p, labels)
     cluster = settings["cluster"]
     recalibrator = default_recalibrator(data) if recalibrator is None else recalibrator
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # few clusters: the intervals of the report say so
         unit = None if cluster is None else as_clusters(cluster, data.n)
-    after = held_out_predictions(data, folds_of(data, unit), recalibrator)
-    after = after if np.ndim(p) == 2 and np.shape(p)[1] > 1 else after[:, 1]
+    before, after = data.prob, held_out_predictions(data, folds_of(data, unit), recalibrator)
+    if not (np.ndim(p) == 2 and np.shape(p)[1] > 1):
+        before, after = before[:, 1], after[:, 1]
+    names = np.array(data.names, dtype=object)
+    rows, labels = names[data.label], [*data.names]
     given = {**settings, "labels": labels}
-    found = confidence_interval(y, after, **primary, **given)
+    error = confidence_interval(rows, after, **primary, **given)
+    diagram = None if band is None else reliability(rows, after, interval=False, **{**band, "labels": labels})
     return CrossFitted(
         recalibrator=repr(recalibrator),
         folds=FOLDS,
-        before=confidence_interval(y, p, **primary, **given),
-        after=found,
-        brier=compare(y, {"before": p, "after": after}, **score, **given),
-        diagram=None if band is None else replace(reliability(y, after, interval=False, **band), interval=found),
+        before=found,
+        after=error,
+        brier=compare(rows, {"before": before, "after": after}, **score, **given),
+        diagram=None if diagram is None else replace(diagram, interval=error),
     )

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from calibstat.inference.audit_results import SPOKEN, Audit
+from calibstat.inference.audit_results import Audit
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.compare import Comparison
 from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
-from calibstat.output.wording import CAUTIONS, COMPARING, number, p_text, percent
+from calibstat.output.wording import COMPARING, IN_FULL, number, p_text, percent
 from calibstat.plots.inline_svg import inline_svg
 from calibstat.reporting.report_fields import ClassesReport, ModelReport, ReportFields
-from calibstat.reporting.sentences import ends
+from calibstat.reporting.sentences import ends, title_of
 
 MOST = 25  # classes, groups or pairs in a table
 
@@ -60,7 +60,7 @@ def sections(report: ReportFields, pictures: bool = True) -> Iterator[Section]:
     if known := [(name, m.detectable) for name, m in report.models.items() if m.detectable is not None]:
         said = [f"{name}: {found}" if several else str(found) for name, found in known]
         yield Section("What these rows could have shown", said)
-    yield Section("What this rests on", [*_details(report), *CAUTIONS, *report.notes], kind="detail")
+    yield Section("What this rests on", [*_details(report), *IN_FULL, *report.notes], kind="detail")
     how = [f"calibstat {report.version}, seed {report.seed}: the same call gives the same numbers.", report.command]
     yield Section("How to make it again", how, kind="detail")
 
@@ -127,7 +127,12 @@ def _comparisons(report: ReportFields, pictures: bool) -> Section:
 
 def _pairs(found: Comparison) -> Table:
     adjusted = f">p ({found.adjust.replace('holm', 'Holm').replace('bh', 'BH')})" if len(found.pairs) > 1 else ""
-    header = [f"{found.measure}{_of(found.lens)}", ">Difference", f">{percent(found.confidence_level)} interval", ">p"]
+    header = [
+        f"{title_of(found.measure)}{_of(found.lens)}",
+        ">Difference",
+        f">{percent(found.confidence_level)} interval",
+        ">p",
+    ]
     header += [adjusted] if adjusted else []
     rows = []
     for i, (a, b) in enumerate(found.pairs[:MOST]):
@@ -148,8 +153,7 @@ def _groups(title: str, found: Audit, pictures: bool) -> Section:
     note = f"and {rest:,} more groups with larger p. " if rest > 0 else ""
     note += "The error is the observed frequency minus the mean prediction; all its bounds hold at once."
     shown = [_drawn(found, "Errors of the groups")] if pictures else []
-    speaks = [f"{found.sentence(g)}." for g in found.found[:SPOKEN]]
-    said = [found.answer, *speaks]
+    said = [found.answer, *found.speaking]
     how = [line for line in str(found).splitlines() if line.strip() not in said]
     return Section(title, said, shown, [Table(header, rows, note)], how)
 
@@ -167,8 +171,8 @@ def _recalibrated(report: ReportFields, pictures: bool) -> Iterator[Section]:
         brier, level = found.brier, percent(report.confidence_level)
         errors = [_with_interval(each.estimate, each.low, each.high) for each in (found.before, found.after)]
         change = _with_interval(-brier.difference[0], -brier.high[0], -brier.low[0])
-        rows = [[f"{found.before.measure}{_of(found.before.lens)}", *errors, ""]]
-        rows.append([f"{brier.measure}{_of(brier.lens)}", *map(number, brier.estimates), change])
+        rows = [[f"{title_of(found.before.measure)}{_of(found.before.lens)}", *errors, ""]]
+        rows.append([f"{title_of(brier.measure)}{_of(brier.lens)}", *map(number, brier.estimates), change])
         table = Table(("Measure", ">Before", ">After", ">Change"), rows, f"{level} intervals")
         title = f"Recalibration of {name}" if len(report.models) > 1 else "Recalibration"
         yield Section(title, [str(found)], shown, [table])
@@ -192,7 +196,11 @@ def _drawn(result: object, label: str, wide: bool = False) -> Picture:
 
 
 def _with_interval(estimate: float, low: float, high: float) -> str:
-    return number(estimate) if math.isnan(low) else f"{number(estimate)} [{number(low)}, {number(high)}]"
+    return (
+        number(estimate)
+        if math.isnan(low) or math.isinf(estimate)
+        else f"{number(estimate)} [{number(low)}, {number(high)}]"
+    )
 
 
 def _of(lens: str) -> str:

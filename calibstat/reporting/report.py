@@ -20,11 +20,11 @@ from calibstat.inference.audit import audit
 from calibstat.inference.calibration_test_results import ClassWiseTestResult
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.compare import Comparison, compare
-from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
 from calibstat.inference.reliability import reliability
 from calibstat.output.wording import describe_data
 from calibstat.recalibration.recalibrator import Recalibrator
-from calibstat.reporting.asked_measures import affordable, measured, questions, shows_several
+from calibstat.reporting.asked_measures import COMPARED, affordable, compared, measured, questions, shows_several
 from calibstat.reporting.cross_fitted import CrossFitted, cross_fitted
 from calibstat.reporting.report_fields import ClassesReport, ModelReport
 from calibstat.reporting.report_results import Report
@@ -33,10 +33,9 @@ from calibstat.resampling import key_of
 ONE_MODEL = "model"  # its name, if it has none
 ENOUGH = 20  # resamples at least as extreme, after which the test of a class stops, if it is detail
 PANELS = 16  # classes that one picture shows; of more, bands are those that need no drawing
-SCORE = "brier"  # compared beside the primary error
-CLUSTERED = (
-    "Intervals and comparisons resample clusters. The test takes rows as independent: with positive dependence within "
-    "clusters its p-value is too small."
+BY_ROWS = (
+    "take rows as independent, whatever their clusters: with positive dependence within clusters p-values are too "
+    "small and intervals too short."
 )
 
 
@@ -67,8 +66,8 @@ def report(
     by : data frame, mapping or array_like, optional
         Features of the rows, or groups of them, for `audit`; one column may be an array or a series.
     cluster : array_like, shape (n,), optional
-        The cluster of each row (a patient, a day), for the test, intervals, comparisons and folds. Through a lens that
-        shows several classes the test takes rows as independent all the same; the page says so.
+        The cluster of each row (a patient, a day), for the test, intervals, comparisons and folds; not with a lens that
+        shows several classes. Single classes and groups take rows as independent all the same; the page says so.
     recalibrate : bool or Recalibrator
         Whether to recalibrate each model on held-out folds and compare before and after: by Platt scaling of two
         classes, temperature scaling of more, or by the given map.
@@ -90,8 +89,8 @@ def report(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), or rows are lacking because `y_true` is a
-        `Sample`.
+        If the data are not as described (the first offending row is named), rows are lacking because `y_true` is a
+        `Sample`, or there are clusters and a lens that shows several classes.
 
     Notes
     -----
@@ -99,12 +98,14 @@ def report(
     ``confidence_interval(y_true, y_prob)``, both with the clusters if there are any: of the expected calibration error
     (through a lens that shows several classes, of the canonical calibration error; class-wise, of the mean over the
     classes). All other numbers are detail, and have no p-values of their own: measures of the same residuals agree too
-    much to be counted as several findings. Comparisons of models are those of `compare` by the same error and by the
-    Brier score, groups those of `audit`, what could have been found that of `detectable_effect`.
+    much to be counted as several findings. Comparisons of models are those of `compare` by the kernel calibration
+    error, its default (through a lens that shows several classes, by the error of the verdict), and by the Brier score,
+    groups those of `audit`, what could have been found that of `detectable_effect`.
 
     Recalibration: each of five folds is predicted by a map fitted on the other four; rows of like outcome and
     prediction go to different folds, all rows of a cluster to one. Intervals after recalibration are approximate,
-    because rows share fitted maps. Measures that would take minutes on so many rows are left out and named.
+    because rows share fitted maps. Measures that would take minutes on so many rows are left out and named; without the
+    kernel calibration error models are compared by the error of the verdict.
 
     The result holds no rows. Cost: that of its parts; most of it is the smooth calibration error, and the drawing.
 
@@ -122,6 +123,8 @@ def report(
     y_true, y_prob, labels = _as_rows(y_true, y_prob, labels)
     if isinstance(y_true, Sample) and not (by is None and cluster is None and recalibrate is False):
         raise ValueError("expected rows of outcomes and predictions with by=, cluster= or recalibrate=, found a Sample")
+    if cluster is not None and shows_several(lens):
+        raise ValueError(f"expected a lens that shows one event with cluster=, such as 'top_label', found {lens}")
     models = named_models(y_prob) or {ONE_MODEL: y_prob}
     seed = rng if isinstance(rng, int) and not isinstance(rng, bool) else int(key_of(rng))
     asked = _Asked(y_true, labels, lens, cluster, confidence_level, seed, n_jobs, _classes(models))
@@ -134,13 +137,17 @@ def report(
                 found[name] = asked.model(p, features, recalibrate)
             except ValueError as error:
                 raise ValueError(f"{error} (of {short(name)})" if len(models) > 1 else str(error)) from error
-        comparisons = asked.comparisons(models) if len(models) > 1 else {}
+        data = _data(y_true, next(iter(models.values())), labels)
+        comparisons = asked.comparisons(models, data.n) if len(models) > 1 else {}
     notes = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
-    data = _data(y_true, next(iter(models.values())), labels)
     if left := [name for name in asked.questions if name not in affordable(asked.questions, data.n)]:
         notes.append(f"Left out, because they are costly on {data.n:,.0f} rows: {', '.join(left)}.")
-    if cluster is not None and shows_several(lens):
-        notes.append(CLUSTERED)
+    if cluster is not None:
+        detail = {
+            "The tests of single classes": asked.n_classes > 2,
+            "The tests and intervals of groups": by is not None,
+        }
+        notes += [f"{what} {BY_ROWS}" for what, there in detail.items() if there]
     return Report(
         title=f"Calibration of {', '.join(found)}" if title is None else str(title),
         models=found,
@@ -193,7 +200,7 @@ class _Asked:
         """Ask everything about one model."""
         y, asked = self.y, self.questions
         several = shows_several(self.lens)
-        test = calibration_test(y, p, lens=self.lens, cluster=None if several else self.cluster, **self.draws)
+        test = calibration_test(y, p, lens=self.lens, cluster=self.cluster, **self.draws)
         primary = next(iter(asked))
         ece = confidence_interval(y, p, **asked[primary], **self.settings)
         diagram = None
@@ -214,7 +221,7 @@ class _Asked:
             classes=self.classes(p, test) if self.n_classes > 2 else None,
             detectable=test.detectable_effect(n_jobs=self.n_jobs) if self.cluster is None else None,
             groups=groups,
-            recalibrated=self.recalibrated(p, recalibrate) if recalibrate is not False else None,
+            recalibrated=self.recalibrated(p, ece, recalibrate) if recalibrate is not False else None,
         )
 
     def classes(self, p: Any, test: Any) -> ClassesReport:
@@ -226,17 +233,17 @@ class _Asked:
         diagrams = reliability(self.y, p, lens=lenses.class_wise, band=band, interval=by_rows, **self.draws)
         return ClassesReport(test, diagrams)
 
-    def comparisons(self, models: dict[str, Any]) -> dict[str, Comparison]:
-        """Compare the primary error and the Brier score of all pairs of models."""
-        asked = self.questions
-        return {name: compare(self.y, models, **asked[name], **self.settings) for name in (next(iter(asked)), SCORE)}
+    def comparisons(self, models: dict[str, Any], n: float) -> dict[str, Comparison]:
+        """Compare all pairs of models as `compare` does by default, and by the Brier score."""
+        asked = compared(affordable(self.questions, n))
+        return {name: compare(self.y, models, **each, **self.settings) for name, each in asked.items()}
 
-    def recalibrated(self, p: Any, recalibrate: bool | Recalibrator) -> CrossFitted:
+    def recalibrated(self, p: Any, ece: ConfidenceInterval, recalibrate: bool | Recalibrator) -> CrossFitted:
         """Recalibrate on held-out folds, and measure before and after."""
-        primary, score = next(iter(self.questions.values())), self.questions[SCORE]
+        primary, score = next(iter(self.questions.values())), self.questions[COMPARED[1]]
         recalibrator = recalibrate if isinstance(recalibrate, Recalibrator) else None
         band = None if shows_several(self.lens) else {"lens": self.lens, **self.draws}
-        return cross_fitted(self.y, p, self.labels, recalibrator, primary, score, self.settings, band)
+        return cross_fitted(self.y, p, self.labels, recalibrator, ece, primary, score, self.settings, band)
 
 
 def _as_rows(y: Any, p: Any, labels: Any) -> tuple[Any, Any, Any]:

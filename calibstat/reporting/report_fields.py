@@ -10,10 +10,9 @@ from calibstat.inference.compare import Comparison
 from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.inference.detectable_effect import DetectableEffect
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability
-from calibstat.measures.registry import MEASURES
 from calibstat.reporting.asked_measures import Measured
 from calibstat.reporting.cross_fitted import CrossFitted
-from calibstat.reporting.sentences import say_interval
+from calibstat.reporting.sentences import say_interval, title_of
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -81,9 +80,8 @@ class ModelReport(Result):
     @property
     def answer(self) -> str:
         """The primary test and the primary interval, in words."""
-        title = MEASURES[self.ece.measure.partition("(")[0]].info.title
         of = "" if self.ece.lens.startswith("event") else f" ({self.ece.lens})"
-        return f"{self.test.answer}\n{say_interval(title + of, self.ece)}"
+        return f"{self.test.answer}\n{say_interval(title_of(self.ece.measure) + of, self.ece)}"
 
     def __str__(self) -> str:
         said = [self.answer]
@@ -91,7 +89,7 @@ class ModelReport(Result):
         if self.detectable is not None and overall.pvalue > LOW:
             said.append(str(self.detectable))
         said += [] if self.classes is None else [self.classes.test.answer]
-        said += [] if self.groups is None else [self.groups.answer]
+        said += [] if self.groups is None else [self.groups.answer, *self.groups.speaking]
         said += [] if self.recalibrated is None else [str(self.recalibrated)]
         return "\n".join(said)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.measures.registry import MEASURES
 from calibstat.output.wording import number, percent
 
 
@@ -22,6 +23,11 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
         f"{title}: {number(interval.estimate)} on these rows; in the population they come from it is {where}, "
         f"with {percent(interval.confidence_level)} confidence ({interval.method} method).{few}"
     )
+
+
+def title_of(measure: str) -> str:
+    """Return the name in prose of a measure, whatever its options."""
+    return MEASURES[measure.partition("(")[0]].info.title
 
 
 def ends(low: float, high: float) -> str:

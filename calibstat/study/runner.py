@@ -13,6 +13,7 @@ from calibstat.data.checks import check_jobs, check_level, check_whole, is_whole
 from calibstat.data.sample import Sample
 from calibstat.study.coverage_questions import bound_to
 from calibstat.study.engine import Cells, Data, compute, draw_data
+from calibstat.study.plain_function import PlainFunction
 from calibstat.study.question import Question
 from calibstat.study.questions import QUESTIONS
 from calibstat.study.store import Store
@@ -58,7 +59,9 @@ def run(
           several times, with other bins, and see how stable its order is.
     generators : mapping from label to generator
         Entries of `calibstat.generators`, or whatever else has ``sample(n, rng)``, ``truth(measure, **options)``,
-        ``is_calibrated`` and a `repr` that says all.
+        ``is_calibrated`` and a `repr` that says all. For "power", "bias" and "ranking", which need no true values, a
+        plain function of n and a `numpy.random.Generator` will do, if there is no `store`: it returns outcomes and
+        predictions.
     n : int or sequence of int
         Rows in each data set.
     measures : sequence of names, or mapping from label to (name, options)
@@ -153,18 +156,13 @@ def run(
         check_jobs(n_jobs)
     if not isinstance(generators, Mapping):
         raise ValueError(f"expected generators, a mapping from label to generator, found {short(generators)}")
-    for label, generator in generators.items():
-        if not callable(getattr(generator, "sample", None)) or isinstance(generator, type):
-            raise ValueError(
-                "expected generators with sample(n, rng), truth(measure, **options) and is_calibrated, such as those "
-                f"of calibstat.generators; found {short(generator)} for {short(label)}"
-            )
+    generators = {label: _as_generator(label, generator, store) for label, generator in generators.items()}
     named = _named(measures)
     for what, entries in (("generator", generators), ("n", rows), ("measure", named), ("method", chosen)):
         if not len(entries):
             raise ValueError(f"expected at least one {what}, found none")
     query = kind(
-        generators=dict(generators),
+        generators=generators,
         n=[int(k) for k in rows],
         measures=named,
         methods=list(chosen),
@@ -189,6 +187,23 @@ def run(
     with nullcontext() if kept is None else kept.locked():
         answers = compute(cells, kept, n_jobs, question)
     return pd.DataFrame(query.rows(answers))
+
+
+def _as_generator(label: str, generator: Any, store: Any) -> Any:
+    """Return a generator, made of a plain function if it is one."""
+    if callable(getattr(generator, "sample", None)) and not isinstance(generator, type):
+        return generator
+    if not callable(generator) or isinstance(generator, type):
+        raise ValueError(
+            "expected generators with sample(n, rng), truth(measure, **options) and is_calibrated, such as those "
+            f"of calibstat.generators, or functions of (n, rng); found {short(generator)} for {short(label)}"
+        )
+    if store is not None:
+        raise ValueError(
+            "expected generators with sample(n, rng) and a repr that says all, which a store has to know; found the "
+            f"function {short(generator)} for {short(label)}"
+        )
+    return PlainFunction(generator)
 
 
 TRIAL = Sample.from_counts([0.2, 0.4, 0.7], [6, 7, 7], [1, 3, 5])

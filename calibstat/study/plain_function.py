@@ -1,0 +1,51 @@
+"""A plain function as a generator, whose true values are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.checks import described
+from calibstat.generators.distributions import Random, Seed
+from calibstat.generators.generator import drawing
+
+
+@dataclass(frozen=True)
+class PlainFunction:
+    """A function of a number of rows and a random generator, which returns outcomes and predictions."""
+
+    function: Callable[[int, Random], Any]
+
+    is_calibrated = False
+
+    def sample(self, n: int, rng: Seed) -> tuple[Any, Any]:
+        """Draw a data set, with a `numpy.random.Generator` made of `rng`."""
+        drawn = self.function(*drawing(n, rng))
+        if not isinstance(drawn, tuple | list) or len(drawn) != 2:
+            raise ValueError(f"expected outcomes and predictions from {self.name}(n, rng), found {described(drawn)}")
+        y, p = (np.asarray(each) for each in drawn)
+        if y.shape[:1] != (n,):
+            raise ValueError(f"expected {n} rows from {self.name}({n}, rng), found {described(drawn[0])}")
+        return y, p
+
+    def truth(self, measure: Any, **options: Any) -> float:
+        """Raise, because a function cannot say what is true."""
+        raise NotImplementedError(
+            f"the true value of {measure} is not known of the function {self.name}; "
+            "an object with sample(n, rng) can say it in its truth(measure, **options)"
+        )
+
+    @cached_property
+    def n_classes(self) -> int | None:
+        """The number of classes; None of a binary outcome."""
+        _, p = self.sample(20, 0)
+        return None if p.ndim == 1 else int(p.shape[1])
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return getattr(self.function, "__name__", "function")

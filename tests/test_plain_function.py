@@ -1,0 +1,70 @@
+"""Plain functions as generators: what is drawn from them, and which questions they answer."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import calibstat as cs
+from calibstat.study.plain_function import PlainFunction
+
+RUN = {"n": 50, "replicates": 40, "seed": 1, "n_resamples": 99}
+
+
+def too_high(n, rng):
+    p = rng.random(n)
+    return rng.random(n) < p**3, p
+
+
+def even(n, rng):
+    return pd.Series(rng.integers(0, 2, n)), pd.Series(np.full(n, 0.5))
+
+
+def three(n, rng):
+    return np.zeros(n, int), rng.dirichlet([1, 1, 1], n)
+
+
+def test_the_power_of_a_test():
+    found = cs.study.run("power", {"high": too_high, "even": even}, measures=["ks"], **RUN).set_index("generator")
+    assert found.loc["high", "rate"] > 0.9
+    assert found.loc["even", "rejections"] <= stats.binom.isf(1e-4, 40, 0.05)
+
+
+def test_the_mean_of_an_estimate_agrees_with_its_distribution():
+    found = cs.study.run("bias", {"even": even}, measures=["ece"], **{**RUN, "replicates": 400}).iloc[0]
+    heads = np.arange(51)
+    mean = stats.binom.pmf(heads, 50, 0.5) @ abs(heads / 50 - 0.5)  # one distinct prediction: |share - 1/2|
+    assert abs(found["mean"] - mean) < 4 * found["mean_se"]
+    assert np.isnan(found["truth"])
+
+
+def test_several_classes():
+    found = cs.study.run("power", {"three": three}, measures={"scores": ("canonical_ce", {})}, **RUN)
+    assert found["rate"].iloc[0] > 0.5
+    assert PlainFunction(three).n_classes == 3
+    assert PlainFunction(even).n_classes is None
+
+
+def test_questions_that_need_the_truth_say_so():
+    with pytest.raises(NotImplementedError, match="not known of the function even"):
+        cs.study.run("coverage", {"even": even}, measures=["ece"], **RUN)
+    with pytest.raises(ValueError, match="expected calibrated generators, found 'even'"):
+        cs.study.run("size", {"even": even}, measures=["ece"], **RUN)
+
+
+def test_a_store_needs_a_repr(tmp_path):
+    with pytest.raises(ValueError, match="a repr that says all, which a store has to know; found the function"):
+        cs.study.run("power", {"even": even}, measures=["ks"], store=tmp_path / "store", **RUN)
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize(
+    ("function", "found"),
+    [
+        (lambda n, rng: rng.random(n), "expected outcomes and predictions from <lambda>"),
+        (lambda n, rng: (rng.integers(0, 2, 5), rng.random(5)), "expected 20 rows from"),
+    ],
+)
+def test_what_else_is_returned_is_named(function, found):
+    with pytest.raises(ValueError, match=found):
+        cs.study.run("power", {"a": function}, measures=["ks"], **RUN)
