@@ -22,6 +22,9 @@ def test_version():
 def test_help_names_every_command():
     text = run("--help").stdout
     assert all(name in text for name in ("demo", "measures", "test", "interval", "equivalence", "report"))
+    narrow = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).stdout
+    lines = narrow.partition("Commands")[2].partition("Begin with")[0].splitlines()[1:]
+    assert sum(line.startswith("│") for line in lines) == len(app.registered_commands)  # one line each
 
 
 def test_help_loads_nothing_slow():
@@ -132,6 +135,16 @@ def test_interval_says_what_the_function_says(rows, csv):
     found = cs.confidence_interval(rows["y"], rows["p"], rng=5)
     assert f"{wording.number(found.low)} to {wording.number(found.high)} honest" in several
     assert "honest method" in text
+
+
+def test_intervals_of_clusters(rows, csv, tmp_path):
+    who = np.arange(400) // 4
+    rows.assign(who=who).to_csv(tmp_path / "who.csv", index=False)
+    text = plain_text(run("interval", tmp_path / "who.csv", *COLUMNS, "--cluster", "who", "--rng", 5).stdout)
+    found = cs.confidence_interval(rows["y"], rows["p"], cluster=who, rng=5)
+    assert f"at most {wording.number(found.high)}, and may be 0, with" in text
+    assert "clusters independent" in text
+    fails_with(run("interval", csv, *COLUMNS, "--cluster", "who"), "no column 'who'")
 
 
 def test_equivalence_says_what_the_function_says(rows, csv):

@@ -6,7 +6,7 @@ Whatever is slow to load is imported inside the command that needs it, so that h
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -70,11 +70,14 @@ def calibstat(
         bool, typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Is this model calibrated? Measures, exact tests and honest intervals for predicted probabilities."""
+    """Is this model calibrated?
+
+    Measures, exact tests and honest intervals for predicted probabilities.
+    """
 
 
 def show_models(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> Answer:
-    """Show tests, intervals and pictures of real models: who has an affair?"""
+    """Judge three models of real data, with tests and pictures."""
     from calibstat.cli import demo
     from calibstat.output.wording import NO_PROOF, ROWS
 
@@ -89,7 +92,7 @@ def show_models(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> Answer:
 
 
 def list_measures() -> None:
-    """List all measures."""
+    """List the measures and their options."""
     from calibstat.measures.registry import binary_measures, multiclass_measures
 
     both = [name for name in binary_measures() if name in multiclass_measures()]
@@ -113,6 +116,7 @@ def interval(
     lens: LensText = None,
     reduce: ReduceToOne = None,
     method: Method = "honest",
+    cluster: ClusterColumn = None,
     level: Level = 0.95,
     n_resamples: Resamples = None,
     rng: Seed = 0,
@@ -120,20 +124,30 @@ def interval(
     """Estimate a calibration error, with a confidence interval."""
     with one_line_errors():
         from calibstat import MEASURES, confidence_interval
-        from calibstat.cli.input_files import read_data
+        from calibstat.cli.input_files import read_column, read_rows
         from calibstat.cli.lens_syntax import view
+        from calibstat.data.sample import Sample
         from calibstat.inference.confidence_interval import ConfidenceInterval
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import ends, say_interval
 
-        data, how = read_data(file, label, prob, reading)
+        rows, how = read_rows(file, label, prob, reading)
+        data = Sample.from_rows(*rows) if isinstance(rows, tuple) else rows
+        given: dict[str, Any] = {}
+        y: Any = data
+        p: Any = None
+        if cluster is not None:  # of rows
+            y, p = rows if isinstance(rows, tuple) else (rows, None)
+            given = {"cluster": read_column(file, cluster)}
         names = measure or ["ece"]
         seen = view(data, lens, names, reduce or one_number(lens))
 
         def ask(name: str) -> ConfidenceInterval:
             return confidence_interval(
-                data,
+                y,
+                p,
                 **seen.settings(name),
+                **given,
                 method=method,
                 confidence_level=level,
                 n_resamples=n_resamples,
@@ -145,14 +159,14 @@ def interval(
         sentences = {name: say_interval(MEASURES[name].info.title, each) for name, each in found.items()}
         estimands = [f"What is estimated: {each.estimand}" for each in found.values()]
         if len(found) == 1:
-            return Answer([*sentences.values()], about(data, how), words.ROWS, estimands)
+            return Answer([*sentences.values()], about(data, how), words.units(cluster is not None), estimands)
         grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
         for name, each in found.items():
             grid.add_row(MEASURES[name].info.title, words.number(each.estimate), ends(each.low, each.high), each.method)
         title = f"On these rows, and in the population they come from with {words.percent(level)} confidence each:"
         noted = [sentences.pop(name) for name, each in found.items() if each.few_events or each.why_infinite]
         details = [*sentences.values(), *estimands]
-        return Answer([title, grid, *noted], about(data, how), words.ROWS, details)
+        return Answer([title, grid, *noted], about(data, how), words.units(cluster is not None), details)
 
 
 @takes_reading
@@ -173,7 +187,7 @@ def show_margin(
     n_resamples: Resamples = None,
     rng: Seed = 0,
 ) -> Answer:
-    """Test whether the outcomes are within a margin of the predictions."""
+    """Test whether outcomes are within a margin of the predictions."""
     with one_line_errors():
         from calibstat import equivalence_test
         from calibstat.cli.input_files import read_data
@@ -277,7 +291,10 @@ def run_study(
         typer.Option("--data", help="A file of predictions and outcomes, for a study that takes one."),
     ] = None,
 ) -> None:
-    """Run a study; write its table and pictures, and fail if a promise is broken."""
+    """Run a study of simulated data.
+
+    Write its table and pictures, and fail if a promise is broken.
+    """
     with one_line_errors():
         from calibstat.study import load_study
 

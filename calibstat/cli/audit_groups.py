@@ -42,7 +42,10 @@ def audit_groups(
     rng: Seed = 0,
     out: Picture = None,
 ) -> Answer:
-    """For which groups are the predictions wrong? All groups are tested together."""
+    """Find groups for which the predictions are wrong.
+
+    All groups are tested together.
+    """
     with one_line_errors():
         from calibstat import audit
         from calibstat.cli.features_and_periods import read_features

@@ -29,7 +29,7 @@ Picture = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Als
 def summarize_models(
     file: File, label: Label, prob: Models, reading: Reading, level: Level = 0.95, rng: Seed = 0
 ) -> Answer:
-    """Tabulate accuracy, calibration errors and proper scores of models, with intervals."""
+    """Tabulate accuracy, calibration errors and scores of models."""
     with one_line_errors():
         from calibstat import summarize
         from calibstat.output.wording import ROWS, number
@@ -54,7 +54,10 @@ def decompose_scores(
     score: Annotated[str, typer.Option("--score", help="brier, log_loss or spherical.")] = "brier",
     lens: LensText = None,
 ) -> Answer:
-    """Part a proper score into miscalibration, discrimination and uncertainty."""
+    """Part a proper score into miscalibration and the rest.
+
+    The rest is discrimination and uncertainty.
+    """
     with one_line_errors():
         from calibstat import decompose
         from calibstat.output.wording import HELD_OUT, number
@@ -97,7 +100,10 @@ def validate_models(
     lens: LensText = None,
     level: Level = 0.95,
 ) -> Answer:
-    """Give the numbers of clinical validation: O/E, intercept and slope, ICI, Brier score, AUC."""
+    """Give the numbers of clinical validation.
+
+    O/E, intercept and slope, ICI, Brier score, AUC, with intervals.
+    """
     with one_line_errors():
         from calibstat import validate
         from calibstat.output.wording import ROWS, number, percent
@@ -132,7 +138,7 @@ def show_net_benefit(
     level: Level = 0.95,
     out: Picture = None,
 ) -> Answer:
-    """Weigh true against false positives, threshold by threshold (a decision curve)."""
+    """Weigh true against false positives: a decision curve."""
     with one_line_errors():
         from calibstat import net_benefit
         from calibstat.output.wording import ROWS, number, percent

@@ -61,7 +61,10 @@ def monitor_stream(
         Path | None, typer.Option("--out", metavar="DIR", help="Folder for the picture and a table of the periods.")
     ] = None,
 ) -> Answer:
-    """Watch calibration over time: an alarm that holds its promise however often one looks."""
+    """Watch calibration over time, with an alarm.
+
+    The alarm holds its promise however often one looks.
+    """
     with one_line_errors():
         from calibstat.cli.features_and_periods import read_periods
         from calibstat.cli.input_files import read_column, read_models, read_rows

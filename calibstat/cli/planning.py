@@ -51,7 +51,10 @@ def find_power(
     rng: Seed = 0,
     out: Picture = None,
 ) -> Answer:
-    """How often would a test find a miscalibration? Without --alternative: which one it finds with probability .8."""
+    """Find how likely a test is to find a miscalibration.
+
+    Without --alternative: which one it finds with probability .8.
+    """
     with one_line_errors():
         from calibstat import detectable_effect, power
 
@@ -86,7 +89,10 @@ def find_sample_size(
     rng: Seed = 0,
     out: Picture = None,
 ) -> Answer:
-    """How many rows does a test need to find a miscalibration, or an interval for its width?"""
+    """Find how many rows a test or an interval needs.
+
+    A test to find a miscalibration, an interval for its width.
+    """
     with one_line_errors():
         from calibstat import sample_size
 

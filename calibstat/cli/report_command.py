@@ -69,7 +69,10 @@ def write_report(
     level: Level = 0.95,
     rng: Seed = 0,
 ) -> Answer:
-    """Report on one or several models on one page: verdict, diagram, measures, classes, comparison and groups."""
+    """Report on one or several models, on one page to send.
+
+    Verdict, diagram, measures, classes, comparison and groups.
+    """
     with one_line_errors():
         from calibstat import report
         from calibstat.cli.features_and_periods import read_features

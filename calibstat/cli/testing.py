@@ -46,7 +46,7 @@ def check(
     stop_after: StopAfter = None,
     rng: Seed = 0,
 ) -> Answer:
-    """Test whether the outcomes could have been drawn from the predictions."""
+    """Test whether outcomes could be draws from the predictions."""
     with one_line_errors():
         if cluster is not None:
             if stop_after is not None:
