@@ -16,7 +16,7 @@ import calibstat
 
 OPTIONAL = {"sklearn", "pyarrow"}  # imported where they are asked for
 BROUGHT = {"PIL": "matplotlib", "markupsafe": "jinja2"}  # by another
-LATE = ["statsmodels", "seaborn", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich", "jinja2"]
+LATE = ["statsmodels", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich", "jinja2"]
 RANDOM = {
     "resampling/streams.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
     "generators/distributions.py": {None: {"Generator", "SeedSequence"}},  # types only

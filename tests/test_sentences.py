@@ -33,7 +33,10 @@ COMPARED = cs.compare(Y, {"a": [0.2] * 40, "b": [0.3] * 40, "c": [0.4] * 40}, me
     ("pvalues", "words"),
     [
         ((0.2, 0.3, 1.0), "No difference in brier is shown for any of 3 pairs of models: adjusted p = 0.200 or more."),
-        ((0.02, 0.01, 0.04), "brier is smaller for b than for a, and for c than for a, b: adjusted p = 0.040 or less."),
+        (
+            (0.02, 0.01, 0.04),
+            "brier is smaller for b than for a, and for c than for a and b: adjusted p = 0.040 or less.",
+        ),
         ((0.02, 0.2, 0.3), "than for a: adjusted p = 0.020. No difference is shown between a and c, b and c."),
         (
             (float("nan"), 0.2, 0.01),

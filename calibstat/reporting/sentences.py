@@ -38,7 +38,7 @@ def say_comparison(found: Comparison) -> str:
     for i in shown:
         better, worse = found.pairs[i] if found.difference[i] < 0 else found.pairs[i][::-1]
         worse_than.setdefault(better, []).append(worse)
-    smaller = ", and for ".join(f"{better} than for {listed(worse)}" for better, worse in worse_than.items())
+    smaller = ", and for ".join(f"{better} than for {' and '.join(worse)}" for better, worse in worse_than.items())
     said = f"{found.measure} is smaller for {smaller}: {what} = {p_text(max(p[shown]))}{' or less' * (len(shown) > 1)}."
     rest = [" and ".join(pair) for i, pair in enumerate(found.pairs) if i not in shown]
     return f"{said} No difference is shown between {listed(rest)}." if rest else said
