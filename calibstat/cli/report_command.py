@@ -27,7 +27,7 @@ Probs = Annotated[
         "--prob",
         metavar="COLUMN",
         help="Column of predicted probabilities of outcome 1; once for each model. Of several classes one pattern in "
-        'quotes for each model, such as "p_*"; or every column, if they sum to 1.',
+        'quotes for each model, such as "p_*"; or every column, if they sum to 1 (logits: a pattern).',
     ),
 ]
 Out = Annotated[
