@@ -22,7 +22,7 @@ MONITORING = (
     "Feed a period when all of its outcomes are known: if positive ones come in first, early feeding is a false alarm.",
     "Outcomes must be independent given the predictions and earlier periods, and predictions as they were issued.",
 )
-CAUTIONS = (
+IN_FULL = (
     "A large p-value is not evidence that the model is calibrated: it says that these outcomes could have been drawn "
     "from the predictions, as far as this test can see.",
     "Use held-out rows: a model fitted, recalibrated or chosen on the same rows looks better than it is.",
@@ -57,13 +57,13 @@ class Brief:
 
 NO_PROOF = Brief(
     "A large p is no evidence of calibration: the upper end of an interval says how large the error may be.",
-    CAUTIONS[:1],
+    IN_FULL[:1],
 )
-HELD_OUT = Brief("Rows must be held out: a model looks better on rows that it was fitted to.", CAUTIONS[1:2])
-ROWS = Brief("Rows must be held out and independent.", CAUTIONS[1:])
+HELD_OUT = Brief("Rows must be held out: a model looks better on rows that it was fitted to.", IN_FULL[1:2])
+ROWS = Brief("Rows must be held out and independent.", IN_FULL[1:])
 CLUSTERS = Brief(
     "Rows must be held out, and clusters independent.",
-    (CAUTIONS[1], "Rows of different clusters must be independent; those of the same cluster need not be."),
+    (IN_FULL[1], "Rows of different clusters must be independent; those of the same cluster need not be."),
 )
 SCORES = Brief(
     "A smaller calibration error alone does not make a better model: compare brier or log_loss too.", COMPARING

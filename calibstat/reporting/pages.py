@@ -10,7 +10,7 @@ from calibstat.inference.calibration_test_results import CalibrationTestResult, 
 from calibstat.inference.compare import Comparison
 from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
-from calibstat.output.wording import CAUTIONS, COMPARING, number, p_text, percent
+from calibstat.output.wording import COMPARING, IN_FULL, number, p_text, percent
 from calibstat.plots.inline_svg import inline_svg
 from calibstat.reporting.report_fields import ClassesReport, ModelReport, ReportFields
 from calibstat.reporting.sentences import ends
@@ -60,7 +60,7 @@ def sections(report: ReportFields, pictures: bool = True) -> Iterator[Section]:
     if known := [(name, m.detectable) for name, m in report.models.items() if m.detectable is not None]:
         said = [f"{name}: {found}" if several else str(found) for name, found in known]
         yield Section("What these rows could have shown", said)
-    yield Section("What this rests on", [*_details(report), *CAUTIONS, *report.notes], kind="detail")
+    yield Section("What this rests on", [*_details(report), *IN_FULL, *report.notes], kind="detail")
     how = [f"calibstat {report.version}, seed {report.seed}: the same call gives the same numbers.", report.command]
     yield Section("How to make it again", how, kind="detail")
 
