@@ -63,14 +63,10 @@ def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
 
 def show(answer: Answer, verbose: bool) -> None:
     """Print an answer, and leave with exit code 1 if a condition of failure is met."""
-    data, caution = answer.data, answer.caution
-    say(*answer.said)
-    if verbose:
-        say(*answer.details, *(data.at_length if data else ()))
-        say(*(caution.at_length if caution else ()), style="dim")
-    else:
-        say(*([data.short] if data else []))
-        say(*([caution.short] if caution else []), style="dim")
+    say(*answer.said, *(answer.details if verbose else ()))
+    for brief, style in ((answer.data, ""), (answer.caution, "dim")):
+        if brief is not None:
+            say(*(brief.at_length if verbose else (brief.short,)), style=style)
     for sentence in answer.failed:
         typer.echo(f"calibstat: failed, because {visible(sentence)}", err=True)
     if answer.failed:
