@@ -11,9 +11,9 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
 
 import calibstat as cs
+from calibstat.plots.style import PALETTE
 from calibstat.study.study_file import load_module
 
 IMAGES = Path(__file__).parent / "images"
@@ -21,7 +21,7 @@ SIMULATIONS = Path(__file__).parent.parent / "simulations"
 TABLE = SIMULATIONS / "results" / "distances.csv"
 distances = load_module(SIMULATIONS / "distances.py")
 ALPHA = 0.2
-BLUE, ORANGE = sns.color_palette("colorblind")[:2]
+BLUE, ORANGE = PALETTE[:2]
 LOW, HIGH, RARE = 0.5 - ALPHA, 0.5 + ALPHA, ALPHA / (1 + 2 * ALPHA)
 
 

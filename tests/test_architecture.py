@@ -14,7 +14,9 @@ from package_sources import LAYERS, ROOT, sources
 
 import calibstat
 
-LATE = ["statsmodels", "seaborn", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich", "jinja2"]
+OPTIONAL = {"sklearn", "pyarrow"}  # imported where they are asked for
+BROUGHT = {"PIL": "matplotlib", "markupsafe": "jinja2"}  # by another
+LATE = ["statsmodels", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich", "jinja2"]
 RANDOM = {
     "resampling/streams.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
     "generators/distributions.py": {None: {"Generator", "SeedSequence"}},  # types only
@@ -293,6 +295,24 @@ def test_only_the_named_places_draw():
 )
 def test_a_draw_elsewhere_is_found(file, source):
     assert len(drawing(file, source)) == 1
+
+
+def libraries(files):
+    """Libraries that source files import, by the name of the one that brings them."""
+    trees = [ast.parse(source) for source in files.values()]
+    names = {name.partition(".")[0] for tree in trees for node in ast.walk(tree) for name in imported(node)
+             if not getattr(node, "level", 0)}  # fmt: skip
+    return {BROUGHT.get(name, name) for name in names - sys.stdlib_module_names - OPTIONAL - {"calibstat"}}
+
+
+def test_hard_dependencies_are_those_imported():
+    project = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]
+    assert libraries(sources()) == {each.partition(">")[0] for each in project["dependencies"]}
+
+
+def test_an_import_is_seen_as_a_library():
+    source = "import os, scipy.stats\nfrom . import numba\nfrom calibstat import x\ndef f():\n    from PIL import Image"
+    assert libraries({"a.py": source, "b.py": "import pyarrow"}) == {"scipy", "matplotlib"}
 
 
 def test_the_version_is_in_one_place():

@@ -39,10 +39,12 @@ def said(*arguments):
 def test_an_audit_says_and_writes_what_the_function_says(file, people, tmp_path):
     out = tmp_path / "out"
     text = said("audit", file, *COLUMNS, "--by", "age", "--by", "sex", "--out", out, "--rng", 3, "--shape",
-                "--min-rows", 50, "--quantiles", 3, "--depth", 1, "--n-resamples", 99, "--level", 0.9)  # fmt: skip
+                "--min-rows", 50, "--quantiles", 3, "--depth", 1, "--n-resamples", 99, "--level", 0.9,
+                "--verbose")  # fmt: skip
     found = cs.audit(people.y, people.p, people[["age", "sex"]], rng=3, shape=True, min_rows=50, n_quantiles=3, depth=1,
                      n_resamples=99, confidence_level=0.9)  # fmt: skip
-    assert plain_text(str(found)) in text
+    parts = [found.groups, "600 rows, 6 groups", found.promise, found.null_hypothesis]
+    assert all(plain_text(part) in text for part in parts)
     assert "600 rows, 6 groups by age, sex, event: outcome 1." in text
     table = pd.read_csv(out / "groups.csv")
     pd.testing.assert_frame_equal(table, found.to_frame(), check_dtype=False)
@@ -54,7 +56,7 @@ def test_several_models(file, people, tmp_path):
     text = said("audit", file, *COLUMNS, "--prob", "q", "--by", "sex", "--out", tmp_path / "out")
     found = cs.audit(people.y, {"p": people.p, "q": people.q}, people[["sex"]], rng=0)
     for name, each in found.items():
-        assert f"{name}. {plain_text(str(each))}" in text
+        assert f"{name}. {plain_text(each.groups)}" in text
     table = pd.read_csv(tmp_path / "out" / "groups.csv")
     assert table.model.tolist() == ["p"] * 3 + ["q"] * 3
     assert table.pvalue_adjusted.tolist() == [p for each in found.values() for p in each.to_frame().pvalue_adjusted]

@@ -32,7 +32,10 @@ def printed(*arguments):
 def test_summarize(models, file):
     text = printed("summarize", file, *TWO)
     found = cs.summarize(models["y"], models[["raw", "cool"]], rng=0)
-    assert text.startswith("400 rows, 2 models.")
+    smallest = [found.names[found.estimate[:, found.measures.index(name)].argmin()] for name in ("ece", "brier")]
+    assert text.startswith(f"The smallest ece is that of {smallest[0]}:")
+    assert f"The smallest brier is that of {smallest[1]}:" in text
+    assert "400 rows, 2 models." in text
     for k, name in enumerate(found.measures):
         assert " ".join([name, *map(number, found.estimate[:, k])]) in text
     assert f"{number(found.low[0, 1])} to {number(found.high[0, 1])}" in text

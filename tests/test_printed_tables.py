@@ -13,7 +13,7 @@ def test_measures_lists_the_registry():
 
 
 def test_class_wise_prints_every_class_and_all_together(zoo, predictions):
-    text = plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", "class_wise", "--measure", "ks").stdout)
+    text = plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", "class_wise", "--measure", "ks", "--verbose").stdout)
     found = cs.calibration_test(predictions, measure="ks", lens="class_wise", n_resamples=99, rng=0)
     for k, (name, observed) in enumerate(zip(found.names, np.bincount(predictions.label, minlength=3), strict=True)):
         p, holm = wording.p_text(found.pvalue[k]), wording.p_text(found.pvalue_holm[k])

@@ -92,21 +92,33 @@ READERS = {
     "interval": ["--measure", "ks", *FAST],
     "equivalence": FAST,
     "compare": ["--prob", "w", "--measure", "brier"],
+    "decompose": ["--prob", "w"],
+    "validate": [],
+    "net-benefit": ["--threshold", 0.3],
+    "recalibrate": ["--out", "out.csv"],
+    "audit": ["--by", "sex", *FAST],
+    "monitor": ["--when", "day"],
 }
 
 
-@pytest.mark.parametrize("command", READERS)
-def test_commands_read_alike(command, tmp_path):
-    """The same answer from words and logits as from numbers and probabilities."""
+@pytest.mark.parametrize(("command", "kind"), [*zip(READERS, ["npz", "parquet"] * 5, strict=True)])
+def test_commands_read_alike(command, kind, tmp_path, monkeypatch):
+    """The same answer from words and logits in .npz or Parquet as from numbers and probabilities in CSV."""
+    monkeypatch.chdir(tmp_path)
     logits = pd.DataFrame({"z": ROWS["z"].round(3), "w": (ROWS["z"] ** 2 / 50 - 1).round(3)})
-    logits.assign(y=ROWS["outcome"]).to_csv(tmp_path / "words.csv", index=False)
+    also = {"sex": np.array(["man", "woman"])[np.arange(300) % 2], "day": np.arange(300) // 100}
+    words = logits.assign(y=ROWS["outcome"], **also)
+    if kind == "npz":
+        np.savez(tmp_path / "words.npz", **{name: np.array(words[name].tolist()) for name in words})
+    else:
+        words.to_parquet(tmp_path / "words.parquet")
     prob = {name: cs.from_logits(logits[name]) for name in logits}
-    pd.DataFrame({**prob, "y": Y.astype(int)}).to_csv(tmp_path / "numbers.csv", index=False)
+    pd.DataFrame({**prob, "y": Y.astype(int), **also}).to_csv(tmp_path / "numbers.csv", index=False)
     columns = ["--label", "y", "--prob", "z", "--clip", 0.02, *READERS[command]]
-    by_words = run(command, tmp_path / "words.csv", *columns, "--positive", "malignant", "--logits")
+    by_words = run(command, tmp_path / f"words.{kind}", *columns, "--positive", "malignant", "--logits")
     by_numbers = run(command, tmp_path / "numbers.csv", *columns)
     assert by_words.exit_code == by_numbers.exit_code == 0
-    assert by_words.stdout == by_numbers.stdout
+    assert by_words.stdout.replace(f"words.{kind}", "numbers.csv") == by_numbers.stdout
 
 
 def test_every_command_that_reads_predictions_has_the_options():

@@ -26,7 +26,7 @@ def test_a_map_of_one_file_is_applied_to_another(files, tmp_path):
         "recalibrate", files[0], *BINARY, "--to", files[1], "--map", "platt_scaling", "--out", tmp_path / "out.csv"
     )
     assert result.exit_code == 0, result.output
-    assert "By a map fitted on 400 rows of old.csv: PlattScaling()" in plain_text(result.stdout)
+    assert "Recalibrated by a map fitted on 400 rows of old.csv: PlattScaling()" in plain_text(result.stdout)
     old, new = (pd.read_csv(file) for file in files)
     expected = cs.recalibration.PlattScaling().fit(old["p"], old["y"]).predict_proba(new["p"])
     table = pd.read_csv(tmp_path / "out.csv")

@@ -115,7 +115,7 @@ def test_the_command(tmp_path):
     frame = pd.DataFrame({"y": y, "p": p, "day": np.arange(300) // 5})
     frame.to_csv(tmp_path / "rows.csv", index=False)
     given = ["test", tmp_path / "rows.csv", "--label", "y", "--prob", "p", "--cluster", "day"]
-    text = plain_text(run(*given, "--measure", "ks", "--rng", 3).stdout)
+    text = plain_text(run(*given, "--measure", "ks", "--rng", 3, "--verbose").stdout)
     found = of_clusters(y, p, frame["day"], rng=3)
     assert plain_text(found.answer) in text
     assert plain_text(found.details) in text

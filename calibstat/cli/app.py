@@ -6,11 +6,12 @@ Whatever is slow to load is imported inside the command that needs it, so that h
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from calibstat import __version__
+from calibstat.cli.answers import Answer, prints_answer
 from calibstat.cli.audit_groups import audit_groups
 from calibstat.cli.descriptions import (
     decompose_scores,
@@ -51,7 +52,7 @@ from calibstat.cli.testing import check
 from calibstat.output.whole_folder import whole_folder
 
 if TYPE_CHECKING:
-    pass
+    from rich.table import Table
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
 
@@ -69,25 +70,29 @@ def calibstat(
         bool, typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Is this model calibrated? Measures, exact tests and honest intervals for predicted probabilities."""
+    """Is this model calibrated?
+
+    Measures, exact tests and honest intervals for predicted probabilities.
+    """
 
 
-@app.command("demo")
-def show(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> None:
-    """Show tests, intervals and pictures of real models: who has an affair?"""
+def show_models(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> Answer:
+    """Judge three models of real data, with tests and pictures."""
     from calibstat.cli import demo
+    from calibstat.output.wording import NO_PROOF, ROWS
 
     with one_line_errors():
         with whole_folder(out) as draft:
             models = demo.judge(rng)
             saved = demo.save_pictures(models, draft)
-        say(demo.introduction(models), *map(demo.say_model, models), demo.table_of_models(models), written(out, saved))
-        say(demo.CAUTION, style="dim")
+        said = [demo.introduction(models), *map(demo.say_model, models)]
+        details = [f"{model.name}. {model.test.details}" for model in models]
+        shown = demo.table_of_models(models)
+        return Answer([*said, shown, written(out, saved)], None, NO_PROOF + ROWS, details)
 
 
-@app.command("measures")
 def list_measures() -> None:
-    """List all measures."""
+    """List the measures and their options."""
     from calibstat.measures.registry import binary_measures, multiclass_measures
 
     both = [name for name in binary_measures() if name in multiclass_measures()]
@@ -101,7 +106,6 @@ def list_measures() -> None:
     )
 
 
-@app.command()
 @takes_reading
 def interval(
     file: File,
@@ -112,27 +116,38 @@ def interval(
     lens: LensText = None,
     reduce: ReduceToOne = None,
     method: Method = "honest",
+    cluster: ClusterColumn = None,
     level: Level = 0.95,
     n_resamples: Resamples = None,
     rng: Seed = 0,
-) -> None:
+) -> Answer:
     """Estimate a calibration error, with a confidence interval."""
     with one_line_errors():
         from calibstat import MEASURES, confidence_interval
-        from calibstat.cli.input_files import read_data
+        from calibstat.cli.input_files import read_column, read_rows
         from calibstat.cli.lens_syntax import view
+        from calibstat.data.sample import Sample
         from calibstat.inference.confidence_interval import ConfidenceInterval
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import ends, say_interval
 
-        data, how = read_data(file, label, prob, reading)
+        rows, how = read_rows(file, label, prob, reading)
+        data = Sample.from_rows(*rows) if isinstance(rows, tuple) else rows
+        given: dict[str, Any] = {}
+        y: Any = data
+        p: Any = None
+        if cluster is not None:  # of rows
+            y, p = rows if isinstance(rows, tuple) else (rows, None)
+            given = {"cluster": read_column(file, cluster)}
         names = measure or ["ece"]
         seen = view(data, lens, names, reduce or one_number(lens))
 
         def ask(name: str) -> ConfidenceInterval:
             return confidence_interval(
-                data,
+                y,
+                p,
                 **seen.settings(name),
+                **given,
                 method=method,
                 confidence_level=level,
                 n_resamples=n_resamples,
@@ -141,16 +156,19 @@ def interval(
             )
 
         found = dict(zip(names, with_progress(names, ask), strict=True))
+        sentences = {name: say_interval(MEASURES[name].info.title, each) for name, each in found.items()}
+        estimands = [f"What is estimated: {each.estimand}" for each in found.values()]
+        if len(found) == 1:
+            return Answer([*sentences.values()], about(data, how), words.units(cluster is not None), estimands)
         grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
         for name, each in found.items():
             grid.add_row(MEASURES[name].info.title, words.number(each.estimate), ends(each.low, each.high), each.method)
-        say(*about(data, how), grid)
-        for name, each in found.items():
-            say(say_interval(MEASURES[name].info.title, each), f"What is estimated: {each.estimand}")
-        say(*words.CAUTIONS[1:], style="dim")
+        title = f"On these rows, and in the population they come from with {words.percent(level)} confidence each:"
+        noted = [sentences.pop(name) for name, each in found.items() if each.few_events or each.why_infinite]
+        details = [*sentences.values(), *estimands]
+        return Answer([title, grid, *noted], about(data, how), words.units(cluster is not None), details)
 
 
-@app.command("equivalence")
 @takes_reading
 def show_margin(
     file: File,
@@ -168,8 +186,8 @@ def show_margin(
     lens: LensText = None,
     n_resamples: Resamples = None,
     rng: Seed = 0,
-) -> None:
-    """Test whether the outcomes are within a margin of the predictions."""
+) -> Answer:
+    """Test whether outcomes are within a margin of the predictions."""
     with one_line_errors():
         from calibstat import equivalence_test
         from calibstat.cli.input_files import read_data
@@ -189,11 +207,9 @@ def show_margin(
             **({} if n_bins is None else {"n_bins": n_bins}),
         )
         grid = [] if found.count is None else [table_of_bins(found)]
-        say(*about(data, how), *grid, *str(found).splitlines())
-        say(*words.CAUTIONS[1:], style="dim")
+        return Answer([found.answer, *grid], about(data, how), words.ROWS, [found.details])
 
 
-@app.command("compare")
 @takes_reading
 def compare_models(
     file: File,
@@ -213,7 +229,7 @@ def compare_models(
     level: Level = 0.95,
     n_resamples: Resamples = None,
     rng: Seed = 0,
-) -> None:
+) -> Answer:
     """Compare the calibration of models on the same rows."""
     with one_line_errors():
         from calibstat import MEASURES, compare
@@ -222,6 +238,7 @@ def compare_models(
         from calibstat.data.checks import unknown_name
         from calibstat.data.predictions import Predictions
         from calibstat.output import wording as words
+        from calibstat.reporting.sentences import say_comparison
 
         y, models, how = read_models(file, label, prob, reading)
         if len(models) < 2:
@@ -248,23 +265,11 @@ def compare_models(
             rng=rng,
             n_jobs=-1,
         )
-        say(f"{len(y):,} rows, {len(models)} models, {found.lens}. {how}".strip(), table_of_models(found))
-        say(table_of_pairs(found), f"Null hypothesis of each pair: {found.null_hypothesis}.", *words.COMPARING)
-        say(*words.CAUTIONS[1:], style="dim")
-
-
-app.command("test")(check)
-app.command("audit")(audit_groups)
-app.command("monitor")(monitor_stream)
-app.command("report")(write_report)
-app.command("recalibrate")(recalibrate_predictions)
-app.command("summarize")(summarize_models)
-app.command("decompose")(decompose_scores)
-app.command("sharpness")(show_sharpness)
-app.command("validate")(validate_models)
-app.command("net-benefit")(show_net_benefit)
-app.command("power")(find_power)
-app.command("sample-size")(find_sample_size)
+        said: list[str | Table] = [say_comparison(found), table_of_models(found), table_of_pairs(found)]
+        data = words.Brief(f"{len(y):,} rows, {len(models)} models, {found.lens}. {how}".strip())
+        caution = words.SCORES + words.units(cluster is not None)
+        null = f"Null hypothesis of each pair: {found.null_hypothesis}."
+        return Answer(said, data, caution, [null])
 
 
 def one_number(lens: str | None) -> str | None:
@@ -272,7 +277,6 @@ def one_number(lens: str | None) -> str | None:
     return "mean" if lens == "class_wise" else None
 
 
-@app.command("study")
 def run_study(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A Python file with study = Study(...).")],
     out: Annotated[
@@ -287,7 +291,10 @@ def run_study(
         typer.Option("--data", help="A file of predictions and outcomes, for a study that takes one."),
     ] = None,
 ) -> None:
-    """Run a study; write its table and pictures, and fail if a promise is broken."""
+    """Run a study of simulated data.
+
+    Write its table and pictures, and fail if a promise is broken.
+    """
     with one_line_errors():
         from calibstat.study import load_study
 
@@ -302,6 +309,30 @@ def run_study(
                 say(f"The promise is broken in {len(rows)} of {len(found)} rows:", rows.to_string(index=False))
                 raise typer.Exit(1)
             say("The promise is kept in every row, up to the exact binomial limit.")
+
+
+QUESTIONS = {
+    "demo": show_models,
+    "report": write_report,
+    "test": check,
+    "interval": interval,
+    "equivalence": show_margin,
+    "compare": compare_models,
+    "summarize": summarize_models,
+    "decompose": decompose_scores,
+    "sharpness": show_sharpness,
+    "validate": validate_models,
+    "net-benefit": show_net_benefit,
+    "audit": audit_groups,
+    "monitor": monitor_stream,
+    "recalibrate": recalibrate_predictions,
+    "power": find_power,
+    "sample-size": find_sample_size,
+}
+for name, command in QUESTIONS.items():
+    app.command(name)(prints_answer(command))
+app.command("measures")(list_measures)
+app.command("study")(run_study)
 
 
 def main() -> None:

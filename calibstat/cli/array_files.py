@@ -24,6 +24,12 @@ def read_arrays(file: Path) -> list[tuple[str, np.ndarray]]:
             return [column for name in loaded.files for column in _columns(name, loaded[name])]
     except (zipfile.BadZipFile, EOFError) as error:
         raise ValueError(str(error)) from None
+    except ValueError as error:
+        if "allow_pickle" in str(error):  # text in an array of objects, as pandas gives it
+            raise ValueError(
+                "expected arrays of numbers or text, found Python objects; save text by .astype(str)"
+            ) from None
+        raise
 
 
 def _columns(name: str, array: np.ndarray) -> list[tuple[str, np.ndarray]]:

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from calibstat.cli.answers import Answer
 from calibstat.cli.options import File, Label, LensText, Level, Models, Resamples, Seed
 from calibstat.cli.reading import Reading, takes_reading
-from calibstat.cli.terminal import one_line_errors, say, written
+from calibstat.cli.terminal import one_line_errors, written
 from calibstat.output.whole_folder import whole_folder
 
 By = Annotated[
@@ -40,8 +41,11 @@ def audit_groups(
     n_resamples: Resamples = None,
     rng: Seed = 0,
     out: Picture = None,
-) -> None:
-    """For which groups are the predictions wrong? All groups are tested together."""
+) -> Answer:
+    """Find groups for which the predictions are wrong.
+
+    All groups are tested together.
+    """
     with one_line_errors():
         from calibstat import audit
         from calibstat.cli.features_and_periods import read_features
@@ -71,11 +75,12 @@ def audit_groups(
         )
         assert isinstance(found, dict)
         one = next(iter(found.values()))
-        say(f"{one.n:,} rows, {len(one.names):,} groups by {', '.join(by)}, {one.lens}. {how}".strip())
-        for name, each in found.items():
-            say(f"{name}. {each}" if len(found) > 1 else str(each))
+        said = [f"{name}. {each.groups}" if len(found) > 1 else each.groups for name, each in found.items()]
         if out is not None:
             with whole_folder(out) as draft:
                 saved = save_audits(found, draft)
-            say(written(out, saved))
-        say(*words.CAUTIONS[1:], style="dim")
+            said.append(written(out, saved))
+        said += [f"Left out: {one.left_out}."] if one.left_out else []
+        about = f"{one.n:,} rows, {len(one.names):,} groups by {', '.join(by)}, {one.lens}. {how}".strip()
+        details = [one.promise, f"Null hypothesis: {one.null_hypothesis}"]
+        return Answer(said, words.Brief(about), words.ROWS, details)

@@ -86,7 +86,7 @@ def assess_classes(
 
 
 def say_classes(found: ClassFindings) -> list[str]:
-    """Say what the table of classes leaves out, what its last column is, what drove the tests, and what they test."""
+    """Say what the table of classes leaves out, what its last column is, and what drove the tests."""
     k, shown = len(found.test.names), found.shown()
     said = f"p (Holm) is p made larger because {k:,} classes were tested."
     if k > shown.size:
@@ -94,5 +94,4 @@ def say_classes(found: ClassFindings) -> list[str]:
         more = f"{k - shown.size:,} more have p of at least {least:.3g}"
         said = f"The {shown.size} classes with the smallest p; {more}. {said}"
     drivers = ["\n".join(found.test.drivers)] if found.test.drivers else []
-    null = f"Null hypothesis for each class: {found.test.null_hypothesis}"
-    return [said, *drivers, null]
+    return [said, *drivers]

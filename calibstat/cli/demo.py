@@ -26,10 +26,6 @@ INTRODUCTION = (
     "Who has an affair? Of the {all:,} married women of a survey, one row each, {fit:,} were used to fit two models, "
     "{recalibrate:,} to recalibrate one of them, and the other {rest:,} judge all three."
 )
-CAUTION = (
-    "A large p is no evidence of calibration: the upper end of the interval says how large the error may be. Rows must "
-    "be held out and independent."
-)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 from calibstat.data.observations import EVENT
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.inference.calibration_test_results import CalibrationTestResult, verdict
+from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, verdict
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.reliability_diagrams import Reliability
 from calibstat.measures import MEASURES, Measure
@@ -76,22 +76,25 @@ def usual(finding: Finding) -> tuple[str, str]:
 
 
 def say_test(finding: Finding) -> str:
-    """Report a test."""
+    """Report a test, the answer first."""
     typical, where = usual(finding)
     test = finding.test
     why = f", because {test.why_infinite}" if test.why_infinite else ""
-    compared = (
-        f"p = {p_text(test.pvalue)}, give or take {test.pvalue_error:.2g}, {test.why_stopped}"
-        if test.stopped
-        else f"If every prediction were the true probability it would be about {typical}, and 19 times in 20 {where}; "
-        f"p = {p_text(test.pvalue)}"
+    give_or_take = f", give or take {test.pvalue_error:.2g}, {test.why_stopped}" if test.stopped else ""
+    usually = f". If every prediction were the true probability it would be about {typical}, and 19 times in 20 {where}"
+    return (
+        f"There is {verdict(test.pvalue)}: p = {p_text(test.pvalue)}{give_or_take}.\n"
+        f"{finding.title}: {number(finding.estimate)}{why}{'' if test.stopped else usually}."
     )
-    return f"{finding.title}: {number(finding.estimate)}{why}. {compared}: {verdict(test.pvalue)}."
 
 
-def say_whole(test: CalibrationTestResult) -> list[str]:
-    """Report a test whose statistic is a number for tests only: the answer, what it could detect, how it was made."""
-    return [test.answer, str(test.detectable_effect(n_jobs=-1)), test.details]
+def say_whole(test: CalibrationTestResult) -> tuple[list[str], list[str]]:
+    """Report a test whose statistic is a number for tests only; also return the details.
+
+    What it could have detected is a detail if it found something.
+    """
+    effect = str(test.detectable_effect(n_jobs=-1))
+    return ([test.answer, effect], [test.details]) if test.pvalue > LOW else ([test.answer], [effect, test.details])
 
 
 def say_nulls(findings: Sequence[Finding]) -> list[str]:
@@ -112,8 +115,8 @@ def say_together(findings: Sequence[Finding]) -> str:
     p = min(1.0, k * best.test.pvalue)
     same = " of the same null hypothesis" if len({finding.test.null_hypothesis for finding in findings}) == 1 else ""
     return (
-        f"{k} tests{same}: the smallest p-value times {k} (Bonferroni) is {p_text(p)} ({best.title}): {verdict(p)}. "
-        "The test without --measure is a single one, and needs no such factor."
+        f"There is {verdict(p)}: p = {p_text(p)}, the smallest p-value of {k} tests{same} ({best.title}) times {k} "
+        "(Bonferroni)."
     )
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from calibstat.cli.answers import Answer
 from calibstat.cli.options import File, Label, LensText
 from calibstat.cli.reading import Reading, takes_reading
-from calibstat.cli.terminal import one_line_errors, say, written
+from calibstat.cli.terminal import one_line_errors, written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,8 +60,11 @@ def monitor_stream(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder for the picture and a table of the periods.")
     ] = None,
-) -> None:
-    """Watch calibration over time: an alarm that holds its promise however often one looks."""
+) -> Answer:
+    """Watch calibration over time, with an alarm.
+
+    The alarm holds its promise however often one looks.
+    """
     with one_line_errors():
         from calibstat.cli.features_and_periods import read_periods
         from calibstat.cli.input_files import read_column, read_models, read_rows
@@ -84,13 +88,10 @@ def monitor_stream(
         if state is not None:
             monitor.save(state)
         status: Any = monitor.status()
-        say(*str(status).splitlines())
         n = sum(map(len, periods.values()))
         about = f"{file.name}: {n:,} rows in {len(periods):,} periods, {known:,} of them known already. {how}"
-        say(about.strip())
-        if out is not None:
-            say(written(out, _save(status, out)))
-        say(*words.MONITORING, style="dim")
+        said = [str(status), *([] if out is None else [written(out, _save(status, out))])]
+        return Answer(said, words.Brief(about.strip()), words.PERIODS)
 
 
 def _one_model(

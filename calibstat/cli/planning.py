@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from calibstat.cli.answers import Answer
 from calibstat.cli.options import File, LensText, Prob, Seed
 from calibstat.cli.reading import Reading, takes_reading
-from calibstat.cli.terminal import one_line_errors, say, written
+from calibstat.cli.terminal import one_line_errors, written
 
 if TYPE_CHECKING:
     from calibstat.data.predictions import Predictions
     from calibstat.data.sample import Sample
-    from calibstat.result import Result
 
 Alternatives = Annotated[
     list[str] | None,
@@ -50,8 +50,11 @@ def find_power(
     n_datasets: DataSets = 1000,
     rng: Seed = 0,
     out: Picture = None,
-) -> None:
-    """How often would a test find a miscalibration? Without --alternative: which one it finds with probability .8."""
+) -> Answer:
+    """Find how likely a test is to find a miscalibration.
+
+    Without --alternative: which one it finds with probability .8.
+    """
     with one_line_errors():
         from calibstat import detectable_effect, power
 
@@ -64,8 +67,7 @@ def find_power(
         else:
             rows = None if not n else n[0] if len(n) == 1 else n
             found = [power(data, each, rows, test=test, n_datasets=n_datasets, **common) for each in alternative]
-        _say(data, found)
-        _draw(found, out)
+        return _answer(data, found, out)
 
 
 @takes_reading
@@ -86,8 +88,11 @@ def find_sample_size(
     level: TestLevel = 0.05,
     rng: Seed = 0,
     out: Picture = None,
-) -> None:
-    """How many rows does a test need to find a miscalibration, or an interval for its width?"""
+) -> Answer:
+    """Find how many rows a test or an interval needs.
+
+    A test to find a miscalibration, an interval for its width.
+    """
     with one_line_errors():
         from calibstat import sample_size
 
@@ -97,8 +102,7 @@ def find_sample_size(
         asked = {"power": power, "test": test, "width": width, "of": of, "lens": seen, "level": level}
         known: list[str | None] = [*alternative] if alternative else [None]
         found = [sample_size(data, each, rng=rng, n_jobs=-1, **asked) for each in known]
-        _say(data, found)
-        _draw(found, out)
+        return _answer(data, found, out)
 
 
 def _data(file: Path, prob: list[str], reading: Reading, lens: str | None) -> tuple[Sample | Predictions, Any]:
@@ -110,14 +114,16 @@ def _data(file: Path, prob: list[str], reading: Reading, lens: str | None) -> tu
     return data, view(data, lens).lens
 
 
-def _say(data: Sample | Predictions, found: Sequence[Result]) -> None:
-    say(f"{data.n:,} rows of predictions; outcomes are not looked at.", *map(str, found))
+def _answer(data: Sample | Predictions, found: Sequence[Any], out: Path | None) -> Answer:
+    """Say what was found, and where its picture was written to."""
+    from calibstat.output.wording import Brief
+
+    said = [*map(str, found), *([] if out is None else [_drawn(found, out)])]
+    return Answer(said, Brief(f"{data.n:,} rows of predictions; outcomes are not looked at."))
 
 
-def _draw(found: Sequence[Any], out: Path | None) -> None:
+def _drawn(found: Sequence[Any], out: Path) -> str:
     """Save the picture of the only curve."""
-    if out is None:
-        return
     if len(found) > 1:
         raise ValueError(f"expected one --alternative for a picture, found {len(found)}")
     from calibstat import plot
@@ -127,4 +133,4 @@ def _draw(found: Sequence[Any], out: Path | None) -> None:
     except TypeError:
         raise ValueError("expected several --n, or sample-size, for a picture of a curve; found one number") from None
     figure.savefig(out)
-    say(written(out.parent, [out]))
+    return written(out.parent, [out])

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from calibstat.cli.answers import Answer, with_parameters
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -50,15 +52,15 @@ OF_READING = {
 }
 
 
-def takes_reading(command: Callable[..., None]) -> Callable[..., None]:
+def takes_reading(command: Callable[..., Answer]) -> Callable[..., Answer]:
     """Let a command with a parameter `reading` have the options of `Reading`; without --label none on outcomes."""
-    known = inspect.signature(command, eval_str=True)
-    names = [name for name in OF_READING if name != "positive" or "label" in known.parameters]
+    known = inspect.signature(command, eval_str=True).parameters
+    names = [name for name in OF_READING if name != "positive" or "label" in known]
 
     @wraps(command)
-    def run(**given: Any) -> None:
+    def run(**given: Any) -> Answer:
         reading = Reading(**{name: given.pop(name) for name in names})
-        command(**given, reading=reading)
+        return command(**given, reading=reading)
 
     added = [
         inspect.Parameter(
@@ -66,8 +68,6 @@ def takes_reading(command: Callable[..., None]) -> Callable[..., None]:
         )
         for name in names
     ]
-    kept = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in known.parameters.values()]
-    place = [each.name for each in kept].index("reading")
-    run.__signature__ = known.replace(parameters=[*kept[:place], *added, *kept[place + 1 :]])  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in [*kept, *added] if each.name != "reading"}
-    return run
+    place = [*known].index("reading")
+    kept = [*known.values()]
+    return with_parameters(run, [*kept[:place], *added, *kept[place + 1 :]])

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from calibstat.cli.answers import Answer
 from calibstat.cli.options import File, Label, Prob
 from calibstat.cli.reading import Reading, takes_reading
-from calibstat.cli.terminal import one_line_errors, say, written
+from calibstat.cli.terminal import about, one_line_errors, written
 from calibstat.output.whole_folder import whole_folder
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def recalibrate_predictions(
             "TemperatureScaling of several classes.",
         ),
     ] = None,
-) -> None:
+) -> Answer:
     """Fit a calibration map, and write recalibrated probabilities."""
     with one_line_errors():
         import pandas as pd
@@ -51,8 +52,9 @@ def recalibrate_predictions(
         from calibstat.cli.input_files import choose, columns_of, read_rows, read_rows_of_probabilities
         from calibstat.data.checks import cut
         from calibstat.data.predictions import Predictions
+        from calibstat.data.sample import Sample
         from calibstat.output.csv_text import as_csv
-        from calibstat.output.wording import describe_data
+        from calibstat.output.wording import OTHER_ROWS
         from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator, folds_of, held_out_predictions
 
         rows, how = read_rows(file, label, prob, reading)
@@ -60,21 +62,21 @@ def recalibrate_predictions(
         found = default_recalibrator(data) if map_ is None else named_map(map_)
         if to is None:
             old, new = data.prob, held_out_predictions(data, folds_of(data, None), found)
-            fitted = f"Each of {FOLDS} parts of the rows by a map fitted on the others"
+            fitted = f"Each of {FOLDS} parts of the rows is recalibrated by a map fitted on the others"
         else:
             given = read_rows_of_probabilities(to, prob, reading)
             found.fit(data.prob, data.label, labels=range(data.n_classes))
             old = (given if isinstance(given, Predictions) else Predictions.from_rows(*given)).prob
             new = found.predict_proba(old)
-            fitted = f"By a map fitted on {data.n:,} rows of {file.name}"
+            fitted = f"Recalibrated by a map fitted on {data.n:,} rows of {file.name}"
         columns, _ = choose(columns_of(file if to is None else to), None, prob)
         kept = slice(None) if len(columns) > 1 else slice(1, None)
         table = pd.DataFrame(old[:, kept], columns=columns)
         table = table.join(pd.DataFrame(new[:, kept], columns=[f"{name}_recalibrated" for name in columns]))
         with whole_folder(out.parent) as draft:
             (draft / out.name).write_text(as_csv(table), encoding="utf-8")
-        say(f"{describe_data(data)} {how}".strip(), f"{fitted}: {cut(repr(found), 100)}.", written(out.parent, [out]))
-        say("Judge a recalibrated model on rows that its map was not fitted to.", style="dim")
+        described = about(data if isinstance(rows, Predictions) else Sample.from_rows(*rows), how)
+        return Answer([f"{fitted}: {cut(repr(found), 100)}.", written(out.parent, [out])], described, OTHER_ROWS)
 
 
 def named_map(name: str) -> Recalibrator:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from calibstat.cli.answers import Answer
 from calibstat.cli.audit_groups import By
 from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Seed
 from calibstat.cli.reading import AS_WRITTEN, Reading, takes_reading
-from calibstat.cli.terminal import one_line_errors, say
-from calibstat.output.visible_text import visible
+from calibstat.cli.terminal import about_models, one_line_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ Probs = Annotated[
         "--prob",
         metavar="COLUMN",
         help="Column of predicted probabilities of outcome 1; once for each model. Of several classes one pattern in "
-        'quotes for each model, such as "p_*"; or every column, if they sum to 1.',
+        'quotes for each model, such as "p_*"; or every column, if they sum to 1 (logits: a pattern).',
     ),
 ]
 Out = Annotated[
@@ -68,8 +68,11 @@ def write_report(
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The heading.")] = None,
     level: Level = 0.95,
     rng: Seed = 0,
-) -> None:
-    """Report on one or several models on one page: verdict, diagram, measures, classes, comparison and groups."""
+) -> Answer:
+    """Report on one or several models, on one page to send.
+
+    Verdict, diagram, measures, classes, comparison and groups.
+    """
     with one_line_errors():
         from calibstat import report
         from calibstat.cli.features_and_periods import read_features
@@ -79,6 +82,7 @@ def write_report(
         from calibstat.output import wording as words
         from calibstat.reporting.conditions import Condition
         from calibstat.reporting.formats import as_text, format_of
+        from calibstat.reporting.sentences import say_comparison
 
         conditions = [Condition.read(text) for text in fail_if]
         form = format_of(out or Path(), format) if out or format else None
@@ -104,14 +108,15 @@ def write_report(
         met = [sentence for condition in conditions for sentence in condition.met(found)]
         if form and not out:
             typer.echo(as_text(found, form), nl=False)
-        else:
-            say(f"{found.data} {how}".strip(), *str(found).splitlines()[1:])
-            say(*([f"Written to {found.save(out, form)}."] if out else []))
-            say(*words.CAUTIONS, style="dim")
-    if met:
-        for sentence in met:
-            typer.echo(f"calibstat: failed, because {visible(sentence)}", err=True)
-        raise typer.Exit(1)
+            return Answer(failed=met)
+        several = len(models) > 1
+        said = [f"{name}. {each}" if several else str(each) for name, each in found.models.items()]
+        said += [say_comparison(each) for each in found.comparisons.values()]
+        said += found.notes
+        said += [f"Written to {found.save(out, form)}."] if out else []
+        details = [*map(str, found.comparisons.values())]
+        data = about_models(len(y), [*models], how) if several else words.Brief(f"{found.data} {how}".strip())
+        return Answer(said, data, words.NO_PROOF + words.units(cluster is not None), details, met)
 
 
 def read(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from calibstat.data.predictions import Predictions
     from calibstat.data.sample import Sample
+    from calibstat.output.wording import Brief
 
 T = TypeVar("T")
 PATIENCE = 1.0  # seconds before a progress bar is worth showing
@@ -57,11 +58,18 @@ def say(*parts: str | Table, style: str = "") -> None:
         out.print()
 
 
-def about(data: Sample | Predictions, how: str) -> list[str]:
+def about(data: Sample | Predictions, how: str) -> Brief:
     """Describe the data, and how outcomes were read where there is a choice."""
-    from calibstat.output.wording import describe_data
+    from calibstat.output.wording import Brief, describe_briefly, describe_data
 
-    return [f"{describe_data(data)} {how}".strip()]
+    return Brief(f"{describe_briefly(data)} {how}".strip(), (f"{describe_data(data)} {how}".strip(),))
+
+
+def about_models(n: int, models: Sequence[str], how: str) -> Brief:
+    """Describe the data of several models likewise."""
+    from calibstat.output.wording import Brief
+
+    return Brief(f"{n:,} rows, {len(models)} model{'s' * (len(models) != 1)}. {how}".strip())
 
 
 def written(folder: Path, paths: Sequence[Path]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calibstat.cli.answers import Answer
 from calibstat.cli.options import (
     ClusterColumn,
     File,
@@ -19,7 +20,7 @@ from calibstat.cli.options import (
 )
 from calibstat.cli.printed_tables import table_of_classes, table_of_tests
 from calibstat.cli.reading import Reading, takes_reading
-from calibstat.cli.terminal import about, one_line_errors, say, with_progress
+from calibstat.cli.terminal import about, one_line_errors, with_progress
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -44,8 +45,8 @@ def check(
     n_resamples: Resamples = None,
     stop_after: StopAfter = None,
     rng: Seed = 0,
-) -> None:
-    """Test whether the outcomes could have been drawn from the predictions."""
+) -> Answer:
+    """Test whether outcomes could be draws from the predictions."""
     with one_line_errors():
         if cluster is not None:
             if stop_after is not None:
@@ -62,17 +63,22 @@ def check(
         seen = view(data, lens, names, reduce)
         draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng}
         said: list[str | Table] = []
+        details: list[str | Table] = []
         if seen.each_class and reduce is None:
-            found, said = check_classes(seen, names, draws)
+            found, said, details = check_classes(seen, names, draws)
         else:
             found = with_progress(names, lambda name: findings.assess(data, **seen.settings(name), **draws))
         whole = [each for each in found if each.bound.info.for_tests_only]
         sizes = [each for each in found if not each.bound.info.for_tests_only]
-        say(*about(data, how), *said, *(part for each in whole for part in findings.say_whole(each.test)))
-        if sizes:
-            say(table_of_tests(sizes), *findings.say_nulls(sizes), *map(findings.say_test, sizes))
-        say(*([findings.say_together(found)] if len(found) > 1 else []))
-        say(*words.CAUTIONS, style="dim")
+        said += [findings.say_together(found)] if len(found) > 1 else []
+        for each in whole:
+            answer, rest = findings.say_whole(each.test)
+            said += answer
+            details += rest
+        said += [table_of_tests(sizes)] if len(sizes) > 1 else map(findings.say_test, sizes)
+        details += map(findings.say_test, sizes) if len(sizes) > 1 else []
+        details += findings.say_nulls(sizes)
+        return Answer(said, about(data, how), words.NO_PROOF + words.ROWS, details)
 
 
 def check_clusters(
@@ -86,8 +92,8 @@ def check_clusters(
     cluster: str,
     n_resamples: int | None,
     rng: int,
-) -> None:
-    """Test rows in clusters, and say the answers."""
+) -> Answer:
+    """Test rows in clusters."""
     from calibstat import calibration_test
     from calibstat.cli.input_files import read_column, read_rows
     from calibstat.cli.lens_syntax import view
@@ -101,22 +107,26 @@ def check_clusters(
     names = measure or [OF_CLUSTERS]
     seen, unit = view(data, lens, names, reduce), read_column(file, cluster)
     y, p = (rows, None) if isinstance(rows, Predictions) else rows
-    for name in names:
-        draws: dict[str, Any] = {"cluster": unit, "n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
-        found = calibration_test(y, p, **seen.settings(name), **draws)
-        say(*(about(data, how) if name == names[0] else []), found.answer, found.details)
-    say(*words.CAUTIONS[:2], style="dim")
+    draws: dict[str, Any] = {"cluster": unit, "n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
+    found = [calibration_test(y, p, **seen.settings(name), **draws) for name in names]
+    answers = [f"{name}: {each.answer}" for name, each in zip(names, found, strict=True)]
+    said = answers if len(found) > 1 else [found[0].answer]
+    return Answer(said, about(data, how), words.NO_PROOF + words.CLUSTERS, [each.details for each in found])
 
 
-def check_classes(seen: View, names: list[str], draws: dict[str, Any]) -> tuple[list[Finding], list[str | Table]]:
-    """Test each class; return the findings for the mean over all, and what to print for each class."""
+def check_classes(
+    seen: View, names: list[str], draws: dict[str, Any]
+) -> tuple[list[Finding], list[str | Table], list[str | Table]]:
+    """Test each class; return the findings for the mean over all, and of each class what to print and its details."""
     from calibstat.cli.class_report import assess_classes
     from calibstat.data.predictions import Predictions
 
     assert isinstance(seen.data, Predictions)
     data = seen.data
     found = with_progress(names, lambda name: assess_classes(data, name, **draws))
-    return [each.overall for each in found], [*(part for each in found for part in class_by_class(each)), TOGETHER]
+    nulls = [f"Null hypothesis for each class: {each.test.null_hypothesis}" for each in found]
+    parts = [*(part for each in found for part in class_by_class(each)), TOGETHER]
+    return [each.overall for each in found], parts, [*dict.fromkeys(nulls)]
 
 
 def class_by_class(found: ClassFindings) -> list[str | Table]:

@@ -147,23 +147,30 @@ class Audit(Result):
         """A sentence for each group that speaks, of many the first."""
         return [f"{self.sentence(g)}." for g in self.found[:SPOKEN]]
 
-    def __str__(self) -> str:
+    @property
+    def groups(self) -> str:
+        """The answer, and the groups that speak beside all rows."""
         found = self.found
         lines = [self.answer, *(f"  {said}" for said in self.speaking)]
         if found.size > SPOKEN:
             lines.append(f"  and {found.size - SPOKEN:,} more, in to_frame().")
         if 0 not in found[:SPOKEN]:
             lines.append(f"For comparison, {self.sentence(0)}.")
+        return "\n".join(lines)
+
+    @property
+    def promise(self) -> str:
+        """How the groups were tested together, and what is promised of all of them."""
         by = "bias and slope" if self.slope is not None else "bias"
-        lines.append(
+        return (
             f"Groups tested together by their {by}{of_lens(self.lens)}, {self.n_resamples} draws of labels: with "
             f"probability of at most {self.level:g} any group speaks whose rows all have their predicted "
             f"probabilities; with at least {self.confidence_level:g} all intervals hold."
         )
-        if self.left_out:
-            lines.append(f"Left out: {self.left_out}.")
-        lines.append(f"Null hypothesis: {self.null_hypothesis}")
-        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        left_out = [f"Left out: {self.left_out}."] if self.left_out else []
+        return "\n".join([self.groups, self.promise, *left_out, f"Null hypothesis: {self.null_hypothesis}"])
 
 
 def _rows(n: int | np.integer) -> str:

@@ -92,22 +92,27 @@ class Equivalence(Result):
             return super().to_frame()
         return pd.DataFrame({name: getattr(self, name) for name in COLUMNS})
 
-    def __str__(self) -> str:
+    @property
+    def answer(self) -> str:
+        """Whether the margin is shown, and what these rows could show."""
         margin, limit = f"{self.margin:g}", _rounded_up(self.limit)
         if self.claimed:
             claim = f"{self.by} is at most {margin}"
             if self.count is not None:
                 claim = f"In {_every(self.count, self.by)} the outcomes average within {margin} of the predictions"
-            found = f"{claim} (p = {self.pvalue:.3g}; these rows could show {limit:g})."
-        else:
-            found = f"Not shown: {limit:g} is the least these {self.n} rows show"
-            if self.rows_needed is not None:
-                found += f"; a calibrated model needs about {self.rows_needed} rows for an even chance at {margin}"
-            found += "."
-        return (
-            f"{found}\n{self.by}, {self.lens}, n = {self.n}, level {self.level:g}.\n"
-            f"Null hypothesis: {self.null_hypothesis}"
-        )
+            return f"{claim} (p = {self.pvalue:.3g}; these rows could show {limit:g})."
+        found = f"Not shown: {limit:g} is the least these {self.n} rows show"
+        if self.rows_needed is not None:
+            found += f"; a calibrated model needs about {self.rows_needed} rows for an even chance at {margin}"
+        return f"{found}."
+
+    @property
+    def details(self) -> str:
+        """What was compared, and the null hypothesis."""
+        return f"{self.by}, {self.lens}, n = {self.n}, level {self.level:g}.\nNull hypothesis: {self.null_hypothesis}"
+
+    def __str__(self) -> str:
+        return f"{self.answer}\n{self.details}"
 
 
 def _rounded_up(limit: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,18 +22,63 @@ MONITORING = (
     "Feed a period when all of its outcomes are known: if positive ones come in first, early feeding is a false alarm.",
     "Outcomes must be independent given the predictions and earlier periods, and predictions as they were issued.",
 )
-CAUTIONS = (  # on a terminal, below every answer
-    "A large p-value is not evidence that the model is calibrated.",
-    "Use held-out rows.",
-    "Rows must be independent: no patient, customer or day twice.",
-)
-IN_FULL = (  # the same, on a page
+IN_FULL = (
     "A large p-value is not evidence that the model is calibrated: it says that these outcomes could have been drawn "
     "from the predictions, as far as this test can see.",
     "Use held-out rows: a model fitted, recalibrated or chosen on the same rows looks better than it is.",
     "Rows must be independent: repeated patients, customers or days make every p-value too small and every interval "
     "too short.",
 )
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The same in brief and at length; two of them are joined by +.
+
+    Attributes
+    ----------
+    short : str
+        In brief: a sentence or two.
+    full : tuple of str
+        At length: paragraphs; empty if there is no more to say.
+    """
+
+    short: str
+    full: tuple[str, ...] = ()
+
+    def __add__(self, other: Brief) -> Brief:
+        return Brief(f"{self.short} {other.short}", self.at_length + other.at_length)
+
+    @property
+    def at_length(self) -> tuple[str, ...]:
+        """The paragraphs at length."""
+        return self.full or (self.short,)
+
+
+NO_PROOF = Brief(
+    "A large p is no evidence of calibration: the upper end of an interval says how large the error may be.",
+    IN_FULL[:1],
+)
+HELD_OUT = Brief("Rows must be held out: a model looks better on rows that it was fitted to.", IN_FULL[1:2])
+ROWS = Brief("Rows must be held out and independent.", IN_FULL[1:])
+CLUSTERS = Brief(
+    "Rows must be held out, and clusters independent.",
+    (IN_FULL[1], "Rows of different clusters must be independent; those of the same cluster need not be."),
+)
+SCORES = Brief(
+    "A smaller calibration error alone does not make a better model: compare brier or log_loss too.", COMPARING
+)
+PERIODS = Brief(
+    "Feed a period when all of its outcomes are known, with predictions as they were issued: positives that come first "
+    "are a false alarm.",
+    MONITORING,
+)
+OTHER_ROWS = Brief("Judge a recalibrated model on rows that its map was not fitted to.")
+
+
+def units(clustered: bool) -> Brief:
+    """Return what has to be independent: clusters, or else rows."""
+    return CLUSTERS if clustered else ROWS
 
 
 def listed(names: Sequence[object], most: int = SHOWN) -> str:
@@ -61,7 +107,27 @@ def percent(share: float) -> str:
 
 def describe_data(data: Sample | Predictions) -> str:
     """Describe the data, and say if the predictions look reversed."""
-    described = describe_multiclass(data) if isinstance(data, Predictions) else describe_binary(data)
+    return with_note(describe_multiclass(data) if isinstance(data, Predictions) else describe_binary(data), data)
+
+
+def describe_briefly(data: Sample | Predictions) -> str:
+    """Describe the data in one line, and say if the predictions look reversed."""
+    if isinstance(data, Predictions):
+        described = (
+            f"{data.n:,} rows, {data.n_classes:,} classes, {seldom(data)}; accuracy {percent(accuracy(data))}, "
+            f"mean largest probability {data.largest.mean():.3f}."
+        )
+    else:
+        positive, mean = float(data.positives.sum()), float(data.count @ data.value) / data.n
+        described = (
+            f"{data.n:,} rows, {positive:,.0f} positive ({percent(positive / data.n)}); predictions "
+            f"{data.value[0]:.3g} to {data.value[-1]:.3g}, {mean:.3f} on average."
+        )
+    return with_note(described, data)
+
+
+def with_note(described: str, data: Sample | Predictions) -> str:
+    """Add that the predictions look reversed, if they do."""
     return f"{described} {observe(data, None).reversed_note()}".rstrip()
 
 
@@ -77,11 +143,19 @@ def describe_binary(sample: Sample) -> str:
 
 def describe_multiclass(data: Predictions) -> str:
     """Describe multiclass data."""
-    never = data.n_classes - np.unique(data.label).size
-    observed = f"{never} of which {'is' if never == 1 else 'are'} never observed" if never else "all observed"
-    accuracy = float((data.top == data.label).mean())
     return (
-        f"{data.n:,} rows, {data.n_classes:,} classes ({listed(data.names)}), {observed}. The most likely class is "
-        f"observed in {percent(accuracy)} of the rows (accuracy); "
+        f"{data.n:,} rows, {data.n_classes:,} classes ({listed(data.names)}), {seldom(data)}. The most likely class is "
+        f"observed in {percent(accuracy(data))} of the rows (accuracy); "
         f"its predicted probability averages {data.largest.mean():.3f}."
     )
+
+
+def seldom(data: Predictions) -> str:
+    """Say whether all classes are observed."""
+    never = data.n_classes - np.unique(data.label).size
+    return f"{never} of which {'is' if never == 1 else 'are'} never observed" if never else "all observed"
+
+
+def accuracy(data: Predictions) -> float:
+    """Return the share of rows whose most likely class is observed."""
+    return float((data.top == data.label).mean())

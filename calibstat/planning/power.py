@@ -11,6 +11,7 @@ import numpy as np
 from calibstat.data.checks import check_level, check_whole
 from calibstat.data.observations import of_lens
 from calibstat.inference.alternatives import Alternative, as_alternative
+from calibstat.inference.confidence_bands import lower_limit
 from calibstat.inference.detectable_effect import DEFAULT
 from calibstat.inference.rejections import FixedTest
 from calibstat.planning.future_rows import FutureRows, check_rows, future_rows, is_generator
@@ -310,11 +311,8 @@ def _summary(
 
 def binomial_limits(k: int, n: int) -> tuple[float, float]:
     """Return Clopper and Pearson's limits for k of n."""
-    from scipy.special import betaincinv
-
-    miss = (1 - CONFIDENCE) / 2
-    low = float(betaincinv(k, n - k + 1, miss)) if k else 0.0
-    return low, float(betaincinv(k + 1, n - k, 1 - miss)) if k < n else 1.0
+    low, others = lower_limit(np.array([k, n - k]), np.array([n, n]), (1 - CONFIDENCE) / 2)
+    return float(low), float(1 - others)
 
 
 def student_reach(values: np.ndarray) -> float:

@@ -33,7 +33,7 @@ from calibstat.plots.power_plot import plot_power_curve, plot_sample_size, plot_
 from calibstat.plots.reliability_plot import plot_reliability_diagram, plot_reliability_of_models
 from calibstat.plots.sharpness_plot import plot_sharpness, plot_sharpness_of_models
 from calibstat.plots.simplex_plot import plot_simplex_diagram
-from calibstat.plots.style import STYLE, entitle, fit_figure
+from calibstat.plots.style import LOOK, entitle, fit_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,13 +142,13 @@ def plot(
     >>> cs.plot(cs.reliability(sample, rng=1), deviation=True).get_ylabel()
     'Observed frequency − prediction'
     """
-    import seaborn as sns
+    import matplotlib.pyplot as plt
 
     draw, what = _plot_of(result)
     if deviation and draw not in DEVIATIONS:
         raise ValueError(f"expected a reliability diagram with deviation=True, found {type(result).__name__}")
     options = {"deviation": True} if deviation else {}
-    with sns.axes_style("ticks", STYLE), sns.plotting_context("notebook", font_scale=0.9):
+    with plt.style.context(LOOK):
         drawn = draw(*what, ax, **options)
         if title is not None:
             entitle(drawn, title, new=ax is None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,18 +23,19 @@ SIZE = (6.0, 5.0)
 ROOM = 1.36  # how far below zero an axis goes if it goes to 1 above, so that a strip along its lower edge hides nothing
 BESIDE = 0.2  # inches between axes beside each other
 LINES = 3  # of a name that is longer than a line
-STYLE = {"axes.grid": True, "grid.color": ".92", "axes.spines.top": False, "axes.spines.right": False}
+LOOK = Path(__file__).with_name("results.mplstyle")
+PALETTE = ("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#fbafe4", "#949494", "#ece133", "#56b4e9")
 DIAGONAL: dict[str, Any] = {"color": ".4", "linestyle": "--", "linewidth": 1.2}
 POINT: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 6.5, "markeredgecolor": "white", "zorder": 3}
 TIGHT: dict[str, Any] = {"columnspacing": 1.2, "handlelength": 1.6, "fontsize": "small", "frameon": False}
 
 
 def colors() -> dict[str, Color]:
-    """Colours by role, from a palette that stays apart for colour-blind readers."""
-    import seaborn as sns
+    """Colours by role, from a palette that stays apart for colour-blind readers: "colorblind" of seaborn."""
+    from matplotlib.colors import to_rgb
 
-    palette = sns.color_palette("colorblind")
-    return dict(zip(("blue", "orange", "green", "red", "purple", "brown", "pink", "grey"), palette, strict=False))
+    roles = ("blue", "orange", "green", "red", "purple", "brown", "pink", "grey")
+    return dict(zip(roles, map(to_rgb, PALETTE), strict=False))
 
 
 def pale(color: Color, share: float) -> Color:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+from calibstat.inference.calibration_test_results import LOW
+from calibstat.inference.compare import Comparison
 from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.measures.registry import MEASURES
-from calibstat.output.wording import number, percent
+from calibstat.output.wording import listed, number, p_text, percent
 
 
 def say_interval(title: str, interval: ConfidenceInterval) -> str:
@@ -28,6 +30,24 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
 def title_of(measure: str) -> str:
     """Return the name in prose of a measure, whatever its options."""
     return MEASURES[measure.partition("(")[0]].info.title
+
+
+def say_comparison(found: Comparison) -> str:
+    """Say between which models a difference is shown: those with an (adjusted) p-value of at most .05."""
+    k, p = len(found.pairs), found.pvalue_adjusted
+    what = "adjusted p" if k > 1 else "p"
+    shown = [i for i in range(k) if p[i] <= LOW]
+    if not shown:
+        where = f"for any of {k} pairs of models" if k > 1 else f"between {' and '.join(found.pairs[0])}"
+        return f"No difference in {found.measure} is shown {where}: {what} = {p_text(min(p))}{' or more' * (k > 1)}."
+    worse_than: dict[str, list[str]] = {}
+    for i in shown:
+        better, worse = found.pairs[i] if found.difference[i] < 0 else found.pairs[i][::-1]
+        worse_than.setdefault(better, []).append(worse)
+    smaller = ", and for ".join(f"{better} than for {' and '.join(worse)}" for better, worse in worse_than.items())
+    said = f"{found.measure} is smaller for {smaller}: {what} = {p_text(max(p[shown]))}{' or less' * (len(shown) > 1)}."
+    rest = [" and ".join(pair) for i, pair in enumerate(found.pairs) if i not in shown]
+    return f"{said} No difference is shown between {listed(rest)}." if rest else said
 
 
 def ends(low: float, high: float) -> str:

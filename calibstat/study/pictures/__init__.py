@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calibstat.study.pictures import estimates, rates
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+LOOK = Path(__file__).with_name("studies.mplstyle")
 DRAWN = {
     "size": rates.draw_rejections,
     "power": rates.draw_rejections,
@@ -46,10 +48,10 @@ def plot(table: pd.DataFrame) -> Figure:
     >>> len(cs.study.plot(found).axes) > 1
     True
     """
-    import seaborn as sns
+    import matplotlib.pyplot as plt
 
     questions = [] if "question" not in table else list(table["question"].unique())
     if len(questions) != 1 or questions[0] not in DRAWN:
         raise ValueError(f"expected the table of one question, one of {', '.join(DRAWN)}; found {questions}")
-    with sns.axes_style("whitegrid"), sns.color_palette("colorblind"):
+    with plt.style.context(LOOK):
         return DRAWN[questions[0]](table)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.plots.style import PALETTE
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
@@ -112,10 +114,8 @@ def draw_correlations(table: pd.DataFrame) -> Figure:
 
 
 def _heat_map(axes: Axes, matrix: np.ndarray, labels: list[str]) -> None:
-    """Colour and write out a matrix. (Seaborn's heat map draws the figure each time to see whether words overlap.)"""
-    import seaborn as sns
-
-    axes.imshow(matrix, cmap=sns.color_palette("vlag_r", as_cmap=True), vmin=-1, vmax=1)
+    """Colour and write out a matrix."""
+    axes.imshow(matrix, cmap="RdBu", vmin=-1, vmax=1)
     for (row, column), value in np.ndenumerate(matrix):
         if not np.isnan(value):
             color = "white" if abs(value) > 0.65 else "black"
@@ -192,10 +192,7 @@ def _with_labels(table: pd.DataFrame) -> pd.DataFrame:
 
 def _looks(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Give every label its colour and marker."""
-    import seaborn as sns
-
-    palette = sns.color_palette("colorblind")
-    colors = [palette[i] for i in (0, 1, 2, 3, 4, 5, 7, 9, 6, 8)]  # the palest last
+    colors = [PALETTE[i] for i in (0, 1, 2, 3, 4, 5, 7, 9, 6, 8)]  # the palest last
     shared = {"markersize": 5, "elinewidth": 1.3, "markeredgewidth": 1}
     return {
         label: {"color": colors[i % len(colors)], "marker": MARKERS[i % len(MARKERS)], **shared}

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibstat.plots.style import PALETTE
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
@@ -78,11 +80,10 @@ def _panels(
     There are at most so many panels side by side.
     """
     import matplotlib.pyplot as plt
-    import seaborn as sns
 
     places, marks = list(table[place].unique()), list(table[beside].unique())
     marks = sorted(marks) if beside == "n" else marks
-    colours = sns.color_palette("colorblind", len(marks))
+    colours = [PALETTE[i % len(PALETTE)] for i in range(len(marks))]
     rows = -(-len(panels) // most)
     columns = -(-len(panels) // rows)
     room = LINE * len(marks) + 0.08  # inches for each place

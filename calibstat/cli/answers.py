@@ -1,0 +1,81 @@
+"""What a command prints: the answer first, then what supports it, and the rest at length with --verbose."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from calibstat.cli.terminal import say
+from calibstat.output.visible_text import visible
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from calibstat.output.wording import Brief
+
+T = TypeVar("T")
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Also print null hypotheses, what is estimated, and all cautions.")
+]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command has found.
+
+    Attributes
+    ----------
+    said : sequence of str and Table
+        The answer in a sentence, and what supports it.
+    data : Brief or None
+        What the rows are.
+    caution : Brief or None
+        What to keep in mind.
+    details : sequence of str and Table
+        What is printed with --verbose only.
+    failed : sequence of str
+        Conditions on which the command ends with exit code 1, after printing.
+    """
+
+    said: Sequence[str | Table] = ()
+    data: Brief | None = None
+    caution: Brief | None = None
+    details: Sequence[str | Table] = ()
+    failed: Sequence[str] = ()
+
+
+def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
+    """Let a command print the answer that it returns, and have the option --verbose."""
+
+    @wraps(command)
+    def run(*, verbose: bool, **given: Any) -> None:
+        show(command(**given), verbose)
+
+    known = inspect.signature(command, eval_str=True).parameters.values()
+    last = inspect.Parameter("verbose", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Verbose)
+    return with_parameters(run, [*known, last])
+
+
+def show(answer: Answer, verbose: bool) -> None:
+    """Print an answer, and leave with exit code 1 if a condition of failure is met."""
+    say(*answer.said, *(answer.details if verbose else ()))
+    for brief, style in ((answer.data, ""), (answer.caution, "dim")):
+        if brief is not None:
+            say(*(brief.at_length if verbose else (brief.short,)), style=style)
+    for sentence in answer.failed:
+        typer.echo(f"calibstat: failed, because {visible(sentence)}", err=True)
+    if answer.failed:
+        raise typer.Exit(1)
+
+
+def with_parameters(run: Callable[..., T], parameters: Sequence[inspect.Parameter]) -> Callable[..., T]:
+    """Let a function that takes keywords have these parameters, from which the options of a command are made."""
+    named = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
+    run.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in named}
+    return run

@@ -1,0 +1,105 @@
+"""What a command prints: the answer first, a line on the data, two lines of caution; the rest with --verbose."""
+
+import textwrap
+
+import pytest
+import typer
+from command_line import COLUMNS, FAST, plain_text
+from typer.testing import CliRunner
+
+from calibstat.cli.answers import Answer, prints_answer, show
+from calibstat.cli.app import QUESTIONS, app
+from calibstat.output import wording as words
+from calibstat.output.wording import Brief
+
+WIDTH = 80
+ANSWER = Answer(
+    ["The answer."], Brief("Short data.", ("Long data.",)), Brief("Short caution.", ("Long", "caution.")), ["Details."]
+)
+
+
+def said(capsys, answer, verbose):
+    show(answer, verbose)
+    return plain_text(capsys.readouterr().out)
+
+
+def test_order_and_length(capsys):
+    assert said(capsys, ANSWER, False) == "The answer. Short data. Short caution."
+    assert said(capsys, ANSWER, True) == "The answer. Details. Long data. Long caution."
+    assert said(capsys, Answer(["One."], Brief("Data."), None), True) == "One. Data."
+    assert said(capsys, Answer(), False) == ""
+
+
+def test_two_briefs_are_joined():
+    joined = Brief("A.", ("a", "b")) + Brief("B.")
+    assert (joined.short, joined.at_length) == ("A. B.", ("a", "b", "B."))
+
+
+def test_conditions_that_are_met_end_with_code_1(capsys):
+    with pytest.raises(typer.Exit) as left:
+        show(Answer(["One."], failed=["ece is 1"]), False)
+    assert left.value.exit_code == 1
+    printed = capsys.readouterr()
+    assert printed.out == "One.\n\n"
+    assert printed.err == "calibstat: failed, because ece is 1\n"
+
+
+def test_verbose_is_an_option_of_every_question():
+    single = typer.Typer()
+    single.command()(prints_answer(lambda: ANSWER))
+    assert "Details." not in CliRunner().invoke(single, []).stdout
+    assert "Details." in CliRunner().invoke(single, ["--verbose"]).stdout
+    for name in QUESTIONS:
+        assert "--verbose" in plain_text(CliRunner().invoke(app, [name, "--help"], terminal_width=WIDTH).stdout), name
+
+
+JOINED = {
+    f"{first} + {second}": getattr(words, first) + getattr(words, second)
+    for first in ("NO_PROOF", "SCORES")
+    for second in ("ROWS", "CLUSTERS")
+}
+CAUTIONS = {name: value for name, value in vars(words).items() if isinstance(value, Brief)} | JOINED
+
+
+@pytest.mark.parametrize("name", CAUTIONS)
+def test_no_caution_takes_more_than_two_lines(name):
+    assert len(textwrap.wrap(CAUTIONS[name].short, WIDTH)) <= 2
+
+
+BOTH = ["--prob", "q"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (["test", *FAST], "There is "),
+        (["test", "--measure", "ks", *FAST], "There is "),
+        (["test", "--cluster", "who", *FAST], "There is "),
+        (["interval", *FAST], "Expected calibration error: 0."),
+        (["equivalence"], "Not shown: "),
+        (["compare", *BOTH, "--measure", "ece", *FAST], "ece is smaller for p than for q: p = 0.0"),
+        (["audit", "--by", "name", *FAST], "No group speaks: "),
+        (["monitor", "--when", "day"], "Alarm in period 2 of 2."),
+        (["decompose", *BOTH], "The smallest miscalibration is that of p: "),
+        (["sharpness"], "Calibration error 0."),
+        (["validate", *BOTH], "p: O/E "),
+        (["net-benefit", "--threshold", 0.2], "The net benefit of acting by the model"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
+)
+def test_a_command_answers_first_and_is_brief(arguments, answer, rows, tmp_path):
+    frame = rows.assign(q=rows["p"] ** 3, name=["a", "b"] * 200, day=[1, 2] * 200, who=[*range(100)] * 4)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    command, *options = arguments
+    given = [command, str(tmp_path / "rows.csv"), *COLUMNS, *map(str, options)]
+    brief, long = (
+        CliRunner().invoke(app, [*given, *more], env={"COLUMNS": str(WIDTH)}).stdout for more in ([], ["--verbose"])
+    )
+    assert brief.startswith(answer)
+    assert long.startswith(answer)
+    *_, data, caution = brief.rstrip("\n").split("\n\n")
+    assert "400 rows" in data
+    assert data.count("\n") == 0
+    assert caution.count("\n") <= 1
+    assert "Null hypothesis" not in brief
+    assert len(long) > len(brief)
