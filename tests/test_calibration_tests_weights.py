@@ -1,7 +1,9 @@
 """Tests of rows with weights: labels drawn with the weights held fixed, exact; what is no weight."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from command_line import fails_with, plain_text, run
 from scipy.stats import binom
 
 import calibstat as cs
@@ -132,3 +134,41 @@ def test_classes_are_drawn_with_the_weights_of_their_rows():
     ):
         with pytest.raises(ValueError, match=r"rows with weights|no sample_weight for multiclass data"):
             question()
+
+
+def test_the_commands(tmp_path):
+    pd.DataFrame({"y": Y, "A": P, "B": P**1.5, "w": W}).to_csv(tmp_path / "rows.csv", index=False, float_format="%.17g")
+    given = [tmp_path / "rows.csv", "--label", "y", "--weight", "w", "--prob", "A"]
+    text = plain_text(run("test", *given, "--measure", "ks", "--rng", 3, "--verbose").stdout)
+    found = asked(measure="ks", rng=3)
+    assert plain_text(found.details) in text
+    assert plain_text(found.note) in text
+    interval = cs.confidence_interval(Y, P, sample_weight=W, rng=0)
+    said = plain_text(run("interval", *given).stdout)
+    assert f"at most {interval.high:.4f}, and may be 0" in said
+    assert plain_text(found.note) in said
+    compared = cs.compare(Y, {"A": P, "B": P**1.5}, sample_weight=W, rng=0)
+    said = plain_text(run("compare", *given, "--prob", "B").stdout)
+    assert f"{compared.low[0]:.4f} to {compared.high[0]:.4f}" in said
+    assert plain_text(found.note) in said
+    said = plain_text(run("report", *given, "--format", "json", "--out", tmp_path / "r.json").stdout)
+    assert plain_text(found.note) in said
+    fails_with(run("test", *given[:-2], "--weight", "none", "--prob", "A"), "no column 'none'")
+    fails_with(run("report", *given, "--recalibrate"), "expected recalibrate= without sample_weight=")
+
+
+def test_a_report_says_what_the_verbs_say():
+    found = cs.report(Y, {"A": P, "B": 1 - P}, sample_weight=W)
+    assert found.models["A"].test.pvalue == cs.calibration_test(Y, P, sample_weight=W, rng=0).pvalue
+    interval = cs.confidence_interval(Y, P, sample_weight=W, rng=0)
+    assert (found.models["A"].ece.low, found.models["A"].ece.high) == (interval.low, interval.high)
+    compared = cs.compare(Y, {"A": P, "B": 1 - P}, sample_weight=W, rng=0)
+    assert found.comparisons["kernel_ce"].low == compared.low
+    assert found.models["A"].diagram.effective_n == found.models["A"].test.effective_n
+    assert str(found).count("of equal weight (effective n)") == 1
+    assert "sample_weight=sample_weight" in found.command
+    for more in ({"by": P > 0.5}, {"recalibrate": True}):
+        with pytest.raises(ValueError, match="without sample_weight="):
+            cs.report(Y, P, sample_weight=W, **more)
+    with pytest.raises(ValueError, match="expected a lens that shows one event with sample_weight="):
+        cs.report(Y, np.column_stack((1 - P, P)), sample_weight=W, lens="class_wise")

@@ -6,7 +6,7 @@ Whatever is slow to load is imported inside the command that needs it, so that h
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,6 +35,7 @@ from calibstat.cli.options import (
     ReduceToOne,
     Resamples,
     Seed,
+    WeightColumn,
 )
 from calibstat.cli.planning import find_power, find_sample_size
 from calibstat.cli.printed_tables import (
@@ -117,6 +118,7 @@ def interval(
     reduce: ReduceToOne = None,
     method: Method = "honest",
     cluster: ClusterColumn = None,
+    weight: WeightColumn = None,
     level: Level = 0.95,
     n_resamples: Resamples = None,
     rng: Seed = 0,
@@ -124,7 +126,7 @@ def interval(
     """Estimate a calibration error, with a confidence interval."""
     with one_line_errors():
         from calibstat import MEASURES, confidence_interval
-        from calibstat.cli.input_files import read_column, read_rows
+        from calibstat.cli.input_files import read_rows, read_units
         from calibstat.cli.lens_syntax import view
         from calibstat.data.sample import Sample
         from calibstat.inference.confidence_interval import ConfidenceInterval
@@ -133,12 +135,8 @@ def interval(
 
         rows, how = read_rows(file, label, prob, reading)
         data = Sample.from_rows(*rows) if isinstance(rows, tuple) else rows
-        given: dict[str, Any] = {}
-        y: Any = data
-        p: Any = None
-        if cluster is not None:  # of rows
-            y, p = rows if isinstance(rows, tuple) else (rows, None)
-            given = {"cluster": read_column(file, cluster)}
+        units = read_units(file, cluster, weight)
+        y, p = rows if units and isinstance(rows, tuple) else (data, None)
         names = measure or ["ece"]
         seen = view(data, lens, names, reduce or one_number(lens))
 
@@ -147,7 +145,7 @@ def interval(
                 y,
                 p,
                 **seen.settings(name),
-                **given,
+                **units,
                 method=method,
                 confidence_level=level,
                 n_resamples=n_resamples,
@@ -158,15 +156,18 @@ def interval(
         found = dict(zip(names, with_progress(names, ask), strict=True))
         sentences = {name: say_interval(MEASURES[name].info.title, each) for name, each in found.items()}
         estimands = [f"What is estimated: {each.estimand}" for each in found.values()]
+        weighted = [next(iter(found.values())).note] if weight is not None else []
         if len(found) == 1:
-            return Answer([*sentences.values()], about(data, how), words.units(cluster is not None), estimands)
+            return Answer(
+                [*sentences.values(), *weighted], about(data, how), words.units(cluster is not None), estimands
+            )
         grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
         for name, each in found.items():
             grid.add_row(MEASURES[name].info.title, words.number(each.estimate), ends(each.low, each.high), each.method)
         title = f"On these rows, and in the population they come from with {words.percent(level)} confidence each:"
         noted = [sentences.pop(name) for name, each in found.items() if each.few_events or each.why_infinite]
         details = [*sentences.values(), *estimands]
-        return Answer([title, grid, *noted], about(data, how), words.units(cluster is not None), details)
+        return Answer([title, grid, *noted, *weighted], about(data, how), words.units(cluster is not None), details)
 
 
 @takes_reading
@@ -226,6 +227,7 @@ def compare_models(
     ] = None,
     adjust: Annotated[str, typer.Option("--adjust", help="Adjustment of p for several pairs: holm or bh.")] = "holm",
     cluster: ClusterColumn = None,
+    weight: WeightColumn = None,
     level: Level = 0.95,
     n_resamples: Resamples = None,
     rng: Seed = 0,
@@ -233,7 +235,7 @@ def compare_models(
     """Compare the calibration of models on the same rows."""
     with one_line_errors():
         from calibstat import MEASURES, compare
-        from calibstat.cli.input_files import read_column, read_models
+        from calibstat.cli.input_files import read_models, read_units
         from calibstat.cli.lens_syntax import view
         from calibstat.data.checks import unknown_name
         from calibstat.data.predictions import Predictions
@@ -259,13 +261,14 @@ def compare_models(
             method=method,
             reference=reference,
             adjust=adjust,
-            cluster=None if cluster is None else read_column(file, cluster),
+            **read_units(file, cluster, weight),
             confidence_level=level,
             n_resamples=n_resamples,
             rng=rng,
             n_jobs=-1,
         )
         said: list[str | Table] = [say_comparison(found), table_of_models(found), table_of_pairs(found)]
+        said += [found.note] if found.note else []
         data = words.Brief(f"{len(y):,} rows, {len(models)} models, {found.lens}. {how}".strip())
         caution = words.SCORES + words.units(cluster is not None)
         null = f"Null hypothesis of each pair: {found.null_hypothesis}."

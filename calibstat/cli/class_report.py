@@ -65,6 +65,8 @@ def assess_classes(
     n_resamples: int | None = None,
     stop_after: int | None = None,
     rng: int = 0,
+    sample_weight: np.ndarray | None = None,
+    cluster: np.ndarray | None = None,
 ) -> ClassFindings:
     """Test each class and the mean over all by a measure, and estimate how large the errors are."""
     test = calibration_test(
@@ -75,13 +77,15 @@ def assess_classes(
         stop_after=stop_after,
         rng=rng,
         n_jobs=-1,
+        sample_weight=sample_weight,
+        cluster=cluster,
     )
     happened, expected = np.bincount(data.label, minlength=data.n_classes), data.prob.sum(axis=0, dtype=np.float64)
     bound = find_measure(measure, {})
     error, size = bound, np.asarray(test.statistic, np.float64)
     if bound.info.for_tests_only:
         error = find_measure(SIZE, {})
-        size = estimate(data, measure=error, lens=lenses.class_wise)
+        size = estimate(data, measure=error, lens=lenses.class_wise, sample_weight=sample_weight)
     return ClassFindings(bound, error, size, happened, expected, test)
 
 

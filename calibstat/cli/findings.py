@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from calibstat.data.observations import EVENT
-from calibstat.data.predictions import Predictions
-from calibstat.data.sample import Sample
 from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, verdict
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.reliability_diagrams import Reliability
@@ -51,13 +49,13 @@ class Finding:
         return [float(quantile) for quantile in quantiles(self.test.null_distribution, levels)]
 
 
-def assess(data: Sample | Predictions, measure: str, **settings: Any) -> Finding:
+def assess(y_true: Any, measure: str, y_prob: Any = None, **settings: Any) -> Finding:
     """Test calibration by a measure, with these arguments of `calibration_test`.
 
     With `stop_after` it draws only as many resamples as its p-value needs: too few to say, or to plot, what the
     estimate would be if calibrated.
     """
-    test = calibration_test(data, measure=measure, n_jobs=-1, **settings)
+    test = calibration_test(y_true, y_prob, measure=measure, n_jobs=-1, **settings)
     return Finding(MEASURES[measure](), test)
 
 
@@ -82,8 +80,9 @@ def say_test(finding: Finding) -> str:
     why = f", because {test.why_infinite}" if test.why_infinite else ""
     give_or_take = f", give or take {test.pvalue_error:.2g}, {test.why_stopped}" if test.stopped else ""
     usually = f". If every prediction were the true probability it would be about {typical}, and 19 times in 20 {where}"
+    approximate = "" if test.resample == "labels" else " (approximate)"
     return (
-        f"There is {verdict(test.pvalue)}: p = {p_text(test.pvalue)}{give_or_take}.\n"
+        f"There is {verdict(test.pvalue)}: p = {p_text(test.pvalue)}{approximate}{give_or_take}.\n"
         f"{finding.title}: {number(finding.estimate)}{why}{'' if test.stopped else usually}."
     )
 

@@ -341,6 +341,12 @@ def read_column(file: Path, name: str) -> np.ndarray:
     return read_columns(file, name, [], text=False)[name].to_numpy()
 
 
+def read_units(file: Path, cluster: str | None, weight: str | None) -> dict[str, Any]:
+    """Read what rows have beside outcomes and predictions, as the verbs take it: clusters and weights, if given."""
+    given: dict[str, Any] = {} if cluster is None else {"cluster": read_column(file, cluster)}
+    return given if weight is None else given | {"sample_weight": read_column(file, weight)}
+
+
 def as_numbers(column: pd.Series, name: str, advice: str = "") -> Any:
     """Return a column as numbers; a ValueError names the first row that is none, and gives the advice."""
     import pandas as pd

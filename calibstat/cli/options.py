@@ -76,6 +76,12 @@ StopAfter = Annotated[
 ]
 Seed = Annotated[int, typer.Option("--rng", metavar="SEED", help="The same seed gives the same numbers.")]
 Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to; made if it is not there.")]
+WeightColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--weight", metavar="COLUMN", help="Column of weights of the rows, at least 0; counts of rows are no weights."
+    ),
+]
 ClusterColumn = Annotated[
     str | None,
     typer.Option("--cluster", metavar="COLUMN", help="Column of the cluster of each row (a patient, a day)."),

@@ -12,7 +12,7 @@ import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.audit_groups import By
-from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Seed
+from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Seed, WeightColumn
 from calibstat.cli.reading import AS_WRITTEN, Reading, takes_reading
 from calibstat.cli.terminal import about_models, one_line_errors
 
@@ -59,6 +59,7 @@ def write_report(
     out: Out = None,
     by: By = [],  # noqa: B006
     cluster: ClusterColumn = None,
+    weight: WeightColumn = None,
     recalibrate: Annotated[
         bool, typer.Option("--recalibrate", help="Recalibrate on held-out folds; compare before and after.")
     ] = False,
@@ -76,7 +77,7 @@ def write_report(
     with one_line_errors():
         from calibstat import report
         from calibstat.cli.features_and_periods import read_features
-        from calibstat.cli.input_files import read_column
+        from calibstat.cli.input_files import read_units
         from calibstat.cli.lens_syntax import view
         from calibstat.data.predictions import Predictions
         from calibstat.output import wording as words
@@ -95,7 +96,7 @@ def write_report(
             y if labels is None else [labels[k] for k in y],
             models,
             by=read_features(file, by) if by else None,
-            cluster=None if cluster is None else read_column(file, cluster),
+            **read_units(file, cluster, weight),
             recalibrate=recalibrate,
             lens=None if classes is None else view(classes, lens).lens,
             labels=labels,

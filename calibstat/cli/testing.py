@@ -1,8 +1,7 @@
-"""The command `calibstat test`: one test or several, of rows, of each class, or of rows in clusters."""
+"""The command `calibstat test`: one test or several, of rows, of each class, or of rows in clusters or with weights."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibstat.cli.answers import Answer
@@ -17,6 +16,7 @@ from calibstat.cli.options import (
     Seed,
     StopAfter,
     Tests,
+    WeightColumn,
 )
 from calibstat.cli.printed_tables import table_of_classes, table_of_tests
 from calibstat.cli.reading import Reading, takes_reading
@@ -42,32 +42,37 @@ def check(
     lens: LensText = None,
     reduce: Reduce = None,
     cluster: ClusterColumn = None,
+    weight: WeightColumn = None,
     n_resamples: Resamples = None,
     stop_after: StopAfter = None,
     rng: Seed = 0,
 ) -> Answer:
     """Test whether outcomes could be draws from the predictions."""
     with one_line_errors():
-        if cluster is not None:
-            if stop_after is not None:
-                raise ValueError("expected --cluster without --stop-after, found both")
-            return check_clusters(file, label, prob, reading, measure, lens, reduce, cluster, n_resamples, rng)
         from calibstat.cli import findings
-        from calibstat.cli.input_files import read_data
+        from calibstat.cli.input_files import read_rows, read_units
         from calibstat.cli.lens_syntax import view
+        from calibstat.data.predictions import Predictions
+        from calibstat.data.sample import Sample
         from calibstat.inference.detectable_effect import DEFAULT
+        from calibstat.inference.sign_flip import OF_CLUSTERS
         from calibstat.output import wording as words
 
-        data, how = read_data(file, label, prob, reading)
-        names = measure or [DEFAULT]
+        if cluster is not None and stop_after is not None:
+            raise ValueError("expected --cluster without --stop-after, found both")
+        rows, how = read_rows(file, label, prob, reading)
+        units = read_units(file, cluster, weight)
+        data = rows if isinstance(rows, Predictions) else Sample.from_rows(*rows)
+        names = measure or [DEFAULT if cluster is None else OF_CLUSTERS]
         seen = view(data, lens, names, reduce)
-        draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng}
+        draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng, **units}
+        y, p = rows if units and isinstance(rows, tuple) else (data, None)
         said: list[str | Table] = []
         details: list[str | Table] = []
         if seen.each_class and reduce is None:
             found, said, details = check_classes(seen, names, draws)
         else:
-            found = with_progress(names, lambda name: findings.assess(data, **seen.settings(name), **draws))
+            found = with_progress(names, lambda name: findings.assess(y, y_prob=p, **seen.settings(name), **draws))
         whole = [each for each in found if each.bound.info.for_tests_only]
         sizes = [each for each in found if not each.bound.info.for_tests_only]
         said += [findings.say_together(found)] if len(found) > 1 else []
@@ -76,42 +81,10 @@ def check(
             said += answer
             details += rest
         said += [table_of_tests(sizes)] if len(sizes) > 1 else map(findings.say_test, sizes)
-        details += map(findings.say_test, sizes) if len(sizes) > 1 else []
-        details += findings.say_nulls(sizes)
-        return Answer(said, about(data, how), words.NO_PROOF + words.ROWS, details)
-
-
-def check_clusters(
-    file: Path,
-    label: str,
-    prob: list[str],
-    reading: Reading,
-    measure: list[str] | None,
-    lens: str | None,
-    reduce: str | None,
-    cluster: str,
-    n_resamples: int | None,
-    rng: int,
-) -> Answer:
-    """Test rows in clusters."""
-    from calibstat import calibration_test
-    from calibstat.cli.input_files import read_column, read_rows
-    from calibstat.cli.lens_syntax import view
-    from calibstat.data.predictions import Predictions
-    from calibstat.data.sample import Sample
-    from calibstat.inference.sign_flip import OF_CLUSTERS
-    from calibstat.output import wording as words
-
-    rows, how = read_rows(file, label, prob, reading)
-    data = rows if isinstance(rows, Predictions) else Sample.from_rows(*rows)
-    names = measure or [OF_CLUSTERS]
-    seen, unit = view(data, lens, names, reduce), read_column(file, cluster)
-    y, p = (rows, None) if isinstance(rows, Predictions) else rows
-    draws: dict[str, Any] = {"cluster": unit, "n_resamples": n_resamples, "rng": rng, "n_jobs": -1}
-    found = [calibration_test(y, p, **seen.settings(name), **draws) for name in names]
-    answers = [f"{name}: {each.answer}" for name, each in zip(names, found, strict=True)]
-    said = answers if len(found) > 1 else [found[0].answer]
-    return Answer(said, about(data, how), words.NO_PROOF + words.CLUSTERS, [each.details for each in found])
+        several = [*map(findings.say_test, sizes), *findings.say_nulls(sizes)]
+        details += several if len(sizes) > 1 else [each.test.details for each in sizes]
+        said += [found[0].test.note] if weight is not None else []
+        return Answer(said, about(data, how), words.NO_PROOF + words.units(cluster is not None), details)
 
 
 def check_classes(

@@ -54,10 +54,10 @@ def shows_several(lens: Any) -> bool:
     return isinstance(seen, ClassWise) or (isinstance(seen, Lens) and seen.names is not None)
 
 
-def questions(n_classes: int, lens: Any) -> dict[str, dict[str, Any]]:
+def questions(n_classes: int, lens: Any, *, jointly: bool = True) -> dict[str, dict[str, Any]]:
     """Return the arguments of the verbs for each measure of a report, the primary one first.
 
-    Scores of more than two classes are those of all classes jointly, unless a lens shows something else.
+    If `jointly`, scores of more than two classes are those of all classes, unless a lens shows something else.
     """
     each_class = lens is not None and isinstance(find_lens(lens), ClassWise)
     if not each_class and shows_several(lens):
@@ -65,7 +65,7 @@ def questions(n_classes: int, lens: Any) -> dict[str, dict[str, Any]]:
     errors: dict[str, Any] = {"lens": lens}
     if each_class:
         errors["reduce"] = "mean"
-    jointly = each_class or (lens is None and n_classes > 2)
+    jointly = jointly and (each_class or (lens is None and n_classes > 2))
     named = [name for name in ERRORS if not (each_class and name == COMPARED[0])]  # not compared as a mean over classes
     asked = {name: {"measure": name, **errors} for name in named}
     return asked | {name: {"measure": name, "lens": "canonical" if jointly else lens} for name in SCORES}
@@ -91,6 +91,7 @@ def measured(y: Any, p: Any, asked: dict[str, Any], settings: dict[str, Any], fo
         try:
             found = confidence_interval(y, p, **asked, **settings)
         except ValueError:  # the data are those of the primary measure: this one has no honest interval for them
-            value = float(estimate(y, p, labels=settings["labels"], **asked))
+            given = {name: settings[name] for name in ("labels", "sample_weight")}
+            value = float(estimate(y, p, **given, **asked))
             return Measured(name, MEASURES[name].info.title, "", value, float("nan"), float("nan"))
     return Measured(name, MEASURES[name].info.title, found.lens, found.estimate, found.low, found.high)

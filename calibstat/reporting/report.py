@@ -46,6 +46,7 @@ def report(
     *,
     by: Any = None,
     cluster: Any = None,
+    sample_weight: Any = None,
     recalibrate: bool | Recalibrator = False,
     lens: Any = None,
     labels: Any = None,
@@ -68,6 +69,9 @@ def report(
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day), for the test, intervals, comparisons and folds; not with a lens that
         shows several classes. Single classes and groups take rows as independent all the same; the page says so.
+    sample_weight : array_like, shape (n,), optional
+        Weights of the rows, as for `calibration_test`; not with `by`, `recalibrate`, or a lens that shows several
+        classes. Of more than two classes scores are then those of the most likely one.
     recalibrate : bool or Recalibrator
         Whether to recalibrate each model on held-out folds and compare before and after: by Platt scaling of two
         classes, temperature scaling of more, or by the given map.
@@ -90,7 +94,7 @@ def report(
     ------
     ValueError
         If the data are not as described (the first offending row is named), rows are lacking because `y_true` is a
-        `Sample`, or there are clusters and a lens that shows several classes.
+        `Sample`, or there are clusters or weights beside what takes none.
 
     Notes
     -----
@@ -121,13 +125,13 @@ def report(
     """
     check_level("confidence_level", confidence_level)
     y_true, y_prob, labels = _as_rows(y_true, y_prob, labels)
-    if isinstance(y_true, Sample) and not (by is None and cluster is None and recalibrate is False):
-        raise ValueError("expected rows of outcomes and predictions with by=, cluster= or recalibrate=, found a Sample")
-    if cluster is not None and shows_several(lens):
-        raise ValueError(f"expected a lens that shows one event with cluster=, such as 'top_label', found {lens}")
+    given = {"by": by is not None, "cluster": cluster is not None, "sample_weight": sample_weight is not None}
+    given["recalibrate"] = recalibrate is not False
+    _check_given([name for name, there in given.items() if there], isinstance(y_true, Sample), lens)
     models = named_models(y_prob) or {ONE_MODEL: y_prob}
     seed = rng if isinstance(rng, int) and not isinstance(rng, bool) else int(key_of(rng))
-    asked = _Asked(y_true, labels, lens, cluster, confidence_level, seed, n_jobs, _classes(models))
+    rows = {"cluster": cluster, "sample_weight": sample_weight}
+    asked = _Asked(y_true, labels, lens, rows, confidence_level, seed, n_jobs, _classes(models))
     features = _features(by)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -148,6 +152,8 @@ def report(
             "The tests and intervals of groups": by is not None,
         }
         notes += [f"{what} {BY_ROWS}" for what, there in detail.items() if there]
+    first = next(iter(found.values()))
+    notes += [first.test.note] if sample_weight is not None else []
     return Report(
         title=f"Calibration of {', '.join(found)}" if title is None else str(title),
         models=found,
@@ -158,7 +164,7 @@ def report(
         confidence_level=confidence_level,
         seed=seed,
         version=sys.modules["calibstat"].__version__,  # the file of public names is above this one
-        command=_call(by, cluster, recalibrate, lens, confidence_level, seed),
+        command=_call([name for name in given if given[name]], recalibrate, lens, confidence_level, seed),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -170,7 +176,7 @@ class _Asked:
     y: Any
     labels: Any
     lens: Any
-    cluster: Any
+    rows: dict[str, Any]  # their clusters and weights
     confidence_level: float
     seed: int
     n_jobs: int
@@ -184,12 +190,17 @@ class _Asked:
     @property
     def settings(self) -> dict[str, Any]:
         """The arguments of all intervals and comparisons."""
-        return {**self.draws, "confidence_level": self.confidence_level, "cluster": self.cluster}
+        return {**self.draws, **self.rows, "confidence_level": self.confidence_level}
+
+    @property
+    def weighted(self) -> dict[str, Any]:
+        """The weights of the rows, and the arguments of verbs that draw rows one by one."""
+        return {"sample_weight": self.rows["sample_weight"], **self.draws}
 
     @property
     def questions(self) -> dict[str, dict[str, Any]]:
         """The arguments of each measure, the primary one first."""
-        return questions(self.n_classes, self.lens)
+        return questions(self.n_classes, self.lens, jointly=self.rows["sample_weight"] is None)
 
     @property
     def binary_lens(self) -> Any:
@@ -200,12 +211,12 @@ class _Asked:
         """Ask everything about one model."""
         y, asked = self.y, self.questions
         several = shows_several(self.lens)
-        test = calibration_test(y, p, lens=self.lens, cluster=self.cluster, **self.draws)
+        test = calibration_test(y, p, lens=self.lens, **self.rows, **self.draws)
         primary = next(iter(asked))
         ece = confidence_interval(y, p, **asked[primary], **self.settings)
         diagram = None
         if not several:  # the picture states the primary interval
-            diagram = replace(reliability(y, p, lens=self.lens, interval=False, **self.draws), interval=ece)
+            diagram = replace(reliability(y, p, lens=self.lens, interval=False, **self.weighted), interval=ece)
         groups = None
         if features is not None:
             about = {"lens": self.binary_lens, "confidence_level": self.confidence_level, **self.draws}
@@ -219,7 +230,7 @@ class _Asked:
             },
             diagram=diagram,
             classes=self.classes(p, test) if self.n_classes > 2 else None,
-            detectable=test.detectable_effect(n_jobs=self.n_jobs) if self.cluster is None else None,
+            detectable=test.detectable_effect(n_jobs=self.n_jobs) if self.rows["cluster"] is None else None,
             groups=groups,
             recalibrated=self.recalibrated(p, ece, recalibrate) if recalibrate is not False else None,
         )
@@ -228,15 +239,16 @@ class _Asked:
         """Ask about each class; the test of each is at hand if it is the verdict."""
         band = "consistency" if self.n_classes <= PANELS else "confidence"
         if not isinstance(test, ClassWiseTestResult):
-            test = calibration_test(self.y, p, lens=lenses.class_wise, stop_after=ENOUGH, **self.draws)
-        by_rows = self.cluster is None  # intervals of classes take rows as independent
-        diagrams = reliability(self.y, p, lens=lenses.class_wise, band=band, interval=by_rows, **self.draws)
+            test = calibration_test(self.y, p, lens=lenses.class_wise, stop_after=ENOUGH, **self.weighted)
+        by_rows = self.rows["cluster"] is None  # intervals of classes take rows as independent
+        diagrams = reliability(self.y, p, lens=lenses.class_wise, band=band, interval=by_rows, **self.weighted)
         return ClassesReport(test, diagrams)
 
     def comparisons(self, models: dict[str, Any], n: float) -> dict[str, Comparison]:
         """Compare all pairs of models as `compare` does by default, and by the Brier score."""
         asked = compared(affordable(self.questions, n))
-        return {name: compare(self.y, models, **each, **self.settings) for name, each in asked.items()}
+        found = {name: compare(self.y, models, **each, **self.settings) for name, each in asked.items()}
+        return {name: replace(each, note="") for name, each in found.items()}  # the page says it once
 
     def recalibrated(self, p: Any, ece: ConfidenceInterval, recalibrate: bool | Recalibrator) -> CrossFitted:
         """Recalibrate on held-out folds, and measure before and after."""
@@ -280,10 +292,20 @@ def _features(by: Any) -> Any:
     return by if array.ndim == 2 or array.dtype == bool else pd.DataFrame({"group": array})
 
 
-def _call(by: Any, cluster: Any, recalibrate: Any, lens: Any, confidence_level: float, seed: int) -> str:
+def _check_given(given: list[str], is_summary: bool, lens: Any) -> None:
+    """Raise if arguments are given beside each other that have no meaning together."""
+    if is_summary and given:
+        raise ValueError(f"expected rows of outcomes and predictions with {given[0]}=, found a Sample")
+    rows = [name for name in ("cluster", "sample_weight") if name in given]
+    if rows and shows_several(lens):
+        raise ValueError(f"expected a lens that shows one event with {rows[0]}=, such as 'top_label', found {lens}")
+    if "sample_weight" in given and (others := [name for name in ("by", "recalibrate") if name in given]):
+        raise ValueError(f"expected {others[0]}= without sample_weight=, found both: it takes rows without weights")
+
+
+def _call(given: list[str], recalibrate: Any, lens: Any, confidence_level: float, seed: int) -> str:
     """Write the call, data by their names."""
-    given = ["y_true", "y_prob"]
-    given += [f"{name}={name}" for name, value in (("by", by), ("cluster", cluster)) if value is not None]
+    given = ["y_true", "y_prob", *(f"{name}={name}" for name in given if name != "recalibrate")]
     given += [f"recalibrate={recalibrate!r}"] if recalibrate is not False else []
     given += [f"lens={lens if isinstance(lens, str) else str(lens)!r}"] if lens is not None else []
     given += [f"confidence_level={confidence_level:g}"] if confidence_level != 0.95 else []
