@@ -206,12 +206,20 @@ def test_how_many_rows():
 
 def test_rows_with_weights():
     X, y, models = affairs()
-    p, weight = cs.predict(models["line"], X), np.random.default_rng(0).integers(1, 4, len(y))
+    p, weight = cs.predict(models, X), np.where(X["age"] > 30, 3.0, 1.0)
 
-    found = cs.estimate(y, p, sample_weight=weight)
+    test = cs.calibration_test(y, p, sample_weight=weight, rng=0)
+    interval = cs.confidence_interval(y, p, sample_weight=weight, rng=0)
+    ax = cs.plot(cs.reliability(y, p, sample_weight=weight, rng=0))
 
-    repeated = np.repeat(np.arange(len(y)), weight)
-    assert found == pytest.approx(cs.estimate(y[repeated], p.iloc[repeated]), rel=1e-12)
+    assert test["forest"].pvalue == test["bayes"].pvalue == 0.001 < test["line"].pvalue
+    times = np.repeat(np.arange(len(y)), weight.astype(int))  # as many rows as weight have the same error
+    for name, column in ((name, prob["yes"].to_numpy()) for name, prob in p.items()):
+        assert interval[name].estimate == pytest.approx(binned_error((y[times] == "yes") * 1, column[times]))
+        assert interval[name].effective_n == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
+    counted = cs.Sample.from_rows(y, p["line"]["yes"], weight, pos_label="yes")
+    assert "were taken as" in cs.calibration_test(counted, rng=0).note
+    plt.close(ax.figure)
 
 
 def test_rows_in_clusters():
