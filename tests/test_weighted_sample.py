@@ -26,6 +26,7 @@ def test_sums_of_weights_are_those_of_a_loop(data):
         rows = (p == v) & (weight > 0)
         assert sample.count[j] == pytest.approx(scaled[rows].sum())
         assert sample.positives[j] == pytest.approx(scaled[rows & (y == 1)].sum())
+        assert sample.squares[j] == pytest.approx(((scaled * (y - p))[rows] ** 2).sum(), abs=1e-12)
     assert sample.n_rows == np.count_nonzero(weight) == y.size - sample.n_zero_weight
     assert np.array_equal(sample.prediction, np.sort(p[weight > 0] + 0.0))
     assert sample.keeps_rows

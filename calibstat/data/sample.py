@@ -197,6 +197,11 @@ class Sample:
         """The residuals (positives - count * value) / n at the distinct predictions, shape (m,)."""
         return (self.positives - self.count * self.value) / self.count.sum()
 
+    @property
+    def squares(self) -> np.ndarray:
+        """The sums of the squares of what rows add to count times `residual`, shape (m,)."""
+        return self.positives * (1 - self.value) ** 2 + (self.count - self.positives) * self.value**2
+
     def __repr__(self) -> str:
         size = f"{self.n} rows" if self.kind == "counts" else f"total weight {self.n:g}"
         size += f" times {self.unit:g}" if self.unit != 1 else ""

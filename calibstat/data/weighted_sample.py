@@ -41,6 +41,11 @@ class WeightedSample(Sample):
         return True
 
     @property
+    def squares(self) -> np.ndarray:
+        """The sums of the squares of weight times residual, shape (m,)."""
+        return np.bincount(self.cell, (self.weight * (self.outcome - self.prediction)) ** 2)
+
+    @property
     def prediction(self) -> np.ndarray:
         """The prediction of each row, shape (n,)."""
         return self.value[self.cell]

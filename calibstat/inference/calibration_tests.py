@@ -109,8 +109,8 @@ def calibration_test(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), have real-valued weights, or an argument
-        is unknown.
+        If the data are not as described (the first offending row is named), a `Sample` has real-valued counts, or an
+        argument is unknown.
 
     Notes
     -----

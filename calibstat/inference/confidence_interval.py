@@ -138,8 +138,8 @@ def confidence_interval(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named) or have real-valued weights, an argument
-        is unknown, or the measure has no such interval; the message names the methods it has.
+        If the data are not as described (the first offending row is named), a `Sample` has real-valued counts, an
+        argument is unknown, or the measure has no such interval; the message names the methods it has.
 
     Notes
     -----

@@ -166,7 +166,6 @@ def _beyond_errors(sample: Sample, cell: np.ndarray, look: Look) -> np.ndarray:
     basis = np.zeros((2, look.value.size))
     basis[:, look.inner] = look.components.basis[:, :2].T
     value, count, positives = sample.arrays
-    squares = positives * (1 - value) ** 2 + (count - positives) * value**2
     of_value = basis[:, cell]
     component = of_value @ (positives - count * value)
-    return np.asarray(np.abs(component) > EITHER * np.sqrt(of_value**2 @ squares))
+    return np.asarray(np.abs(component) > EITHER * np.sqrt(of_value**2 @ sample.squares))

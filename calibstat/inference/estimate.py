@@ -27,7 +27,7 @@ class MeasureDetail(Result):
     estimate : float
         Its value; nan if it cannot be computed for so many distinct predictions.
     n : int or float
-        Rows, or total weight.
+        Rows, or total weight of a `Sample` with real-valued weights.
     fields : dict
         The diagnostics by name, described on the page of each measure. Also readable as ``detail["name"]``.
     """
@@ -86,7 +86,8 @@ def estimate(
     reduce : {None, "mean", "max"}
         For lens "class_wise": the value for each class, their mean, or their maximum.
     sample_weight : array_like, shape (n,), optional
-        Non-negative weights; whole numbers mean repeated rows. Not for multiclass measures.
+        Non-negative weights of the rows, of which only the ratios matter; counts of repeated rows are given as a
+        `Sample`. Not for multiclass measures.
     labels : sequence, optional
         The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes, in the order of the
         columns. Default: the names of the columns of a frame, if the outcomes are among them; else numbers from 0.

@@ -127,8 +127,8 @@ def reliability(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), a band is requested for real-valued
-        weights, or an argument is unknown or out of range.
+        If the data are not as described (the first offending row is named), a band is requested for a `Sample` with
+        real-valued counts, or an argument is unknown or out of range.
 
     Notes
     -----

@@ -54,8 +54,8 @@ class Reliability(NotedResult):
     n_resamples : int
         Resamples behind the band of the CORP curve, or behind pointwise consistency bars (0 if none were drawn).
     interval : ConfidenceInterval or None
-        The honest interval of `error`, which pictures state; None if not wanted, of real-valued weights, or of more
-        than 100 bins of fewer than 3 rows on average.
+        The honest interval of `error`, which pictures state; None if not wanted, of a `Sample` with real-valued
+        counts, or of more than 100 bins of fewer than 3 rows on average.
     """
 
     mean_prediction: np.ndarray
