@@ -43,10 +43,10 @@ def test_names_of_other_packages_say_what_to_use(verb, name):
         VERBS[verb](**{name: 3})
 
 
-def test_tests_have_no_weights():
+def test_weights_have_one_name():
     for verb in ("test", "interval", "compare"):
-        with pytest.raises(ValueError, match=r"found 'sample_weight'; .*Sample\.from_rows"):
-            VERBS[verb](sample_weight=np.ones(60))
+        with pytest.raises(ValueError, match=r"found 'weights'; .* take sample_weight=, .*Sample\.from_rows"):
+            VERBS[verb](weights=np.ones(60))
 
 
 @pytest.mark.parametrize(

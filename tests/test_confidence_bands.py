@@ -94,7 +94,7 @@ def test_all_bins_are_held_at_once():
 @given(data=weighted_rows())
 def test_counts_are_repeated_rows_and_frequencies_are_inside(data):
     y, p, weight = data
-    found = cs.reliability(y, p, sample_weight=weight, band="confidence")
+    found = cs.reliability(cs.Sample.from_rows(y, p, weight), band="confidence")
     slow = cs.reliability(np.repeat(y, weight), np.repeat(p, weight), band="confidence")
     np.testing.assert_array_equal(found.low, slow.low)
     np.testing.assert_array_equal(found.high, slow.high)

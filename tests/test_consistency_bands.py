@@ -90,8 +90,9 @@ def test_pointwise_bars_do_not_hold_all_bins_at_once():
 @given(data=weighted_rows(), n_bins=st.integers(1, 6), level=st.sampled_from(LEVELS))
 def test_the_band_depends_on_predictions_alone(data, n_bins, level):
     y, p, weight = data
-    given = {"sample_weight": weight, "n_bins": n_bins, "level": level, "n_resamples": 19}
-    one, other = (cs.reliability(labels, p, rng=seed, **given) for seed, labels in ((1, y), (2, 1 - y)))
+    given = {"n_bins": n_bins, "level": level, "n_resamples": 19}
+    samples = (cs.Sample.from_rows(labels, p, weight) for labels in (y, 1 - y))
+    one, other = (cs.reliability(sample, rng=seed, **given) for seed, sample in enumerate(samples))
     np.testing.assert_array_equal(one.low, other.low)
     np.testing.assert_array_equal(one.high, other.high)
     holds = (one.low * one.count).round(6), (one.high * one.count).round(6)

@@ -41,7 +41,7 @@ def slow_band(y, p, level):
 @given(data=weighted_rows())
 def test_the_band_equals_a_slow_one(data):
     y, p, weight = data
-    found = cs.reliability(y, p, sample_weight=weight, band="monotone", level=0.8)
+    found = cs.reliability(cs.Sample.from_rows(y, p, weight), band="monotone", level=0.8)
     at = slow_band(np.repeat(y, weight), np.repeat(p, weight), 0.8)
     for v in {0.0, 0.05, 0.5, 0.77, 1.0, *p[weight > 0], *(p[weight > 0] / 2)}:
         np.testing.assert_allclose(found.curve_at(v), at(v), atol=1e-9)

@@ -66,7 +66,9 @@ def test_the_verdict_is_first_and_how_to_make_it_again_last(report):
     for start in ("Classes of ", "Groups of ", "Recalibration of "):
         assert sum(title.startswith(start) for title in found) == 2
     first = next(sections(report, pictures=False))
-    assert "\n".join(first.words) == report.models[MODELS[0]].answer
+    assert (
+        first.words[: len(report.models[MODELS[0]].answer.splitlines())] == report.models[MODELS[0]].answer.splitlines()
+    )
 
 
 def test_names_are_text(html):

@@ -110,7 +110,7 @@ def test_against_all_pairs(kernel, divergence, estimator, data, bandwidth):
 @given(weighted_rows())
 def test_weights_are_repeated_rows(data):
     y, p, weight = data
-    once = cs.estimate(y, p, measure="regression_ce", sample_weight=weight)
+    once = cs.estimate(cs.Sample.from_rows(y, p, weight), measure="regression_ce")
     assert once == cs.estimate(np.repeat(y, weight), np.repeat(p, weight), measure="regression_ce")
 
 

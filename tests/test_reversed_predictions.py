@@ -106,4 +106,5 @@ def test_labels_in_the_wrong_order_are_noticed():
 
 def test_weights_that_are_no_counts_get_no_note():
     weight = np.random.default_rng(1).random(Y.size)
-    assert cs.reliability(Y, 1 - P, band=None, sample_weight=weight).note == ""
+    assert "reversed" not in cs.reliability(Y, 1 - P, band=None, sample_weight=weight).note
+    assert cs.reliability(cs.Sample.from_rows(Y, 1 - P, weight), band=None).note == ""

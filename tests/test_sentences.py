@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.reporting.sentences import ends, say_comparison, say_interval
+from calibstat.reporting.sentences import ends, say_both, say_comparison, say_interval
 
 FOUND = cs.confidence_interval([0, 1] * 30, [0.3, 0.6] * 30, rng=1)
 
@@ -23,6 +23,21 @@ FOUND = cs.confidence_interval([0, 1] * 30, [0.3, 0.6] * 30, rng=1)
 )
 def test_each_case(changed, words):
     assert words in say_interval("Error", replace(FOUND, **changed))
+
+
+@pytest.mark.parametrize(
+    ("pvalue", "low", "words"),
+    [
+        (0.05, 0.0, "finds some; by this one measure these rows do not show"),
+        (0.051, 0.01, "by this one measure the error is above 0; the test"),
+        (0.05, 0.01, ""),
+        (0.051, 0.0, ""),
+    ],
+)
+def test_a_test_and_an_interval_that_seem_to_differ(pvalue, low, words):
+    said = say_both(pvalue, low)
+    assert words in said
+    assert bool(said) == bool(words)
 
 
 Y = [0, 1] * 20

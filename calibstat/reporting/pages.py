@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from calibstat.inference.audit_results import Audit
-from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
+from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.compare import Comparison
 from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
@@ -42,7 +42,7 @@ def sections(report: ReportFields, pictures: bool = True) -> Iterator[Section]:
     """Return the sections, the verdict first."""
     several = len(report.models) > 1
     for name, model in report.models.items():
-        yield Section(name if several else "", model.answer.splitlines(), kind="answer")
+        yield Section(name if several else "", model.verdict, kind="answer")
     yield from _diagrams(report, pictures)
     yield _measures(report)
     for name, model in report.models.items():
@@ -182,7 +182,7 @@ def _details(report: ReportFields) -> Iterator[str]:
     """Return how it was tested and what is estimated, once for all models if it is the same."""
     first: ModelReport = next(iter(report.models.values()))
     for name, model in report.models.items():
-        test = model.test.overall if isinstance(model.test, ClassWiseTestResult) else model.test
+        test = model.overall
         yield f"{name}. {_plain(test)}" if len(report.models) > 1 else _plain(test)
     yield f"What the interval is for: {first.ece.estimand}"
 

@@ -12,7 +12,7 @@ from calibstat.inference.detectable_effect import DetectableEffect
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability
 from calibstat.reporting.asked_measures import Measured
 from calibstat.reporting.cross_fitted import CrossFitted
-from calibstat.reporting.sentences import say_interval, title_of
+from calibstat.reporting.sentences import say_both, say_interval, title_of
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -83,9 +83,20 @@ class ModelReport(Result):
         of = "" if self.ece.lens.startswith("event") else f" ({self.ece.lens})"
         return f"{self.test.answer}\n{say_interval(title_of(self.ece.measure) + of, self.ece)}"
 
+    @property
+    def overall(self) -> CalibrationTestResult:
+        """The primary test; of classes that by their mean."""
+        return self.test.overall if isinstance(self.test, ClassWiseTestResult) else self.test
+
+    @property
+    def verdict(self) -> list[str]:
+        """The answer in lines, and a remark if the test and the interval seem to contradict each other."""
+        remark = say_both(self.overall.pvalue, self.ece.low)
+        return [*self.answer.splitlines(), *([remark] if remark else [])]
+
     def __str__(self) -> str:
-        said = [self.answer]
-        overall = self.test.overall if isinstance(self.test, ClassWiseTestResult) else self.test
+        said = ["\n".join(self.verdict)]
+        overall = self.overall
         if self.detectable is not None and overall.pvalue > LOW:
             said.append(str(self.detectable))
         said += [] if self.classes is None else [self.classes.test.answer]
@@ -123,7 +134,7 @@ class ReportFields(Result):
 
         rows: list[dict[str, Any]] = []
         for name, model in self.models.items():
-            test = model.test.overall if isinstance(model.test, ClassWiseTestResult) else model.test
+            test = model.overall
             of = {"model": name, "measure": test.measure, "title": "Test of calibration", "lens": test.lens}
             rows.append(of | {"estimate": test.statistic, "pvalue": test.pvalue})
             rows += [{"model": name} | each.to_dict() for each in model.measures.values()]

@@ -27,6 +27,21 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
     )
 
 
+def say_both(pvalue: float, low: float) -> str:
+    """Say how a test and an interval are both right where one leaves open what the other denies; else nothing."""
+    if pvalue <= LOW and low <= 0:
+        return (
+            "Both hold: the test looks for deviations of every kind and finds some; by this one measure these rows do "
+            "not show that the error is above 0."
+        )
+    if pvalue > LOW and low > 0:
+        return (
+            "Both hold: by this one measure the error is above 0; the test looks for deviations of every kind, and "
+            "needs more to show one."
+        )
+    return ""
+
+
 def title_of(measure: str) -> str:
     """Return the name in prose of a measure, whatever its options."""
     return MEASURES[measure.partition("(")[0]].info.title
