@@ -216,6 +216,18 @@ def test_the_range_misses_zero_for_a_calibrated_model():
     assert decompose(y, p, n_resamples=99, rng=1).low["mcb"] > 0
 
 
+def test_rows_count_by_their_weights():
+    random = np.random.default_rng(4)
+    p, weight = random.random(60), random.integers(1, 4, 60)
+    y = (random.random(60) < p).astype(int)
+    once = decompose(y, p, sample_weight=weight / 3, n_resamples=99, rng=1)
+    repeated = decompose(np.repeat(y, weight), np.repeat(p, weight))
+    assert once.parts == pytest.approx(repeated.parts)
+    assert once.low["score"] < once.score < once.high["score"]
+    assert once.effective_n == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
+    assert "(effective n)" in str(once)
+
+
 def test_weights_have_no_ranges():
     sample = cs.Sample.from_rows([0, 1], [0.2, 0.7], [0.5, 1.5])
     assert decompose(sample).score == pytest.approx((0.5 * 0.04 + 1.5 * 0.09) / 2)

@@ -20,7 +20,7 @@ from calibstat.measures.bregman import Bregman, find_score, total_loss
 from calibstat.measures.isotonic_form import recalibrated
 from calibstat.measures.regression_ce import regression
 from calibstat.resampling import Draws, Pairs, Stage
-from calibstat.result import Result
+from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ NOT_MOVED = ("clip", None)  # the default, not printed
 
 
 @dataclass(frozen=True)
-class Decomposition(Result):
+class Decomposition(NotedResult):
     """Result of `decompose`: a proper score and the parts that it is the sum of.
 
     Attributes
@@ -194,6 +194,7 @@ def decompose(
     n_resamples: int = 0,
     rng: Any = None,
     n_jobs: int = 1,
+    sample_weight: Any = None,
     labels: Any = None,
     **options: Any,
 ) -> Decomposition:
@@ -201,7 +202,7 @@ def decompose(
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, sample_weight, labels
         As for `estimate`.
     score : {"brier", "log_loss", "spherical"} or Bregman
         The proper score, a loss: squared difference, negative log-likelihood, or 1 - p / sqrt(p² + (1 - p)²) with p the
@@ -233,7 +234,7 @@ def decompose(
     ------
     ValueError
         If the data are not as described (the first offending row is named), an argument is unknown or out of range, or
-        the lens has no binary outcome; with `n_resamples`, if the weights are not whole numbers or the score is
+        the lens has no binary outcome; with `n_resamples`, if a `Sample` has real-valued counts or the score is
         infinite.
 
     Notes
@@ -279,7 +280,7 @@ def decompose(
     check_level("confidence_level", confidence_level)
     check_jobs(n_jobs)
     check_whole("n_resamples", n_resamples, 0)
-    seen = observe(y_true, y_prob, lens=lens, labels=labels).one_event()
+    seen = observe(y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels).one_event()
     sample, rows = seen.sample, seen.row_predictions
     if method in NEEDS_FINITE:
         phi.inside(sample.value, settings["clip"], rows)
@@ -316,9 +317,10 @@ def decompose(
         method=method,
         options=settings,
         lens=seen.lens,
-        n=sample.n,
+        n=sample.n_rows,
         n_resamples=n_resamples,
         why_infinite=seen.impossible() if np.isinf(total) else "",
+        **seen.noted(),
     )
 
 
