@@ -249,7 +249,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 study = Study(
     question="What do tests, intervals and comparisons of rows with weights keep of what they promise?",
     seed=SEED,
-    runtime_hours=0.5,
+    runtime_hours=0.3,
     table=table,
     figures=figures,
     violations=violations,
