@@ -153,6 +153,9 @@ def test_the_commands(tmp_path):
     assert plain_text(found.note) in said
     said = plain_text(run("report", *given, "--format", "json", "--out", tmp_path / "r.json").stdout)
     assert plain_text(found.note) in said
+    said = plain_text(run("decompose", *given).stdout)
+    assert f"Miscalibration is {cs.decompose(Y, P, sample_weight=W)['mcb']:.4f}" in said
+    assert plain_text(found.note) in said
     fails_with(run("test", *given[:-2], "--weight", "none", "--prob", "A"), "no column 'none'")
     fails_with(run("report", *given, "--recalibrate"), "expected recalibrate= without sample_weight=")
 

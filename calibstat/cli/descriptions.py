@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from calibstat.cli.answers import Answer
-from calibstat.cli.options import File, Label, LensText, Level, Models, Seed
+from calibstat.cli.options import File, Label, LensText, Level, Models, Seed, WeightColumn
 from calibstat.cli.printed_tables import table
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.terminal import about_models, one_line_errors, written
@@ -53,6 +53,7 @@ def decompose_scores(
     reading: Reading,
     score: Annotated[str, typer.Option("--score", help="brier, log_loss or spherical.")] = "brier",
     lens: LensText = None,
+    weight: WeightColumn = None,
 ) -> Answer:
     """Part a proper score into miscalibration and the rest.
 
@@ -60,10 +61,12 @@ def decompose_scores(
     """
     with one_line_errors():
         from calibstat import decompose
+        from calibstat.cli.input_files import read_units
         from calibstat.output.wording import HELD_OUT, number
 
         y, models, how = _read(file, label, prob, reading)
-        found = _each(models, lens, y, lambda p, seen: decompose(y, p, score=score, lens=seen))
+        units = read_units(file, None, weight)
+        found = _each(models, lens, y, lambda p, seen: decompose(y, p, score=score, lens=seen, **units))
         grid = table("Model", f">{score}", ">miscalibration", ">discrimination", ">uncertainty")
         for name, each in found.items():
             grid.add_row(name, *map(number, (each.score, each["mcb"], each["dsc"], each["unc"])))
@@ -73,6 +76,7 @@ def decompose_scores(
             f"{smallest}{number(best['mcb'])} of its {score} of {number(best.score)}.",
             grid,
             f"{score} = miscalibration - discrimination + uncertainty.",
+            *([best.note] if weight is not None else []),
         ]
         return Answer(said, about_models(len(y), [*models], how), HELD_OUT)
 
