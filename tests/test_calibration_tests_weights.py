@@ -106,7 +106,7 @@ def test_what_is_printed():
     repeated = cs.calibration_test(cs.Sample.from_rows(Y, P, np.full(300, 2)), rng=1)
     assert "weights of 300 rows were taken as 600 repeated rows" in repeated.note
     added = cs.Sample.from_rows(Y, P, np.full(300, 2)) + cs.Sample.from_rows(Y, P)
-    assert "of 300 rows were taken as 900" in cs.calibration_test(added, rng=1).note
+    assert "of 600 rows were taken as 900" in cs.calibration_test(added, rng=1).note
     assert cs.calibration_test(Y, P, rng=1).note == ""
     assert cs.calibration_test(cs.Sample.from_counts([0.2], [10], [3]), rng=1).note == ""
 

@@ -169,7 +169,9 @@ class Sample:
         positives = np.concatenate([part.positives / (unit / part.unit) for part in (self, other)])
         value = np.concatenate((self.value, other.value))
         found = _summarise(value, count, positives, self.n_zero_weight + other.n_zero_weight, unit)
-        return replace(found, n_given=self.n_given + other.n_given)
+        if found.kind != "counts" or not (self.n_given or other.n_given):
+            return found
+        return replace(found, n_given=int(sum(part.n_given or part.n for part in (self, other))))
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
