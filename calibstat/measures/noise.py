@@ -285,7 +285,7 @@ def moments_of_sums(total: np.ndarray, centred: np.ndarray) -> tuple[float, floa
 
 
 def score_of_units(size: np.ndarray, tail: float) -> Score:
-    """Return the bound for clusters of these numbers of rows, or rows of these weights, that may have one event each.
+    """Return the bound for clusters of these sizes, whose rows may have an event together, or rows of these weights.
 
     Units of `size` hide the most, each with a chance q of its own, that have no event with probability exp(-k): the sum
     of q * size, subject to prod(1 - q) = exp(-k), is largest where size * (1 - q) is one number. The degrees of freedom
