@@ -1,4 +1,4 @@
-"""Resamples of ECE with 15 bins against a numpy loop: labels, rows and labels, bootstrap interval; one and two threads.
+"""Resamples of ECE against a numpy loop: labels, also with weights, rows and labels, bootstrap; one and two threads.
 
 The loop draws float64 from default_rng, one replicate a Python iteration, with the bin of every row computed before.
 """
@@ -12,7 +12,7 @@ RESAMPLES = 1000
 SHARE = 10  # the numpy loop runs this fraction of the resamples and its time is multiplied
 
 
-def loops(y, p):
+def loops(y, p, w):
     n, bins = p.size, np.clip(np.ceil(p * 15) - 1, 0, 14).astype(int)
     residual = y - p
     rng = np.random.default_rng(1)
@@ -20,6 +20,10 @@ def loops(y, p):
     def labels():
         for _ in range(RESAMPLES // SHARE):
             np.bincount(bins, rng.random(n) < p, 15)
+
+    def weights():
+        for _ in range(RESAMPLES // SHARE):
+            np.bincount(bins, w * (rng.random(n) < p), 15)
 
     def both():
         for _ in range(RESAMPLES // SHARE):
@@ -32,18 +36,18 @@ def loops(y, p):
             i = rng.integers(0, n, n)
             np.bincount(bins[i], residual[i], 15)
 
-    return {"labels": labels, "both": both, "bootstrap": bootstrap}
+    return {"labels": labels, "weights": weights, "both": both, "bootstrap": bootstrap}
 
 
-def calls(y, p, n_jobs):
-    def test(resample):
-        options = {"measure": "ece", "resample": resample, "n_resamples": RESAMPLES}
+def calls(y, p, w, n_jobs):
+    def test(resample, weight=None):
+        options = {"measure": "ece", "resample": resample, "n_resamples": RESAMPLES, "sample_weight": weight}
         return lambda: cs.calibration_test(y, p, **options, rng=1, n_jobs=n_jobs)
 
     def interval():
         cs.confidence_interval(y, p, method="basic", n_resamples=RESAMPLES, rng=1, n_jobs=n_jobs)
 
-    return {"labels": test("labels"), "both": test("both"), "bootstrap": interval}
+    return {"labels": test("labels"), "weights": test("labels", w), "both": test("both"), "bootstrap": interval}
 
 
 def main():
@@ -51,8 +55,8 @@ def main():
     for n in (10_000, 100_000, 1_000_000):
         rng = np.random.default_rng(0)
         p = rng.random(n)
-        y = (rng.random(n) < p).astype(np.int64)
-        loop, one, two = loops(y, p), calls(y, p, 1), calls(y, p, 2)
+        y, w = (rng.random(n) < p).astype(np.int64), rng.lognormal(size=n)
+        loop, one, two = loops(y, p, w), calls(y, p, w, 1), calls(y, p, w, 2)
         rounds = 3 if n == 1_000_000 else 7
         for what in loop:
             base, single, double = in_turn(loop[what], one[what], two[what], rounds=rounds)
