@@ -54,8 +54,7 @@ def _add_labels(
     positives[:] = 0.0
     for i in range(cell.size):
         start += GOLDEN
-        if (mix(start) >> np.uint64(1)) < threshold[cell[i]]:
-            positives[cell[i]] += weight[i]
+        positives[cell[i]] += weight[i] * ((mix(start) >> np.uint64(1)) < threshold[cell[i]])  # a branch takes longer
 
 
 @jit
