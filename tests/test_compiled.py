@@ -195,6 +195,9 @@ INPUTS = {
     "resampling.weighted_rows._add_labels": lambda: (
         *(START, np.full(3, 2**62, np.uint64), CELL_OF_TENTHS, np.ones(6), np.ones(3)),
     ),
+    "resampling.weighted_rows._fill_cells": lambda: (
+        *(START, 8, 3, np.full(6, 2**62, np.uint64), np.ones(6), np.array([0, 2, 6]), np.zeros((2, 2))),
+    ),
     "resampling.weighted_rows._add_rows": lambda: (
         *(np.ones(6, np.int32), CELL_OF_TENTHS, np.ones(6), np.ones(6), np.ones(3), np.ones(3)),
     ),

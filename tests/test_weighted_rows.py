@@ -77,6 +77,20 @@ def test_labels_follow_another_truth():
     truth = np.zeros(sample.value.size)
     found = draw(sample, Labels(truth), lambda value, count, positives: positives.sum(), Draws(KEY, 5), 1)
     assert np.array_equal(found, np.zeros(5))
+    cells = CellSums(sample, np.arange(truth.size))
+    found = draw(cells, Labels(truth), lambda count, residual, value: residual + value, Draws(KEY, 5), 1)
+    assert np.array_equal(found, np.zeros((5, truth.size)))
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_certain_rows_have_no_residual(value):
+    """To the last digit, in cells of their own: otherwise a drawn label would seem to be one that is forbidden."""
+    weight = np.random.default_rng(2).lognormal(size=200)
+    p = np.where(np.arange(200) < 100, value, 0.4)
+    sample = weighted_sample((p == 1) * 1.0, p, as_weights(weight, 200))
+    cells = CellSums(sample, np.arange(2))
+    found = draw(cells, Labels(), lambda count, residual, value: residual * 1.0, Draws(KEY, 20), 1)
+    assert np.array_equal(found[:, int(value)], np.zeros(20))
 
 
 def test_few_heavy_rows_find_only_larger_effects():

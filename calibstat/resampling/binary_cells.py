@@ -17,7 +17,7 @@ from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pai
 from calibstat.resampling.sources import CellSums, OfSample
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, stream, word
 from calibstat.resampling.threads import chunks, in_threads
-from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
+from calibstat.resampling.weighted_rows import positives_in_cells, resamples_of_weighted_rows
 
 OUTCOME_BIT = np.uint64(62)  # bit of the outcome in a packed row, above the prediction in multiples of 2**-50
 VALUE_BITS = np.uint64(2**62 - 1)
@@ -45,6 +45,8 @@ def sums_of_cells(source: CellSums, scheme: OfRows, statistic: OfSums, draws: Dr
 def _table(source: CellSums, scheme: OfRows, draws: Draws, stage: int) -> Sums:
     """Return the sums of all resamples, by the cheapest method."""
     sample = source.sample
+    if isinstance(sample, WeightedSample) and isinstance(scheme, Labels):
+        return _of_weights(source, sample, scheme, draws, stage)
     if isinstance(sample, WeightedSample):
         return _of_each(source, scheme, draws, stage)
     cost = pmf_cost(source.cell, sample.value, sample.count) if isinstance(scheme, Labels) else np.inf
@@ -54,6 +56,13 @@ def _table(source: CellSums, scheme: OfRows, draws: Draws, stage: int) -> Sums:
     if not isinstance(scheme, Labels) and few_ties(sample):
         return _by_row(source, scheme, draws, stage)
     return _of_each(source, scheme, draws, stage)
+
+
+def _of_weights(source: CellSums, sample: WeightedSample, scheme: Labels, draws: Draws, stage: int) -> Sums:
+    """Labels only: draw each row. Where all have outcome 1 and were certain to, the residual is 0 to the last digit."""
+    count_b, expected_b = (np.bincount(source.cell, part) for part in (sample.count, sample.count * sample.value))
+    positives_b = positives_in_cells(sample, source.cell, scheme, draws, stage)
+    return count_b[None], (positives_b - expected_b) / sample.n, expected_b[None] / sample.n
 
 
 def _of_each(source: CellSums, scheme: OfRows, draws: Draws, stage: int) -> Sums:

@@ -43,6 +43,25 @@ def resamples_of_weighted_rows(
     return np.array([entry for part in parts for entry in part])
 
 
+def positives_in_cells(
+    sample: WeightedSample, cell: np.ndarray, scheme: Labels, draws: Draws, stage: int
+) -> np.ndarray:
+    """Return the sums of the weights of rows with outcome 1 in cells, shape (B, cells), of the same labels.
+
+    `cell` is that of each distinct prediction, ascending.
+    """
+    cells = int(cell[-1]) + 1
+    first_row = np.searchsorted(cell[sample.cell], np.arange(cells + 1))
+    limit = threshold(scheme.chances(sample.value))[sample.cell]
+    found = np.empty((draws.n, cells))
+
+    def replicates(first: int, last: int) -> None:
+        _fill_cells(draws.key, stage, first, limit, sample.weight, first_row, found[first:last])
+
+    in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs)
+    return found
+
+
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
@@ -55,6 +74,27 @@ def _add_labels(
     for i in range(cell.size):
         start += GOLDEN
         positives[cell[i]] += weight[i] * ((mix(start) >> np.uint64(1)) < threshold[cell[i]])  # a branch takes longer
+
+
+@jit
+def _fill_cells(
+    key: np.uint64,
+    stage: int,
+    first: int,
+    threshold: np.ndarray,
+    weight: np.ndarray,
+    first_row: np.ndarray,
+    positives: np.ndarray,
+) -> None:
+    """Draw an outcome for each row of all replicates, and add up the weights of the positive ones in each cell."""
+    for r in range(positives.shape[0]):
+        start = np.uint64(stream(key, stage, first + r))
+        for b in range(positives.shape[1]):
+            total = 0.0
+            for i in range(first_row[b], first_row[b + 1]):
+                start += GOLDEN
+                total += weight[i] * ((mix(start) >> np.uint64(1)) < threshold[i])
+            positives[r, b] = total
 
 
 @jit
