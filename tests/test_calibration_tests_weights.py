@@ -1,9 +1,13 @@
 """Tests of rows with weights: labels drawn with the weights held fixed, exact; what is no weight."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from command_line import fails_with, plain_text, run
+from hypothesis import given
+from row_strategies import weighted_rows
 from scipy.stats import binom
 
 import calibstat as cs
@@ -71,6 +75,24 @@ def test_the_order_of_rows_does_not_show():
         for k in (np.arange(300), order)
     )
     assert (one.low, one.pvalue) == (other.low, other.pvalue)
+
+
+@given(weighted_rows())
+def test_any_rows_and_weights(data):
+    """Ties, predictions of 0 and 1, one row, no event, weights of 0."""
+    y, p, w = data
+    unit = np.arange(y.size) // 2
+    clusters = {"cluster": unit} if np.unique(unit[w > 0]).size > 1 else {}
+    for measure in ("omnibus", "ece", "kernel_ce"):
+        found = asked(y, p, w, measure=measure, n_resamples=9)
+        assert 0 < found.pvalue <= 1
+        assert not np.isnan(found.statistic)
+    for given_with in ({}, clusters):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that clusters are few
+            found = cs.confidence_interval(y, p, measure="ks", sample_weight=w, n_resamples=9, rng=1, **given_with)
+        assert found.low <= found.estimate + 1e-12
+        assert found.estimate <= found.high + 1e-12
 
 
 def share_of_rejections(test, replicates=400):

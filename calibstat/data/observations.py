@@ -367,7 +367,8 @@ def _weights(sample_weight: Any, n: int) -> tuple[np.ndarray | None, bool]:
 def _said_of_weights(weight: np.ndarray, is_whole: bool) -> str:
     """Say how many rows there are, as how many of equal weight they count and, of whole numbers, what they are not."""
     rows = int(np.count_nonzero(weight))
-    said = f"With their weights {rows:,} rows say as much as {weight.sum():,.0f} of equal weight (effective n)"
+    count = f"With their weights {rows:,} rows say" if rows != 1 else "With its weight 1 row says"
+    said = f"{count} as much as {weight.sum():,.0f} of equal weight (effective n)"
     said += ", in which the rows of bins and ranges are counted."
     whole = " The weights are whole numbers: if they count repeated rows, give a Sample with these counts."
     return said + whole * is_whole

@@ -280,7 +280,7 @@ def largest_eigenvalue(products: Callable[[np.ndarray], np.ndarray], size: int) 
 
 def moments_of_sums(total: np.ndarray, centred: np.ndarray) -> tuple[float, float, float]:
     """Return the sum over clusters, its variance and its third moment."""
-    factor = centred.size / (centred.size - 1)
+    factor = centred.size / max(centred.size - 1, 1)
     return float(total.sum()), factor * float((centred**2).sum()), float((centred**3).sum())
 
 
