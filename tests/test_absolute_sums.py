@@ -127,3 +127,9 @@ def test_one_row_a_cluster():
     rows = RowNoise.of_rows(cell, residual, 3)
     clusters = ClusterNoise(cell, residual, np.arange(40), 3)
     assert clusters.covariance() == pytest.approx(rows.covariance() * 40 / 39)
+
+
+def test_a_gap_that_is_far_out_has_no_bias():
+    """Also where its square is no number."""
+    assert absolute_sums.folded_bias(np.array([1e200])).item() == 0
+    assert absolute_sums.largest_bias(np.array([1.0]), np.array([1e-200])) == 0

@@ -95,6 +95,20 @@ def test_any_rows_and_weights(data):
         assert found.estimate <= found.high + 1e-12
 
 
+def test_a_weight_whose_square_is_lost_is_next_to_nothing():
+    """Of weights 1e-200 and 1 the first row adds nothing that shows, in a bin of its own and beside others."""
+    for p in (np.append(P[1:], 0.99), P):
+        w = np.append(1e-200, np.ones(299))
+        found, rest = asked(Y, p, w), asked(Y[1:], p[1:], w[1:])
+        assert found.statistic == pytest.approx(rest.statistic)
+        one = cs.confidence_interval(Y, p, measure="ece", sample_weight=w, rng=1)
+        assert one.high == pytest.approx(
+            cs.confidence_interval(Y[1:], p[1:], sample_weight=w[1:], rng=1).high, rel=0.01
+        )
+    one = cs.confidence_interval([0, 0, 1], [0.01, 0.5, 0.5], measure="ece", sample_weight=[1e-200, 1, 1], rng=1)
+    assert 0 <= one.low <= one.estimate <= one.high <= 1
+
+
 def share_of_rejections(test, replicates=400):
     """Rows of a calibrated model, a few of them heavy."""
     found = 0

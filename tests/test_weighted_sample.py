@@ -57,7 +57,7 @@ def test_certain_predictions_have_sums_without_rounding():
         ([1, np.nan, 2], "expected a finite weight of at least 0, found nan in sample_weight at row 1"),
         ([1, np.inf, 2], "expected a finite weight of at least 0, found inf in sample_weight at row 1"),
         ([0, 0, 0], "expected at least one row of positive weight, found none"),
-        ([1e-100, 1, 1e60], "expected weights within a factor of 1e\\+150 of each other, found 1e-100 and 1e\\+60"),
+        ([1e-320, 1, 1e300], "expected weights within a factor of 1e308"),
         (["a", "b", "c"], "expected numbers in sample_weight"),
     ],
 )

@@ -27,7 +27,7 @@ class WeightNoise(RowNoise):
     weight : ndarray, shape (n_rows,)
         The weights, of any order.
     largest_weight : ndarray, shape (m,)
-        The largest weight in each cell, 1 in a cell without rows.
+        The largest weight in each cell, 1 in a cell without rows or of weights whose squares are rounded to 0.
     cubes : float
         The sum of abs(x)**3.
     """
@@ -56,7 +56,7 @@ class WeightNoise(RowNoise):
             shared_square=shared_square,
             square_shared=square_shared,
             weight=weight,
-            largest_weight=np.where(largest > 0, largest, 1.0),
+            largest_weight=np.where(largest**2 > 0, largest, 1.0),
             cubes=float((np.abs(x) ** 3).sum()),
         )
 

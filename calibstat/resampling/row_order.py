@@ -22,6 +22,8 @@ def canonical_order(
     if weight is not None:
         kept = np.flatnonzero(weight > 0)
         unit = None if unit is None else np.unique(unit[kept], return_inverse=True)[1]
+        if unit is not None and unit.max() == 0:
+            raise ValueError("expected at least 2 clusters with a row of positive weight, found 1")
         order, unit = canonical_order((column[kept] for column in chain(columns, [weight])), unit)
         return kept[order], unit
     order, first = _sorted(columns)
