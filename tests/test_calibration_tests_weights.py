@@ -56,6 +56,7 @@ def test_rows_of_weight_0_are_no_rows():
         part = None if cluster is None else cluster[kept]
         found, expected = asked(w=w, cluster=cluster), asked(Y[kept], P[kept], W[kept], cluster=part)
         assert (found.pvalue, found.statistic, found.n) == (expected.pvalue, expected.statistic, 200)
+        assert found.why_stopped == expected.why_stopped
         one = cs.confidence_interval(Y, P, sample_weight=w, cluster=cluster, rng=1)
         two = cs.confidence_interval(Y[kept], P[kept], sample_weight=W[kept], cluster=part, rng=1)
         assert (one.low, one.high) == pytest.approx((two.low, two.high))
@@ -93,6 +94,11 @@ def test_any_rows_and_weights(data):
             found = cs.confidence_interval(y, p, measure="ks", sample_weight=w, n_resamples=9, rng=1, **given_with)
         assert found.low <= found.estimate + 1e-12
         assert found.estimate <= found.high + 1e-12
+
+
+def test_clusters_without_weight_are_not_counted():
+    unit, w = np.arange(300) // 5, np.where(np.arange(300) < 200, W, 0)
+    assert "of 40 clusters" in asked(w=w, cluster=unit).why_stopped
 
 
 def test_a_weight_whose_square_is_lost_is_next_to_nothing():

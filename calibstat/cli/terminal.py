@@ -47,9 +47,8 @@ def console() -> Console:
 
 
 def say(*parts: str | Table, style: str = "") -> None:
-    """Print paragraphs and tables, each followed by an empty line; what has a style is one paragraph."""
+    """Print paragraphs and tables, each followed by an empty line."""
     out = console()
-    parts = (" ".join(map(str, parts)),) if style else parts
     for part in parts:
         if isinstance(part, str):
             out.print(visible(part), style=style, markup=False)

@@ -192,10 +192,10 @@ class BinaryData(Observations):
     def weights_note(self) -> str:
         if self._weight is not None:
             return _said_of_weights(self._weight, self.weight_is_whole)
-        if self.summary is None or not self.summary.n_given:
+        if self.summary is None or not self.summary.n_repeated:
             return ""
         return (
-            f"The whole-number weights of {self.summary.n_given:,} rows were taken as {self.summary.n:,} repeated "
+            f"The whole-number weights of {self.summary.n_repeated:,} rows were taken as {self.summary.n:,} repeated "
             "rows. If they are no such counts, give the rows with sample_weight=."
         )
 
@@ -236,14 +236,15 @@ class BinaryData(Observations):
         return _note_of_classes(self.behind)
 
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
+        names = "outcome 0", "outcome 1"
+        if unit is not None:
+            return Rarest.of(names, self.float_rows()[0].astype(np.int64), unit)
         sample = self.sample
-        if unit is None and isinstance(sample, WeightedSample):
-            return Rarest.of(("outcome 0", "outcome 1"), sample.outcome.astype(np.int64), None)
-        if unit is None:
-            positives, n = (int(part.sum()) for part in (sample.positives, sample.count))
-            least = min((positives, "outcome 1"), (n - positives, "outcome 0"))
-            return Rarest(least[1], least[0], n, "rows")
-        return Rarest.of(("outcome 0", "outcome 1"), self.float_rows()[0].astype(np.int64), unit)
+        if isinstance(sample, WeightedSample):
+            return Rarest.of(names, sample.outcome.astype(np.int64), None)
+        positives, n = (int(part.sum()) for part in (sample.positives, sample.count))
+        least = min((positives, "outcome 1"), (n - positives, "outcome 0"))
+        return Rarest(least[1], least[0], n, "rows")
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,9 @@ class Sample:
     unit : float
         The weight that 1 in `count` and `positives` stands for: 1, or, where the largest weight is above 3e150 or
         below 3e-151 and the total might not be a number, the largest.
-    n_given : int
-        Number of rows whose whole-number weights were taken as counts of repeated rows; 0 if there were no weights, or
-        all were 0 or 1.
+    n_repeated : int
+        Number of rows that whole-number weights, taken as counts, made into `n` repeated rows; 0 if there were no
+        weights, or all were 0 or 1.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Sample:
     kind: str = "counts"
     n_zero_weight: int = 0
     unit: float = 1.0
-    n_given: int = 0
+    n_repeated: int = 0
 
     @classmethod
     @takes_pos_label
@@ -121,7 +121,7 @@ class Sample:
         check_all(np.isfinite(weight) & (weight >= 0), "a finite weight of at least 0", weight, "sample_weight")
         found = _summarise(p, weight, weight * y)
         counts = found.kind == "counts" and bool(weight.max() > 1)
-        return replace(found, n_given=int(np.count_nonzero(weight))) if counts else found
+        return replace(found, n_repeated=int(np.count_nonzero(weight))) if counts else found
 
     @classmethod
     def from_counts(cls, value: Any, count: Any, positives: Any) -> Sample:
@@ -169,9 +169,9 @@ class Sample:
         positives = np.concatenate([part.positives / (unit / part.unit) for part in (self, other)])
         value = np.concatenate((self.value, other.value))
         found = _summarise(value, count, positives, self.n_zero_weight + other.n_zero_weight, unit)
-        if found.kind != "counts" or not (self.n_given or other.n_given):
+        if found.kind != "counts" or not (self.n_repeated or other.n_repeated):
             return found
-        return replace(found, n_given=int(sum(part.n_given or part.n for part in (self, other))))
+        return replace(found, n_repeated=int(sum(part.n_repeated or part.n for part in (self, other))))
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

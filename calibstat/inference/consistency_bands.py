@@ -22,7 +22,6 @@ TIE = 1e-9  # tails whose relative difference is smaller, such as those of mirro
 
 def simultaneous_consistency(bins: Bins, level: float, draws: Draws) -> Band:
     """Return the bands that all frequencies, and all of the CORP curve, keep to with this probability if calibrated."""
-    need_draws(level, draws)
     with_weights = isinstance(bins.sample, WeightedSample)
     low, high = _drawn_frequencies(bins, level, draws) if with_weights else _frequencies_if_calibrated(bins, level)
     steps, drawn = _corp_if_calibrated(bins.sample, level, draws)
@@ -72,6 +71,7 @@ def _frequencies_if_calibrated(bins: Bins, level: float) -> tuple[np.ndarray, np
 
 def _drawn_frequencies(bins: Bins, level: float, draws: Draws) -> tuple[np.ndarray, np.ndarray]:
     """Return the band that all frequencies of rows with weights keep to, whose distributions are not known."""
+    need_draws(level, draws)
 
     def frequencies(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         return np.asarray((residual + value)[..., bins.full] * bins.sample.n / bins.count)

@@ -28,7 +28,7 @@ def sign_flip_test(problem: Problem, cluster: Any, draws: Draws) -> CalibrationT
         )
     how, null = drawn.least_favourable(draws)
     p = p_value(drawn.statistic(), null, "greater")
-    number, null_hypothesis = int(unit.max()) + 1, problem.data.given(problem.data.null)
+    number, null_hypothesis = int(drawn.unit.max()) + 1, problem.data.given(problem.data.null)
     return CalibrationTestResult(
         statistic=drawn.statistic(),
         pvalue=p,

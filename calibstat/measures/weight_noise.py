@@ -11,6 +11,8 @@ import numpy as np
 from calibstat.measures.noise import Moments, RowNoise, score_of_units
 from calibstat.measures.score_bound import Score
 
+POWERS = (1, 2, 3, 1, 2, 1)  # of x in x, x**2, x**3, x * w, x**2 * w and x * w**2
+
 
 @dataclass(frozen=True, eq=False)
 class WeightNoise(RowNoise):
@@ -69,6 +71,11 @@ class WeightNoise(RowNoise):
         """The sums of the squares and of the cubes of the weights."""
         return float((self.weight**2).sum()), float((self.weight**3).sum())
 
+    @property
+    def _terms(self) -> tuple[np.ndarray, ...]:
+        """The sums in cells from which moments are made, of x to these `POWERS`."""
+        return self.first, self.second, self.third, self.shared, self.shared_square, self.square_shared
+
     def _centred(self, x: Any, xx: Any, xxx: Any, xw: Any, xxw: Any, xww: Any) -> Moments:
         """Return sums with their moments about what the weight of each row lets expect, from sums of products."""
         ww, www = self._squares
@@ -79,16 +86,8 @@ class WeightNoise(RowNoise):
         return score_of_units(self.weight, tail)
 
     def moments(self, weight: np.ndarray) -> tuple[float, float, float]:
-        square = weight**2
-        terms = (
-            weight @ self.first,
-            square @ self.second,
-            weight * square @ self.third,
-            weight @ self.shared,
-            square @ self.shared_square,
-            weight @ self.square_shared,
-        )
-        total, variance, third = self._centred(*map(float, terms))
+        terms = (float(weight**power @ part) for power, part in zip(POWERS, self._terms, strict=True))
+        total, variance, third = self._centred(*terms)
         return float(total), float(variance), float(third)
 
     def central(self, total: float, variance: float, third: float) -> float:
@@ -99,8 +98,7 @@ class WeightNoise(RowNoise):
 
     @cached_property
     def _sums(self) -> np.ndarray:
-        terms = self.first, self.second, self.third, self.shared, self.shared_square, self.square_shared
-        return np.cumsum([np.append(0.0, part) for part in terms], axis=1)
+        return np.cumsum([np.append(0.0, part) for part in self._terms], axis=1)
 
     def prefixes(self) -> Moments:
         return self._centred(*self._sums)
@@ -110,9 +108,7 @@ class WeightNoise(RowNoise):
         return self._centred(x, np.abs(xx), xxx, xw, np.abs(xxw), xww)
 
     def variances(self) -> np.ndarray:
-        return self._centred(self.first, self.second, self.third, self.shared, self.shared_square, self.square_shared)[
-            1
-        ]
+        return self._centred(*self._terms)[1]
 
     def covariance(self) -> np.ndarray:
         t = self.first / self.n
