@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibstat.output.visible_text import visible
 from calibstat.plots.plot import PLOTS, plot
+from calibstat.plots.settings import load_backend, settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +54,8 @@ def inline_svg(result: object, label: str = "", **options: Any) -> str:
     """Draw a result by `calibstat.plot`, and return it as an SVG element, described by `label` to who cannot see it."""
     import matplotlib.pyplot as plt
 
-    with plt.ioff(), warnings.catch_warnings():  # no window, and no second picture in a notebook
+    load_backend()
+    with settings({"interactive": False}), warnings.catch_warnings():  # no window, no second picture in a notebook
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # the browser has other fonts
         figure: Any = plot(result, **options).figure
         try:
@@ -64,10 +66,8 @@ def inline_svg(result: object, label: str = "", **options: Any) -> str:
 
 def svg_of_figure(figure: Figure, label: str) -> str:
     """Return a figure of matplotlib as an SVG element that is the same in every run."""
-    import matplotlib as mpl
-
     written = io.StringIO()
-    with mpl.rc_context(SETTINGS):
+    with settings(SETTINGS):
         figure.savefig(written, format="svg", metadata=NO_METADATA, transparent=True)
     return compact(written.getvalue(), label)
 

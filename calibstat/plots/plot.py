@@ -31,6 +31,7 @@ from calibstat.plots.net_benefit_plot import plot_net_benefit, plot_net_benefit_
 from calibstat.plots.null_distribution_plot import plot_null_distribution
 from calibstat.plots.power_plot import plot_power_curve, plot_sample_size, plot_widths
 from calibstat.plots.reliability_plot import plot_reliability_diagram, plot_reliability_of_models
+from calibstat.plots.settings import load_backend, settings
 from calibstat.plots.sharpness_plot import plot_sharpness, plot_sharpness_of_models
 from calibstat.plots.simplex_plot import plot_simplex_diagram
 from calibstat.plots.style import LOOK, entitle, fit_figure
@@ -142,13 +143,13 @@ def plot(
     >>> cs.plot(cs.reliability(sample, rng=1), deviation=True).get_ylabel()
     'Observed frequency − prediction'
     """
-    import matplotlib.pyplot as plt
-
     draw, what = _plot_of(result)
     if deviation and draw not in DEVIATIONS:
         raise ValueError(f"expected a reliability diagram with deviation=True, found {type(result).__name__}")
     options = {"deviation": True} if deviation else {}
-    with plt.style.context(LOOK):
+    if ax is None:
+        load_backend()
+    with settings(LOOK):
         drawn = draw(*what, ax, **options)
         if title is not None:
             entitle(drawn, title, new=ax is None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from calibstat.plots.settings import load_backend, settings
 from calibstat.study.pictures import estimates, rates
 
 if TYPE_CHECKING:
@@ -48,10 +49,9 @@ def plot(table: pd.DataFrame) -> Figure:
     >>> len(cs.study.plot(found).axes) > 1
     True
     """
-    import matplotlib.pyplot as plt
-
     questions = [] if "question" not in table else list(table["question"].unique())
     if len(questions) != 1 or questions[0] not in DRAWN:
         raise ValueError(f"expected the table of one question, one of {', '.join(DRAWN)}; found {questions}")
-    with plt.style.context(LOOK):
+    load_backend()
+    with settings(LOOK):
         return DRAWN[questions[0]](table)
