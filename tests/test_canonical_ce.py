@@ -23,6 +23,25 @@ DISTANCES = {
 }
 
 
+BOUNDS = {"total_variation": 1.0, "l1": 2.0, "l2": math.sqrt(2), "squared_euclidean": 2.0, "max": 1.0}
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_the_largest_distance_is_that_of_two_corners(distance):
+    """And no end of an interval is above it, for predictions that are sure of the wrong class."""
+    prob, label = np.tile([1.0, 0.0, 0.0], (8, 1)), np.ones(8, np.int64)
+    measure = CanonicalCE(distance=distance)
+    assert measure.bounds == (0, pytest.approx(BOUNDS[distance], abs=1e-15))
+    assert measure.evaluate(prob, label) == pytest.approx(BOUNDS[distance], abs=1e-15)
+    if measure.has_form:
+        found = cs.confidence_interval(label, prob, measure=measure, n_resamples=19, rng=1)
+        assert found.high == measure.bounds[1]
+
+
+def test_a_function_may_be_any_distance():
+    assert CanonicalCE(distance=kullback_leibler).bounds == (0, math.inf)
+
+
 def kullback_leibler(x, y):
     """A distance that is no function of the difference, and infinite or undefined where rounding goes astray."""
     full = x > 0

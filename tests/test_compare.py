@@ -30,6 +30,24 @@ def test_equal_models_do_not_differ(data, offered):
             assert found.low[0] <= 0 <= found.high[0]
 
 
+@settings(max_examples=25)
+@given(rows(max_size=12), st.sampled_from([*OFFERED, ("log_loss", {"clip": 0.01})]))
+def test_ends_are_differences_of_values_that_the_measure_can_have(data, offered):
+    y, p = data
+    measure, options = offered
+    p = np.clip(p, 0.01, 0.99) if measure == "log_loss" else p
+    found = cs.compare(y, {"A": p, "B": 1 - p}, measure=measure, n_resamples=19, rng=1, **options)
+    least, most = cs.MEASURES[measure](**options).bounds
+    assert least - most <= found.low[0] <= found.difference[0] <= found.high[0] <= most - least
+
+
+def test_the_interval_of_two_errors_of_few_rows_ends_at_1():
+    """Bounds of both errors add up to more: [-1.27, 1.01]."""
+    p = np.linspace(0.1, 0.9, 12)
+    found = cs.compare([0, 1] * 6, {"A": p, "B": 1 - p}, measure="ece", n_resamples=99, rng=1)
+    assert (found.low[0], found.high[0], found.pvalue[0]) == (-1, 1, 1)
+
+
 @pytest.mark.parametrize("method", ["bootstrap", "swap"])
 @pytest.mark.parametrize(("measure", "options"), OFFERED)
 @pytest.mark.parametrize("apart", [1e-16, 1e-15, 1e-14])

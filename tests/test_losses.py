@@ -52,6 +52,11 @@ def test_the_truth_of_normalized_is_that_of_its_parts(lens):
     assert expected != pytest.approx(1, abs=0.01) or lens
 
 
+def test_no_end_is_above_the_loss_of_a_clipped_prediction():
+    found = cs.confidence_interval([0] * 19 + [1], [0.999] * 20, measure="log_loss", clip=0.01)
+    assert found.estimate < found.high == -math.log(0.01)
+
+
 def test_certain_predictions():
     assert cs.estimate([0, 1, 1], [0, 1, 1], measure="log_loss") == 0
     assert cs.estimate([1, 1], [0, 1], measure="log_loss") == math.inf

@@ -22,6 +22,13 @@ def test_acting_on_all_rows_is_the_model_that_is_always_sure():
     assert curve.model == pytest.approx(curve.everyone, abs=1e-12)
 
 
+@pytest.mark.parametrize("outcome", [0, 1])
+def test_no_end_lies_beyond_what_acting_on_a_row_can_bring(outcome):
+    curve = cs.net_benefit([outcome, 1, 0, 1, 0], [0.9, 0.95, 0.92, 0.1, 0.9], [0.1, 0.5, 0.9])
+    least = -curve.threshold / (1 - curve.threshold)
+    assert np.all((least <= curve.low) & (curve.low <= curve.model) & (curve.model <= curve.high) & (curve.high <= 1))
+
+
 def test_never_acting_has_no_benefit():
     curve = cs.net_benefit(Y, np.zeros(500))
     assert not curve.model.any()

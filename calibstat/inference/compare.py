@@ -192,9 +192,9 @@ def compare(
     be conservative: if both errors are small, or models nearly identical, a difference is rarely found. Of mean losses
     the ends are score bounds of the rows' differences, without draws; a row that was not observed may differ by as much
     as the loss is bounded, and for `log_loss` by as much as any row that was. An end may be infinite if a prediction is
-    0 or 1. The p-value is the smallest alpha at which the interval of level 1 - alpha excludes 0, from the same weights
-    as the ends; of draws, one that makes alpha / 2 * (n_resamples + 1) whole. How often a difference is found where
-    there is none is the study `comparison`.
+    0 or 1. No end lies beyond what two values of the measure can differ by. The p-value is the smallest alpha at which
+    the interval of level 1 - alpha excludes 0, from the same weights as the ends; of draws, one that makes alpha / 2 *
+    (n_resamples + 1) whole. How often a difference is found where there is none is the study `comparison`.
 
     Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the
     distribution of the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need
@@ -250,13 +250,14 @@ def compare(
         found = by_permutation(names, problems, pairs, cluster, draws)
     else:
         found = by_bootstrap(names, problems, pairs, cluster, paired, 1 - confidence_level, draws)
+    least, most = problems[0].measure.bounds
     return Comparison(
         names=names,
         estimates=read_only(found.estimates),
         pairs=tuple((names[i], names[j]) for i, j in pairs),
         difference=read_only(found.difference),
-        low=read_only(found.low),
-        high=read_only(found.high),
+        low=read_only(np.maximum(found.low, least - most)),
+        high=read_only(np.minimum(found.high, most - least)),
         pvalue=read_only(found.pvalue),
         pvalue_adjusted=read_only(_adjusted(found.pvalue, adjust)),
         method=method,

@@ -229,7 +229,7 @@ def interval_of(
         low, high = bracket_interval(problem, alpha, draws)
     else:
         low, high = bootstrap_interval(drawn, estimate, method, alpha, draws)
-    smallest, largest = problem.measure.info.bounds
+    smallest, largest = problem.measure.bounds
     found = ConfidenceInterval(
         low=float(np.clip(low, smallest, largest)),
         high=float(np.clip(high, smallest, largest)),

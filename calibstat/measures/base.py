@@ -119,6 +119,11 @@ class Measure:
         """The options by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of the values with these options, of a mean of losses that of the loss of a row."""
+        return self.info.bounds
+
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 

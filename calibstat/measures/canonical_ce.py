@@ -118,6 +118,12 @@ class CanonicalCE(VectorBinned):
         return self.strategy == "tree" and self.refit
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        if self.distance == "squared_euclidean":
+            return 0.0, 2.0
+        return (0.0, self.cell_norm.largest) if self.cell_norm else self.info.bounds
+
+    @property
     def cell_norm(self) -> CellNorm | None:
         return NORMS.get(self.distance) if isinstance(self.distance, str) else None
 

@@ -20,8 +20,12 @@ HALVINGS = 40
 
 
 class CellNorm(ABC):
-    """A norm of the residuals of a cell, one for each class: called with them, over the last axis."""
+    """A norm of the residuals of a cell, one for each class: called with them, over the last axis.
 
+    `largest` is the largest norm of one row: of a one-hot class less predicted probabilities.
+    """
+
+    largest: float
     has_row_form: ClassVar[bool] = False  # the sum over cells is also known row by row, for comparisons of models
 
     @abstractmethod
@@ -40,6 +44,10 @@ class AbsoluteSum(CellNorm):
     has_row_form: ClassVar[bool] = True
     scale: float = 1.0
 
+    @property
+    def largest(self) -> float:  # type: ignore[override]
+        return 2 * self.scale
+
     def __call__(self, residual: np.ndarray) -> np.ndarray:
         return self.scale * np.abs(residual).sum(axis=-1)
 
@@ -48,12 +56,7 @@ class AbsoluteSum(CellNorm):
 
 
 class RoundNorm(CellNorm):
-    """A norm whose dual ball has a known largest quadratic function.
-
-    `largest` is the largest norm of one row: of a one-hot class less predicted probabilities.
-    """
-
-    largest: ClassVar[float]
+    """A norm whose dual ball has a known largest quadratic function."""
 
     @abstractmethod
     def witness(self, residual: np.ndarray) -> np.ndarray:

@@ -116,7 +116,7 @@ class LogLoss(MeanLoss):
         check_clip(self.clip)
 
     @property
-    def loss_bounds(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[float, float]:
         return self.info.bounds if self.clip is None else (-math.log1p(-self.clip), -math.log(self.clip))
 
     def outcome_losses(self, value: np.ndarray, log_prob: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:

@@ -29,11 +29,6 @@ class MeanLoss(Statistic):
     is_mean: ClassVar[bool] = True
     vector_bounds: ClassVar[tuple[float, float] | None] = None
 
-    @property
-    def loss_bounds(self) -> tuple[float, float]:
-        """The smallest and the largest loss that a row can have."""
-        return self.info.bounds
-
     @abstractmethod
     def loss(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the losses of the predictions, shape (m,), if the outcome is 0, and if it is 1."""
@@ -76,16 +71,14 @@ class MeanLoss(Statistic):
         return True
 
     def linear_form(self, sample: Sample) -> Form:
-        return mean_form.of_losses(
-            str(self), self.estimate(sample), self.possible(sample.value), sample, self.loss_bounds
-        )
+        return mean_form.of_losses(str(self), self.estimate(sample), self.possible(sample.value), sample, self.bounds)
 
     def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
         y, p, weight = rows
         negative, positive = self.loss(p)
         possible = partial(self.possible, p[order])
         return mean_form.rows_of_losses(
-            str(self), np.where(y == 1, positive, negative), possible, self.loss_bounds, p, order, weight
+            str(self), np.where(y == 1, positive, negative), possible, self.bounds, p, order, weight
         )
 
     def possible(self, value: np.ndarray) -> np.ndarray:
@@ -102,7 +95,7 @@ class MulticlassMeanLoss(MulticlassMeasure):
 
     def check(self) -> None:
         """Take over the name and the known properties of the loss."""
-        bounds = self.binary.vector_bounds or self.binary.loss_bounds
+        bounds = self.binary.vector_bounds or self.binary.bounds
         object.__setattr__(self, "name", self.binary.name)
         object.__setattr__(self, "takes_logarithms", self.binary.takes_logarithms)
         object.__setattr__(self, "info", replace(self.binary.info, bounds=bounds))
@@ -136,7 +129,7 @@ class MulticlassMeanLoss(MulticlassMeasure):
 
     def linear_form(self, predictions: Predictions) -> Form:
         return mean_form.of_vector_losses(
-            str(self), self.losses(predictions), lambda: self.possible(predictions.prob), self.info.bounds
+            str(self), self.losses(predictions), lambda: self.possible(predictions.prob), self.bounds
         )
 
     def losses(self, predictions: Predictions) -> np.ndarray:
@@ -145,7 +138,7 @@ class MulticlassMeanLoss(MulticlassMeasure):
     def row_form(self, predictions: Predictions) -> RowForm:
         loss, prob = self.losses(predictions), predictions.prob
         possible = partial(self.possible, prob)
-        return mean_form.rows_of_losses(str(self), loss, possible, self.info.bounds, prob, slice(None))
+        return mean_form.rows_of_losses(str(self), loss, possible, self.bounds, prob, slice(None))
 
     def possible(self, prob: np.ndarray) -> np.ndarray:
         """Return the losses that rows may have, one for each class."""

@@ -47,9 +47,9 @@ class NetBenefit(MeanLoss):
         check_level("threshold", self.threshold)
 
     @property
-    def loss_bounds(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[float, float]:
         return -self.threshold / (1 - self.threshold), 1.0
 
     def loss(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         acts = (value >= self.threshold).astype(np.float64)
-        return acts * self.loss_bounds[0], acts
+        return acts * self.bounds[0], acts
