@@ -131,8 +131,8 @@ class NotedResult(Result):
     Attributes
     ----------
     note : str
-        That the predictions look reversed, if they do, and how rows with weights were taken; it is printed after the
-        result. Else empty.
+        What looks like a mistake, such as reversed predictions, labels in place of probabilities or weights that tell
+        the outcomes apart, and how rows with weights were taken; a line each. It is printed after the result.
     effective_n : float or None
         Of rows with weights w the number (sum of w)**2 / (sum of w**2) of rows of equal weight that say about as much;
         None without weights.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,10 +77,16 @@ ELSEWHERE = {  # names of options in other packages, and what to use here
 }
 
 
-def unknown_name(what: str, name: Any, known: Iterable[str], others: str = "") -> ValueError:
-    """Return the error that lists the known names of something, and others in words, and asks for the nearest one."""
+def unknown_name(
+    what: str, name: Any, known: Iterable[str], others: str = "", titles: Mapping[str, str] | None = None
+) -> ValueError:
+    """Return the error that lists the known names of something, and others in words, and asks for the nearest one.
+
+    `titles` are further spellings, each with the known name that it stands for.
+    """
     known = list(known)
-    return ValueError(f"expected {what}, one of {_listed(known)}{others}; found {short(name)}{nearest(name, known)}")
+    advice = nearest(name, {each: each for each in known} | dict(titles or {}))
+    return ValueError(f"expected {what}, one of {_listed(known)}{others}; found {short(name)}{advice}")
 
 
 def _listed(names: Sequence[str], most: int = 180) -> str:
@@ -89,11 +95,15 @@ def _listed(names: Sequence[str], most: int = 180) -> str:
     return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(shown) < len(names) else "")
 
 
-def nearest(name: Any, known: Iterable[str]) -> str:
-    """Return the known name that is spelled most like this one, as a question to add to a message; or nothing."""
+def nearest(name: Any, known: Iterable[str] | Mapping[str, str]) -> str:
+    """Return the known name that is spelled most like this one, as a question to add to a message; or nothing.
+
+    A mapping has for each spelling the known name that it stands for.
+    """
     from difflib import get_close_matches
 
-    names = {letters(each): each for each in known}
+    spellings = known if isinstance(known, Mapping) else {each: each for each in known}
+    names = {letters(spelling): each for spelling, each in spellings.items()}
     found = get_close_matches(letters(name), names, n=1)
     return f"; did you mean {names[found[0]]!r}?" if found else ""
 
@@ -103,12 +113,28 @@ def letters(name: Any) -> str:
     return str(name).lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
-def unknown_option(what: str, name: str, known: Iterable[str]) -> ValueError:
-    """Return the error that lists the known options; for an option of other packages it says what to use instead."""
-    known = list(known)
-    advice = f"; {ELSEWHERE[name]}" if name in ELSEWHERE else nearest(name, known)
-    names = _listed(known) if known else "none"
-    return ValueError(f"expected options of {what} ({names}), found {short(name)}{advice}")
+class UnknownOption(ValueError):
+    """An option that nothing takes: `known` are the names that it might have had, and `own` those of the function.
+
+    For an option of other packages the message says what to use instead.
+    """
+
+    def __init__(self, what: str, name: str, known: Iterable[str], own: Sequence[str] = (), verb: str = "") -> None:
+        self.what, self.name, self.known = what, name, list(known)
+        arguments = f"; arguments of {verb} are {_listed(own)}" if verb else ""
+        names = _listed(self.known) if self.known else "none"
+        advice = advice_of_name(name, [*own, *self.known])
+        super().__init__(f"expected options of {what} ({names}), found {short(name)}{advice}{arguments}")
+
+
+def unknown_argument(verb: str, name: str, own: Sequence[str]) -> TypeError:
+    """Return the error that lists the arguments of a function that takes no options."""
+    return TypeError(f"expected arguments of {verb} ({_listed(own)}), found {short(name)}{advice_of_name(name, own)}")
+
+
+def advice_of_name(name: str, known: Iterable[str]) -> str:
+    """Return what to use instead of an argument of another package, or which of these names is spelled like it."""
+    return f"; {ELSEWHERE[name]}" if name in ELSEWHERE else nearest(name, known)
 
 
 def calls_within() -> int:

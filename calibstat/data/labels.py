@@ -101,9 +101,17 @@ def distinct(y: np.ndarray) -> list[Any]:
         ) from None
 
 
-def advice_of_two(y: np.ndarray) -> str:
-    """Return the advice of an error message about outcomes that are not 0 and 1: how to name the positive one."""
+def advice_of_outcomes(y: np.ndarray) -> str:
+    """Return the advice of an error message about outcomes that are not 0 and 1: how to name the positive one.
+
+    Of numbers from 0 to 1 that are neither, it is how to give shares of events.
+    """
     found = distinct(y)
+    if all(isinstance(value, float) and 0 <= value <= 1 for value in found):
+        return (
+            "; shares of events among several rows are given as Sample.from_counts(y_prob, rows, events), with the "
+            "number of rows and of events at each prediction"
+        )
     if len(found) != 2 or any(value != value for value in found):
         return ""
     found = [int(value) if isinstance(value, float) and value.is_integer() else value for value in found]

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from calibstat.data.arguments import checks_arguments
 from calibstat.data.checks import described, quoted, short
 from calibstat.data.labels import column_names, takes_pos_label
 from calibstat.data.predictions import Predictions, as_predictions
@@ -21,9 +22,9 @@ def each_model(verb: F) -> F:
     """Let a verb of one model take several, and return a dict from name to result.
 
     `y_prob` may be a mapping from name to predictions, or a data frame with a column of predicted probabilities of
-    outcome 1 for each model. The verb takes `pos_label` as well.
+    outcome 1 for each model. The verb takes `pos_label` as well, and names its arguments if one is unknown.
     """
-    verb = takes_pos_label(verb)
+    verb = checks_arguments(takes_pos_label(verb))
 
     @wraps(verb)
     def ask(y_true: Any, y_prob: Any = None, *arguments: Any, **options: Any) -> Any:

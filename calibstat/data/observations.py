@@ -11,6 +11,13 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from calibstat.data import lenses
+from calibstat.data.data_notes import (
+    note_if_classes_apart,
+    note_if_outcomes_apart,
+    note_of_certainty,
+    note_of_classes,
+    note_of_weights,
+)
 from calibstat.data.lenses import ClassWise, Lens, find_lens
 from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.data.reversed_predictions import may_be_reversed, note_if_reversed
@@ -100,8 +107,11 @@ class Observations(ABC):
         """Return the outcome that was observed least often, in rows or in clusters; `unit` numbers that of each row."""
 
     @abstractmethod
-    def reversed_note(self) -> str:
-        """Say in one sentence if predictions look reversed, by their AUC; "" if they do not, or weights are real."""
+    def data_note(self) -> str:
+        """Say in a sentence if predictions look reversed, by their AUC, or like labels, or labels miscounted; else "".
+
+        Of rows with real-valued weights it is not known whether predictions are reversed.
+        """
 
     @property
     def effective_n(self) -> float | None:
@@ -118,7 +128,7 @@ class Observations(ABC):
 
     def noted(self) -> dict[str, Any]:
         """Return what every result on these data says of them: its `note` and `effective_n`."""
-        said = [part for part in (self.reversed_note(), self.weights_note()) if part]
+        said = [part for part in (self.data_note(), self.weights_note()) if part]
         return {"note": "\n".join(said), "effective_n": self.effective_n}
 
     @property
@@ -191,13 +201,22 @@ class BinaryData(Observations):
 
     def weights_note(self) -> str:
         if self._weight is not None:
-            return _said_of_weights(self._weight, self.weight_is_whole)
+            return note_of_weights(self._weight, self.weight_is_whole, self._separating(self._weight))
         if self.summary is None or not self.summary.n_repeated:
             return ""
         return (
             f"The whole-number weights of {self.summary.n_repeated:,} rows were taken as {self.summary.n:,} repeated "
             "rows. If they are no such counts, give the rows with sample_weight=."
         )
+
+    def _separating(self, weight: np.ndarray) -> str:
+        """Say so if weights nearly tell the outcomes apart: those of the classes, if a lens shows one of several."""
+        if self.behind is not None:
+            return note_if_classes_apart(weight, self.behind)
+        if self.rows is not None:
+            return note_if_outcomes_apart(weight, *self.rows)
+        assert isinstance(self.summary, WeightedSample)
+        return note_if_outcomes_apart(weight, self.summary.outcome, self.summary.prediction)
 
     def check_rows(self) -> None:
         """Raise unless there are rows (not a summary) of valid outcomes and probabilities."""
@@ -225,15 +244,16 @@ class BinaryData(Observations):
         where = f"at row {int(np.argmax(bad))} " if self.rows is not None else ""
         return f"the prediction {where}is {self.prob[np.argmax(bad)]:g}, and may fail" if bad.any() else ""
 
-    def reversed_note(self) -> str:
+    def data_note(self) -> str:
+        said = note_of_certainty(self.prob if self.behind is None else self.behind.prob)
         note = ""
         if self.rows is None or may_be_reversed(self.rows[1], self.rows[0] == 1):
             sample = self.sample
             known = sample.kind == "counts"
             note = note_if_reversed(sample.count, sample.positives, subject(self.lens)) if known else ""
-        if note or self.behind is None or self.behind.n_classes == 2:
-            return note
-        return _note_of_classes(self.behind)
+        if not note and self.behind is not None and self.behind.n_classes > 2:
+            note = note_of_classes(self.behind)
+        return "\n".join(part for part in (said, note) if part)
 
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
         names = "outcome 0", "outcome 1"
@@ -266,8 +286,9 @@ class _OfClasses(Observations):
         bad = (self.predictions.prob == 0).any(axis=1)
         return f"a prediction at row {int(np.argmax(bad))} is 0, and may fail" if bad.any() else ""
 
-    def reversed_note(self) -> str:
-        return _note_of_classes(self.predictions)
+    def data_note(self) -> str:
+        said = note_of_certainty(self.predictions.prob), note_of_classes(self.predictions)
+        return "\n".join(part for part in said if part)
 
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
         names = [f"class {name}" for name in self.class_names]
@@ -301,7 +322,9 @@ class ClassWiseData(_OfClasses):
         return None if self.weight is None else float(self.weight.sum())
 
     def weights_note(self) -> str:
-        return "" if self.weight is None else _said_of_weights(self.weight, self.weight_is_whole)
+        if self.weight is None:
+            return ""
+        return note_of_weights(self.weight, self.weight_is_whole, note_if_classes_apart(self.weight, self.predictions))
 
     def samples(self) -> Iterator[Sample]:
         """Return the binary sample of each class, one against the rest."""
@@ -363,28 +386,6 @@ def _weights(sample_weight: Any, n: int) -> tuple[np.ndarray | None, bool]:
     weight = as_weights(sample_weight, n)
     given = np.asarray(sample_weight, np.float64)
     return weight, bool((given == np.floor(given)).all() and (given > 1).any())
-
-
-def _said_of_weights(weight: np.ndarray, is_whole: bool) -> str:
-    """Say how many rows there are, as how many of equal weight they count and, of whole numbers, what they are not."""
-    rows = int(np.count_nonzero(weight))
-    count = f"With their weights {rows:,} rows say" if rows != 1 else "With its weight 1 row says"
-    said = f"{count} as much as {weight.sum():,.0f} of equal weight (effective n)"
-    said += ", in which the rows of bins and ranges are counted."
-    whole = " The weights are whole numbers: if they count repeated rows, give a Sample with these counts."
-    return said + whole * is_whole
-
-
-def _note_of_classes(predictions: Predictions) -> str:
-    """Say of the first class whose predictions look reversed that they do."""
-    for k, name in enumerate(predictions.names):
-        prob, is_observed = predictions.prob[:, k], predictions.label == k
-        if may_be_reversed(prob, is_observed):
-            sample = Sample.from_rows(is_observed, prob)
-            note = note_if_reversed(sample.count, sample.positives, f"class {name}")
-            if note:
-                return note
-    return ""
 
 
 def _of_row(bad: np.ndarray) -> str:

@@ -12,6 +12,7 @@ from calibstat.compiled import jit
 from calibstat.data.checks import described, quoted
 from calibstat.data.estimators import predict
 from calibstat.data.labels import Positive, takes_pos_label, with_labels
+from calibstat.data.row_names import check_row_names
 from calibstat.data.validation import as_classes, as_matrix, outcomes_of_rows, vector_error
 
 CLASS_BLOCK = 64  # classes whose maximum is found first; only the block that holds the largest is then searched
@@ -89,6 +90,7 @@ class Predictions:
         >>> cs.Predictions.from_rows([2, 0], [[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]).n_classes
         3
         """
+        check_row_names(y_true, y_prob)
         y = outcomes_of_rows(y_true)
         y_prob, known = with_labels(y, y_prob, labels)
         prob, slack = as_matrix(y_prob)

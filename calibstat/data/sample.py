@@ -10,6 +10,7 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.data.checks import described
 from calibstat.data.labels import takes_pos_label
+from calibstat.data.row_names import check_row_names
 from calibstat.data.validation import as_rows, as_vector, check_all, check_rows, row_error
 
 LARGEST_COUNT = 2.0**53  # above it a float64 no longer counts every row
@@ -114,6 +115,7 @@ class Sample:
                 if m < p.size
                 else cls(value, count, positives)
             )
+        check_row_names(y_true, sample_weight, ("y_true", "sample_weight"))
         weight = as_vector(sample_weight, "sample_weight")
         if weight.size != p.size:
             raise ValueError(f"expected one weight a row, found {weight.size} weights for {p.size} rows")

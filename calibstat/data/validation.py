@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from calibstat.data.checks import described, quoted, short
-from calibstat.data.labels import advice_of_two, with_labels
+from calibstat.data.labels import advice_of_outcomes, with_labels
+from calibstat.data.row_names import check_row_names
+
+ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding
 
 # --- arrays -----------------------------------------------------------------------------------------------------------
 
@@ -90,6 +93,7 @@ def not_a_number(array: np.ndarray, name: str) -> ValueError:
 
 def as_rows(y_true: Any, y_prob: Any, labels: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Convert to outcomes (float64 or int64) and predictions of equal length, whose values are not yet checked."""
+    check_row_names(y_true, y_prob)
     y = outcomes_of_rows(y_true)
     y_prob, labels = with_labels(y, y_prob, labels)
     p = as_array(y_prob, "y_prob")
@@ -122,7 +126,7 @@ def row_error(y: np.ndarray, p: np.ndarray) -> ValueError:
             "expected (y_true, y_prob), but they look swapped: found every y_prob 0 or 1 and some y_true not"
         )
     try:
-        check_all(outcome, "0 or 1", y, "y_true", advice_of_two(y))
+        check_all(outcome, "0 or 1", y, "y_true", advice_of_outcomes(y))
         check_all((p >= 0) & (p <= 1), "a probability from 0 to 1", p, "y_prob", advice_of_scale(p))
     except ValueError as error:
         return error
@@ -181,8 +185,10 @@ def check_all(good: np.ndarray, expected: str, found: np.ndarray, name: str, adv
 
 
 def advice_of_scale(p: np.ndarray) -> str:
-    """Return the advice of an error message about predictions that look like logits, log probabilities or per cent."""
+    """Return the advice of an error message about predictions that look rounded, or like logits or per cent."""
     finite = p[np.isfinite(p)]
+    if np.all((finite >= -ROUNDING) & (finite <= 1 + ROUNDING)) and finite.size == p.size:
+        return "; if this is rounding, give numpy.clip(y_prob, 0, 1)"
     if np.any(finite < -0.01):
         return "; if these are logits, give calibstat.from_logits(y_prob)"
     if np.any(finite > 2) and np.all(finite <= 100):
@@ -249,15 +255,15 @@ def as_classes(y_true: Any, names: tuple[Any, ...], *, given: bool) -> np.ndarra
         raise not_a_number(y, "y_true")
     with np.errstate(invalid="ignore"):
         number_of = y.astype(np.int64)
-    return _in_range(np.where(number_of == y, number_of, -1), y, f"a class from 0 to {len(names) - 1}", len(names))
+    label, k = np.where(number_of == y, number_of, -1), len(names)
+    counted = label.min() == 1 and label.max() == k
+    advice = f"; if classes are numbered from 1, name them with labels=range(1, {k + 1})" if counted else ""
+    return _in_range(np.where(label < k, label, -1), y, f"a class from 0 to {k - 1}", advice)
 
 
-def _in_range(label: np.ndarray, y: np.ndarray, expected: str, classes: int | None = None) -> np.ndarray:
-    """Return the numbers of the classes; a ValueError names the first row that has none."""
-    good = (label >= 0) & (label < classes if classes is not None else True)
-    if not good.all():
-        row = int(np.argmin(good))
-        raise ValueError(f"expected {expected}, found {short(y[row : row + 1].tolist()[0])} in y_true at row {row}")
+def _in_range(label: np.ndarray, y: np.ndarray, expected: str, advice: str = "") -> np.ndarray:
+    """Return the numbers of the classes; a ValueError names the first row that has none, which is -1."""
+    check_all(label >= 0, expected, y, "y_true", advice)
     return np.ascontiguousarray(label)
 
 

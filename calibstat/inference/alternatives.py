@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.data.checks import short, unknown_option
+from calibstat.data.checks import UnknownOption, short
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.generator import Generator
 from calibstat.generators.multiclass_generator import MulticlassGenerator
@@ -213,7 +213,7 @@ def as_alternative(given: Any) -> Alternative:
     if isinstance(given, Mapping):
         for name in given:
             if name not in ("temperature", "shift"):
-                raise unknown_option("an alternative", name, ("temperature", "shift"))
+                raise UnknownOption("an alternative", name, ("temperature", "shift"))
         return distorted(**given)
     if callable(given):
         return Alternative(getattr(given, "__name__", "a function of the predictions"), given)

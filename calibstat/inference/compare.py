@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.data.arguments import checks_arguments
 from calibstat.data.checks import check_level, short, unknown_name
 from calibstat.data.labels import takes_pos_label
 from calibstat.data.models import models_of_rows
@@ -18,6 +19,7 @@ from calibstat.inference.p_values import holm
 from calibstat.inference.pose import pose
 from calibstat.inference.problem import Problem
 from calibstat.measures.base import Measure
+from calibstat.measures.registry import find_measure
 from calibstat.resampling import Draws
 from calibstat.result import NotedResult, read_only
 
@@ -105,6 +107,7 @@ METHODS = ("bootstrap", "swap")
 ADJUSTMENTS = ("holm", "bh")
 
 
+@checks_arguments
 @takes_pos_label
 def compare(
     y_true: Any,
@@ -241,7 +244,8 @@ def compare(
         what = next(name for name, given in alone.items() if given)
         raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")
     settings = {"lens": lens, "reduce": reduce, "sample_weight": sample_weight, "labels": labels}
-    problems = [_pose(name, *each, measure, options, **settings) for name, each in data.items()]
+    asked = find_measure(measure, options)
+    problems = [_pose(name, *each, asked, {}, **settings) for name, each in data.items()]
     draws = Draws.of(rng, problems[0].measure.draws(n_resamples), n_jobs)
     pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
     if reference is not None:

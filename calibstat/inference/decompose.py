@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.data.checks import check_jobs, check_level, check_whole, unknown_name, unknown_option
+from calibstat.data.checks import UnknownOption, check_jobs, check_level, check_whole, unknown_name
 from calibstat.data.clipping import advice
 from calibstat.data.models import each_model
 from calibstat.data.observations import observe
@@ -330,5 +330,5 @@ def _settings(method: str, options: dict[str, Any]) -> dict[str, Any]:
     known = {entry.name: entry.default for entry in parameters if entry.kind is entry.KEYWORD_ONLY}
     for name in options:
         if name not in known:
-            raise unknown_option(f"method {method!r}", name, known)
+            raise UnknownOption(f"method {method!r}", name, known)
     return {**known, **options}

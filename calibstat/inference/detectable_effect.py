@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from calibstat.data.arguments import checks_arguments
 from calibstat.data.checks import check_level, check_whole
 from calibstat.data.observations import EVENT, subject
 from calibstat.inference.alternatives import FAMILIES, Family, find_families
@@ -89,6 +90,7 @@ class DetectableEffect(Result):
         return f"{rows} {' or '.join(found)}{seen} would have been found {how}{also}."
 
 
+@checks_arguments
 def detectable_effect(
     p: Any,
     *,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.data.checks import check_level, is_whole, unknown_option
+from calibstat.data.checks import UnknownOption, check_level, is_whole
 from calibstat.data.models import each_model
 from calibstat.data.observations import observe
 from calibstat.data.sample import Sample
@@ -250,7 +250,7 @@ def _options_of_bins(options: dict[str, Any]) -> dict[str, Any]:
     known = {"n_bins": FIFTHS, "strategy": "quantile"}
     for name in options:
         if name not in known:
-            raise unknown_option("equivalence_test by bins", name, known)
+            raise UnknownOption("equivalence_test by bins", name, known)
     return known | options
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from calibstat.data.arguments import checks_arguments
 from calibstat.data.labels import takes_pos_label
 from calibstat.data.lenses import ClassWise, Lens
 from calibstat.data.models import each_model
@@ -177,6 +178,7 @@ def detail(
     return MeasureDetail(str(problem.measure), *problem.detail())
 
 
+@checks_arguments
 @takes_pos_label
 def expected_calibration_error(
     y_true: Any,

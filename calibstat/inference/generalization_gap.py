@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.data.arguments import checks_arguments
 from calibstat.data.labels import takes_pos_label
 from calibstat.data.models import predictions_of_set
 from calibstat.data.observations import subject
@@ -102,6 +103,7 @@ class GeneralizationGap(Result):
         )
 
 
+@checks_arguments
 @takes_pos_label
 def generalization_gap(
     train: Any,

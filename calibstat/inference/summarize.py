@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.data.arguments import checks_arguments
 from calibstat.data.checks import check_level, unknown_name
 from calibstat.data.labels import takes_pos_label
 from calibstat.data.models import predictions_of_models
@@ -128,6 +129,7 @@ def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, 
     return {**arguments, "lens": "canonical"} if measure.is_mean and n_classes > 2 else arguments
 
 
+@checks_arguments
 @takes_pos_label
 def summarize(
     y_true: Any,
@@ -230,8 +232,8 @@ def summarize(
         low=read_only(table[..., 1].copy()),
         high=read_only(table[..., 2].copy()),
         warnings=(
-            *_reversed(models),
             *infinite,
+            *_doubts(models),
             *_tradeoffs(y_true, y_prob, table[..., 0], names, reference, labels, questions, settings),
         ),
         reference=reference,
@@ -261,9 +263,9 @@ def _row(
     return row
 
 
-def _reversed(models: Mapping[str, Predictions]) -> list[str]:
-    """Name the models whose predictions look reversed."""
-    notes = {name: observe(predictions, None).reversed_note() for name, predictions in models.items()}
+def _doubts(models: Mapping[str, Predictions]) -> list[str]:
+    """Name the models whose predictions look reversed, or like labels, or miscounted."""
+    notes = {name: observe(predictions, None).data_note() for name, predictions in models.items()}
     return [f"{name}: {note[0].lower()}{note[1:]}" for name, note in notes.items() if note]
 
 

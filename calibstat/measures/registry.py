@@ -8,7 +8,7 @@ from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, dataclass_transform
 
-from calibstat.data.checks import short, unknown_name, unknown_option
+from calibstat.data.checks import UnknownOption, described, short, unknown_name
 from calibstat.measures.base import Info, Measure, MulticlassMeasure
 from calibstat.measures.binary_kinds import Binned, Seminorm, Statistic
 from calibstat.measures.mean_loss import MeanLoss
@@ -92,7 +92,7 @@ def measure(name: str, **info: Any) -> Callable[[T], T]:
         known = [each.name for each in fields(Info)]
         for given in info:
             if given not in known:
-                raise unknown_option("cs.measure", given, known)
+                raise UnknownOption("cs.measure", given, known)
         cls.name, cls.info = name, Info(**{"title": name, **info})
         cls()  # raises now, not at the first call, if a default is wrong
         _REGISTRY[name] = cls
@@ -160,14 +160,21 @@ def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, A
         return measure
     if isinstance(measure, str) and measure in MEASURES:
         measure = MEASURES[measure]
+    if isinstance(measure, list | tuple | set):
+        raise ValueError(
+            f"expected one measure, found {described(measure)}; ask for each in turn, or tabulate the usual ones by "
+            'calibstat.summarize(y_true, {"model": y_prob})'
+        )
     if not (inspect.isclass(measure) and issubclass(measure, Measure)):
-        raise unknown_name("a measure", measure, MEASURES)
+        raise unknown_name(
+            "a measure", measure, MEASURES, titles={MEASURES[name].info.title: name for name in MEASURES}
+        )
     if not options:
         return _with_defaults(measure)
     known = measure.defaults()
     for option in options:
         if option not in known:
-            raise unknown_option(f"measure {measure.name!r}", option, known)
+            raise UnknownOption(f"measure {measure.name!r}", option, known)
     return measure(**options)
 
 

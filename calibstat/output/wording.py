@@ -106,12 +106,12 @@ def percent(share: float) -> str:
 
 
 def describe_data(data: Sample | Predictions) -> str:
-    """Describe the data, and say if the predictions look reversed."""
+    """Describe the data, and say if they look like a mistake."""
     return with_note(describe_multiclass(data) if isinstance(data, Predictions) else describe_binary(data), data)
 
 
 def describe_briefly(data: Sample | Predictions) -> str:
-    """Describe the data in one line, and say if the predictions look reversed."""
+    """Describe the data in one line, and say if they look like a mistake."""
     if isinstance(data, Predictions):
         described = (
             f"{data.n:,} rows, {data.n_classes:,} classes, {seldom(data)}; accuracy {percent(accuracy(data))}, "
@@ -127,8 +127,8 @@ def describe_briefly(data: Sample | Predictions) -> str:
 
 
 def with_note(described: str, data: Sample | Predictions) -> str:
-    """Add that the predictions look reversed, if they do."""
-    return f"{described} {observe(data, None).reversed_note()}".rstrip()
+    """Add that outcomes and predictions look like a mistake, if they do."""
+    return f"{described} {observe(data, None).data_note()}".rstrip()
 
 
 def describe_binary(sample: Sample) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from calibstat.data.arguments import checks_arguments
 from calibstat.data.checks import check_level, check_whole
 from calibstat.data.observations import of_lens
 from calibstat.inference.alternatives import Alternative, as_alternative
@@ -111,6 +112,7 @@ class PowerCurve(Result):
 def power(p: Any, alternative: Any = None, n: int | None = None, **options: Any) -> Power: ...
 @overload
 def power(p: Any, alternative: Any, n: Sequence[int], **options: Any) -> PowerCurve: ...
+@checks_arguments
 def power(
     p: Any,
     alternative: Any = None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.data.arguments import checks_arguments
 from calibstat.data.checks import check_level, check_whole, short
 from calibstat.data.observations import of_lens
 from calibstat.inference.detectable_effect import DEFAULT, distance, noncentrality
@@ -79,6 +80,7 @@ class SampleSize(Result):
         return text
 
 
+@checks_arguments
 def sample_size(
     p: Any,
     alternative: Any = None,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.data import lenses
+from calibstat.data.arguments import checks_arguments
 from calibstat.data.checks import check_level, short
 from calibstat.data.labels import takes_pos_label
 from calibstat.data.models import named_models
@@ -39,6 +40,7 @@ BY_ROWS = (
 )
 
 
+@checks_arguments
 @takes_pos_label
 def report(
     y_true: Any,

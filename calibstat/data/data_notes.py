@@ -1,0 +1,120 @@
+"""Notes on outcomes, predictions and weights that look like a mistake, which results print."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibstat.data.predictions import Predictions
+from calibstat.data.reversed_predictions import auc, may_be_reversed, note_if_reversed
+from calibstat.data.sample import Sample
+
+APART = 0.95  # AUC of weights for an outcome, above which they nearly tell the outcomes apart
+NO_CHANCE = 2.5  # standard errors from 1/2 of that AUC: about 1 in 100 or less of weights without any association
+SHIFTED = 3.0  # standard errors by which probabilities of the class before have to be higher
+NOTHING_PREDICTED = (
+    "Every prediction is 0 or 1: these look like labels of predict; probabilities are those of predict_proba."
+)
+
+
+def note_of_certainty(prob: np.ndarray) -> str:
+    """Say so if all predictions, of whatever shape, are exactly 0 or 1."""
+    certain = all(bool(((part == 0) | (part == 1)).all()) for part in (prob[:1], prob))  # mostly the first row is not
+    return NOTHING_PREDICTED if certain else ""
+
+
+def note_of_classes(predictions: Predictions) -> str:
+    """Say of the first class whose predictions look reversed that they do; else whether classes count from 1."""
+    for k, name in enumerate(predictions.names):
+        prob, is_observed = predictions.prob[:, k], predictions.label == k
+        if may_be_reversed(prob, is_observed):
+            sample = Sample.from_rows(is_observed, prob)
+            note = note_if_reversed(sample.count, sample.positives, f"class {name}")
+            if note:
+                return note + note_of_numbers(predictions, " ")
+    return note_of_numbers(predictions)
+
+
+def note_of_numbers(predictions: Predictions, start: str = "") -> str:
+    """Say so if class 0 of more than two is never observed, and probabilities fit classes numbered from 1 better."""
+    label, k = predictions.label, predictions.n_classes
+    if k < 3 or label.min() == 0 or predictions.names != tuple(range(k)):
+        return ""
+    row = np.arange(label.size)
+    gain = predictions.prob[row, label - 1].astype(np.float64) - predictions.prob[row, label]
+    if not gain.sum() > SHIFTED * np.sqrt(gain @ gain):
+        return ""
+    return (
+        f"{start}Class 0 is never observed, and the predictions fit better if classes are numbered from 1: then name "
+        f"them with labels=range(1, {k + 1})."
+    )
+
+
+def note_of_weights(weight: np.ndarray, is_whole: bool, separating: str) -> str:
+    """Say how many rows there are, as how many of equal weight they count, and what whole or separating ones may be."""
+    rows = int(np.count_nonzero(weight))
+    count = f"With their weights {rows:,} rows say" if rows != 1 else "With its weight 1 row says"
+    said = f"{count} as much as {weight.sum():,.0f} of equal weight (effective n)"
+    said += ", in which the rows of bins and ranges are counted."
+    if separating:
+        return f"{said}\n{separating}"
+    whole = " The weights are whole numbers: if they count repeated rows, give a Sample with these counts."
+    return said + whole * is_whole
+
+
+def note_if_outcomes_apart(weight: np.ndarray, outcome: np.ndarray, prob: np.ndarray) -> str:
+    """Say so if weights of rows nearly tell outcomes 0 and 1 apart, so that a test with these weights is blind."""
+    k = _told_apart(weight, outcome.astype(np.int64), prob[:, None])
+    if k < 0:
+        return ""
+    return (
+        f"{_blind('outcome 1')} correct the predictions for what was kept: q = p / (p + (1 - p) * rate), with rate the "
+        "weight of rows with outcome 1 over that of rows with outcome 0, and give q without weights."
+    )
+
+
+def note_if_classes_apart(weight: np.ndarray, predictions: Predictions) -> str:
+    """Say so if weights of rows nearly tell a class from the others, so that a test with these weights is blind."""
+    if predictions.n_classes == 2:
+        return note_if_outcomes_apart(weight, predictions.label, predictions.prob[:, 1])
+    k = _told_apart(weight, predictions.label, predictions.prob)
+    if k < 0:
+        return ""
+    return (
+        f"{_blind(f'class {predictions.names[k]}')} correct the predictions for what was kept: divide the probability "
+        "of each class by the weight of its rows, let each row sum to 1 again, and give them without weights."
+    )
+
+
+def _blind(of: str) -> str:
+    return (
+        f"The weights nearly tell {of} from the rest. If rows were kept or left out by their outcome, a test that "
+        "holds these weights fixed is blind to errors:"
+    )
+
+
+def _told_apart(weight: np.ndarray, label: np.ndarray, prob: np.ndarray) -> int:
+    """Return the class of which weights have the highest AUC, or lowest, if they nearly tell it apart; else -1.
+
+    Class k has the probabilities in column k; outcomes 0 and 1 have one column, of outcome 1. Weights that depend on
+    the predictions alone tell no more than these, unless they tell all.
+    """
+    kept = weight > 0
+    weight, label, prob = weight[kept], label[kept], prob[kept]
+    _, place, count = np.unique(weight, return_inverse=True, return_counts=True)
+    rank = (np.cumsum(count) - (count - 1) / 2)[place]
+    binary = prob.shape[1] == 1
+    rows, ranks = (np.bincount(label, w, minlength=prob.shape[1] + binary) for w in (None, rank))
+    rows, ranks = rows[int(binary) :].astype(np.float64), ranks[int(binary) :]
+    others = label.size - rows
+    pairs = np.maximum(rows * others, 1.0)
+    area = np.where(rows * others > 0, (ranks - rows * (rows + 1) / 2) / pairs, 0.5)
+    apart = np.abs(area - 0.5)
+    beyond = apart * np.sqrt(12 * pairs / (label.size + 1)) > NO_CHANCE
+    k = int(np.where(beyond, apart, 0.0).argmax())
+    if not (beyond[k] and apart[k] > APART - 0.5):
+        return -1
+    if apart[k] < 0.5:
+        sample = Sample.from_rows(label == (1 if binary else k), prob[:, k])
+        if not apart[k] > abs(auc(sample.count, sample.positives)[0] - 0.5):
+            return -1
+    return k
