@@ -13,24 +13,98 @@ Y, P = cs.generators.temperature(2).sample(200, rng=1)
 DATA = cs.Predictions.from_rows(Y, P)
 
 
-def test_folds_are_balanced_and_do_not_depend_on_the_order_of_rows():
-    fold = folds_of(DATA, None)
-    order = np.random.default_rng(0).permutation(200)
-    assert folds_of(cs.Predictions.from_rows(Y[order], P[order]), None).tolist() == fold[order].tolist()
-    assert np.bincount(fold).tolist() == [40] * FOLDS
-    events = np.bincount(fold, weights=Y)
-    assert np.ptp(events) <= 1
-
-
-def test_clusters_stay_together():
+def test_clusters_stay_together_whatever_their_names():
     unit = np.arange(200) // 8
-    fold = folds_of(DATA, unit)
+    fold = folds_of(200, unit, 1)
     assert all(len(set(fold[unit == u])) == 1 for u in range(25))
     assert np.bincount(fold).tolist() == [40] * FOLDS
+    renamed = np.random.default_rng(0).permutation(25)[unit]
+    assert folds_of(200, renamed, 1).tolist() == fold.tolist()
+    assert folds_of(200, np.arange(200), 1).tolist() == folds_of(200, None, 1).tolist()
+
+
+@pytest.mark.parametrize("made", [None, np.arange(200) // 4])
+def test_a_held_out_prediction_does_not_depend_on_its_own_outcome(made):
+    """Folds that follow outcomes tell a flexible map those that it is to predict."""
+    rows = {"recalibrate": HistogramBinning(), "cluster": made}
+
+    def held_out(y):
+        return recorded(lambda: quick_report(y, P, **rows))
+
+    before, changed = held_out(Y), Y.copy()
+    changed[17] = 1 - Y[17]
+    after = held_out(changed)
+    assert after[17] == before[17]
+    assert (after != before).any()  # rows of other folds are predicted by a map that has seen it
+
+
+def recorded(ask):
+    """The held-out predictions of outcome 1 that a report makes."""
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "calibstat.reporting.cross_fitted.held_out_predictions",
+            lambda *given: seen.append(held_out_predictions(*given)) or seen[-1],
+        )
+        ask()
+    return seen[0][:, 1]
+
+
+def sorted_folds(y, p):
+    """Folds as they must not be dealt: rows sorted by outcome and prediction, in turn."""
+    fold = np.empty(y.size, np.int64)
+    fold[np.lexsort((p, y))] = np.arange(y.size) % FOLDS
+    return fold
+
+
+POPULATION = (np.arange(4000) + 0.5) / 4000  # predictions of the generator are uniform
+
+
+def misses(recalibrator, n, n_datasets, dealt):
+    """How often the mean error of the maps lies above the interval, and how often the estimate does."""
+    model = cs.generators.temperature(1)
+    chance, above, low = model.curve(POPULATION), 0, 0
+    for seed in range(n_datasets):
+        y, p = model.sample(n, rng=seed)
+        fold = dealt(y, p, seed)
+        after = held_out_predictions(cs.Predictions.from_rows(y, p), fold, recalibrator)[:, 1]
+        found, error = cs.confidence_interval(y, after, rng=seed), []
+        for k in range(FOLDS):
+            new = type(recalibrator)().fit(p[fold != k], y[fold != k]).predict_proba(POPULATION)
+            cell = np.minimum((new * 15).astype(int), 14)
+            error.append(np.abs(np.bincount(cell, chance - new)).sum() / chance.size)
+        above, low = above + (np.mean(error) > found.high), low + (found.high < found.estimate)
+    return above, low
+
+
+def at_random(y, p, seed):
+    return folds_of(y.size, None, seed)
+
+
+def by_outcome(y, p, seed):
+    return sorted_folds(y, p)
+
+
+@pytest.mark.parametrize("recalibrator", [IsotonicRegression(), HistogramBinning()])
+def test_the_interval_after_recalibration_holds_the_mean_error_of_the_maps(recalibrator):
+    limit = cs.study.most_rejections(0.05, 30, 1e-3)
+    above, low = misses(recalibrator, 1000, 30, at_random)
+    assert max(above, low) <= limit
+    assert min(misses(recalibrator, 1000, limit + 1, by_outcome)) > limit  # the limit can be passed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [200, 1000])
+@pytest.mark.parametrize("recalibrator", [IsotonicRegression(), HistogramBinning()])
+def test_the_interval_after_recalibration_in_many_data_sets(recalibrator, n):
+    limit = cs.study.most_rejections(0.05, 400, 1e-4)
+    above, low = misses(recalibrator, n, 400, at_random)
+    assert max(above, low) <= limit
+    assert misses(recalibrator, n, 400, by_outcome)[0] > limit
 
 
 def test_each_fold_is_predicted_by_the_others():
-    fold = folds_of(DATA, None)
+    fold = folds_of(200, None, 1)
     found = held_out_predictions(DATA, fold, IsotonicRegression())
     for k in range(FOLDS):
         fitted = IsotonicRegression().fit(P[fold != k], Y[fold != k])
@@ -54,7 +128,7 @@ def test_the_report_is_before_and_after():
     assert found.after.estimate < found.before.estimate
     assert found.brier.low[0] > 0  # before minus after
     assert f"after, a change of -{found.brier.difference[0]:.4f} [" in str(found)
-    assert "PlattScaling(), fitted on 4 of 5 parts of the rows" in str(found)
+    assert "PlattScaling(), fitted on 4 of 5 random parts of the rows" in str(found)
     own = quick_report(y, p, recalibrate=HistogramBinning()).models["model"].recalibrated
     assert own.recalibrator == "HistogramBinning()"
 

@@ -42,4 +42,5 @@ def test_stages_keep_their_numbers():
         "TOGETHER": 8,
         "ALTERNATIVE": 9,
         "PLANNED": 10,
+        "FOLDS": 11,
     }

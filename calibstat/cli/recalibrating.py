@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from calibstat.cli.answers import Answer
-from calibstat.cli.options import File, Label, Prob
+from calibstat.cli.options import File, Label, Prob, Seed
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.terminal import about, one_line_errors, written
 from calibstat.output.whole_folder import whole_folder
@@ -32,7 +32,7 @@ def recalibrate_predictions(
             "--to",
             metavar="FILE",
             help="File with the same columns of probabilities, to recalibrate by a map fitted on all rows of the "
-            "first. Default: the first file, each fifth of its rows by a map fitted on the others.",
+            "first. Default: the first file, each fifth of its rows, dealt at random, by a map fitted on the others.",
         ),
     ] = None,
     map_: Annotated[
@@ -44,6 +44,7 @@ def recalibrate_predictions(
             "TemperatureScaling of several classes.",
         ),
     ] = None,
+    rng: Seed = 0,
 ) -> Answer:
     """Fit a calibration map, and write recalibrated probabilities."""
     with one_line_errors():
@@ -61,8 +62,8 @@ def recalibrate_predictions(
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
         found = default_recalibrator(data) if map_ is None else named_map(map_)
         if to is None:
-            old, new = data.prob, held_out_predictions(data, folds_of(data, None), found)
-            fitted = f"Each of {FOLDS} parts of the rows is recalibrated by a map fitted on the others"
+            old, new = data.prob, held_out_predictions(data, folds_of(data.n, None, rng), found)
+            fitted = f"Each of {FOLDS} random parts of the rows is recalibrated by a map fitted on the others"
         else:
             given = read_rows_of_probabilities(to, prob, reading)
             found.fit(data.prob, data.label, labels=range(data.n_classes))

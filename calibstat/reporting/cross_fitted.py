@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from calibstat.output.wording import number
 from calibstat.recalibration.platt_scaling import PlattScaling
 from calibstat.recalibration.recalibrator import Recalibrator
 from calibstat.recalibration.temperature_scaling import TemperatureScaling
-from calibstat.resampling.row_order import canonical_order
+from calibstat.resampling import folds, key_of
 from calibstat.result import Result
 
 FOLDS = 5
@@ -35,9 +34,10 @@ class CrossFitted(Result):
     recalibrator : str
         The calibration map.
     folds : int
-        Number of folds; each is predicted by a map that was fitted on the others.
+        Number of folds, dealt at random; each is predicted by a map that was fitted on the others.
     before, after : ConfidenceInterval
-        The primary calibration error. After recalibration the interval is approximate: rows share fitted maps.
+        The primary calibration error. After recalibration it is the error of the maps taken together, each for its
+        fold, and its interval is approximate: rows share fitted maps, whose own errors partly cancel between folds.
     brier : Comparison
         The Brier score before and after, and the paired difference.
     diagram : Reliability or None
@@ -57,23 +57,26 @@ class CrossFitted(Result):
             number(-each) for each in (self.brier.difference[0], self.brier.high[0], self.brier.low[0])
         )
         return (
-            f"{self.recalibrator}, fitted on {self.folds - 1} of {self.folds} parts of the rows and applied to the "
-            f"other one, each in turn: {before.measure} {before.estimate:.4f} [{before.low:.4f}, {before.high:.4f}] "
-            f"before, {after.estimate:.4f} [{after.low:.4f}, {after.high:.4f}] after. Brier score "
+            f"{self.recalibrator}, fitted on {self.folds - 1} of {self.folds} random parts of the rows and applied "
+            f"to the other one, each in turn: {before.measure} {before.estimate:.4f} "
+            f"[{before.low:.4f}, {before.high:.4f}] before, "
+            f"{after.estimate:.4f} [{after.low:.4f}, {after.high:.4f}] after. Brier score "
             f"{self.brier.estimates[0]:.4f} before, {self.brier.estimates[1]:.4f} after, a change of {change} "
-            f"[{low}, {high}]. Intervals are approximate, because rows share fitted maps."
+            f"[{low}, {high}]. Intervals are approximate, because rows share fitted maps: they are of the "
+            f"{self.folds} maps together, and a map of many free values, such as bins of few rows, may be further off."
         )
 
 
-def folds_of(data: Predictions, unit: np.ndarray | None) -> np.ndarray:
-    """Return the fold of each row: rows of like outcome and prediction go to different folds, clusters to one.
+def folds_of(n: int, unit: np.ndarray | None, rng: Any) -> np.ndarray:
+    """Return the fold of each of n rows, dealt at random; all rows of a cluster go to one.
 
-    It depends on the contents of the rows alone, not on their order.
+    It depends on the seed, the positions of the rows and which of them share a cluster, never on what they contain.
     """
-    order, renumbered = canonical_order(chain([data.label], data.prob.T), unit)
-    fold = np.empty(data.n, np.int64)
-    fold[order] = (np.arange(data.n) if renumbered is None else renumbered) % FOLDS
-    return fold
+    if unit is None:
+        return folds(key_of(rng), n, FOLDS)
+    _, first, unit = np.unique(unit, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first))  # clusters by their first rows, whatever their names
+    return folds(key_of(rng), first.size, FOLDS)[rank][unit]
 
 
 def held_out_predictions(data: Predictions, fold: np.ndarray, recalibrator: Recalibrator) -> np.ndarray:
@@ -114,7 +117,7 @@ def cross_fitted(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # few clusters: the intervals of the report say so
         unit = None if cluster is None else as_clusters(cluster, data.n)
-    before, after = data.prob, held_out_predictions(data, folds_of(data, unit), recalibrator)
+    before, after = data.prob, held_out_predictions(data, folds_of(data.n, unit, settings["rng"]), recalibrator)
     if not (np.ndim(p) == 2 and np.shape(p)[1] > 1):
         before, after = before[:, 1], after[:, 1]
     names = np.array(data.names, dtype=object)

@@ -108,10 +108,12 @@ def report(
     error, its default (through a lens that shows several classes, by the error of the verdict), and by the Brier score,
     groups those of `audit`, what could have been found that of `detectable_effect`.
 
-    Recalibration: each of five folds is predicted by a map fitted on the other four; rows of like outcome and
-    prediction go to different folds, all rows of a cluster to one. Intervals after recalibration are approximate,
-    because rows share fitted maps. Measures that would take minutes on so many rows are left out and named; without the
-    kernel calibration error models are compared by the error of the verdict.
+    Recalibration: each of five folds is predicted by a map fitted on the other four. Folds are dealt at random by `rng`
+    and the position of the rows, all rows of a cluster to one, and never by outcomes or predictions; so these numbers
+    alone depend on the order of the rows. Intervals after recalibration are of the five maps together, and approximate,
+    because rows share fitted maps, whose own errors partly cancel between folds. Measures that would take minutes on so
+    many rows are left out and named; without the kernel calibration error models are compared by the error of the
+    verdict.
 
     The result holds no rows. Cost: that of its parts; most of it is the smooth calibration error, and the drawing.
 

@@ -1,6 +1,7 @@
 """Resampling: the only place where inference draws random numbers."""
 
 from calibstat.resampling.draw import draw
+from calibstat.resampling.folds import folds
 from calibstat.resampling.group_sums import packed, positives_of_rows
 from calibstat.resampling.planned_rows import planned_key, planned_rows
 from calibstat.resampling.resample import Resampler, resample, resampler
@@ -35,5 +36,6 @@ __all__ = [
     "Swap",
 ]
 __all__ += ["CellSums", "ClassSamples", "GroupSums", "ModelPair", "RowLabels", "RowSums", "VectorSums"]
-__all__ += ["Resampler", "canonical_order", "check_resamples", "draw", "in_order", "key_of", "resample", "resampler"]
-__all__ += ["packed", "planned_key", "planned_rows", "positives_of_rows", "taken", "weighted_counts"]
+__all__ += ["Resampler", "canonical_order", "check_resamples", "draw", "folds", "in_order", "key_of"]
+__all__ += ["packed", "planned_key", "planned_rows", "positives_of_rows", "resample", "resampler", "taken"]
+__all__ += ["weighted_counts"]

@@ -30,6 +30,7 @@ class Stage(IntEnum):
     TOGETHER = 8  # labels of whole clusters
     ALTERNATIVE = 9  # labels under an alternative: power
     PLANNED = 10  # rows of planned data sets, and the keys of what is drawn for each
+    FOLDS = 11  # parts of the rows that are held out together
 
 
 @dataclass(frozen=True)
