@@ -1,5 +1,8 @@
 """The command `monitor`: what it says is what the monitor says, and it goes on where it stopped."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,6 +75,78 @@ def test_it_goes_on_where_it_stopped(stream, file, tmp_path):
     stream.assign(day="2025-12-31").to_csv(early, index=False)
     fails_with(run("monitor", early, *STREAM, "--state", state), "new periods after 2026-02-09", "found 2025-12-31")
     assert state.read_text() == before
+
+
+SPELLINGS = ["2026-01-12 00:00:00", "2026-01-12T00:00", "2026-01-12T00:00:00Z", "20260112", "2026-01-12T01:00+01:00"]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_day_that_is_spelled_otherwise_is_known(spelling, stream, file, tmp_path):
+    state, again = tmp_path / "state.json", tmp_path / "again.csv"
+    stream[stream["day"] <= "2026-01-12"].to_csv(file, index=False)
+    said(file, *STREAM, "--state", state)
+    before = state.read_text()
+    rows = stream[stream["day"] == "2026-01-12"].assign(day=spelling)
+    rows.to_csv(again, index=False)
+    assert "50 rows in 1 periods, 1 of them known already" in said(again, *STREAM, "--state", state)
+    assert state.read_text() == before
+    rows.assign(y=0).to_csv(again, index=False)
+    fails_with(run("monitor", again, *STREAM, "--state", state), "rows of period 2026-01-12 as they were fed before")
+    stream[stream["day"] == "2026-01-12"].assign(day="2026-01").to_csv(again, index=False)
+    fails_with(run("monitor", again, *STREAM, "--state", state), "found 2026-01")
+    assert state.read_text() == before
+
+
+def test_spellings_of_a_day_in_one_file_are_one_period(stream, file):
+    days = ["2026-01-12", *SPELLINGS]
+    some = stream[stream["day"] <= "2026-01-12"].copy()
+    text = said(file, *STREAM)
+    some.to_csv(file, index=False)
+    text = said(file, *STREAM)
+    last = np.flatnonzero(some["day"] == "2026-01-12")
+    some.iloc[last, some.columns.get_loc("day")] = [days[i % len(days)] for i in range(last.size)]
+    some.to_csv(file, index=False)
+    assert said(file, *STREAM) == text
+    some.iloc[last[0], some.columns.get_loc("day")] = "2026-01"
+    some.to_csv(file, index=False)
+    fails_with(run("monitor", file, *STREAM), "which shares days with '2026-01', fed before")
+
+
+FEED = """
+import sys
+from typer.testing import CliRunner
+from calibstat.cli.app import app
+
+for line in sys.stdin:
+    file, state = line.split()
+    found = CliRunner().invoke(app, ["monitor", file, *sys.argv[1:], "--state", state])
+    print(found.exit_code, flush=True)
+"""
+
+
+def test_two_processes_lose_no_period(stream, tmp_path):
+    """One has the rows of 39 days and the other of 40, and both begin at once, 20 times: all 40 are in the state."""
+    pytest.importorskip("fcntl")
+    stream[stream["day"] < stream["day"].max()].to_csv(tmp_path / "39.csv", index=False)
+    stream.to_csv(tmp_path / "40.csv", index=False)
+    command = [sys.executable, "-c", FEED, *STREAM]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+    with subprocess.Popen(command, **pipes) as one, subprocess.Popen(command, **pipes) as other:
+        found = []
+        for k in range(21):  # in the first round they load what they need
+            state = tmp_path / f"{k}.json"
+            one.stdin.write(f"{tmp_path / '39.csv'} {state}\n")
+            other.stdin.write(f"{tmp_path / '40.csv'} {state}\n")
+            codes = one.stdout.readline() + other.stdout.readline()
+            found.append((codes, len(cs.Monitor.load(state).periods)))
+        one.stdin.close()
+        other.stdin.close()
+    assert found == [("0\n0\n", 40)] * 21
+    assert not any(path.name.startswith(".") for path in tmp_path.iterdir())
+
+
+def test_an_alpha_too_small_is_one_line(file):
+    fails_with(run("monitor", file, *STREAM, "--alpha", 1e-17), "expected alpha so large that 1 - alpha is less than 1")
 
 
 def test_two_models(stream, file, tmp_path):

@@ -1,6 +1,12 @@
 """Periods in turn: a saved and loaded monitor goes on to the last bit; each period is fed once; runs begin anew."""
 
+import copy
 import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -16,6 +22,7 @@ MAKE = {
     "segments": lambda: cs.Monitor(segments=["1", "2", "3"]),
     "brier": lambda: cs.BrierMonitor(0.9, names=["old", "new"]),
 }
+SUMS = dict(enumerate([1, 1, 0, 500_000_000, 250_000_000] + [0] * 34))  # of one row, by their places in the state
 
 
 def feed(monitor, kind, day):
@@ -102,13 +109,142 @@ def test_a_period_is_fed_once():
         ({"periods": [["a", {}]]}, "expected the sums of each segment"),
         ({"more": 1}, "expected alpha, arl and segments, found"),
         ({"alpha": 2}, "expected alpha between 0 and 1"),
+        ({"alpha": 1e-17}, "expected alpha so large that 1 - alpha is less than 1, found 1e-17"),
+        ({"arl": 10**400}, "expected arl to be a number of periods above 1, found 1000"),
+        ({"version": 1.0}, r"expected version 1 of a saved monitor, found 1\.0"),
+        ({"version": True}, "expected version 1 of a saved monitor, found True"),
+        ({"periods": [["a", {"": SUMS | {5: 2**63}}]]}, r"expected sums below 2\*\*62, found 9223"),
+        ({"periods": [["a", {"": SUMS | {0: 10**300}}]]}, r"expected sums below 2\*\*62, found 1000"),
+        ({"periods": [["a", {"": SUMS | {3: 10**300}}]]}, "expected sums of predictions and squares from 0 to 1 a row"),
+        ({"periods": [["a", {"": SUMS | {4: 10**10}}]]}, "expected sums of predictions and squares from 0 to 1 a row"),
+        ({"periods": [["a", {"": SUMS | {1: 2}}]]}, "expected at least 1 row, and no more positive ones than rows"),
+        ({"periods": [["20260101", {"": SUMS}], ["2026-01-01", {"": SUMS}]]}, "expected a new period"),
+        ({"periods": [["2026-01-01", {"": SUMS}], ["2026-01", {"": SUMS}]]}, "shares days with '2026-01-01'"),
     ],
 )
 def test_a_broken_state_is_refused(change, message, tmp_path):
     monitor = cs.Monitor()
     monitor.update([1], [0.5])
     monitor.save(tmp_path / "s.json")
-    state = json.loads((tmp_path / "s.json").read_text())
-    (tmp_path / "s.json").write_text(json.dumps(state | change))
+    state = json.loads((tmp_path / "s.json").read_text()) | change
+    for _, segments in (entry for entry in state["periods"] if len(entry) == 2):
+        for name, sums in segments.items():
+            segments[name] = [*sums.values()] if isinstance(sums, dict) else sums
+    (tmp_path / "s.json").write_text(json.dumps(state))
     with pytest.raises(ValueError, match=message):
         cs.Monitor.load(tmp_path / "s.json")
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_monitors_and_summaries_can_be_pickled_and_copied(kind):
+    monitor = MAKE[kind]()
+    for day in range(10):
+        feed(monitor, kind, day)
+    for way in (lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy, copy.copy):
+        summary = monitor.summary("day 9")
+        again = way(monitor)
+        assert way(summary) == again.summary("day 9") == summary
+        assert way(summary) + way(summary) == summary + summary
+        if way is not copy.copy:
+            feed(again, kind, 10)
+            assert again.periods == (*monitor.periods, "day 10")
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        copy.deepcopy(cs.Monitor().summarize([1], [0.5])).segments["a"] = None
+
+
+@pytest.mark.parametrize("change", [{"names": 5}, {"names": {"a": 1, "b": 2}}, {"names": ["a"]}])
+def test_names_of_models_in_a_broken_state(change, tmp_path):
+    cs.BrierMonitor().save(tmp_path / "s.json")
+    state = json.loads((tmp_path / "s.json").read_text())
+    (tmp_path / "s.json").write_text(json.dumps(state | change))
+    with pytest.raises(ValueError, match="expected the names of two different models, found"):
+        cs.BrierMonitor.load(tmp_path / "s.json")
+
+
+@pytest.mark.parametrize(
+    "value", [2**62, 2**63, pytest.param(10**400, id="huge"), 10**10, -1, None, 1.5, "1", [], True]
+)
+@pytest.mark.parametrize("place", range(4))
+def test_any_sum_of_a_pair_that_cannot_be(value, place, tmp_path):
+    monitor = cs.BrierMonitor()
+    monitor.update([1], [0.5], [0.6])
+    monitor.save(tmp_path / "s.json")
+    state = json.loads((tmp_path / "s.json").read_text())
+    state["periods"][0][1][place] = value
+    (tmp_path / "s.json").write_text(json.dumps(state))
+    if (place, value) == (0, 10**10):  # so many rows there may be
+        return
+    with pytest.raises(ValueError, match=r"^expected (rows and three sums|sums below|at least 1 row)"):
+        cs.BrierMonitor.load(tmp_path / "s.json")
+
+
+@pytest.mark.parametrize("depth", [500, 900, 960, 100_000])
+@pytest.mark.parametrize("head", ["", '{"kind": "monitor", "version": 1, "periods": ', '{"kind": '])
+def test_states_of_any_depth(depth, head, tmp_path):
+    (tmp_path / "s.json").write_text(head + "[" * depth + "]" * depth + "}" * bool(head))
+    with pytest.raises(ValueError, match="expected the"):
+        cs.Monitor.load(tmp_path / "s.json")
+
+
+def test_evidence_that_64_bits_do_not_hold_is_refused():
+    """The largest log-likelihood ratio of this row is -477,954 units, and 2**43 of them are some 2**61.9."""
+    one = cs.Monitor().summarize([1], [0.5])
+    for _ in range(43):
+        one = one + one
+    assert one.total.rows == 2**43
+    assert one.total.ratios.min() == -477_954 * 2**43
+    with pytest.raises(ValueError, match="expected sums below"):
+        one + one
+
+
+def test_what_another_writer_has_saved_is_not_lost(tmp_path):
+    first = cs.Monitor()
+    feed(first, "alpha", 1)
+    first.save(tmp_path / "s.json")
+    second = cs.Monitor.load(tmp_path / "s.json")
+    for monitor, day in ((first, 2), (second, 3)):
+        feed(monitor, "alpha", day)
+    first.save(tmp_path / "s.json")
+    first.save(tmp_path / "s.json")
+    with pytest.raises(
+        ValueError, match=r"expected the state in .*s\.json' as this monitor knows it, found that it was"
+    ):
+        second.save(tmp_path / "s.json")
+    (tmp_path / "link").symlink_to(tmp_path / "s.json")
+    with pytest.raises(ValueError, match="as this monitor knows it"):
+        second.save(tmp_path / "link")
+    second.save(tmp_path / "other.json")
+    assert cs.Monitor.load(tmp_path / "s.json").periods == ("day 1", "day 2")
+    again = cs.Monitor.load(tmp_path / "s.json")
+    feed(again, "alpha", 3)
+    again.save(tmp_path / "s.json")
+    assert cs.Monitor.load(tmp_path / "link").periods == ("day 1", "day 2", "day 3")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import calibstat as cs
+
+monitor = cs.Monitor.load(sys.argv[1])
+monitor.update([1], [0.5])
+rename = Path.replace, os.replace
+Path.replace = os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+monitor.save(sys.argv[1])
+"""
+
+
+def test_a_kill_between_writing_and_renaming_leaves_the_old_state_and_no_litter_for_ever(tmp_path):
+    pytest.importorskip("fcntl")
+    monitor = cs.Monitor()
+    feed(monitor, "alpha", 1)
+    monitor.save(tmp_path / "s.json")
+    before = (tmp_path / "s.json").read_bytes()
+    done = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "s.json"], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert (tmp_path / "s.json").read_bytes() == before
+    assert len(os.listdir(tmp_path)) == 3  # the state, the lock and the draft of the dead
+    feed(monitor, "alpha", 2)
+    monitor.save(tmp_path / "s.json")
+    assert os.listdir(tmp_path) == ["s.json"]
+    assert cs.Monitor.load(tmp_path / "s.json").periods == ("day 1", "day 2")

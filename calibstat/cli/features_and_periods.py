@@ -40,7 +40,10 @@ def read_features(file: Path, names: Sequence[str]) -> pd.DataFrame:
 
 
 def read_periods(file: Path, when: str) -> dict[int | str, np.ndarray]:
-    """Read the column of periods: return the indices of the rows of each, in the order of time."""
+    """Read the column of periods: return the indices of the rows of each, in the order of time.
+
+    Rows whose dates are spelled differently belong to one period, and so do equal times in different zones.
+    """
     import pandas as pd
 
     code, values = pd.factorize(read_column(file, when))
@@ -56,13 +59,12 @@ def read_periods(file: Path, when: str) -> dict[int | str, np.ndarray]:
                 f"expected dates such as 2026-11-22, or whole numbers, in column {when!r}; found {value!r} at row "
                 f"{(code == i).argmax()} {COUNTED}"
             ) from None
+    number = {name: i for i, name in enumerate(dict.fromkeys(names))}  # one for all spellings of a date
+    code, labels = np.array([number[name] for name in names], dtype=np.intp)[code], list(number)
     rows = np.split(np.argsort(code, kind="stable"), np.cumsum(np.bincount(code))[:-1])
-    return {names[i]: rows[i] for i in sorted(range(len(names)), key=lambda i: moment(names[i]))}
+    return {labels[i]: rows[i] for i in sorted(range(len(labels)), key=lambda i: moment(labels[i]))}
 
 
 def moment(period: int | str) -> float:
     """Return where a period is in time: a whole number, or a date, month or week in ISO 8601; else a ValueError."""
-    if isinstance(period, int):
-        return period
-    found = date_of(period)
-    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+    return period if isinstance(period, int) else date_of(period).replace(tzinfo=UTC).timestamp()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -68,25 +70,28 @@ def monitor_stream(
     with one_line_errors():
         from calibstat.cli.features_and_periods import read_periods
         from calibstat.cli.input_files import read_column, read_models, read_rows
+        from calibstat.monitoring.saved_state import one_feeder, write_state
         from calibstat.output import wording as words
 
         if alpha is not None and arl is not None:
             raise ValueError("expected --alpha or --arl, found both")
-        monitor: Monitor | BrierMonitor
+        open_monitor: Callable[[], tuple[Monitor | BrierMonitor, Callable[[np.ndarray], Any]]]
         if len(prob) == 1:
             data, how = read_rows(file, label, prob, reading)
             segments = None if segment is None else read_column(file, segment)
-            monitor, summarize = _one_model(data, segments, lens, (alpha, arl), state)
+            open_monitor = partial(_one_model, data, segments, lens, (alpha, arl), state)
         elif len(prob) == 2 and segment is None and arl is None and lens is None:
             y, models, how = read_models(file, label, prob, reading)
-            monitor, summarize = _two_models(y, models, alpha, state)
+            open_monitor = partial(_two_models, y, models, alpha, state)
         else:
             found = f"it {len(prob)} times" if len(prob) != 2 else "--segment, --arl or --lens beside them"
             raise ValueError(f"expected --prob once, or twice to compare two models alone; found {found}")
         periods = read_periods(file, when)
-        known = _feed(monitor, {period: summarize(rows) for period, rows in periods.items()})
-        if state is not None:
-            monitor.save(state)
+        with nullcontext() if state is None else one_feeder(state):  # from reading the state until it is written
+            monitor, summarize = open_monitor()
+            known = _feed(monitor, {period: summarize(rows) for period, rows in periods.items()})
+            if state is not None:
+                write_state(state, monitor.kind, monitor.to_state())
         status: Any = monitor.status()
         n = sum(map(len, periods.values()))
         about = f"{file.name}: {n:,} rows in {len(periods):,} periods, {known:,} of them known already. {how}"

@@ -11,7 +11,7 @@ from calibstat.cli.answers import Answer
 from calibstat.cli.options import File, Label, Prob, Seed
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.terminal import about, one_line_errors, written
-from calibstat.output.whole_folder import whole_folder
+from calibstat.output.whole_folder import write_file
 
 if TYPE_CHECKING:
     from calibstat.recalibration import Recalibrator
@@ -74,8 +74,7 @@ def recalibrate_predictions(
         kept = slice(None) if len(columns) > 1 else slice(1, None)
         table = pd.DataFrame(old[:, kept], columns=columns)
         table = table.join(pd.DataFrame(new[:, kept], columns=[f"{name}_recalibrated" for name in columns]))
-        with whole_folder(out.parent) as draft:
-            (draft / out.name).write_text(as_csv(table), encoding="utf-8")
+        write_file(out, as_csv(table))
         described = about(data if isinstance(rows, Predictions) else Sample.from_rows(*rows), how)
         return Answer([f"{fitted}: {cut(repr(found), 100)}.", written(out.parent, [out])], described, OTHER_ROWS)
 

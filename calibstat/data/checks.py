@@ -16,7 +16,12 @@ def is_whole(value: Any, least: int = 1) -> bool:
 
 def short(value: Any, most: int = 80) -> str:
     """Return the repr of a value, cut if it is long; of an array or a frame its type and shape."""
-    return described(value) if getattr(value, "shape", ()) else cut(repr(value), most)
+    if getattr(value, "shape", ()):
+        return described(value)
+    try:
+        return cut(repr(value), most)
+    except (RecursionError, ValueError):  # too deep, or a whole number of thousands of digits
+        return f"{type(value).__name__} that is too long to write"
 
 
 def cut(text: str, most: int = 1000) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from calibstat.data.checks import check_level, is_whole, short
 from calibstat.data.validation import as_rows, check_rows
 from calibstat.monitoring.confidence_sequence import running_mean, running_sum
-from calibstat.monitoring.period import UNIT
+from calibstat.monitoring.period import MOST, UNIT, check_sums
 from calibstat.monitoring.period_labels import Label
 from calibstat.monitoring.periods_in_turn import PeriodsInTurn
 from calibstat.result import Result
@@ -37,6 +37,11 @@ class PairSums:
     brier_a: int
     brier_b: int
     squares: int
+
+    def __post_init__(self) -> None:
+        check_sums(self.rows)
+        if not (self.rows >= 1 and all(0 <= each <= self.rows * MOST for each in astuple(self)[1:])):
+            raise ValueError(f"expected at least 1 row, and sums from 0 to 1 a row; found {short(astuple(self))}")
 
     def __add__(self, other: PairSums) -> PairSums:
         if not isinstance(other, PairSums):
@@ -152,7 +157,8 @@ class BrierMonitor(PeriodsInTurn[PairSums]):
 
     def __init__(self, confidence_level: float = 0.95, names: Sequence[str] = ("A", "B")) -> None:
         check_level("confidence_level", confidence_level)
-        if isinstance(names, str) or len(names) != 2 or len({str(name) for name in names}) < 2:
+        several = isinstance(names, Sequence | np.ndarray) and not isinstance(names, str)
+        if not several or len(names) != 2 or len({str(name) for name in names}) < 2:
             raise ValueError(f"expected the names of two different models, found {short(names)}")
         super().__init__()
         self.confidence_level = float(confidence_level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -110,8 +111,10 @@ class Monitor(PeriodsInTurn[PeriodSummary]):
 
     def __init__(self, alpha: float = 0.05, arl: float | None = None, segments: Sequence[str] | None = None) -> None:
         check_level("alpha", alpha)
+        if 1 - alpha == 1:
+            raise ValueError(f"expected alpha so large that 1 - alpha is less than 1, found {short(alpha)}")
         number = isinstance(arl, int | float | np.integer | np.floating) and not isinstance(arl, bool)
-        if arl is not None and not (number and 1 < arl < math.inf):
+        if arl is not None and not (number and 1 < arl <= sys.float_info.max):
             raise ValueError(f"expected arl to be a number of periods above 1, found {short(arl)}")
         super().__init__()
         self.alpha, self.arl = float(alpha), None if arl is None else float(arl)
@@ -181,7 +184,8 @@ class Monitor(PeriodsInTurn[PeriodSummary]):
         y_true, y_prob, segment, lens, labels
             As for `summarize`; or `y_true` is a summary, and nothing else is given but the period.
         period : str, int or date, optional
-            Its name, which must be new; by default its number. Periods count in the order in which they are fed.
+            Its name, which must be new; by default its number. Periods count in the order in which they are fed. All
+            spellings of a date are one name, and a month or week shares no day with another period.
 
         Raises
         ------

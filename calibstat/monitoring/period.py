@@ -20,7 +20,15 @@ from calibstat.monitoring.directions import DIRECTIONS, impossible, log_likeliho
 # that confidence sequences are rather too long; predictions are rounded to the nearest unit of 1e-9.
 RATIO_UNIT = 1e-6
 UNIT = 1e-9
-LARGEST_SUM = 2.0**62  # in units; beyond it sums would leave the range of 64-bit integers
+LARGEST_SUM = 2**62  # in units; beyond it sums of two would leave the range of 64-bit integers
+MOST = round(1 / UNIT) + 10  # units of a row in a sum of what is 0 to 1, with more than rounding can add
+
+
+def check_sums(*sums: int) -> None:
+    """Raise if sums are too large to be added up."""
+    for each in sums:
+        if not -LARGEST_SUM < each < LARGEST_SUM:
+            raise ValueError(f"expected sums below 2**62, found {short(each)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +51,14 @@ class SegmentSums:
     predicted: int
     squares: int
     ratios: np.ndarray
+
+    def __post_init__(self) -> None:
+        counts = (self.rows, self.positives, self.impossible, self.predicted, self.squares)
+        check_sums(self.rows, *self.ratios.tolist())
+        if not (0 <= self.positives <= self.rows and 0 <= self.impossible <= self.rows and self.rows >= 1):
+            raise ValueError(f"expected at least 1 row, and no more positive ones than rows; found {short(counts)}")
+        if not all(0 <= each <= self.rows * MOST for each in (self.predicted, self.squares)):
+            raise ValueError(f"expected sums of predictions and squares from 0 to 1 a row, found {short(counts)}")
 
     @classmethod
     def of(cls, sample: Sample) -> SegmentSums:
@@ -83,8 +99,7 @@ class SegmentSums:
         if not all(is_whole(x, -(2**63)) for x in numbers):
             raise ValueError(f"expected whole numbers of a segment, found {short(numbers)}")
         rows, positives, none, predicted, squares, *ratios = numbers
-        if not (0 <= positives <= rows and 0 <= none <= rows and rows >= 1 and predicted >= 0 and squares >= 0):
-            raise ValueError(f"expected at least 1 row, and no more positive ones than rows; found {short(numbers)}")
+        check_sums(*ratios)  # which int64 has to hold
         return cls(rows, positives, none, predicted, squares, np.array(ratios, np.int64))
 
 
@@ -120,6 +135,10 @@ class PeriodSummary:
             merged[name] = merged[name] + sums if name in merged else sums
         return PeriodSummary(MappingProxyType(dict(sorted(merged.items()))))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy the sums as a dict, since a read-only mapping can be neither pickled nor copied."""
+        return _of_segments, (dict(self.segments),)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PeriodSummary) and self.to_dict() == other.to_dict()
 
@@ -152,6 +171,10 @@ class PeriodSummary:
         total = self.total
         segments = f", {len(self.names)} segments" if self.names else ""
         return f"PeriodSummary({total.rows:,} row{'s' * (total.rows != 1)}, {total.positives:,} positive{segments})"
+
+
+def _of_segments(segments: dict[str, SegmentSums]) -> PeriodSummary:
+    return PeriodSummary(MappingProxyType(segments))
 
 
 def summarize_period(sample: Sample, segment: str = "") -> PeriodSummary:

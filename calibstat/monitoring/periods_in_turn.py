@@ -7,8 +7,8 @@ from os import PathLike
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from calibstat.data.checks import is_whole, short
-from calibstat.monitoring.period_labels import Label, as_label, new_label
-from calibstat.monitoring.saved_state import read_state, write_state
+from calibstat.monitoring.period_labels import Label, as_label, new_label, wider
+from calibstat.monitoring.saved_state import Origin, one_feeder, read_state, refuse_a_change, write_state
 
 S = TypeVar("S")
 
@@ -23,7 +23,9 @@ class PeriodsInTurn(ABC, Generic[S]):
 
     def __init__(self) -> None:
         self._periods: dict[Label, S] = {}
+        self._holding: dict[str, Label] = {}  # months and weeks, each with a period that shares days with it
         self._starts = [0]  # the number of periods before each run
+        self._origin: Origin | None = None
 
     @property
     def periods(self) -> tuple[Label, ...]:
@@ -43,9 +45,22 @@ class PeriodsInTurn(ABC, Generic[S]):
         self._begin()
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the state to a JSON file, whole or not at all; a file that is there is replaced."""
+        """Write the state to a JSON file, whole or not at all; a file that is there is replaced.
+
+        Raises
+        ------
+        ValueError
+            If another writer has changed the file since this monitor was loaded from it or saved to it.
+        """
+        with one_feeder(path):
+            refuse_a_change(self._origin, Origin.of(path))
+            write_state(path, self.kind, self.to_state())
+            self._origin = Origin.of(path)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all that is saved, ready for JSON."""
         periods = [[label, self._to_json(summary)] for label, summary in self._periods.items()]
-        write_state(path, self.kind, self._settings() | {"starts": self._starts, "periods": periods})
+        return self._settings() | {"starts": self._starts, "periods": periods}
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -56,7 +71,7 @@ class PeriodsInTurn(ABC, Generic[S]):
         ValueError
             If the file is not the saved state of such a monitor.
         """
-        state = read_state(path, cls.kind)
+        origin, state = Origin.of(path), read_state(path, cls.kind)
         periods, starts = state.pop("periods"), state.pop("starts", None)
         whole = isinstance(starts, list) and bool(starts) and starts[0] == 0 and all(is_whole(s, 0) for s in starts)
         if not whole or sorted(starts) != starts or starts[-1] > len(periods):
@@ -70,13 +85,15 @@ class PeriodsInTurn(ABC, Generic[S]):
             monitor._feed(entry[0], cls._from_json(entry[1]))
         for _ in range(starts[1:].count(len(periods))):
             monitor.restart()
+        monitor._origin = origin
         return monitor
 
     def _feed(self, period: Any, summary: S) -> None:
         """Take a summary as the next period."""
-        label = new_label(period, self._periods, len(self._periods))
+        label = new_label(period, self._periods, self._holding, len(self._periods))
         self._add(label, summary)
         self._periods[label] = summary
+        self._holding |= dict.fromkeys(wider(label), label)
 
     def _since_restart(self) -> tuple[tuple[Label, ...], list[S]]:
         """The periods of the present run, and their summaries."""

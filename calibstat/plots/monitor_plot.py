@@ -100,12 +100,12 @@ def _marker(x: np.ndarray) -> dict[str, Any]:
 
 
 def _dates(periods: Sequence[Label]) -> list[datetime] | None:
-    """Return the periods as dates if all of them are, in order and none with a time zone."""
+    """Return the periods as dates if all of them are, in order."""
     try:
         dates = [date_of(period) for period in periods if isinstance(period, str)]
     except ValueError:
         return None
-    if len(dates) < len(periods) or any(date.tzinfo for date in dates):
+    if len(dates) < len(periods):
         return None
     return dates if all(a < b for a, b in pairwise(dates)) else None
 

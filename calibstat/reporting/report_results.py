@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from calibstat.output.whole_folder import whole_folder
+from calibstat.output.whole_folder import write_file
 from calibstat.reporting.formats import as_text, format_of
 from calibstat.reporting.pages import piece
 from calibstat.reporting.report_fields import ReportFields
@@ -65,10 +65,7 @@ class Report(ReportFields):
         """
         path = Path(path)
         text = as_text(self, format_of(path, format))
-        if path.is_dir():
-            raise ValueError(f"expected a file to write to, found the folder {str(path)!r}")
-        with whole_folder(path.parent) as draft:
-            (draft / path.name).write_text(text, encoding="utf-8", newline="")
+        write_file(path, text)
         return path
 
     def _repr_html_(self) -> str:

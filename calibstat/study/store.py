@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from calibstat.data.checks import short
+from calibstat.output.one_writer import one_writer
+from calibstat.output.whole_folder import move
 
 DESCRIPTION = "study.json"
 UNFINISHED = ".unfinished"  # a file that was being written; it becomes a batch only by being renamed
@@ -63,35 +65,11 @@ class Store:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other processes out, which get a ValueError; the lock of a process goes with it, however it ends."""
-        try:
-            import fcntl
-        except ImportError:  # Windows, where two processes are not kept apart
-            yield
-            return
-        path = self.folder / LOCK
-        while True:
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                holder = os.read(file, 20).decode(errors="replace")
-                os.close(file)
-                raise ValueError(
-                    f"expected a store to which no other run writes, found that process {holder} writes to "
-                    f"{self.folder}; wait for it, stop it, or choose another store"
-                ) from None
-            if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
-                break
-            os.close(file)  # whoever held it has deleted the file meanwhile
-        try:
-            os.truncate(file, 0)
-            os.write(file, str(os.getpid()).encode())
+        advice = f"writes to {self.folder}; wait for it, stop it, or choose another store"
+        with one_writer(self.folder / LOCK, "a store", advice):
             for leftover in self.folder.glob(f"*{UNFINISHED}"):
                 leftover.unlink()
             yield
-        finally:
-            path.unlink()
-            os.close(file)
 
     def append(self, cells: np.ndarray, answers: np.ndarray) -> None:
         """Write a batch. When this returns, no loss of process or power can undo it."""
@@ -176,17 +154,8 @@ def _own(path: Path) -> bool:
 def _write(path: Path, content: bytes) -> None:
     """Write a file that is there whole or not at all, also after a loss of power."""
     unfinished = path.with_name(f"{path.name}.{os.getpid()}{UNFINISHED}")
-    with unfinished.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.rename(path)
-    if os.name == "posix":  # elsewhere a folder cannot be opened, and renaming is durable by itself
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    unfinished.write_bytes(content)
+    move(unfinished, path)
 
 
 def _digest(content: bytes) -> str:
