@@ -1,6 +1,7 @@
 """Temperature scaling against closed forms and plain searches."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import calibstat as cs
 from calibstat.recalibration import (
     TemperatureScaling,
 )
-from calibstat.recalibration.temperature_scaling import scaled
+from calibstat.recalibration.temperature_scaling import GRID, HOTTEST, scaled
 
 
 @pytest.mark.parametrize("objective", ["log_loss", "ece", "brier", "ks", "smooth_ce"])
@@ -115,3 +116,55 @@ def test_unknown_objectives_and_options_raise():
         TemperatureScaling(objective="nothing").fit(P, Y)
     with pytest.raises(ValueError, match="n_bim"):
         TemperatureScaling(objective="ece", options={"n_bim": 3}).fit(P, Y)
+
+
+OUTCOME, CONFIDENT = cs.generators.dirichlet((0.1,) * 10, temperature=1.5).sample(1000, rng=1)
+MEMBERS = [{}, {"class_conditional": False}, {"max_prob": True}, {"binning": "adaptive", "norm": "l2"}]
+
+
+def fitted_by(search, options):
+    return TemperatureScaling(objective="gce", options=options, search=search)
+
+
+@pytest.mark.parametrize("options", MEMBERS)
+def test_the_temperature_of_an_error_is_that_of_the_valley_of_1(options):
+    """Many errors are smallest where all predictions are 1/10, which is calibrated and tells nothing."""
+    found = fitted_by("local", options).fit(CONFIDENT, OUTCOME).temperature_
+    assert 1.3 < found < 1.8  # the generator divides by 1.5
+
+    def error(t):
+        return cs.estimate(OUTCOME, scaled(CONFIDENT, t), measure="gce", **options)
+
+    near = [error(t) for t in np.geomspace(found / 1.5, found * 1.5, 101)]
+    assert error(found) <= 1.1 * min(near)
+    assert error(found) < error(1)
+
+
+@pytest.mark.parametrize("options", MEMBERS)
+def test_the_global_search_is_the_smallest_on_the_whole_grid(options):
+    def error(log_t):
+        return cs.estimate(OUTCOME, scaled(CONFIDENT, math.exp(log_t)), measure="gce", **options)
+
+    step = math.log(HOTTEST) / (GRID // 2)
+    tried = {i * step: error(i * step) for i in range(-(GRID // 2), GRID // 2 + 1)}
+    recalibrator = fitted_by("global", options)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        recalibrator.fit(CONFIDENT, OUTCOME)
+    told = any("where the log loss of these rows is larger than before: 2." in str(each.message) for each in caught)
+    assert told == (recalibrator.temperature_ > 90) == (options in MEMBERS[:2])
+    assert {each.filename for each in caught} <= {__file__}
+    assert error(math.log(recalibrator.temperature_)) <= min(tried.values())
+    assert abs(math.log(recalibrator.temperature_) - min(tried, key=tried.get)) <= step * (1 + 1e-9)
+
+
+def test_a_walk_ends_at_the_end_of_the_range_too():
+    options = {"n_bins": 2}  # always right: the surer, the better
+    with pytest.warns(RuntimeWarning, match="end of the range"):
+        fitted = TemperatureScaling(objective="ece", options=options).fit([0.6, 0.4, 0.7], [1, 0, 1])
+    assert fitted.temperature_ == pytest.approx(0.01)
+
+
+def test_a_search_of_another_name_is_an_error():
+    with pytest.raises(ValueError, match="expected search 'local' or 'global', found 'near'"):
+        TemperatureScaling(objective="ece", search="near").fit(P, Y)
