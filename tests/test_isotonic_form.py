@@ -1,6 +1,6 @@
 """The honest interval of the gain by monotone recalibration, against all recalibrations on a grid."""
 
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from calibstat.data.sample import Sample
 from calibstat.measures import isotonic_form
 from calibstat.measures.corp import MCB
 from calibstat.measures.isotonic_form import highest_gain, largest_gain
+from calibstat.measures.linear_form import Below
 from calibstat.measures.score_bound import Score
 
 SCORE = Score.of_rows(0.025)
@@ -97,6 +98,80 @@ def test_coverage(name):
 def test_coverage_can_fail():
     found = covered(VALUE, CHANCES["decreasing"], 300, shorter=1.6)
     assert found < stats.binom.ppf(1e-5, 150, 0.94)
+
+
+# --- events that were not observed, exactly ---------------------------------------------------------------------------
+
+
+GROUPS = 16  # of counts, where there are more than so many, each represented by its middle
+
+
+def counts(rows, chance):
+    """Numbers of events, of those that are not too rare, with their binomial probabilities."""
+    positives = np.arange(stats.binom.ppf(1e-4, rows, chance), stats.binom.isf(1e-4, rows, chance) + 1)
+    parts = np.array_split(positives, min(positives.size, GROUPS))
+    return [(part[part.size // 2], stats.binom.pmf(part, rows, chance).sum()) for part in parts]
+
+
+def truth_below(value, rows, chance):
+    """The probability that the truth lies below the interval: one interval for every combination of counts."""
+    value, rows, chance = (np.array(column, np.float64) for column in (value, rows, chance))
+    truth = MCB().evaluate(*(column[np.argsort(value)] for column in (value, rows, rows * chance)))
+    missed = 0.0
+    for seed, combination in enumerate(product(*map(counts, rows, chance))):
+        positives, probability = zip(*combination, strict=True)
+        sample = Sample.from_counts(value, rows, positives)
+        if np.prod(probability) > 1e-6 and MCB().estimate(sample) > truth:  # which low ends do not exceed
+            found = cs.confidence_interval(sample, measure="mcb", n_resamples=199, rng=seed)
+            missed += np.prod(probability) * (found.low > truth)
+    return missed
+
+
+UNSEEN = [  # .05 to 10 events, or rows without one, are expected of a prediction
+    ([0.3], [100], [0.001]),
+    ([0.3], [1000], [0.0005]),
+    ([0.5], [1000], [0.998]),
+    ([0.3], [10_000], [0.0002]),
+    ([0.05], [1000], [0.01]),
+    ([0.7025], [39], [0.9463]),
+    ([0.1, 0.9], [300, 300], [0.002, 0.998]),
+]
+
+
+@pytest.mark.parametrize(("value", "rows", "chance"), UNSEEN)
+def test_low_end_knows_of_events_that_were_not_observed(value, rows, chance):
+    assert truth_below(value, rows, chance) <= 0.03
+
+
+@pytest.mark.parametrize(("value", "rows", "chance"), UNSEEN)
+def test_resamples_do_not_know_of_them(value, rows, chance, monkeypatch):
+    """Planted fault: the low end takes what resamples say, and the same enumeration finds it."""
+    monkeypatch.setattr(Below, "widen", lambda self, reach: reach)
+    assert truth_below(value, rows, chance) > 0.1
+
+
+def random_cell(random):
+    """One to three predictions anywhere: .05 to 5 events are expected of the first, others are right, wrong or rare."""
+    m = random.choice([1, 2, 3], p=[0.6, 0.35, 0.05])
+    rows = np.maximum(np.round(random.dirichlet(np.ones(m)) * np.exp(random.uniform(np.log(39), np.log(10_000)))), 5)
+    value = random.random(m).round(4)
+    rare = np.minimum(np.exp(random.uniform(np.log(0.05), np.log(5), m)) / rows, 0.5)
+    chance = np.choose(np.append(0, random.integers(3, size=m - 1)), [rare, value, random.random(m)])
+    return (value, rows, chance) if random.random() < 0.5 else (1 - value, rows, 1 - chance)
+
+
+@pytest.mark.slow
+def test_low_end_in_random_cells():
+    random = np.random.default_rng(20)
+    missed = [truth_below(*random_cell(random)) for _ in range(200)]
+    assert max(missed) <= 0.03, np.argmax(missed)
+
+
+def test_low_end_is_the_score_bound_where_nothing_happened():
+    # no event in 100 rows predicted .3: an event takes .6 from the gain of .09, and (2 z**2 + 4) / 3 may be unseen
+    sample = Sample.from_counts([0.3], [100], [0])
+    found = cs.confidence_interval(sample, measure="mcb", n_resamples=99, rng=1)
+    assert found.low == pytest.approx(0.09 - 0.6 * (2 * SCORE.z**2 + 4) / 300, abs=1e-9)
 
 
 @settings(max_examples=30, deadline=None)
