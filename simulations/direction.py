@@ -1,9 +1,9 @@
 """How often does a test claim a direction of the error that is not there?
 
-A test that rejects says whether events are more or less frequent than predicted, and whether predictions are over- or
-under-confident. Both are signs of one component of the residuals. Here the mean of one component is exactly 0 while the
-other is not, or both are 0; then 5 % of the data sets at most may have it claimed. The claims are approximate, and made
-from 1000 rows on.
+A test that rejects says whether events are more or less frequent than predicted, or of confidences whether they are
+under- or over-confident, and whether predictions are too far apart or too close together. Both are signs of one
+component of the residuals. Here the mean of one component is exactly 0 while the other is not, or both are 0; then 5 %
+of the data sets at most may have it claimed. The claims are approximate, and made from 1000 rows on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 SEED = 20412
 LEVEL = 0.05
-BIAS, SLOPE = ("too many events", "too few events"), ("over-confident", "under-confident")
+BIAS, SLOPE = ("too many events", "too few events"), ("too far apart", "too close together")
+CONFIDENCE = ("under-confident", "over-confident")
+NAMES = (*BIAS, *CONFIDENCE, *SLOPE)
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,16 @@ class Case:
 
 
 @dataclass(frozen=True)
+class FixedConfidences(FixedPredictions):
+    """The same as predictions of two classes, of which the second is the most likely one."""
+
+    def sample(self, n: int, rng: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw the classes."""
+        label, prediction = super().sample(n, rng)
+        return label, np.column_stack((1 - prediction, prediction))
+
+
+@dataclass(frozen=True)
 class Claims:
     """Asks which directions are claimed: 1 or 0 for each."""
 
@@ -50,8 +62,9 @@ class Claims:
 
     def __call__(self, data: Any, rng: np.random.SeedSequence) -> list[float]:
         """Return the answers."""
-        found = cs.calibration_test(data, n_resamples=self.n_resamples, rng=rng).deviation
-        return [float(found is not None and name in (found.claims or ())) for name in (*BIAS, *SLOPE)]
+        lens: Any = "top_label" if isinstance(data, cs.Predictions) else None
+        found = cs.calibration_test(data, lens=lens, n_resamples=self.n_resamples, rng=rng).deviation
+        return [float(found is not None and name in (found.claims or ())) for name in NAMES]
 
 
 def predictions(n: int) -> Iterator[tuple[str, np.ndarray]]:
@@ -118,8 +131,23 @@ def cases(quick: bool) -> Iterator[Case]:
             for shift in (-0.6, 0.6):
                 yield Case(label, f"shift {-shift:g}", FixedPredictions(v, probabilities(v, shift, None)), SLOPE)
             for slope in (-0.5, 0.5):
-                sign = "over" if slope < 0 else "under"
+                sign = "over" if slope < 0 else "under"  # data sets are drawn by this name, which is why it stays
                 yield Case(label, f"{sign}-confident", FixedPredictions(v, probabilities(v, None, slope)), BIAS)
+        yield from cases_of_confidences(n)
+
+
+def cases_of_confidences(n: int) -> Iterator[Case]:
+    """Return cases in which what is predicted is that the most likely class is right."""
+    from scipy.stats import beta
+
+    for label, v in (
+        ("confidence", quantiles(n, beta(5, 2, 0.5, 0.5))),
+        ("sure confidence", quantiles(n, beta(20, 1, 0.5, 0.5))),
+    ):
+        yield Case(label, "none", FixedConfidences(v, v), NAMES)
+        for slope in (-0.5, 0.5):
+            sign = "too far apart" if slope < 0 else "too close together"
+            yield Case(label, sign, FixedConfidences(v, probabilities(v, None, slope)), (*BIAS, *CONFIDENCE))
 
 
 def table(*, quick: bool, n_jobs: int | None = None) -> pd.DataFrame:
@@ -132,7 +160,7 @@ def table(*, quick: bool, n_jobs: int | None = None) -> pd.DataFrame:
 
 def counted(case: Case, replicates: int, claims: Claims, n_jobs: int | None) -> dict[str, Any]:
     """Return one row of the table: how often any direction that is not there is claimed, and any that is."""
-    n, label, names = case.rows.prediction.size, f"{case.label}, {case.error}", [*BIAS, *SLOPE]
+    n, label, names = case.rows.prediction.size, f"{case.label}, {case.error}", [*NAMES]
     cells = Cells([(label, n)], {label: case.rows}, replicates, SEED, claims, names)
     claimed = compute(cells, None, n_jobs, f"{label}, {n}").reshape(replicates, len(names)) == 1
     absent = np.isin(names, case.absent)

@@ -35,7 +35,7 @@ def test_test_and_interval_agree_for_each_model(models):
     for model, calibrated in zip(models, (True, False, True), strict=True):
         assert (model.test.pvalue > 0.05) == calibrated
         assert (model.interval.low == 0) == calibrated
-    assert models[1].test.deviation.claims == ("over-confident",)
+    assert models[1].test.deviation.claims == ("too far apart",)
     assert models[1].interval.low > max(models[0].interval.high, models[2].interval.high)
 
 

@@ -21,8 +21,8 @@ def deviation_in(y, p, **options):
 @pytest.mark.parametrize(
     ("generator", "claims"),
     [
-        (cs.generators.temperature(2), ("over-confident",)),
-        (cs.generators.temperature(0.5), ("under-confident",)),
+        (cs.generators.temperature(2), ("too far apart",)),
+        (cs.generators.temperature(0.5), ("too close together",)),
         (cs.generators.shift(0.6), ("too few events",)),
         (cs.generators.shift(-0.6), ("too many events",)),
     ],
@@ -31,7 +31,8 @@ def test_directions(generator, claims):
     """Predictions of known direction, 2000 rows: logits divided, or moved up, which predicts too many events."""
     found = deviation_in(*generator.sample(2000, rng=2))
     assert set(claims) <= set(found.claims)
-    assert not {"over-confident", "under-confident", "too many events", "too few events"}.isdisjoint(found.claims)
+    assert found.confidence is None
+    assert "confident" not in str(found)
 
 
 def test_kinds():
@@ -53,7 +54,7 @@ def test_kinds():
 
 def test_words():
     said = str(deviation_in(*cs.generators.temperature(2).sample(2000, rng=2)))
-    assert "Direction (approximate): predictions are over-confident" in said
+    assert "Direction (approximate): predictions are too far apart." in said
     few = deviation_in(*cs.generators.temperature(3).sample(300, rng=2))
     assert few.claims is None
     assert "In these rows" in str(few)
@@ -81,17 +82,108 @@ def test_numbers_are_written_as_they_are_read_aloud():
     one = replace(local, of="outcome 1", low=0.9996, high=0.9996, rows=1.0, predicted=0.9996, observed=0.0, slope=-3.0)
     assert str(one) == (
         "a single range in the predicted probabilities of outcome 1. Most striking: predictions of 0.9996, with "
-        "outcome 1 expected in 1 of 1 row and observed in 0.\nIn these rows predictions are over-confident; that "
+        "outcome 1 expected in 1 of 1 row and observed in 0.\nIn these rows predictions are too far apart; that "
         "describes them, and is no claim."
     )
-    wide = replace(one, low=0.99991, high=0.99998, claims=("too few events", "over-confident"), rows=4061.0)
+    wide = replace(one, low=0.99991, high=0.99998, claims=("too few events", "too far apart"), rows=4061.0)
     assert "from 0.99991 to 0.99998, with outcome 1 expected in 4,059 of 4,061 rows" in str(wide)
     assert str(wide).endswith(
-        "Direction (approximate): outcome 1 is observed less often than predicted and predictions are over-confident."
+        "Direction (approximate): outcome 1 is observed less often than predicted and predictions are too far apart."
     )
     assert str(replace(wide, claims=())).endswith("Direction: none can be claimed.")
     assert local.short == f"class dog: a single range; most striking: {local.where}."
     assert replace(local, bias=-2.0).short.endswith("; class dog is observed less often than predicted.")
+
+
+def confidences(mean, accuracy, n, spread=0.1, rng=1):
+    """Predictions of three classes with this mean confidence and accuracy, whatever the confidence."""
+    random = np.random.default_rng(rng)
+    confidence = random.uniform(mean - spread, mean + spread, n)
+    prob = np.column_stack((confidence, (1 - confidence) / 2, (1 - confidence) / 2))
+    return np.where(random.random(n) < accuracy, 0, 1 + random.integers(0, 2, n)), prob
+
+
+@pytest.mark.parametrize("n", [400, 1500])
+@pytest.mark.parametrize(
+    ("mean", "accuracy", "word", "other"),
+    [(0.75, 0.97, "under-confident", "over-confident"), (0.85, 0.6, "over-confident", "under-confident")],
+)
+@pytest.mark.parametrize("lens", [None, cs.lenses.top_k(1), "canonical"])
+def test_the_word_for_confidences_is_that_of_confidence_against_accuracy(n, mean, accuracy, word, other, lens):
+    """Confidence varies while accuracy does not, so that the slope alone would always say over-confident."""
+    found = deviation_in(*confidences(mean, accuracy, n), lens=lens, n_resamples=99)
+    if found.confidence is not None:  # what drives the test of all classes may be one of them
+        assert word in str(found)
+        assert other not in str(found)
+        assert "mean confidence" in found.short
+        assert found.confidence.mean == pytest.approx(mean, abs=0.01)
+        assert found.confidence.accuracy == pytest.approx(accuracy, abs=0.05)
+        assert found.confidence.low <= found.confidence.mean - found.confidence.accuracy <= found.confidence.high
+    else:
+        assert lens not in (None, "top_label")
+        assert "confident" not in str(found)
+    if n >= 1000 and lens in (None, "top_label"):
+        assert found.claims[0] == word
+
+
+def test_what_is_as_on_fitted_rows_says_so():
+    fitted = "or these rows were used for fitting"
+    assert fitted in str(deviation_in(*confidences(0.75, 0.97, 2000)))
+    assert fitted not in str(deviation_in(*confidences(0.85, 0.6, 2000)))
+    assert fitted in str(deviation_in(*cs.generators.temperature(0.5).sample(2000, rng=2)))
+    assert fitted not in str(deviation_in(*cs.generators.temperature(2).sample(2000, rng=2)))
+
+
+@pytest.mark.parametrize("lens", ["class_wise", cs.lenses.one_class(0), None])
+def test_a_single_event_is_never_called_confident(lens):
+    """Of two classes as of each of three: a slope is too far apart or too close together."""
+    label, prob = confidences(0.75, 0.97, 2000)
+    data = (label, prob) if lens is not None else (label == 0, prob[:, 0])
+    said = str(cs.calibration_test(*data, lens=lens, n_resamples=199, rng=1))
+    assert "too far apart" in said
+    assert "confident" not in said
+
+
+def test_ranks_below_the_first_are_no_confidences():
+    """The lens says which outcome is a confidence: of the ranks the first, and of a user's own none."""
+    assert cs.lenses.top_label.confidences == (1,)
+    assert cs.lenses.top_k(3).confidences == (0,)
+    own = cs.Lens("own", lambda p: p[:, 0].astype(float), lambda p, label: label == 0, "own.")
+    found = deviation_in(*confidences(0.75, 0.97, 2000), lens=own)
+    assert found.confidence is None
+
+
+def test_confidence_beside_accuracy_by_hand():
+    """Four rows at .6 of which all are right, and weights that count the second half not at all."""
+    sample = cs.Sample.from_counts([0.6], [4], [4])
+    found = deviation.Confidence.of(sample)
+    assert (found.mean, found.accuracy) == pytest.approx((0.6, 1.0))
+    half = 2.2365 * np.sqrt(4 * 0.6 * 0.4) / 4  # the variance if calibrated, which exceeds 4 times .4 squared
+    assert (found.low, found.high) == pytest.approx((-0.4 - half, -0.4 + half))
+    assert found.side == 0
+    assert deviation.Confidence.of(cs.Sample.from_counts([0.6], [400], [400])).side == 1
+    assert deviation.Confidence.of(cs.Sample.from_counts([0.6], [400], [100])).side == -1
+
+
+def claims_of_confidence(sets, slope):
+    """How often confidences are called over- or under-confident whose mean is the accuracy."""
+    rng = np.random.default_rng(7)
+    found = 0
+    for i in range(sets):
+        sample = cs.Sample.from_counts([0.6, 0.9], [600, 600], rng.binomial(600, [0.6 + slope, 0.9 - slope]))
+        claims = describe(Omnibus(), sample, "the most likely class", Draws(key_of(i), 99), is_confidence=True).claims
+        found += bool({"over-confident", "under-confident"} & set(claims))
+    return found
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.1, -0.05])
+def test_false_claims_of_confidence(slope, monkeypatch):
+    """Calibrated, or too far apart or too close together with the right mean: at most 5 %; without limits far more."""
+    limit = binom.isf(1e-4, 200, 0.05)
+    assert claims_of_confidence(200, slope) <= limit
+    monkeypatch.setattr(deviation, "EITHER", 0.5)
+    monkeypatch.setattr(deviation, "_limit", lambda *_: 0.5)
+    assert claims_of_confidence(200, slope) > limit
 
 
 @pytest.mark.parametrize(("lens", "of"), [("top_label", "the most likely class"), (cs.lenses.one_class(2), "class 2")])
@@ -150,7 +242,7 @@ def claims_of_slope(sets, monkeypatch=None):
         sample = cs.Sample.from_counts([0.3, 0.7], [600, 600], rng.binomial(600, [0.24, 0.64]))
         claims = describe(Omnibus(), sample, "outcome 1", Draws(key_of(i), 99)).claims
         assert not {"too many events"} & set(claims)
-        found += bool({"over-confident", "under-confident"} & set(claims))
+        found += bool({"too far apart", "too close together"} & set(claims))
     return found
 
 

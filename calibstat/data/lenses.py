@@ -42,6 +42,9 @@ class Lens:
         probabilities of the outcomes.
     names : callable or None
         ``names(names)``: the names of the L classes, given those of the K classes; if None, numbers from 0.
+    confidences : tuple of int
+        The outcomes that say that the most likely class is observed, so that their probability is a confidence: (1,) of
+        `top_label`, (0,) of `top_k`. Of these alone predictions are called over- or under-confident.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class Lens:
     outcomes: Callable[[np.ndarray, np.ndarray], np.ndarray]
     null: str
     names: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None
+    confidences: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return self.name
@@ -153,6 +157,7 @@ top_label = Lens(
     _is_top,
     "given the probability of the most likely class (of equally likely ones the first) alone, in every row "
     "independently, that class is observed with this probability.",
+    confidences=(1,),
 )
 canonical = Lens(
     "canonical",
@@ -346,6 +351,7 @@ def top_k(k: int) -> Lens:
         f"given the {largest} alone, in every row independently, {likely}, or another, is observed with its predicted "
         "probability.",
         names,
+        confidences=(0,),
     )
 
 

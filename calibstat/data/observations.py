@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -83,6 +83,7 @@ class Observations(ABC):
     kind: ClassVar[Literal["binary", "multiclass", "class-wise"]]
     lens: str
     null: str
+    confidences: tuple[int, ...] = field(default=(), kw_only=True)  # outcomes, as of the lens
 
     def choose(
         self,
@@ -373,10 +374,11 @@ def observe(
     outcomes, scores = seen.rows(predictions)
     if scores.ndim == 1:
         rows = as_rows(outcomes, scores)
-        return BinaryData(title, null, rows, None, predictions, *_weights(sample_weight, rows[0].size))
+        weight = _weights(sample_weight, rows[0].size)
+        return BinaryData(title, null, rows, None, predictions, *weight, confidences=seen.confidences)
     if sample_weight is not None:
         raise ValueError(f"expected no sample_weight for multiclass data, found one with lens {seen}")
-    return MulticlassData(title, null, seen.vectors(predictions, outcomes, scores))
+    return MulticlassData(title, null, seen.vectors(predictions, outcomes, scores), confidences=seen.confidences)
 
 
 def _weights(sample_weight: Any, n: int) -> tuple[np.ndarray | None, bool]:

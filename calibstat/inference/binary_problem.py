@@ -100,7 +100,8 @@ class BinaryProblem(Problem):
         return resampling.draw(sample, Pairs(), moves, draws, Stage.ROWS)
 
     def deviation(self, draws: Draws) -> Deviation | None:
-        return describe(self.measure, self.data.sample, subject(self.lens), draws)
+        is_confidence = 1 in self.data.confidences
+        return describe(self.measure, self.data.sample, subject(self.lens), draws, is_confidence=is_confidence)
 
     def check_rows(self) -> None:
         self.data.check_rows()

@@ -154,7 +154,7 @@ def calibration_test(
     >>> sample = cs.Sample.from_counts([0.2, 0.7], [500, 500], [130, 340])
     >>> found = cs.calibration_test(sample, rng=1)
     >>> found.pvalue < 0.01, found.deviation.claims  # .26 of those predicted at .2 had the event, .68 of those at .7
-    (True, ('over-confident',))
+    (True, ('too far apart',))
     >>> one = cs.calibration_test(sample, measure="ks", rng=1)
     >>> round(one.statistic, 3), one.pvalue < 0.01
     (0.03, False)

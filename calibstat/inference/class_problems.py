@@ -10,6 +10,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.data.observations import (
+    SUBJECTS,
     ClassWiseData,
     MulticlassData,
 )
@@ -94,7 +95,11 @@ class MulticlassProblem(ProblemOfClasses):
 
     def deviation(self, draws: Draws) -> Deviation | None:
         part = self.measure.strongest_part(self.predictions)
-        return None if part is None else describe(*part)
+        if part is None:
+            return None
+        measure, sample, k = part
+        of = SUBJECTS["lens top_label"] if k is None else f"class {self.predictions.names[k]}"
+        return describe(measure, sample, of, is_confidence=k is None or k in self.data.confidences)
 
     def contents(self) -> tuple[np.ndarray, ...]:
         losses = self.measure.losses(self.predictions)

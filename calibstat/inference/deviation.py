@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,14 +21,51 @@ LEVEL = 0.05  # of a claim, and at which a test has to reject for one
 EITHER = 2.2365  # one of two independent standard normal numbers is further from 0 once in 20 times
 TINY = 1e-6  # probabilities below it are written with a power of ten
 SEEN = 1.0  # a root further from 0 is described
+BIAS = ("too few events", "too many events")
+CONFIDENCE = ("over-confident", "under-confident")
+SLOPE = ("too far apart", "too close together")
 WORDS = {
     "too many events": "{of} is observed more often than predicted",
     "too few events": "{of} is observed less often than predicted",
-    "over-confident": "predictions are over-confident",
-    "under-confident": "predictions are under-confident",
 }
+AS_IF_FITTED = ("under-confident", "too close together")  # as predictions look on the rows that they were fitted to
 KINDS = {"smooth": "a smooth pattern", "scattered": "many places", "local": "a single range"}
-SIGNS = (("too few events", "too many events"), ("over-confident", "under-confident"))
+
+
+class Confidence(NamedTuple):
+    """Mean confidence beside accuracy.
+
+    Attributes
+    ----------
+    mean, accuracy : float
+        The mean predicted probability of the most likely class, and the share of rows in which it is observed.
+    low, high : float
+        Ends of an approximate 97.5 % interval of their difference, the mean less the accuracy.
+    """
+
+    mean: float
+    accuracy: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, sample: Sample) -> Confidence:
+        """Return both, for rows with or without weights."""
+        value, count, positives = sample.arrays
+        n = float(count.sum())
+        gap = -float(sample.residual.sum())
+        error = EITHER * float(np.sqrt(max(sample.squares.sum(), count @ (value * (1 - value))))) / n
+        return cls(float(count @ value) / n, float(positives.sum()) / n, gap - error, gap + error)
+
+    @property
+    def side(self) -> float:
+        """1 if the interval is below 0, as of under-confident predictions, -1 if above 0, and else 0."""
+        return float(self.high < 0) - float(self.low > 0)
+
+    def __str__(self) -> str:
+        gap = abs(self.mean - self.accuracy)
+        decimals = 3 if gap >= 0.001 else min(1 - math.floor(math.log10(gap)), 15) if gap > 0 else 3
+        return f"mean confidence {self.mean:.{decimals}f}, accuracy {self.accuracy:.{decimals}f}"
 
 
 @dataclass(frozen=True)
@@ -43,16 +81,20 @@ class Deviation(Result):
         a single range that is. This describes the rows, and claims nothing.
     bias, slope : float
         Roots of the first two components, about standard normal if calibrated: above 0 if there are more events than
-        predicted, and if predictions are under-confident.
+        predicted, and if predictions are too close together.
     claims : tuple of str, or None
-        Directions that are claimed: of "too many events", "too few events", "over-confident" and "under-confident".
-        Their component is beyond the 95 % point of the larger one of the two in the resamples, and more than 2.24
-        standard errors, estimated from the residuals, from 0. Approximate. None: not asked for, as with fewer than
-        1000 rows.
+        Directions that are claimed: of "too many events" and "too few events", or of confidences "under-confident" and
+        "over-confident", and of "too far apart" and "too close together". Their component is beyond the 95 % point of
+        the larger one of the two in the resamples, and more than 2.24 standard errors, estimated from the residuals,
+        from 0; confidences are under- or over-confident only if the interval of `confidence` says so too. Approximate.
+        None: not asked for, as with fewer than 1000 rows.
     low, high : float
         The smallest and the largest prediction where labels are most surprising.
     rows, predicted, observed : float
         Rows there, their mean prediction and their share of events.
+    confidence : Confidence or None
+        Mean confidence beside accuracy, if the event is that the most likely class is observed. Of other events
+        predictions are not called over- or under-confident: a high probability of an event is no confidence.
     """
 
     of: str
@@ -65,6 +107,7 @@ class Deviation(Result):
     rows: float
     predicted: float
     observed: float
+    confidence: Confidence | None = None
 
     def __str__(self) -> str:
         return (
@@ -75,7 +118,7 @@ class Deviation(Result):
     @property
     def short(self) -> str:
         """The same in one line that begins with what was predicted, for a list of several classes."""
-        seen = self._say(_directions(self.bias, self.slope, SEEN))
+        seen = self._say(self._seen)
         return f"{self.of}: {KINDS[self.kind]}; most striking: {self.where}{f'; {seen}' if seen else ''}."
 
     @property
@@ -94,11 +137,29 @@ class Deviation(Result):
             return f"Direction (approximate): {self._say(self.claims)}."
         if self.claims is not None:
             return "Direction: none can be claimed."
-        seen = self._say(_directions(self.bias, self.slope, SEEN))
+        seen = self._say(self._seen)
         return f"In these rows {seen}; that describes them, and is no claim." if seen else "No direction stands out."
 
+    @property
+    def _seen(self) -> tuple[str, ...]:
+        """The directions that describe the rows: components beyond one standard error, of confidences the interval."""
+        bias = np.sign(self.bias) if abs(self.bias) > SEEN else 0.0
+        first = bias if self.confidence is None else self.confidence.side
+        return self._named(first, self.slope if abs(self.slope) > SEEN else 0.0)
+
+    def _named(self, bias: float, slope: float) -> tuple[str, ...]:
+        """Name the directions of these two numbers, of one that is 0 none."""
+        pairs = (BIAS if self.confidence is None else CONFIDENCE, bias), (SLOPE, slope)
+        return tuple(names[int(direction > 0)] for names, direction in pairs if direction)
+
     def _say(self, directions: tuple[str, ...]) -> str:
-        return " and ".join(WORDS[name] for name in directions).format(of=self.of)
+        said = [WORDS[name].format(of=self.of) for name in directions if name in WORDS]
+        predictions = [
+            f"{name} ({self.confidence})" if name in CONFIDENCE else name for name in directions if name not in WORDS
+        ]
+        said += [f"predictions are {' and '.join(predictions)}"] if predictions else []
+        fitted = any(name in AS_IF_FITTED for name in directions)
+        return f"{' and '.join(said)}, or these rows were used for fitting" if fitted else " and ".join(said)
 
 
 def _rounded(number: float) -> str:
@@ -122,12 +183,9 @@ def _ends(low: float, high: float) -> tuple[str, str]:
     return first, last
 
 
-def _directions(bias: float, slope: float, beyond: float) -> tuple[str, ...]:
-    """Name the directions of those of the first two components that are further from 0 than a limit."""
-    return tuple(names[int(r > 0)] for names, r in zip(SIGNS, (bias, slope), strict=True) if abs(r) > beyond)
-
-
-def describe(measure: Statistic, sample: Sample, of: str, draws: Draws | None = None) -> Deviation | None:
+def describe(
+    measure: Statistic, sample: Sample, of: str, draws: Draws | None = None, *, is_confidence: bool = False
+) -> Deviation | None:
     """Describe what drives the measure on a sample, and claim directions if draws are given and rows are enough.
 
     None if the measure does not say, or if no prediction is strictly between 0 and 1.
@@ -137,14 +195,19 @@ def describe(measure: Statistic, sample: Sample, of: str, draws: Draws | None = 
         return None
     cell, look = seen
     residual = cell_sums(cell, *sample.arrays)[1]
-    found = look.detail(residual)
-    bias, slope = (float(root) for root in found["roots"][:2])
-    claims = None
-    if draws is not None and sample.n >= CLAIMED_FROM:
-        sure = _beyond_errors(sample, cell, look) & (np.abs([bias, slope]) > _limit(sample, cell, look, draws))
-        claims = _directions(bias if sure[0] else 0.0, slope if sure[1] else 0.0, 0.0)
-    where = {name: found[f"local_{name}"] for name in ("low", "high", "rows", "predicted", "observed")}
-    return Deviation(of=of, kind=found["kind"], bias=bias, slope=slope, claims=claims, **where)
+    detail = look.detail(residual)
+    roots = detail["roots"][:2]
+    bias, slope = (float(root) for root in roots)
+    where = {name: detail[f"local_{name}"] for name in ("low", "high", "rows", "predicted", "observed")}
+    confidence = Confidence.of(sample) if is_confidence else None
+    found = Deviation(of=of, kind=detail["kind"], bias=bias, slope=slope, claims=None, **where, confidence=confidence)
+    if draws is None or sample.n < CLAIMED_FROM:
+        return found
+    sure = _beyond_errors(sample, cell, look) & (np.abs(roots) > _limit(sample, cell, look, draws))
+    side = np.sign(roots) * sure
+    if confidence is not None and side[0] != confidence.side:
+        side[0] = 0.0
+    return replace(found, claims=found._named(*side))
 
 
 def _limit(sample: Sample, cell: np.ndarray, look: Look, draws: Draws) -> float:

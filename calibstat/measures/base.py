@@ -197,8 +197,11 @@ class MulticlassMeasure(Measure, ABC):
         """Return further results beside the value, such as a table of cells, by name."""
         return {}
 
-    def strongest_part(self, predictions: Predictions) -> tuple[Any, Sample, str] | None:
-        """Return the binary measure and sample that drive the measure, and what they are about; None if unknown."""
+    def strongest_part(self, predictions: Predictions) -> tuple[Any, Sample, int | None] | None:
+        """Return the binary measure and sample that drive the measure, and of which class; None if unknown.
+
+        The class None is the most likely one of each row.
+        """
         return None
 
     @property

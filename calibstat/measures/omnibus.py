@@ -110,13 +110,13 @@ class OmnibusOfClasses(MulticlassMeasure):
     def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
         return self.of_labels(prob)(labels)
 
-    def strongest_part(self, predictions: Predictions) -> tuple[Omnibus, Sample, str]:
-        label, names = predictions.label, predictions.names
-        parts = [(label == k, column, f"class {names[k]}") for k, column in enumerate(predictions.prob.T)]
-        parts.append((label == predictions.top, predictions.largest, "the most likely class"))
-        samples = [(Sample.from_rows(y, p), of) for y, p, of in parts]
-        best, of = max(samples, key=lambda part: self.single.estimate(part[0]))
-        return self.single, best, of
+    def strongest_part(self, predictions: Predictions) -> tuple[Omnibus, Sample, int | None]:
+        label = predictions.label
+        samples: list[tuple[Sample, int | None]]
+        samples = [(Sample.from_rows(label == k, column), k) for k, column in enumerate(predictions.prob.T)]
+        samples.append((Sample.from_rows(label == predictions.top, predictions.largest), None))
+        best, k = max(samples, key=lambda part: self.single.estimate(part[0]))
+        return self.single, best, k
 
     def of_labels(self, prob: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         n, classes = prob.shape
