@@ -1,6 +1,7 @@
 """Conditions on fields of a report, which nothing runs as code."""
 
 import operator
+import time
 
 import pytest
 from quick_report import quick_report
@@ -48,6 +49,54 @@ def test_of_a_list_one_entry_is_enough():
 def test_what_is_no_condition_is_refused(text):
     with pytest.raises(ValueError, match=r"expected a field, a comparison and a number, such as 'ece.low > 0.02'"):
         Condition.read(text)
+
+
+NEVER = [
+    "nan",
+    "NaN",
+    "-nan",
+    "1_0",
+    "0.0_2",
+    "\uff15",
+    "\u0665",
+    "1e999",
+    "9" * 401,
+    "0x1",
+    "+-1",
+    "1e",
+    ".",
+    "> 1",
+    "= 1",
+]
+
+
+@pytest.mark.parametrize("number", NEVER)
+def test_a_limit_is_a_plain_number(number):
+    """A limit that is never reached, as nan is, would switch a check off."""
+    with pytest.raises(ValueError, match="expected a field, a comparison and a number"):
+        Condition.read(f"ece.low > {number}")
+
+
+@pytest.mark.parametrize("number", ["2", "+2.", "-.5", "0.25E-3", "1e300", "inf", "-Infinity", "1e-999"])
+def test_every_plain_number_is_a_limit(number):
+    assert Condition.read(f"ece.low>{number} ").number == float(number)
+
+
+def test_the_last_sign_is_the_comparison():
+    assert Condition.read(" models.a < b.ece.low >= 0.1") == Condition("models.a < b.ece.low", ">=", 0.1)
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 20_000 + " " * 20_000, " " * 40_000 + "a", "a" + "<" * 20_000, "a>" + "1" * 20_000]
+)
+def test_long_text_is_refused_at_once(text):
+    begin = time.process_time()
+    with pytest.raises(ValueError, match=r"in at most 1000 characters; found .*\.\.\. \([0-9]+,[0-9]{3} characters\)"):
+        Condition.read(text)
+    for part in range(1, 1000, 111):  # below the limit
+        with pytest.raises(ValueError, match="expected a field"):
+            Condition.read(text[:part].ljust(1000, text[-1]))
+    assert time.process_time() - begin < 1  # it was 27 seconds
 
 
 def test_an_unknown_field_asks_for_the_nearest():

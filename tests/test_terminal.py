@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 from command_line import run
 
 import calibstat as cs
@@ -51,3 +52,23 @@ def test_file_names_that_are_no_text(tmp_path):
 def test_markup_and_other_scripts_stay_as_they_are():
     for text in ("[red]x[/red]", "[/]", "жük 猫", "a\nb"):
         assert terminal.visible(text) == text
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (OSError(28, "No space left on device", "a.csv"), "No space left on device: 'a.csv'"),
+        (OSError("without a number"), "without a number"),
+        (OverflowError("int too large"), "a number is too large: int too large"),
+        (MemoryError("Unable to allocate"), "there is not enough memory: Unable to allocate"),
+    ],
+)
+def test_errors_are_one_line(error, line, capsys):
+    def fail():
+        with terminal.one_line_errors():
+            raise error
+
+    with pytest.raises(typer.Exit):
+        fail()
+    assert capsys.readouterr().err == f"calibstat: {line}\n"

@@ -15,7 +15,9 @@ import numpy as np
 
 from calibstat.cli.array_files import KINDS as OF_ARRAYS
 from calibstat.cli.array_files import read_arrays
+from calibstat.cli.file_checks import check_file, check_size, readable
 from calibstat.cli.reading import AS_WRITTEN, Reading
+from calibstat.data.checks import short
 from calibstat.data.clipping import clipped
 from calibstat.data.logits import from_logits
 from calibstat.data.models import are_classes
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 WILD = re.compile(r"[*?\[]")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}($|[T ])")
 COUNTED = "(rows count from 0)"
+KINDS = {"c": "complex numbers", "V": "raw bytes"}  # of NumPy that no command takes
+BYTES = 8  # of a number
+LONGEST_WHOLE = 1023  # bits of whole numbers that are floats
 MISSING = ("", "NA", "N/A", "nan", "NaN", "null")  # probabilities that are not there
 
 
@@ -271,27 +276,29 @@ def columns_of(file: Path) -> list[str]:
     """Name the columns of a CSV, Parquet or NumPy file."""
     import pandas as pd
 
-    if file.is_dir():
-        raise ValueError(f"expected a file, found the directory {str(file)!r}")
-    if not file.exists():
-        raise ValueError(f"no such file: {str(file)!r}")
+    check_file(file)
     kind = file.suffix.lower()
     if kind not in (".csv", ".parquet", *OF_ARRAYS):
         raise ValueError(f"expected a .csv, .parquet, .npz or .npy file, found {str(file)!r}")
-    try:
+    with readable(file):
         if kind in OF_ARRAYS:
             return [name for name, _ in read_arrays(file)]
         if kind == ".csv":  # the first line as it is, since pandas gives new names to columns of the same name
-            return pd.read_csv(file, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0].tolist()
-        from pyarrow import parquet
+            try:
+                return pd.read_csv(file, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0].tolist()
+            except pd.errors.EmptyDataError:
+                raise ValueError("it is empty") from None
+        return parquet_columns(file)[0]
 
-        return parquet.read_schema(file).names
-    except pd.errors.EmptyDataError:
-        raise ValueError(f"{str(file)!r} is empty") from None
+
+def parquet_columns(file: Path) -> tuple[list[str], int]:
+    """Name the columns of a Parquet file, and say how many rows it declares."""
+    try:
+        from pyarrow import parquet
     except ModuleNotFoundError:
         raise ValueError("reading Parquet needs pyarrow: python -m pip install pyarrow") from None
-    except (ValueError, OSError) as error:
-        raise ValueError(f"cannot read {str(file)!r}: {error}") from None
+    declared = parquet.read_metadata(file)
+    return declared.schema.to_arrow_schema().names, declared.num_rows
 
 
 def check_cells(file: Path) -> None:
@@ -315,36 +322,51 @@ def read_columns(file: Path, label: str, columns: Sequence[str], *, text: bool) 
     import pandas as pd
 
     wanted = [label, *columns]
-    try:
+    with readable(file):
         if file.suffix.lower() in OF_ARRAYS:
             arrays = {name: array for name, array in read_arrays(file) if name in wanted}
             if len({array.size for array in arrays.values()}) > 1:
                 sizes = ", ".join(f"{array.size} in {name!r}" for name, array in arrays.items())
                 raise ValueError(f"expected arrays of one length, found {sizes}")
-            return pd.DataFrame(arrays)
-        if file.suffix.lower() == ".parquet":
-            return pd.read_parquet(file, columns=wanted)
-        check_cells(file)
-        as_written: dict[str, Any] = {}
-        if text:  # a class may be called NA
-            as_written = {"dtype": {label: str}, "na_values": dict.fromkeys(columns, MISSING), "keep_default_na": False}
-        return pd.read_csv(file, usecols=wanted, low_memory=False, **as_written)
-    except (ValueError, OSError) as error:
-        raise ValueError(f"cannot read {str(file)!r}: {error}") from None
+            frame = pd.DataFrame(arrays)
+        elif file.suffix.lower() == ".parquet":
+            check_size(file, parquet_columns(file)[1] * len(wanted) * BYTES)
+            frame = pd.read_parquet(file, columns=wanted)
+            frame = frame.reset_index() if set(wanted) & set(frame.index.names) else frame  # as pandas wrote it
+        else:
+            check_cells(file)
+            as_written: dict[str, Any] = {}
+            if text:  # a class may be called NA
+                missing = dict.fromkeys(columns, MISSING)
+                as_written = {"dtype": {label: str}, "na_values": missing, "keep_default_na": False}
+            frame = pd.read_csv(file, usecols=wanted, low_memory=False, **as_written)
+        for name in wanted:
+            check_values(frame[name], name)
+        return frame
 
 
-def read_column(file: Path, name: str) -> np.ndarray:
+def check_values(column: pd.Series, name: str) -> None:
+    """Raise if the values of a column are lists or other things that no command takes."""
+    kind = KINDS.get(getattr(column.dtype, "kind", "O"))
+    if kind is None and column.dtype == object:
+        nested = next((value for value in column if isinstance(value, list | tuple | dict | np.ndarray)), None)
+        kind = None if nested is None else f"nested values ({type(nested).__name__})"
+    if kind is not None:
+        raise ValueError(f"expected numbers or text in column {name!r}, found {kind}")
+
+
+def read_column(file: Path, name: str) -> pd.Series:
     """Read one column, as it is."""
     there = columns_of(file)
     if name not in there:
         raise ValueError(f"no column {name!r}; the file has {listed(there, 40)}")
-    return read_columns(file, name, [], text=False)[name].to_numpy()
+    return read_columns(file, name, [], text=False)[name]
 
 
 def read_units(file: Path, cluster: str | None, weight: str | None) -> dict[str, Any]:
     """Read what rows have beside outcomes and predictions, as the verbs take it: clusters and weights, if given."""
-    given: dict[str, Any] = {} if cluster is None else {"cluster": read_column(file, cluster)}
-    return given if weight is None else given | {"sample_weight": read_column(file, weight)}
+    given: dict[str, Any] = {} if cluster is None else {"cluster": read_column(file, cluster).to_numpy()}
+    return given if weight is None else given | {"sample_weight": as_numbers(read_column(file, weight), weight)}
 
 
 def as_numbers(column: pd.Series, name: str, advice: str = "") -> Any:
@@ -353,11 +375,18 @@ def as_numbers(column: pd.Series, name: str, advice: str = "") -> Any:
 
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
         return column.to_numpy("float64", na_value=float("nan"))
-    numbers = pd.to_numeric(column, errors="coerce")
+    values = column.astype(object)  # of dates and durations `to_numeric` would count the nanoseconds
+    values = values.mask(values.map(is_beyond_floats).astype(bool), "")
+    numbers = pd.to_numeric(values, errors="coerce")
     bad = (numbers.isna() & column.notna()).to_numpy()
     if bad.any():
         row = int(bad.argmax())
         raise ValueError(
-            f"expected numbers in column {name!r}, found {column.iloc[row]!r} at row {row} {COUNTED}{advice}"
+            f"expected numbers in column {name!r}, found {short(column.iloc[row])} at row {row} {COUNTED}{advice}"
         )
     return numbers.to_numpy("float64", na_value=float("nan"))
+
+
+def is_beyond_floats(value: object) -> bool:
+    """Whether a value is a complex number or a whole number beyond the largest float."""
+    return isinstance(value, complex) or (isinstance(value, int) and value.bit_length() > LONGEST_WHOLE)

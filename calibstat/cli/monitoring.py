@@ -78,7 +78,7 @@ def monitor_stream(
         open_monitor: Callable[[], tuple[Monitor | BrierMonitor, Callable[[np.ndarray], Any]]]
         if len(prob) == 1:
             data, how = read_rows(file, label, prob, reading)
-            segments = None if segment is None else read_column(file, segment)
+            segments = None if segment is None else read_column(file, segment).to_numpy()
             open_monitor = partial(_one_model, data, segments, lens, (alpha, arl), state)
         elif len(prob) == 2 and segment is None and arl is None and lens is None:
             y, models, how = read_models(file, label, prob, reading)

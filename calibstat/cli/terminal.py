@@ -30,7 +30,12 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        fail(f"{error.strerror or error}: {str(error.filename)!r}")
+        named = "" if error.filename is None else f": {str(error.filename)!r}"
+        fail(f"{error.strerror or error}{named}")
+    except OverflowError as error:
+        fail(f"a number is too large: {error}")
+    except MemoryError as error:
+        fail(f"there is not enough memory: {error}")
     except (ValueError, NotImplementedError, ModuleNotFoundError) as error:
         fail(str(error))
 

@@ -19,7 +19,10 @@ COMPARISONS = {
     "<": operator.lt,
     ">": operator.gt,
 }
-FORM = re.compile(r"\s*(?P<field>\S.*?)\s*(?P<sign><=|>=|==|!=|<|>)\s*(?P<number>\S+)\s*")
+SIGN = re.compile("|".join(COMPARISONS))
+# `float` also takes nan, 1_0 and the digits of other scripts
+NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)", re.IGNORECASE)
+LONGEST = 1000  # characters of a condition
 INNER = ("", "measures.")  # of a model: what a short name may leave out
 
 
@@ -44,13 +47,17 @@ class Condition:
     @classmethod
     def read(cls, text: str) -> Condition:
         """Read a condition; nothing of it is ever run as code."""
-        parts = FORM.fullmatch(text)
-        try:
-            return cls(parts["field"], parts["sign"], float(parts["number"]))  # type: ignore[index]
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"expected a field, a comparison and a number, such as 'ece.low > 0.02', found {short(text)}"
-            ) from None
+        signs = [*SIGN.finditer(text[:LONGEST])]
+        if len(text) <= LONGEST and signs:
+            field, sign, number = text[: signs[-1].start()].strip(), signs[-1][0], text[signs[-1].end() :].strip()
+            if field and field[-1] not in "<>=!" and NUMBER.fullmatch(number):
+                limit = float(number)
+                if math.isfinite(limit) or "inf" in number.lower():
+                    return cls(field, sign, limit)
+        raise ValueError(
+            f"expected a field, a comparison and a number, such as 'ece.low > 0.02', in at most {LONGEST} characters; "
+            f"found {short(text)}"
+        )
 
     def met(self, report: ReportFields) -> list[str]:
         """Return a sentence for each field that meets the condition."""

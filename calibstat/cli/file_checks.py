@@ -1,0 +1,48 @@
+"""What holds of a file before and while it is read: it is a regular one, not too large, and not damaged."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from calibstat.data.checks import cut
+
+LARGEST = 2 * 1024**3  # bytes in memory that any file may ask for
+LARGER = 20  # times its own size that a compressed file may ask for, if that is more
+
+
+def check_file(file: Path) -> None:
+    """Raise unless there is a regular file: others, such as a pipe, cannot be read twice."""
+    if file.is_dir():
+        raise ValueError(f"expected a file, found the directory {str(file)!r}")
+    if not file.exists():
+        raise ValueError(f"no such file: {str(file)!r}")
+    if not file.is_file():
+        raise ValueError(f"expected a regular file, found {str(file)!r}, a pipe or a device")
+
+
+def check_size(file: Path, declared: int) -> None:
+    """Raise if what a file says that it holds is far more than fits its size: a small file may claim any number."""
+    most = max(LARGEST, LARGER * file.stat().st_size)
+    if declared > most:
+        raise ValueError(f"expected at most {most:,} bytes of data in a file of this size, found {declared:,} declared")
+
+
+@contextmanager
+def readable(file: Path) -> Iterator[None]:
+    """Turn all that a reader raises into a ValueError that names the file.
+
+    On damaged bytes the readers of NumPy, zip and Parquet files raise errors of nearly every kind.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", SyntaxWarning)  # a header that is not one
+            yield
+    except (ValueError, OSError) as error:
+        raise ValueError(f"cannot read {str(file)!r}: {cut(str(error), 300)}") from None
+    except MemoryError:
+        raise ValueError(f"cannot read {str(file)!r}: that takes more memory than there is") from None
+    except Exception as error:
+        raise ValueError(f"cannot read {str(file)!r}: {type(error).__name__}: {cut(str(error), 300)}") from None
