@@ -158,6 +158,7 @@ def recalibrated(
     for name, make in RECALIBRATIONS.items():
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".* has not converged", category=RuntimeWarning)  # it is counted
+            warnings.filterwarnings("ignore", message=".* where the log loss", category=RuntimeWarning)  # it is shown
             fit = make(seed, clip).fit(p, y)
         models[name], converged[name] = fit.predict_proba(others), fit.converged_
     return models, converged
@@ -270,9 +271,10 @@ def draw_summary(table: pd.DataFrame) -> Figure:
     color = sns.color_palette("colorblind")
     with sns.axes_style("whitegrid"):
         figure, grid = panels(2, 4, 3.3, 3.1, sharey=True)
-    for axes in grid.flat[len(MEASURES) :]:
+    measures = [measure for measure in MEASURES if (rows["measure"] == measure).any()]
+    for axes in grid.flat[len(measures) :]:
         axes.set_visible(False)
-    for measure, axes in zip(MEASURES, grid.flat, strict=False):
+    for measure, axes in zip(measures, grid.flat, strict=False):
         own = rows[rows["measure"] == measure].set_index("model").loc[models]
         y = positions(own.index.to_series(), models)
         for special, hue in ((False, color[0]), (True, color[3])):

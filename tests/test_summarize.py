@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 import calibstat as cs
 
@@ -20,7 +21,7 @@ def test_every_cell_is_the_verb_it_stands_for():
     found = cs.summarize(y, p, **SETTINGS)
     assert found.names == ("raw", "cooled", "rates")
     assert found.measures == (
-        "accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "log_loss", "brier",
+        "accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "auc", "log_loss", "brier",
     )  # fmt: skip
     for i, prob in enumerate(p.values()):
         expected = [
@@ -29,18 +30,19 @@ def test_every_cell_is_the_verb_it_stands_for():
             cs.estimate(y, prob, measure="average_ce"),
             cs.estimate(y, prob, measure="gce", binning="adaptive"),
             cs.estimate(y, prob, measure="smooth_ece"),
+            roc_auc_score(prob.argmax(axis=1) == y, prob.max(axis=1)),
             cs.estimate(y, prob, measure="log_loss", lens="canonical"),
             cs.estimate(y, prob, measure="brier", lens="canonical"),
         ]
         assert found.estimate[i] == pytest.approx(expected, abs=1e-12)
-    alone = np.isin(found.measures, ("average_ce",))
+    alone = np.isin(found.measures, ("auc", "average_ce"))
     assert np.array_equal(np.isnan(found.low), np.tile(alone, (3, 1)))
     assert np.all(found.low[:, ~alone] <= found.high[:, ~alone])
     frame = found.to_frame()
-    assert frame.shape == (21, 6)
-    top, whole = "accuracy, ece, average_ce, smooth_ece", "adaptive_calibration_error, log_loss, brier"
+    assert frame.shape == (24, 6)
+    top, whole = "accuracy, ece, average_ce, smooth_ece, auc", "adaptive_calibration_error, log_loss, brier"
     assert f"\nOf the most likely class: {top}. Of all classes jointly: {whole}.\n" in str(found)
-    assert str(found).count("No honest interval is known for average_ce,") == 1
+    assert str(found).count("No honest interval is known for average_ce, auc,") == 1
     assert "nan" not in str(found)
 
 
@@ -69,7 +71,11 @@ def test_an_infinite_loss_is_said():
     observed = np.clip(certain[np.arange(y.size), y], 0.01, 0.99)
     assert moved.estimate[0, column] == pytest.approx(-np.log(observed).mean())
     found = cs.summarize(y, {"rates": p["rates"], "certain": np.eye(3)[y]}, **SETTINGS)
-    assert np.isfinite(found.estimate).all()
+    column = found.measures.index("auc")
+    assert found.estimate[0, column] == 0.5  # predictions that are all equal
+    assert np.isnan(found.estimate[1, column])  # one outcome alone: always right
+    assert "undefined" in str(found)
+    assert np.isfinite(np.delete(found.estimate, column, axis=1)).all()
 
 
 def test_two_outcomes():
@@ -80,7 +86,9 @@ def test_two_outcomes():
             cs.estimate(y, v, measure=name), abs=1e-12
         )
     assert found.estimate[0, -1] == pytest.approx(np.mean((y - v) ** 2), abs=1e-12)  # as in scikit-learn
-    text = "\nOf the most likely class: accuracy. Of outcome 1: ece, average_ce, smooth_ece, log_loss, brier. Of all "
+    text = (
+        "\nOf the most likely class: accuracy. Of outcome 1: ece, average_ce, smooth_ece, auc, log_loss, brier. Of all "
+    )
     assert f"{text}classes jointly: adaptive_calibration_error.\n" in str(found)
     for other in (v[:, None], np.column_stack((1 - v, v))):
         assert cs.summarize(y, {"model": other}, **SETTINGS).estimate == pytest.approx(found.estimate, abs=1e-12)

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy.special import logit
+from scipy.special import expit, logit
 from scipy.stats import beta
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
 import calibstat as cs
+from calibstat.recalibration import MeanReplacement
 
 Y, P = cs.generators.temperature(2.0).sample(600, rng=1)
 FOUND = cs.validate(Y, P)
@@ -92,3 +93,28 @@ def test_through_a_lens():
     found = cs.validate(label, prob)
     assert found.lens.startswith("lens top_label")
     assert found.slope == pytest.approx(cs.validate((label == top).astype(int), prob.max(axis=1)).slope)
+
+
+def test_a_model_that_always_says_the_same():
+    y = np.repeat([1, 0], [30, 70])
+    found = cs.validate(y, np.full(100, 0.2))
+    assert found.auc == 0.5
+    assert np.isnan([found.intercept, found.slope]).all()
+    assert found.in_the_large == pytest.approx(logit(0.3) - logit(0.2))
+    low, high = found.intervals["in_the_large"]
+    for end in (low, high):  # twice the log likelihood is 3.8415 below its maximum
+        q = expit(logit(0.2) + end)
+        drop = 30 * np.log(0.3 / q) + 70 * np.log(0.7 / (1 - q))
+        assert 2 * drop == pytest.approx(3.8415, abs=1e-3)
+    assert (found.ici, found.emax) == pytest.approx((0.1, 0.1))
+    assert set(found.intervals) == {"observed", "ratio", "in_the_large", "brier"}
+    assert "slope                          nan  needs predictions that differ" in str(found)
+    assert found.to_frame().loc["slope", ["estimate", "low", "high"]].isna().all()
+
+
+def test_mean_replacement_tells_hits_from_misses_no_better_than_chance():
+    label, prob = cs.generators.dirichlet((0.3,) * 5, temperature=2).sample(1000, rng=1)
+    replaced = MeanReplacement().fit(prob, label).predict_proba(prob)
+    hits = prob.argmax(axis=1) == label
+    assert cs.validate(label, replaced).auc == 0.5
+    assert cs.validate(label, prob).auc == pytest.approx(roc_auc_score(hits, prob.max(axis=1)))

@@ -12,6 +12,7 @@ from calibstat.classical.binary_input import between, binary_input, need_held_ou
 from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
 from calibstat.data.checks import check_level
 from calibstat.data.models import each_model
+from calibstat.data.sample import Sample
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def cox(
     >>> round(found.slope, 1), found.slope_test.pvalue < 1e-6
     (0.5, True)
     """
-    from scipy.special import chdtrc, chdtri
+    from scipy.special import chdtrc
 
     need_held_out(
         held_out, "Cox's test", "a logistic regression has intercept 0 and slope 1 on the rows it was fitted to"
@@ -183,12 +184,9 @@ def cox(
     large, both = model.fit(0), model.fit(1)
     calibrated = model.derivatives(np.zeros(2))[0]
     at_0, at_1 = model.at(np.array([0.0, 1.0]))
-    drop = float(chdtri(1, 1 - confidence_level))
 
     def ends(fit: Fit, direction: np.ndarray, null: float) -> tuple[float, float]:
-        """Profile-likelihood interval of a parameter, whose null value belongs to all coefficients 0."""
-        low, high = (direction @ model.farthest(fit, sign * direction, drop) for sign in (-1, 1))
-        return float(null + low), float(null + high)
+        return profile_interval(model, fit, direction, null, confidence_level)
 
     def ratio(top: float, below: float, df: int, measure: str, null: str) -> AsymptoticTestResult:
         statistic = max(2 * (top - below), 0.0)  # a difference of rounding errors may be below 0
@@ -224,3 +222,21 @@ def cox(
         lens=seen.lens,
         n=int(sample.n),
     )  # fmt: skip
+
+
+def in_the_large(sample: Sample, confidence_level: float, what: str) -> tuple[float, tuple[float, float]]:
+    """Return the intercept if the slope is 1, and its interval; one distinct prediction is enough."""
+    model = LogitPolynomial.of(sample, 0, what)
+    fit, at_0 = model.fit(0), model.at(np.array([0.0]))[0]
+    return float(at_0 @ fit.coefficient), profile_interval(model, fit, at_0, 0.0, confidence_level)
+
+
+def profile_interval(
+    model: LogitPolynomial, fit: Fit, direction: np.ndarray, null: float, confidence_level: float
+) -> tuple[float, float]:
+    """Return the profile-likelihood interval of a parameter, whose null value belongs to all coefficients 0."""
+    from scipy.special import chdtri
+
+    drop = float(chdtri(1, 1 - confidence_level))
+    low, high = (direction @ model.farthest(fit, sign * direction, drop) for sign in (-1, 1))
+    return float(null + low), float(null + high)

@@ -69,10 +69,10 @@ class LogitPolynomial:
 
     @classmethod
     def of(cls, sample: Sample, degree: int, what: str) -> Self:
-        """Return the polynomials for at least two distinct predictions, none of them 0 or 1."""
+        """Return the polynomials for predictions none of which is 0 or 1, at least two of them if there is a slope."""
         from scipy.special import logit
 
-        if sample.value.size < 2:
+        if degree > 0 and sample.value.size < 2:
             raise ValueError(f"expected at least two distinct predictions for {what}, found {sample.value[0]:g} alone")
         model = cls(logit(sample.value), sample.count, sample.positives, degree, what)
         told = np.abs(np.diag(model.triangle))

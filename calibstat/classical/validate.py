@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.classical.binary_input import between, binary_input
-from calibstat.classical.cox import cox
+from calibstat.classical.cox import cox, in_the_large
 from calibstat.classical.local_regression import SMOOTHER, local_curve
 from calibstat.data.checks import check_level
 from calibstat.data.models import each_model
@@ -52,6 +52,7 @@ class Validation(Result):
         Observed over expected number of events, O/E; 1 if calibrated.
     in_the_large, intercept, slope : float
         Of Cox's logistic recalibration: the intercept if the slope is 1, then both; 0, 0 and 1 if calibrated.
+        Intercept and slope are nan if all predictions are equal, through which there is no line.
     ici, e50, e90, emax : float
         Mean, median, 90 % quantile and maximum over the rows of the absolute difference of the smoothed frequency of
         events and the prediction. They are above 0 by noise alone, also if calibrated.
@@ -59,10 +60,11 @@ class Validation(Result):
         The Brier score b, and 1 - b / (o (1 - o)) with o the mean outcome: 0 for always predicting o, 1 for perfect
         predictions; nan if only one outcome was observed.
     auc : float
-        Probability that a row with outcome 1 has a larger prediction than one with outcome 0, ties counting half.
+        Probability that a row with outcome 1 has a larger prediction than one with outcome 0, ties counting half: 1/2
+        if all predictions are equal. Of more than two classes outcome 1 is that the most likely class is observed.
     intervals : dict
         The interval of each number that has one, by its name: `observed`, `ratio`, `in_the_large`, `intercept`,
-        `slope`, `brier`.
+        `slope`, `brier`; without `intercept` and `slope` if these are nan.
     confidence_level : float
         That of the intervals.
     smoother, lens : str
@@ -107,7 +109,10 @@ class Validation(Result):
         for name, title in TITLES.items():
             ends = "  ({:.3g} to {:.3g})".format(*self.intervals[name]) if name in self.intervals else ""
             wished = f"  {PERFECT[name]:g} if calibrated" if name in PERFECT else ""
-            lines.append(f"{title:<25} {getattr(self, name):8.4f}{ends}{wished}")
+            value = getattr(self, name)
+            if name in ("intercept", "slope") and np.isnan(value):
+                ends, wished = "  needs predictions that differ", ""
+            lines.append(f"{title:<25} {value:8.4f}{ends}{wished}")
         return "\n".join([*lines, f"Smoothed by {self.smoother}."])
 
 
@@ -143,8 +148,8 @@ def validate(
     Raises
     ------
     ValueError
-        If the data are not as described, there is no intercept and slope (`cox` says when), fewer than two rows, or
-        an argument is wrong.
+        If the data are not as described, outcomes are separated so that there is no intercept or slope (`cox` says
+        when), there are fewer than two rows, or an argument is wrong.
 
     Notes
     -----
@@ -176,7 +181,14 @@ def validate(
     """
     check_level("confidence_level", confidence_level)
     seen, sample = binary_input(y_true, y_prob, lens, labels, "validation")
-    line = cox(between(seen, sample, clip, "validation"), held_out=True, confidence_level=confidence_level)
+    open_sample = between(seen, sample, clip, "validation")
+    large, large_interval = in_the_large(open_sample, confidence_level, "validation")
+    intercept = slope = float("nan")
+    of_line: dict[str, Interval] = {}
+    if open_sample.value.size > 1:
+        line = cox(open_sample, held_out=True, confidence_level=confidence_level)
+        intercept, slope = line.intercept, line.slope
+        of_line = {"intercept": line.intercept_interval, "slope": line.slope_interval}
     n, events = int(sample.n), int(sample.positives.sum())
     observed, predicted = events / n, float(sample.count @ sample.value) / n
     miss = (1 - confidence_level) / 2
@@ -187,9 +199,9 @@ def validate(
         observed=observed,
         predicted=predicted,
         ratio=observed / predicted,
-        in_the_large=line.in_the_large,
-        intercept=line.intercept,
-        slope=line.slope,
+        in_the_large=large,
+        intercept=intercept,
+        slope=slope,
         ici=float(error.mean()),
         e50=float(np.quantile(error, 0.5)),
         e90=float(np.quantile(error, 0.9)),
@@ -200,9 +212,8 @@ def validate(
         intervals={
             "observed": (low, 1 - rest),
             "ratio": (low / predicted, (1 - rest) / predicted),
-            "in_the_large": line.in_the_large_interval,
-            "intercept": line.intercept_interval,
-            "slope": line.slope_interval,
+            "in_the_large": large_interval,
+            **of_line,
             "brier": (brier.low, brier.high),
         },
         confidence_level=confidence_level,

@@ -16,6 +16,7 @@ from calibstat.data.labels import takes_pos_label
 from calibstat.data.models import predictions_of_models
 from calibstat.data.observations import SUBJECTS, observe, subject
 from calibstat.data.predictions import Predictions
+from calibstat.data.reversed_predictions import auc
 from calibstat.inference.compare import compare
 from calibstat.inference.confidence_interval import TooFewEvents, confidence_interval
 from calibstat.inference.pose import pose
@@ -35,13 +36,14 @@ class Summary(Result):
     ----------
     names : tuple of str, length M
         The models.
-    measures : tuple of str, length 7
-        "accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "log_loss" and "brier".
-    subjects : tuple of str, length 7
+    measures : tuple of str, length 8
+        "accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "auc", "log_loss" and "brier".
+    subjects : tuple of str, length 8
         What each is of: "outcome 1", "the most likely class" or "all classes jointly".
-    estimate, low, high : ndarray, shape (M, 7)
-        The measures and the ends of their intervals; the ends are nan for "average_ce", which has none, and for a
-        logarithmic loss of few events. Both ends of an infinite one are infinite.
+    estimate, low, high : ndarray, shape (M, 8)
+        The measures and the ends of their intervals; the ends are nan for "average_ce" and "auc", which have none, and
+        for a logarithmic loss of few events. Both ends of an infinite one are infinite. The AUC is nan itself if one
+        outcome alone was observed.
     warnings : tuple of str
         The models whose predictions look reversed, the rows that make a logarithmic loss infinite, and the models with
         a lower ECE than the reference but a worse proper score.
@@ -80,7 +82,10 @@ class Summary(Result):
 
     def __str__(self) -> str:
         cells = [
-            [f"{e:.4f}" if np.isnan(a) else f"{e:.4f} [{a:.4f}, {b:.4f}]" for e, a, b in zip(*row, strict=True)]
+            [
+                f"{e:.4f}".replace("nan", "undefined") if np.isnan(a) else f"{e:.4f} [{a:.4f}, {b:.4f}]"
+                for e, a, b in zip(*row, strict=True)
+            ]
             for row in zip(self.estimate, self.low, self.high, strict=True)
         ]
         first = max(5, *map(len, self.names))
@@ -117,7 +122,7 @@ CALIBRATION: dict[str, dict[str, Any]] = {
     "smooth_ece": {"measure": "smooth_ece"},
 }
 SCORES = ("log_loss", "brier")
-MEASURES = ("accuracy", *CALIBRATION, *SCORES)
+MEASURES = ("accuracy", *CALIBRATION, "auc", *SCORES)
 
 
 def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, Any]:
@@ -181,11 +186,12 @@ def summarize(
     Reported are the share of rows in which the most likely class is observed, with Wilson's interval; the calibration
     error over 15 equal-width bins, weighed by their rows (`ece`) and not (`average_ce`), and without bins
     (`smooth_ece`); the adaptive error of Nixon et al., `gce` with ``binning="adaptive"``, by its full name; the
-    logarithmic loss and the Brier score. For two classes all are of outcome 1, as in every other verb, except
+    area under the ROC curve of the outcome that `ece` is of, 1/2 for predictions that are all equal; the logarithmic
+    loss and the Brier score. For two classes all are of outcome 1, as in every other verb, except
     the accuracy and the canonical `adaptive_calibration_error`; for more classes the calibration errors are of the most
     likely class and the two scores canonical. The printed result says which is which. All intervals are `honest`, see
-    `confidence_interval`; `average_ce` has none, nor has a logarithmic loss of fewer than ten events; that of an
-    infinite loss is [inf, inf].
+    `confidence_interval`; `average_ce` and `auc` have none, nor has a logarithmic loss of fewer than ten events;
+    that of an infinite loss is [inf, inf].
 
     A recalibration can lower a calibration error and lose information: predicting the accuracy for every row does.
     Proper scores get worse then. A warning is given for every model whose `ece` is below that of the reference while
@@ -203,7 +209,7 @@ def summarize(
     >>> y, p = cs.generators.dirichlet((0.3, 0.3, 0.3), temperature=2).sample(1000, rng=1)
     >>> found = cs.summarize(y, {"model": p, "always the same": p * 0 + 1 / 3}, n_resamples=199, rng=1)
     >>> found.names, found.estimate.shape
-    (('model', 'always the same'), (2, 7))
+    (('model', 'always the same'), (2, 8))
     >>> found.warnings[0].partition(" [")[0]
     'always the same: ece falls from 0.1008 to 0.0177, but log_loss rises by 0.4743'
     """
@@ -215,7 +221,7 @@ def summarize(
         raise unknown_name("a reference", reference, names)
     settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
     settings["rng"] = int(resampling.key_of(rng))
-    questions = {name: question(name, models[names[0]].n_classes, clip) for name in MEASURES[1:]}
+    questions = {name: question(name, models[names[0]].n_classes, clip) for name in (*CALIBRATION, *SCORES)}
     found = {name: _row(predictions, questions, settings) for name, predictions in models.items()}
     table = np.array([[cell[:3] for cell in row] for row in found.values()])
     infinite = [
@@ -260,6 +266,8 @@ def _row(
                 found = confidence_interval(predictions, **arguments, **settings)
         alone = (problem.estimate(), np.nan, np.nan, "")
         row.append((found.estimate, found.low, found.high, found.why_infinite) if found else alone)
+    sample = observe(predictions, None).one_event("the AUC").sample
+    row.insert(MEASURES.index("auc"), (auc(sample.count, sample.positives)[0], np.nan, np.nan, ""))
     return row
 
 
@@ -276,8 +284,9 @@ def _posed(predictions: Predictions, arguments: dict[str, Any]) -> Problem:
 
 def _subjects(predictions: Predictions, questions: Mapping[str, dict[str, Any]]) -> tuple[str, ...]:
     """Return what each measure is a measure of."""
-    seen = (_posed(predictions, each).lens for each in questions.values())
-    return (SUBJECTS["lens top_label"], *map(subject, seen))
+    seen = {name: subject(_posed(predictions, each).lens) for name, each in questions.items()}
+    seen |= {"accuracy": SUBJECTS["lens top_label"], "auc": seen["ece"]}
+    return tuple(seen[name] for name in MEASURES)
 
 
 def _tradeoffs(
