@@ -18,6 +18,7 @@ from scipy.special import rel_entr
 import calibstat as cs
 from calibstat.inference.sharpness import sharpness
 from calibstat.measures import regression_ce as regression  # noqa: F401  (registers the measure)
+from calibstat.recalibration import MeanReplacement
 
 NEAREST = 2.0**-24
 # 100 rows at .99 that all hit and one hit at .9
@@ -51,16 +52,24 @@ def row_losses(y, prob, divergence):
 
 def by_pairs(hit, value, loss, grid, divergence, kernel, bandwidth, at_point=False):
     """Curve, density and gap; `at_point` puts p in place of the mean prediction near p, as the paper does."""
-    u = (grid[:, None] - value) / bandwidth
-    near = np.exp(-(u**2) / 2) if kernel == "gaussian" else np.maximum(1 - u**2, 0)
+
+    def weights(image):
+        u = (grid[:, None] - image) / bandwidth
+        return np.exp(-(u**2) / 2) if kernel == "gaussian" else np.maximum(1 - u**2, 0)
+
+    near = weights(value)
     unit = bandwidth * (math.sqrt(2 * math.pi) if kernel == "gaussian" else 4 / 3)
     total = near.sum(axis=1)
-    density = total / (value.size * unit)
     total[total < 0.0101] = np.nan
     v = np.clip(value, NEAREST, 1 - NEAREST) if divergence == "log_loss" else value
-    curve, mean = np.clip(near @ hit / total, 0, 1), grid if at_point else near @ v / total
-    squared, relative = (curve - mean) ** 2, rel_entr(curve, mean) + rel_entr(1 - curve, 1 - mean)
-    return curve, density, near @ loss / total - (squared if divergence == "brier" else relative)
+    curve = np.clip(near @ hit / total, 0, 1)
+    inside = sum(weights(2 * j + way * value) for j in range(-5, 6) for way in (1, -1))  # reflected at 0 and 1
+    density = inside.sum(axis=1) / (value.size * unit)
+    total = np.where(np.isnan(total), np.nan, inside.sum(axis=1))
+    frequency, mean = np.clip(inside @ hit / total, 0, 1), grid if at_point else inside @ v / total
+    squared = (frequency - mean) ** 2
+    relative = rel_entr(frequency, mean) + rel_entr(1 - frequency, 1 - mean)
+    return curve, density, inside @ loss / total - (squared if divergence == "brier" else relative)
 
 
 def check(found, hit, value, loss, divergence, kernel, bandwidth):
@@ -112,8 +121,9 @@ def test_the_papers_gap_can_be_negative():
     """The counterexample, and the planted fault of the two tests above: p in place of the mean prediction near p."""
     y, p = COUNTEREXAMPLE
     arguments = y, p, (y - p) ** 2, np.array([0.9]), "brier", "gaussian", 0.05
-    # kernel weight exp(-1.62) for the rows at .99: (100 · .198 · .0001 + .01)/20.8 - .01
-    assert by_pairs(*arguments, at_point=True)[2][0] == pytest.approx(-0.0094, abs=1e-4)
+    # kernel weight exp(-1.62) of the rows at .99, exp(-2.42) of their images at 1.01, 1 + exp(-8) of the row at .9:
+    # (28.7 · .0001 + .01)/29.7 - .01
+    assert by_pairs(*arguments, at_point=True)[2][0] == pytest.approx(-0.0096, abs=1e-4)
     assert by_pairs(*arguments)[2][0] > 0
     assert sharpness(y, p, n_points=11).gap[9] == pytest.approx(by_pairs(*arguments)[2][0], abs=1e-12)
 
@@ -197,8 +207,40 @@ def test_bad_arguments(options, message):
 def test_text_and_frame():
     found = sharpness(cs.Sample.from_counts([0.25, 0.75], [10, 10], [5, 5]), n_points=3, kernel="epanechnikov")
     assert str(found) == (
-        "Calibration error 0.0625 of a total divergence of 0.3125 (brier; epanechnikov kernel, bandwidth 0.05), "
-        "event: outcome 1, n = 20."
+        "Calibration error 0.0625 and sharpness gap 0.25 of a total divergence of 0.3125 "
+        "(brier; epanechnikov kernel, bandwidth 0.05), event: outcome 1, n = 20."
     )
     assert list(found.to_frame()) == ["grid", "curve", "gap", "density", "low", "high"]
     assert not found.gap.flags.writeable
+
+
+def area(found):
+    return np.trapezoid(np.where(np.isnan(found.gap), 0, found.density * found.gap), found.grid)
+
+
+def recalibrations():
+    """A confident model of ten classes, its temperature undone, and the accuracy said of every row."""
+    y, p = cs.generators.dirichlet((0.03,) * 10, temperature=1.5).sample(4000, rng=1)
+    cooled = p ** (1 / 1.5) / (p ** (1 / 1.5)).sum(axis=1, keepdims=True)
+    return {"raw": (y, p), "cooled": (y, cooled), "replaced": (y, MeanReplacement().fit(p, y).predict_proba(p))}
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
+def test_the_area_of_the_band_is_the_gap(kernel):
+    """Also where predictions are near 1: a kernel that leaks over the end loses half of its weight there."""
+    found = [sharpness(*data, kernel=kernel) for data in recalibrations().values()]
+    for one in found:
+        assert one.sharpness_gap == one.total_divergence - one.calibration_error
+        assert area(one) == pytest.approx(one.sharpness_gap, rel=0.01)
+        assert np.trapezoid(one.density, one.grid) == pytest.approx(1, abs=2e-3)
+    assert (
+        np.argsort([area(one) for one in found]).tolist() == np.argsort([one.sharpness_gap for one in found]).tolist()
+    )
+
+
+@pytest.mark.parametrize("bandwidth", [0.05, 0.4, 1.0])
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
+def test_no_density_leaves_the_unit_interval(kernel, bandwidth):
+    for p in (np.ones(5), np.zeros(5), np.array([0.0, 0.02, 0.5, 0.97, 1.0])):
+        found = sharpness(np.zeros(5, int), p, kernel=kernel, bandwidth=bandwidth, n_points=1001)
+        assert np.trapezoid(found.density, found.grid) == pytest.approx(1, abs=1e-4)

@@ -34,7 +34,8 @@ def test_a_diagram_shows_its_numbers():
     assert band(ax)[:, 1].max() == np.nanmax(found.high)
     assert band(ax)[:, 1].min() == np.nanmin(found.low) >= 0
     assert [text.get_text() for text in ax.texts] == [
-        f"calibration error {found.calibration_error:.4f}\ntotal divergence {found.total_divergence:.4f} (Brier)"
+        f"calibration error {found.calibration_error:.4f}\nsharpness gap {found.sharpness_gap:.4f}\n"
+        f"total divergence {found.total_divergence:.4f} (Brier)"
     ]
     density = ax.child_axes[0].collections[0].get_paths()[0].vertices
     assert density[:, 1].max() == found.density.max()

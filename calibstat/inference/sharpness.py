@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,13 +41,16 @@ class CalibrationSharpness(Result):
         The calibration curve there: frequency of outcome 1 near the prediction; nan where there are no rows near it.
     gap : ndarray, shape (n_points,)
         The pointwise sharpness gap, at least 0: the divergence near the prediction that no recalibration of it could
-        remove; nan where there are no rows near it.
+        remove; nan where there are no rows near it. "Near" is by the kernel reflected at 0 and 1, as for the density.
     density : ndarray, shape (n_points,)
-        Kernel density of the predictions.
+        Kernel density of the predictions. The kernel is reflected at 0 and 1, so that its integral over [0, 1] is 1.
     calibration_error : float
         The `regression_ce` of the same divergence, kernel and bandwidth.
     total_divergence : float
         Mean divergence of the outcomes from the predictions; of the vectors if several classes were predicted.
+    sharpness_gap : float
+        Total divergence minus calibration error. The part of that name in `decompose`, method "sharpness", leaves out
+        what smoothing adds.
     divergence : {"brier", "log_loss"}
         The divergence.
     kernel : {"gaussian", "epanechnikov"}
@@ -65,6 +69,7 @@ class CalibrationSharpness(Result):
     density: np.ndarray
     calibration_error: float
     total_divergence: float
+    sharpness_gap: float
     divergence: str
     kernel: str
     bandwidth: float
@@ -90,12 +95,13 @@ class CalibrationSharpness(Result):
 
     def __str__(self) -> str:
         return (
-            f"Calibration error {self.calibration_error:.4g} of a total divergence of {self.total_divergence:.4g} "
-            f"({self.divergence}; {self.kernel} kernel, bandwidth {self.bandwidth:.4g}), {self.lens}, "
-            f"n = {self.n:.10g}."
+            f"Calibration error {self.calibration_error:.4g} and sharpness gap {self.sharpness_gap:.4g} of a total "
+            f"divergence of {self.total_divergence:.4g} ({self.divergence}; {self.kernel} kernel, bandwidth "
+            f"{self.bandwidth:.4g}), {self.lens}, n = {self.n:.10g}."
         )
 
 
+REACH = {"gaussian": 9, "epanechnikov": 1}  # bandwidths beyond which a kernel adds nothing
 TOP = f"lens {lenses.top_label}"
 Parts = tuple[Sample, np.ndarray, np.ndarray, str]  # summary, moved predictions, losses there, title
 
@@ -152,8 +158,10 @@ def sharpness(
     predictions, of the vectors if several classes were predicted, minus d(m, h), h the weighted mean of the
     predictions. It is at least 0 on every sample, because both divergences are jointly convex and that of the vectors
     is at least that of the binary outcome. (With p in place of h, as in the paper, it can be below 0: 100 rows at .99
-    that all hit and one hit at .9 give -.009 at p = .9.) What is drawn, density times gap, has roughly the area by
-    which the total divergence exceeds the calibration error.
+    that all hit and one hit at .9 give -.009 at p = .9.) The curve is by the kernel as it is, density and gap are by
+    the kernel reflected at 0 and 1, over which it would lose weight. What is drawn, density times gap, has nearly the
+    area `sharpness_gap`, with "brier"; with "log_loss" it is larger if predictions are so near to 0 or 1 that their
+    divergence changes within a bandwidth.
 
     For several classes the calibration error is that of the confidence, a lower bound on that of the vectors, while the
     total divergence is of the vectors. A model can be calibrated and useless; the diagram shows both.
@@ -172,8 +180,8 @@ def sharpness(
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(2).sample(10_000, rng=1)
     >>> found = cs.sharpness(y, p)
-    >>> round(found.calibration_error, 3), round(found.total_divergence, 3)
-    (0.01, 0.178)
+    >>> round(found.calibration_error, 3), round(found.sharpness_gap, 3), round(found.total_divergence, 3)
+    (0.01, 0.168, 0.178)
     """
     check_kernel(kernel, bandwidth)
     phi = find_divergence(divergence)
@@ -201,27 +209,49 @@ def sharpness(
     value, count, positives = sample.arrays
     grid = np.linspace(0, 1, int(n_points))
     weight = np.stack((count, positives, count * predicted, loss))
-    rows, hits, predictions, divergences = kernel_sums(grid, value, weight, kernel, bandwidth)
-    density = np.maximum(rows, 0) / (count.sum() * density_scale(kernel, bandwidth))
+    rows, hits = kernel_sums(grid, value, weight[:2], kernel, bandwidth)
+    inside = _reflected_sums(grid, value, weight, kernel, bandwidth)
+    density = inside[0] / (count.sum() * density_scale(kernel, bandwidth))
     row = 1.0 if sample.kind == "counts" else count.min()
     rows[rows < LEAST_ROWS * row] = np.nan
-    curve, mean = np.clip(hits / rows, 0, 1), np.clip(predictions / rows, predicted[0], predicted[-1])
-    gap = divergences / rows - phi.loss(curve, mean)
+    curve = np.clip(hits / rows, 0, 1)
+    inside[0, np.isnan(rows)] = np.nan
+    _, frequency, mean, divergence_near = inside / inside[0]
+    gap = divergence_near - phi.loss(np.clip(frequency, 0, 1), np.clip(mean, predicted[0], predicted[-1]))
+    total = float(loss.sum() / count.sum())
+    error = RegressionCE(divergence=divergence, kernel=kernel, bandwidth=bandwidth, clip=clip)
+    calibration_error = error.evaluate(value, count, positives)
     return CalibrationSharpness(
         grid=read_only(grid),
         curve=read_only(curve),
         gap=read_only(np.maximum(gap, 0)),  # below by rounding only
         density=read_only(density),
-        calibration_error=RegressionCE(divergence=divergence, kernel=kernel, bandwidth=bandwidth, clip=clip).evaluate(
-            value, count, positives
-        ),
-        total_divergence=float(loss.sum() / count.sum()),
+        calibration_error=calibration_error,
+        total_divergence=total,
+        sharpness_gap=total - calibration_error,
         divergence=divergence,
         kernel=kernel,
         bandwidth=float(bandwidth),
         lens=title,
         n=sample.n,
     )
+
+
+def _reflected_sums(
+    grid: np.ndarray, value: np.ndarray, weight: np.ndarray, kernel: str, bandwidth: float
+) -> np.ndarray:
+    """Return kernel-weighted sums at points evenly spaced from 0 to 1, the kernel reflected at 0 and 1.
+
+    So no weight leaks out of [0, 1], where all predictions are. The images of a point lie one in each interval
+    [j, j + 1], those of an even grid in the grid moved by j, in reverse order if j is odd.
+    """
+    reach = math.ceil(REACH[kernel] * bandwidth)
+    length = 2 * reach + 1
+    points = np.concatenate([grid + (reach + j) for j in range(-reach, reach + 1)])
+    sums = kernel_sums(points / length, (value + reach) / length, weight, kernel, bandwidth / length)
+    parts = sums.reshape(len(weight), length, grid.size)
+    found: np.ndarray = sum(parts[:, reach + j, :: 1 - 2 * (j % 2)] for j in range(-reach, reach + 1))
+    return np.maximum(found, 0)  # below by rounding only
 
 
 def _of_top_label(

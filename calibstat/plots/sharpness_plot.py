@@ -67,7 +67,10 @@ def _plot_curve_and_band(found: CalibrationSharpness, ax: Axes, densest: float) 
     strip.fill_between(found.grid, found.density, color=color["grey"], alpha=0.5, linewidth=0)
     strip.set_ylim(0, densest)
     name = "Brier" if found.divergence == "brier" else "KL"
-    numbers = f"calibration error {found.calibration_error:.4f}\ntotal divergence {found.total_divergence:.4f} ({name})"
+    numbers = (
+        f"calibration error {found.calibration_error:.4f}\nsharpness gap {found.sharpness_gap:.4f}\n"
+        f"total divergence {found.total_divergence:.4f} ({name})"
+    )
     box = {"facecolor": "white", "edgecolor": ".85", "alpha": 0.85, "boxstyle": "round"}
     ax.text(0.03, 0.97, numbers, transform=ax.transAxes, va="top", fontsize="small", bbox=box)
 
