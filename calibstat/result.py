@@ -77,6 +77,14 @@ class Result:
         """Name the fields with their values, long ones by their kind and size; ``print`` says what they mean."""
         return f"{type(self).__name__}({', '.join(f'{f.name}={_short(getattr(self, f.name))}' for f in fields(self))})"
 
+    def __getattr__(self, name: str) -> Any:
+        """Say where the detectable effect is found, which earlier results computed from the rows that they kept."""
+        if name == "detectable_effect":
+            raise AttributeError(
+                "results hold no rows: ask calibstat.detectable_effect(y, p), with the arguments of the test"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain Python values that JSON has: a flat dictionary.
 

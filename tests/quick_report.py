@@ -1,24 +1,20 @@
 """Reports in tests: few draws where nothing but speed depends on them, and the costly measures left out."""
 
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
 import calibstat as cs
-from calibstat.inference.detectable_effect import ShowsDetectableEffect
-
-FULL = ShowsDetectableEffect.detectable_effect
 
 
 @contextmanager
 def quick():
     """Fewer draws for what could have been found, whoever asks; the primary measure and what is compared."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            ShowsDetectableEffect,
-            "detectable_effect",
-            lambda self, **options: FULL(self, n_resamples=99, n_datasets=20),
-        )
+        few = partial(cs.detectable_effect, n_resamples=99, n_datasets=20)
+        for place in ("reporting.report", "inference.detectable_effect"):  # whence the command line has it
+            patch.setattr(f"calibstat.{place}.detectable_effect", few)
         patch.setattr("calibstat.reporting.asked_measures.ERRORS", ("ece", "kernel_ce"))
         yield
 

@@ -1,7 +1,5 @@
 """Detectable effects: the stated power measured afresh, binomial sums, what cannot be found, results that carry it."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -100,49 +98,43 @@ def test_ends_and_ties():
     assert np.isinf(certain.effect).all()
 
 
-def test_results_carry_it():
+def test_outcomes_decide_nothing():
     y, p = cs.generators.temperature(1.5).sample(300, rng=1)
-    result = cs.calibration_test(y, p, measure="ks", rng=1, n_resamples=99)
-    found = result.detectable_effect(n_resamples=499)
-    assert found is result.detectable_effect(n_resamples=499)
-    assert found.effect.tolist() == cs.detectable_effect(p, measure="ks", n_resamples=499, rng=0).effect.tolist()
-    assert {"_test", "_effects"}.isdisjoint(result.to_dict())
-    copied = pickle.loads(pickle.dumps(result))
-    assert copied.detectable_effect(n_resamples=499).effect.tolist() == found.effect.tolist()
-    interval = cs.confidence_interval(y, p, measure="ks", confidence_level=0.9, n_resamples=99, rng=1)
-    assert interval.detectable_effect(n_resamples=499).level == pytest.approx(0.1)
+    asked = {"measure": "ks", "n_resamples": 499, "rng": 0}
+    found = cs.detectable_effect(p, **asked).to_dict()
+    assert cs.detectable_effect(y, p, **asked).to_dict() == found
+    assert cs.detectable_effect(1 - y, p, **asked).to_dict() == found
+    assert cs.detectable_effect(np.where(y == 1, "yes", "no"), p, labels=("no", "yes"), **asked).to_dict() == found
+    assert cs.detectable_effect(cs.Sample.from_rows(y, p), **asked).to_dict() == found
+    several = cs.detectable_effect(y, {"A": p, "B": p**2}, **asked)
+    assert several["A"].to_dict() == found
+    assert several["B"].to_dict() == cs.detectable_effect(y, p**2, **asked).to_dict()
+    with pytest.raises(ValueError, match=r"expected 0 or 1, found 1\.5 in y_true at row 0"):
+        cs.detectable_effect(y + 0.5, p, **asked)
 
 
-def test_a_result_is_pickled_without_a_measure_that_cannot_be(registry):
-    @cs.measure("residual_sum")
-    def residual_sum(value, residual):
-        return float(abs(residual.sum()))
-
-    result = cs.calibration_test([0, 1, 1], [0.2, 0.6, 0.7], measure="residual_sum", n_resamples=9, rng=1)
-    assert result.detectable_effect(n_resamples=19, n_datasets=5).n == 3
-    copied = pickle.loads(pickle.dumps(result))
-    assert copied.to_dict() == result.to_dict()
-    with pytest.raises(ValueError, match="pickled with a measure that cannot be"):
-        copied.detectable_effect(power=0.9)
-
-
-def test_results_of_classes_carry_that_of_the_mean():
+@pytest.mark.parametrize("measure", ["ece", "brier"])
+def test_of_classes_by_themselves_it_is_that_of_the_mean(measure):
     random = np.random.default_rng(3)
     prob = random.dirichlet([1, 1, 1], size=200)
     y = np.array([random.choice(3, p=row) for row in prob])
-    options = {"n_resamples": 99, "n_datasets": 50}
-    result = cs.calibration_test(y, prob, measure="ece", lens="class_wise", rng=1, n_resamples=99)
-    mean = cs.calibration_test(y, prob, measure="ece", lens="class_wise", reduce="mean", rng=1, n_resamples=99)
-    found = result.detectable_effect(**options)
-    assert found.effect.tolist() == mean.detectable_effect(**options).effect.tolist()
-    assert found.effect.tolist() == result.overall.detectable_effect(**options).effect.tolist()
+    options = {"measure": measure, "lens": "class_wise", "n_resamples": 99, "n_datasets": 50, "rng": 0}
+    found = cs.detectable_effect(y, prob, **options).to_dict()
+    assert cs.detectable_effect(y, prob, reduce="mean", **options).to_dict() == found
+    assert cs.detectable_effect(cs.Predictions.from_rows(y, prob), **options).to_dict() == found
+    rows = random.permutation(200)
+    assert cs.detectable_effect(y[rows], prob[rows], **options).to_dict() == found
 
 
-def test_clusters_have_none():
+def test_results_say_whom_to_ask():
     y, p = cs.generators.calibrated().sample(200, rng=1)
-    interval = cs.confidence_interval(y, p, measure="ks", cluster=np.arange(200) // 4, n_resamples=49, rng=1)
-    with pytest.raises(ValueError, match="clusters"):
-        interval.detectable_effect()
+    result = cs.calibration_test(y, p, rng=1, n_resamples=99)
+    assert "print(calibstat.detectable_effect(y, p)), with the arguments of this test." in str(result)
+    for found in (result, cs.confidence_interval(y, p, measure="ks", rng=1, n_resamples=99)):
+        with pytest.raises(AttributeError, match=r"hold no rows: ask calibstat\.detectable_effect\(y, p\)"):
+            found.detectable_effect()
+        with pytest.raises(AttributeError, match="object has no attribute 'detectable'"):
+            found.detectable  # noqa: B018
 
 
 def test_information_is_that_of_the_score_test():

@@ -6,10 +6,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from held_objects import kinds
 from quick_report import quick_report
 
 import calibstat as cs
-from calibstat.result import Result, plain_values
+from calibstat.result import plain_values
 
 Y, P = cs.generators.temperature(2).sample(60, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(60, rng=1)
@@ -80,12 +81,6 @@ def compared():
 
 
 made = cache(lambda name: MADE[name]())
-
-
-def kinds(base=Result):
-    return {
-        kind for each in base.__subclasses__() if each.__module__.startswith("calibstat") for kind in kinds(each)
-    } | ({base} - {Result})
 
 
 def test_no_result_is_forgotten():

@@ -12,6 +12,7 @@ from typing import Any
 from calibstat.data.observations import EVENT
 from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, verdict
 from calibstat.inference.calibration_tests import calibration_test
+from calibstat.inference.detectable_effect import DetectableEffect
 from calibstat.inference.reliability_diagrams import Reliability
 from calibstat.measures import MEASURES, Measure
 from calibstat.output.wording import number, p_text
@@ -87,13 +88,13 @@ def say_test(finding: Finding) -> str:
     )
 
 
-def say_whole(test: CalibrationTestResult) -> tuple[list[str], list[str]]:
-    """Report a test whose statistic is a number for tests only; also return the details.
+def say_whole(test: CalibrationTestResult, effect: DetectableEffect) -> tuple[list[str], list[str]]:
+    """Report a test whose statistic is a number for tests only, and what it could have found; also the details.
 
-    What it could have detected is a detail if it found something.
+    What it could have found is a detail if it found something.
     """
-    effect = str(test.detectable_effect(n_jobs=-1))
-    return ([test.answer, effect], [test.details]) if test.pvalue > LOW else ([test.answer], [effect, test.details])
+    said = str(effect)
+    return ([test.answer, said], [test.details]) if test.pvalue > LOW else ([test.answer], [said, test.details])
 
 
 def say_nulls(findings: Sequence[Finding]) -> list[str]:

@@ -54,7 +54,7 @@ def check(
         from calibstat.cli.lens_syntax import view
         from calibstat.data.predictions import Predictions
         from calibstat.data.sample import Sample
-        from calibstat.inference.detectable_effect import DEFAULT
+        from calibstat.inference.detectable_effect import DEFAULT, detectable_effect
         from calibstat.inference.sign_flip import OF_CLUSTERS
         from calibstat.output import wording as words
 
@@ -77,7 +77,9 @@ def check(
         sizes = [each for each in found if not each.bound.info.for_tests_only]
         said += [findings.say_together(found)] if len(found) > 1 else []
         for each in whole:
-            answer, rest = findings.say_whole(each.test)
+            asked = {**seen.settings(each.bound.name), "sample_weight": units.get("sample_weight")}
+            effect = detectable_effect(y, p, **asked, rng=0, n_jobs=-1)
+            answer, rest = findings.say_whole(each.test, effect)
             said += answer
             details += rest
         said += [table_of_tests(sizes)] if len(sizes) > 1 else map(findings.say_test, sizes)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.inference.detectable_effect import ShowsDetectableEffect
 from calibstat.inference.deviation import Deviation
 from calibstat.result import NotedResult
 
@@ -31,7 +30,7 @@ def verdict(p: float) -> str:
 
 
 @dataclass(frozen=True)
-class CalibrationTestResult(ShowsDetectableEffect, NotedResult):
+class CalibrationTestResult(NotedResult):
     """Result of `calibration_test`.
 
     Attributes
@@ -102,16 +101,14 @@ class CalibrationTestResult(ShowsDetectableEffect, NotedResult):
         )
 
     def __str__(self) -> str:
-        more = (
-            "\nWhat these rows could have shown: print(result.detectable_effect())"
-            if self.pvalue > LOW and "_test" in vars(self)
-            else ""
-        )
+        by_rows = self.resample != "sign_flip"  # clusters depend in ways that calibration does not determine
+        asked = "print(calibstat.detectable_effect(y, p)), with the arguments of this test"
+        more = f"\nWhat these rows could have shown: {asked}." if self.pvalue > LOW and by_rows else ""
         return f"{self.answer}\n{self.details}{more}"
 
 
 @dataclass(frozen=True)
-class ClassWiseTestResult(ShowsDetectableEffect, NotedResult):
+class ClassWiseTestResult(NotedResult):
     """Result of `calibration_test` for every class: one test of each, and one of all together.
 
     Attributes

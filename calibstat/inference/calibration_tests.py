@@ -11,7 +11,7 @@ from calibstat.data.checks import short
 from calibstat.data.lenses import ClassWise, Lens
 from calibstat.data.models import each_model
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
-from calibstat.inference.detectable_effect import DEFAULT, knowing
+from calibstat.inference.detectable_effect import DEFAULT
 from calibstat.inference.deviation import LEVEL
 from calibstat.inference.p_values import holm
 from calibstat.inference.pose import pose
@@ -193,12 +193,10 @@ def calibration_test(
     if problem.is_one_number:
         found = _result(problem, statistic, null, problem.lens, resample, int(drawn.n), stop_after)
         found = replace(found, deviation=drawn.deviation(draws)) if found.pvalue <= LEVEL else found
-        return knowing(replace(found, **problem.data.noted()), drawn)
+        return replace(found, **problem.data.noted())
     each = _class_wise(problem, statistic, null, resample, int(drawn.n), stop_after)
     deviations = tuple(drawn.deviations(np.flatnonzero(each.pvalue_holm <= LEVEL)))
-    each = replace(each, deviations=deviations, **problem.data.noted())
-    knowing(each.overall, drawn)
-    return knowing(each, drawn)
+    return replace(each, deviations=deviations, **problem.data.noted())
 
 
 def _watched(statistic: Any, null: np.ndarray) -> list[tuple[float, np.ndarray]]:

@@ -11,7 +11,6 @@ from calibstat.data.checks import check_level, unknown_name
 from calibstat.data.clusters import as_clusters
 from calibstat.data.models import each_model
 from calibstat.data.observations import EVENT
-from calibstat.inference.detectable_effect import ShowsDetectableEffect, knowing
 from calibstat.inference.drawable import Drawable
 from calibstat.inference.pose import pose
 from calibstat.inference.problem import Problem
@@ -23,7 +22,7 @@ from calibstat.result import NotedResult
 
 
 @dataclass(frozen=True)
-class ConfidenceInterval(ShowsDetectableEffect, NotedResult):
+class ConfidenceInterval(NotedResult):
     """Result of `confidence_interval`.
 
     Attributes
@@ -204,8 +203,7 @@ def interval_of(
 ) -> ConfidenceInterval:
     """Return the interval of a problem, by a method that it has."""
     alpha = 1 - confidence_level
-    by_rows = problem.drawn_from("confidence_interval")
-    drawn: Drawable = by_rows
+    drawn: Drawable = problem.drawn_from("confidence_interval")
     estimate = drawn.statistic()
     infinite = problem.is_mean and np.isinf(estimate)
     unit = None if cluster is None or infinite else as_clusters(cluster, problem.n_given)
@@ -230,7 +228,7 @@ def interval_of(
     else:
         low, high = bootstrap_interval(drawn, estimate, method, alpha, draws)
     smallest, largest = problem.measure.bounds
-    found = ConfidenceInterval(
+    return ConfidenceInterval(
         low=float(np.clip(low, smallest, largest)),
         high=float(np.clip(high, smallest, largest)),
         estimate=estimate,
@@ -245,7 +243,6 @@ def interval_of(
         few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
         **problem.data.noted(),
     )
-    return found if cluster is not None else knowing(found, by_rows, alpha)
 
 
 def _need_method(problem: Problem, method: str) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.data.arguments import checks_arguments
 from calibstat.data.checks import check_level, check_whole
+from calibstat.data.models import each_model
 from calibstat.data.observations import EVENT, subject
+from calibstat.data.predictions import Predictions
 from calibstat.inference.alternatives import FAMILIES, Family, find_families
 from calibstat.inference.class_problems import ClassWiseProblem
+from calibstat.inference.pose import pose
 from calibstat.inference.problem import Problem
 from calibstat.inference.rejections import FixedTest, MeasureTest, pose_predictions
 from calibstat.inference.solve_power import PowerPoint, solve_power
@@ -29,7 +30,6 @@ NAMED = {name: name.replace("_confidence", "-confidence").replace("_", " ") for 
 TIMES = 5  # as many draws under calibration as under each effect: the noise of the critical value is in every power
 ROOT = 3.3  # of the noncentrality at which tests of several directions have power .8 at level .05
 LEAST_LOGIT = 1e-6
-R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,16 @@ class DetectableEffect(Result):
         return f"{rows} {' or '.join(found)}{seen} would have been found {how}{also}."
 
 
-@checks_arguments
+@each_model
 def detectable_effect(
-    p: Any,
-    *,
+    y_true: Any,
+    y_prob: Any = None,
     measure: str | Measure | type[Measure] = DEFAULT,
+    *,
     lens: Any = None,
     reduce: str | None = None,
+    sample_weight: Any = None,
+    labels: Any = None,
     families: str | Sequence[str] | None = None,
     power: float = 0.8,
     level: float = 0.05,
@@ -110,12 +113,13 @@ def detectable_effect(
 
     Parameters
     ----------
-    p : array_like of shape (n,) or (n, K), Sample or Predictions
-        The predictions. Outcomes in a `Sample` or in `Predictions` are not looked at: power at an observed estimate
-        would say no more than the p-value.
+    y_true, y_prob
+        As for `calibration_test`; or `y_true` alone is the predictions, an array of shape (n,) or (n, K). Outcomes,
+        also in a `Sample` or in `Predictions`, decide nothing: power at an observed estimate would say no more than
+        the p-value. They are checked, and put rows of several classes in the order in which the test draws them.
     measure : str or Measure
         The statistic, as for `calibration_test`.
-    lens, reduce, **options
+    lens, reduce, sample_weight, labels, **options
         As for `calibration_test`; lens "class_wise" needs no `reduce` and means the test by the mean over the classes.
     families : str or sequence of str, optional
         Which kinds of miscalibration: "over_confidence", "under_confidence" (the logit of the true probability is that
@@ -135,12 +139,12 @@ def detectable_effect(
     Returns
     -------
     DetectableEffect
-        `print` says it in one sentence.
+        `print` says it in one sentence. A dict of them, by name, for several models.
 
     Raises
     ------
     ValueError
-        If the predictions are not probabilities (the first offending row is named), have real-valued weights, or an
+        If the data are not as described (the first offending row is named), a `Sample` has real-valued counts, or an
         argument is unknown or out of range.
 
     Notes
@@ -160,7 +164,13 @@ def detectable_effect(
     >>> found.family
     ('over_confidence', 'shift_up')
     """
-    problem = pose_predictions(p, measure, options, lens=lens, reduce=reduce)
+    seen: dict[str, Any] = {"lens": lens, "reduce": reduce, "sample_weight": sample_weight}
+    if y_prob is None and not isinstance(y_true, Predictions):
+        problem = pose_predictions(y_true, measure, options, **seen)
+    else:
+        problem = pose(y_true, y_prob, measure, options, **seen, labels=labels).drawn_from("detectable_effect")
+        if isinstance(problem, ClassWiseProblem) and problem.reduce is None:
+            problem = replace(problem, reduce="mean")
     return effects(problem, families, power, level, n_resamples, n_datasets, rng, n_jobs)
 
 
@@ -271,82 +281,3 @@ def distance(truth: np.ndarray, predicted: np.ndarray, count: np.ndarray | None)
     squares = np.divide((truth - predicted) ** 2, weight, out=np.zeros(predicted.shape), where=open_)
     each = squares if squares.ndim == 1 else squares.sum(axis=1)
     return max(information(truth, predicted, count), float(np.average(each, weights=count)) / 3)
-
-
-class ShowsDetectableEffect:
-    """A result that knows its predictions, and so what effect its test would have found.
-
-    They are held as they are, without a copy, and are no field: `to_dict` and comparisons leave them out.
-    """
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out a measure that cannot be pickled, such as one made of a function."""
-        state = dict(vars(self))
-        try:
-            pickle.dumps(state["_test"].problem.measure if "_test" in state else None)
-        except (pickle.PicklingError, AttributeError, TypeError):
-            del state["_test"]
-        return state
-
-    def detectable_effect(self, **options: Any) -> DetectableEffect:
-        """Return the miscalibration that the labels-only test by this measure would have found with probability .8.
-
-        Parameters
-        ----------
-        **options
-            `families`, `power`, `level`, `n_resamples`, `n_datasets`, `rng` and `n_jobs` of
-            `calibstat.detectable_effect`. Here `rng` is 0 by default, and the `level` of an interval is
-            1 - `confidence_level`.
-
-        Returns
-        -------
-        DetectableEffect
-            Kept: with the same options it is returned at once when asked for again.
-
-        Raises
-        ------
-        ValueError
-            If the rows are in clusters, whose dependence calibration does not determine, the result was pickled with a
-            measure that cannot be, or an option is wrong.
-        """
-        test: _Test | None = vars(self).get("_test")
-        if test is None:
-            raise ValueError(
-                "expected a result that knows its test for a detectable effect, found one of rows in clusters, whose "
-                "dependence calibration does not determine, or one that was pickled with a measure that cannot be"
-            )
-        kept: dict[str, DetectableEffect] = vars(self).setdefault("_effects", {})
-        key = repr(sorted(options.items()))
-        if key not in kept:
-            kept[key] = test.effects(**options)
-        return kept[key]
-
-
-@dataclass(frozen=True)
-class _Test:
-    """The problem of a result, and the level of its test."""
-
-    problem: Problem
-    level: float
-
-    def effects(
-        self,
-        *,
-        families: str | Sequence[str] | None = None,
-        power: float = 0.8,
-        level: float | None = None,
-        n_resamples: int | None = None,
-        n_datasets: int | None = None,
-        rng: Any = 0,
-        n_jobs: int = 1,
-    ) -> DetectableEffect:
-        """Return what the test detects."""
-        level = self.level if level is None else level
-        return effects(self.problem, families, power, level, n_resamples, n_datasets, rng, n_jobs)
-
-
-def knowing(result: R, problem: Problem, level: float = 0.05) -> R:
-    """Return a result that knows the problem whose test it is."""
-    one = replace(problem, reduce="mean") if isinstance(problem, ClassWiseProblem) and not problem.reduce else problem
-    vars(result)["_test"] = _Test(one, level)
-    return result

@@ -21,18 +21,22 @@ from calibstat.inference.problem import Problem
 from calibstat.resampling import Draws, Labels, Stage
 
 
-def pose_predictions(p: Any, measure: Any, options: Any, *, lens: Any = None, reduce: str | None = None) -> Problem:
+def pose_predictions(
+    p: Any, measure: Any, options: Any, *, lens: Any = None, reduce: str | None = None, sample_weight: Any = None
+) -> Problem:
     """Pose the problem of predictions without outcomes; those of a `Sample` or `Predictions` are never looked at."""
     if lens is not None and isinstance(find_lens(lens), ClassWise) and reduce is None:
         reduce = "mean"
     if isinstance(p, Sample):
-        return pose(Sample(p.value, p.count, np.zeros_like(p.count), p.kind), None, measure, options, lens=lens)
+        p = Sample(p.value, p.count, np.zeros_like(p.count), p.kind)
+        return pose(p, None, measure, options, lens=lens, sample_weight=sample_weight)
     if isinstance(p, Predictions):
         p = p.prob
     array = as_array(p, "the predictions")
     if array.ndim not in (1, 2):
         raise ValueError(f"expected predictions of shape (n,) or (n, K), found shape {array.shape}")
-    return pose(np.zeros(len(array), np.int64), array, measure, options, lens=lens, reduce=reduce)
+    y = np.zeros(len(array), np.int64)
+    return pose(y, array, measure, options, lens=lens, reduce=reduce, sample_weight=sample_weight)
 
 
 @dataclass(frozen=True)

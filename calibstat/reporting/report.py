@@ -22,6 +22,7 @@ from calibstat.inference.calibration_test_results import ClassWiseTestResult
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.compare import Comparison, compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.inference.detectable_effect import DetectableEffect, detectable_effect
 from calibstat.inference.reliability import reliability
 from calibstat.output.wording import describe_data
 from calibstat.recalibration.recalibrator import Recalibrator
@@ -234,10 +235,15 @@ class _Asked:
             },
             diagram=diagram,
             classes=self.classes(p, test) if self.n_classes > 2 else None,
-            detectable=test.detectable_effect(n_jobs=self.n_jobs) if self.rows["cluster"] is None else None,
+            detectable=self.detectable(p) if self.rows["cluster"] is None else None,
             groups=groups,
             recalibrated=self.recalibrated(p, ece, recalibrate) if recalibrate is not False else None,
         )
+
+    def detectable(self, p: Any) -> DetectableEffect:
+        """Return what the test of the verdict would have found."""
+        rows = {"sample_weight": self.rows["sample_weight"], "labels": self.labels}
+        return detectable_effect(self.y, p, lens=self.lens, **rows, rng=0, n_jobs=self.n_jobs)
 
     def classes(self, p: Any, test: Any) -> ClassesReport:
         """Ask about each class; the test of each is at hand if it is the verdict."""

@@ -1,0 +1,235 @@
+"""Results hold no rows: nothing as long as the data, no data, no problem; pickles do not grow with the rows."""
+
+import functools
+import pickle
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from held_objects import held, kinds, length
+from quick_report import quick_report
+
+import calibstat as cs
+from calibstat.data.observations import Observations
+from calibstat.inference.problem import Problem
+from calibstat.result import Result
+
+SMALL, LARGE = 1009, 10_090  # any part of the rows that a result held would be as long as the small ones
+FEW = {"n_resamples": 19, "rng": 1}
+FORBIDDEN = ("calibstat.data.", "calibstat.measures.", "calibstat.resampling.", "calibstat.generators.")
+
+
+class Rows:
+    """Rows of one outcome and of three classes, every prediction different from all others."""
+
+    def __init__(self, n):
+        random = np.random.default_rng(n)
+        self.n, self.p = n, random.random(n)
+        self.y = (random.random(n) < self.p).astype(int)
+        self.q = self.p**1.1
+        self.prob = random.dirichlet([1, 1, 1], size=n)
+        self.label = (self.prob.cumsum(axis=1) < random.random((n, 1))).sum(axis=1)
+        self.weight, self.cluster = random.lognormal(size=n), np.arange(n) // 9
+        self.features = pd.DataFrame({"place": np.arange(n) % 5, "age": random.random(n)})
+
+    @property
+    def binary(self):
+        return self.y, self.p
+
+    @property
+    def classes(self):
+        return self.label, self.prob
+
+
+def monitored(rows):
+    monitor = cs.Monitor(alpha=0.5)
+    for _ in range(3):
+        monitor.update(rows.y, rows.p**2)
+    return monitor
+
+
+def watched(rows):
+    monitor = cs.BrierMonitor()
+    monitor.update(rows.y, rows.p, rows.q)
+    return monitor
+
+
+DE = {"n_resamples": 19, "n_datasets": 5, "rng": 1}
+ASKED = {
+    "audit": lambda r: cs.audit(*r.binary, r.features, shape=True, **FEW),
+    "calibration_belt": lambda r: cs.calibration_belt(*r.binary, held_out=True),
+    "calibration_test": lambda r: cs.calibration_test(*r.binary, **FEW),
+    "calibration_test: rejected": lambda r: cs.calibration_test(r.y, r.p**3, **FEW).deviation,
+    "calibration_test: weights": lambda r: cs.calibration_test(*r.binary, sample_weight=r.weight, **FEW),
+    "calibration_test: clusters": lambda r: cs.calibration_test(*r.binary, cluster=r.cluster, **FEW),
+    "calibration_test: both": lambda r: cs.calibration_test(*r.binary, measure="ece", resample="both", **FEW),
+    "calibration_test: classes": lambda r: cs.calibration_test(*r.classes, **FEW),
+    "calibration_test: each class": lambda r: cs.calibration_test(*r.classes, lens="class_wise", **FEW),
+    "calibration_test: canonical": lambda r: cs.calibration_test(*r.classes, lens="canonical", **FEW),
+    "calibration_test: models": lambda r: cs.calibration_test(r.y, {"a": r.p, "b": r.p}, **FEW),
+    "calibration_test: sample": lambda r: cs.calibration_test(cs.Sample.from_rows(*r.binary), measure="ks", **FEW),
+    "compare": lambda r: cs.compare(r.y, {"a": r.p, "b": r.q}, measure="ece", **FEW),
+    "compare: classes": lambda r: cs.compare(
+        r.label, {"a": r.prob, "b": r.prob[:, [0, 2, 1]]}, measure="brier", cluster=r.cluster, **FEW
+    ),
+    "confidence_interval": lambda r: cs.confidence_interval(*r.binary, **FEW),
+    "confidence_interval: own measure": lambda r: cs.confidence_interval(
+        *r.binary, measure=cs.measures.ECE(n_bins=7), **FEW
+    ),
+    "confidence_interval: drawn": lambda r: cs.confidence_interval(*r.binary, measure="brier", method="bca", **FEW),
+    "confidence_interval: clusters": lambda r: cs.confidence_interval(*r.binary, cluster=r.cluster, **FEW),
+    "confidence_interval: classes": lambda r: cs.confidence_interval(
+        *r.classes, lens="class_wise", reduce="mean", **FEW
+    ),
+    "cox": lambda r: cs.cox(*r.binary, held_out=True),
+    "decompose": lambda r: cs.decompose(*r.binary),
+    "decompose: classes": lambda r: cs.decompose(*r.classes),
+    "detectable_effect": lambda r: cs.detectable_effect(*r.binary, **DE),
+    "equivalence_test": lambda r: cs.equivalence_test(*r.binary),
+    "estimate": lambda r: cs.estimate(*r.binary),
+    "estimate: each class": lambda r: cs.estimate(*r.classes, lens="class_wise"),
+    "expected_calibration_error": lambda r: cs.expected_calibration_error(*r.binary),
+    "gce_family": lambda r: cs.gce_family(*r.classes),
+    "generalization_gap": lambda r: cs.generalization_gap(r.binary, (r.y, r.q), measure="ece", **FEW),
+    "hosmer_lemeshow": lambda r: cs.hosmer_lemeshow(*r.binary, held_out=True),
+    # whose cost is quadratic: a fifth of the rows
+    "kernel_calibration_test": lambda r: cs.kernel_calibration_test(r.label[: r.n // 5], r.prob[: r.n // 5], rng=1),
+    "kolmogorov_smirnov": lambda r: cs.kolmogorov_smirnov(*r.binary),
+    "kuiper": lambda r: cs.kuiper(*r.binary),
+    "net_benefit": lambda r: cs.net_benefit(*r.binary, [0.2, 0.6]),
+    "power": lambda r: cs.power(r.p, "temperature=2", test="ks", n_datasets=5, **FEW),
+    "power: curve": lambda r: cs.power(r.p, "temperature=2", [20, 30], test="ks", n_datasets=5, n_sets=2, **FEW),
+    "sample_size": lambda r: cs.sample_size(r.p, "temperature=3", test="ks", n_datasets=20, **FEW),
+    "sample_size: width": lambda r: cs.sample_size(r.p, width=0.3),
+    "sharpness": lambda r: cs.sharpness(*r.binary),
+    "sharpness: classes": lambda r: cs.sharpness(*r.classes),
+    "spiegelhalter": lambda r: cs.spiegelhalter(*r.binary),
+    "summarize": lambda r: cs.summarize(r.label, {"m": r.prob}, **FEW),
+    "t_cal": lambda r: cs.t_cal(*r.binary, **FEW),
+    "validate": lambda r: cs.validate(*r.binary),
+    "reliability": lambda r: cs.reliability(*r.binary, band="confidence"),
+    "reliability: weights": lambda r: cs.reliability(*r.binary, sample_weight=r.weight),
+    "reliability: each class": lambda r: cs.reliability(*r.classes, lens="class_wise", band=None),
+    "reliability: canonical": lambda r: cs.reliability(*r.classes, lens="canonical"),
+    "Monitor": monitored,
+    "Monitor: status": lambda r: monitored(r).status(),
+    "Monitor: summary": lambda r: cs.Monitor().summarize(*r.binary),
+    "BrierMonitor": watched,
+    "BrierMonitor: status": lambda r: watched(r).status(),
+    "BrierMonitor: summary": lambda r: cs.BrierMonitor().summarize(r.y, r.p, r.q),
+    "report": lambda r: quick_report(*r.binary, by=r.features, recalibrate=True, rng=1),
+    "report: classes": lambda r: quick_report(*r.classes, rng=1),
+}
+# what grows, though by no part of the rows
+GROWS = {
+    "reliability": "the level sets of the isotonic curve, some n^(1/3)",
+    "reliability: weights": "the same",
+    "reliability: each class": "the same, for each class",
+    "report": "it has such diagrams, and as many bins and draws as its measures and tests take",
+    "report: classes": "the same",
+    "t_cal": "as many numbers of bins as its formula has for so many rows",
+}
+# what is no result: rows, as their names say, kinds of things, and pictures
+WITHOUT_RESULT = {
+    *("GENERATORS", "LENSES", "MEASURES", "Bregman", "Lens", "Measure", "generators", "lenses", "measure", "measures"),
+    *("Predictions", "Sample", "from_logits", "predict"),
+    *("ReliabilityDisplay", "plot", "recalibration", "study"),
+}
+IN_FULL = {"detail": "what a measure computes at every distinct prediction is what it is asked for"}
+rows = cache(Rows)
+each = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "report: classes")) for name in ASKED]
+)
+
+
+@cache
+def asked(name, n):
+    return ASKED[name](rows(n))
+
+
+def kept_rows(found):
+    """Return what a result holds that is as long as the rows, or that is data, a measure, or a problem."""
+    return [
+        path
+        for path, thing in held(found)
+        if length(thing) >= SMALL
+        or type(thing).__module__.startswith(FORBIDDEN)
+        or isinstance(thing, Problem | Observations)
+    ]
+
+
+def test_no_public_function_is_forgotten():
+    functions = {name.partition(":")[0] for name in ASKED}
+    assert sorted(functions | WITHOUT_RESULT | set(IN_FULL)) == sorted(cs.__all__)
+
+
+@each
+def test_nothing_is_as_long_as_the_rows(name):
+    for n in (SMALL, LARGE):
+        found = asked(name, n)
+        if isinstance(found, Result):  # also what it might keep of these
+            assert str(found)
+            assert found.to_dict()
+            assert len(found.to_frame())
+        assert kept_rows(found) == []
+
+
+@each
+def test_pickles_do_not_grow_with_the_rows(name):
+    small, large = (len(pickle.dumps(asked(name, n))) for n in (SMALL, LARGE))
+    if name in GROWS:
+        assert abs(large - small) < 8 * (LARGE - SMALL) / 10  # less than a number for every tenth row
+    else:
+        assert abs(large / small - 1) < 0.05
+
+
+def test_every_kind_of_result_is_among_them():
+    seen = {type(thing) for name in ASKED for _, thing in held(asked(name, SMALL))}
+    leaves = {kind for kind in kinds() if not kind.__subclasses__()}
+    seen |= {type(cs.detail(*rows(SMALL).binary))}
+    assert leaves - seen == set()
+
+
+def test_a_detail_holds_a_number_for_each_prediction():
+    found = cs.detail(*rows(SMALL).binary, measure="ks")
+    assert kept_rows(found) == ["result.fields['value']", "result.fields['witness']", "result.fields['cumulative']"]
+
+
+class Slotted:
+    __slots__ = ("kept",)
+
+
+def slotted(value):
+    one = Slotted()
+    one.kept = value
+    return one
+
+
+FAULTS = {
+    "array": lambda r: r.p,
+    "view": lambda r: r.p[:3],
+    "list": lambda r: r.p.tolist(),
+    "bytes": lambda r: r.p.tobytes(),
+    "dict": lambda r: {1: {"a": (r.p,)}},
+    "keys": lambda r: {tuple(r.p): 1},
+    "closure": lambda r: lambda: r.p,
+    "default": lambda r: lambda x=r.p: x,
+    "partial": lambda r: functools.partial(max, r.p),
+    "method": lambda r: r.p.sum,
+    "method of a class": lambda r: r.__init__,
+    "objects": lambda r: np.array([None, r.p], dtype=object),
+    "frame": lambda r: pd.DataFrame({"p": r.p}),
+    "attributes": lambda r: pd.DataFrame({"p": [1]}).assign(a=1).pipe(lambda f: f.attrs.update(p=r.p) or f),
+    "slots": lambda r: slotted(r.p),
+    "sample": lambda r: cs.Sample.from_rows([0, 1], [0.2, 0.3]),
+    "measure": lambda r: cs.measures.ECE(),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_kept_row_is_found(fault):
+    found = cs.cox(*rows(SMALL).binary, held_out=True)
+    assert kept_rows(found) == []
+    vars(found)["_kept"] = FAULTS[fault](rows(SMALL))
+    assert kept_rows(found)
