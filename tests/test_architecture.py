@@ -53,6 +53,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_one_name_one_number.py",
     "test_public_names.py",
     "test_simulations.py",
+    "test_smoke.py",
     "test_user_defined_measure_of_classes.py",
     "test_user_defined_measures.py",
     "test_wrong_input.py",
