@@ -250,7 +250,7 @@ def _reflected_sums(
     points = np.concatenate([grid + (reach + j) for j in range(-reach, reach + 1)])
     sums = kernel_sums(points / length, (value + reach) / length, weight, kernel, bandwidth / length)
     parts = sums.reshape(len(weight), length, grid.size)
-    found: np.ndarray = sum(parts[:, reach + j, :: 1 - 2 * (j % 2)] for j in range(-reach, reach + 1))
+    found = np.sum([parts[:, reach + j, :: 1 - 2 * (j % 2)] for j in range(-reach, reach + 1)], axis=0)
     return np.maximum(found, 0)  # below by rounding only
 
 

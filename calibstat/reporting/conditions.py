@@ -82,7 +82,7 @@ def fields_of(report: ReportFields, field: str) -> dict[str, Any]:
     numbers = {_short_name(report, key): 0 for key, value in known.items() if isinstance(value, int | float | str)}
     several = ", ".join(name for name in ("test.pvalue", "ece.estimate", "ece.low", "ece.high") if name in numbers)
     raise ValueError(
-        f"expected a field of the report, such as {several}, found {short(field)}{nearest(field, numbers)}"
+        f"expected a field of the report, such as {several}, found {short(field)}{nearest(field, [*numbers])}"
     )
 
 
