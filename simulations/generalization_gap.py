@@ -1,11 +1,13 @@
-"""Are errors of calibration made on training rows, or on others? The claims of Carrell et al. (2022).
+"""Are errors of calibration made on training rows, or on others? The claims of Carrell et al. and of Nakkiran.
 
-The error on test rows is that on training rows and the gap between the two. arXiv:2210.01964 claims of nearly all deep
-networks (of two layers or more, 100 neurons wide or more, trained by a proper score, hardly regularised, after ten
-steps) that the first part is nearly nothing, and that the gap is at most that of the classification error. For the
-error without bins of the most likely class they prove the second for models that are over-confident on test rows at
-every confidence and at least as confident on training rows; with the same bins everywhere it follows in every sample.
-That is the promise of this study.
+The error on test rows is the error on training rows plus the gap between the two (Carrell et al. 2022,
+arXiv:2210.01964). Nakkiran's slides on that paper (Calibration in Deep Learning: Theory & Practice, Aspen Center for
+Physics, 28 February 2023) claim of almost all deep networks, by their list of two layers or more, 100 neurons wide or
+more, trained by a proper score, hardly regularised, after ten steps, that the first part is nearly nothing, and that
+the gap is in absolute value at most the absolute gap of the classification error. Their theorem 2 is one-sided: the
+error without bins of the most likely class rises from training to test rows by at most as much as the classification
+error, for models that are over-confident on test rows at every confidence and at least as confident on training rows.
+With the same bins everywhere it follows in every sample. That is the promise of this study.
 
 Small networks are fitted to digits of scikit-learn, and judged from the first pass over the training rows to the last.
 A penalty that is not weak, a model of a single layer and one of 10 neurons are there to leave what the claims are made

@@ -283,3 +283,26 @@ def test_a_measure_that_is_not_in_the_stored_results_is_found():
     without = stored[stored["measure"] != "ks"]
     missing = [missing_measures(STUDIES["size"], table) for table in (without, stored)]
     assert set(missing[0]) - set(missing[1]) == {"ks"}
+
+
+def years_of_papers(texts):
+    """The years that stand before the arXiv number of each paper."""
+    years = {}
+    for text in texts:
+        flat = " ".join(re.sub(r'"\s*\n\s*"', "", text).split())
+        year = r"\b(?:19|20)\d\d\b"
+        pattern = rf"({year})(?:(?!{year}|;).){{0,160}}?arXiv[:.](?:org/abs/)?(\d{{4}}\.\d{{5}})"
+        for found, number in re.findall(pattern, flat):
+            years.setdefault(number, set()).add(found)
+    return years
+
+
+def test_a_paper_has_one_year():
+    files = [*PAGES, *ROOT.glob("calibstat/**/*.py")]
+    years = years_of_papers(file.read_text(encoding="utf-8") for file in files)
+    assert len(years) > 10
+    assert {number: found for number, found in years.items() if len(found) > 1} == {}
+    planted = years_of_papers(
+        ["A, B 2024, arXiv:2406.04068", "A, B 2025, A Title With\n    Two Lines, arXiv:2406.04068."]
+    )
+    assert planted == {"2406.04068": {"2024", "2025"}}

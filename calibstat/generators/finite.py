@@ -46,7 +46,7 @@ class hidden(_Table):
 
     In the population the two predictions have probability .45 and .55 and outcome 0 and 1. With 10 equal bins the
     errors cancel and `ece` is .003, although no prediction is closer than .42 to its outcome (Nixon et al. 2019,
-    appendix A, arXiv:1904.01685).
+    figure 4, arXiv:1904.01685).
 
     Examples
     --------
@@ -167,8 +167,8 @@ class interval_gap(_Table):
     Post-processing can then treat 01 and 10 apart from 00 and 11: with q = alpha / (1 + 2 alpha) the true and the upper
     distance are 2 q (alpha + shift) for a small shift, where the upper distance was alpha without any. Intervals can do
     so only if 01 and 10 moved inwards (shift < 0), and then at a cost of 4 q (alpha + shift); else the interval
-    calibration error stays near alpha. So both jump at shift 0 (Błasiok et al. 2023, lemmas 6.8 and 6.9,
-    arXiv:2211.16886).
+    calibration error stays near alpha. So both jump at shift 0: the interval error by lemma 6.9 of Błasiok et al. 2023,
+    arXiv:2211.16886; the upper distance by the numbers above, which are not in the paper.
 
     Parameters
     ----------

@@ -262,7 +262,7 @@ def decompose(
 
     References
     ----------
-    Dimitriadis, Gneiting, Jordan 2021, doi:10.1073/pnas.2016191118; Chidambaram, Ge 2025, arXiv:2406.04068; Murphy
+    Dimitriadis, Gneiting, Jordan 2021, doi:10.1073/pnas.2016191118; Chidambaram, Ge 2024, arXiv:2406.04068; Murphy
     1973, doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2; Stephenson, Coelho, Jolliffe 2008,
     doi:10.1175/2007WAF2006116.1; Bröcker 2009, doi:10.1002/qj.456.
 

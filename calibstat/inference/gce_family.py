@@ -46,6 +46,8 @@ class GceFamily(Result):
         The error, from 0 to 1.
     n_bins : int, "cube_root" or None
         Number of bins, as given.
+    ties : {"together", "split"}
+        What became of equal probabilities at the end of an adaptive bin, as given.
     n, n_classes : int
         Rows and classes.
     """
@@ -59,6 +61,7 @@ class GceFamily(Result):
     norm: np.ndarray
     value: np.ndarray
     n_bins: int | str | None
+    ties: str
     n: int
     n_classes: int
 
@@ -76,8 +79,9 @@ class GceFamily(Result):
     def __str__(self) -> str:
         above = f"above {self.threshold.max():g}"
         norms = f"{'L1':>12}{'L2':>12}{f'L1 {above}':>16}{f'L2 {above}':>16}"
+        shared = ", ties split" if self.ties == "split" else ""
         lines = [
-            f"General calibration error, {self.n_classes} classes, n_bins = {self.n_bins}, n = {self.n}",
+            f"General calibration error, {self.n_classes} classes, n_bins = {self.n_bins}, n = {self.n}{shared}",
             f"{'bins':<10}{'probabilities':<15}{'classes':<10}{norms}",
         ]
         for i in range(0, self.value.size, 4):
@@ -90,7 +94,14 @@ class GceFamily(Result):
         return "\n".join(lines)
 
 
-PLAIN = {"binning": "even", "max_prob": False, "class_conditional": True, "threshold": 0.0, "norm": "l1"}
+PLAIN: dict[str, Any] = {
+    "binning": "even",
+    "max_prob": False,
+    "class_conditional": True,
+    "threshold": 0.0,
+    "norm": "l1",
+    "ties": "together",
+}
 NAMED: dict[str, dict[str, Any]] = {  # options of `gce`, beside those that are PLAIN, to which papers give a name
     "class-conditional ECE": {"max_prob": True},
     "ECE": {"max_prob": True, "class_conditional": False},
@@ -104,14 +115,22 @@ NAMED: dict[str, dict[str, Any]] = {  # options of `gce`, beside those that are 
 # the order in which `product` counts is that of the index; of the threshold here only whether there is one
 SWITCHES = tuple(product(("even", "adaptive"), (True, False), (True, False), (False, True), ("l1", "l2")))
 NAMES = {
-    SWITCHES.index(tuple((PLAIN | options | {"threshold": "threshold" in options}).values())): name
+    SWITCHES.index(
+        tuple((PLAIN | options | {"threshold": "threshold" in options})[each] for each in COLUMNS[2:7])
+    ): name
     for name, options in NAMED.items()
 }
 
 
 @each_model
 def gce_family(
-    y_true: Any, y_prob: Any = None, *, n_bins: int | str | None = 15, threshold: float = 0.01, labels: Any = None
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    n_bins: int | str | None = 15,
+    threshold: float = 0.01,
+    ties: str = "together",
+    labels: Any = None,
 ) -> GceFamily:
     """Return the general calibration error under all 32 combinations of its five switches.
 
@@ -123,6 +142,9 @@ def gce_family(
         Number of bins, or the smallest whose cube is at least n.
     threshold : float
         Above 0 and below 1: the thresholded half of the family keeps probabilities above it, the other those above 0.
+    ties : {"together", "split"}
+        Whether equal probabilities stay in one adaptive bin, or are shared between two so that bins are equal, as those
+        of Nixon et al. are. It matters if there are few distinct ones, as after histogram binning.
 
     Returns
     -------
@@ -133,7 +155,7 @@ def gce_family(
     ------
     ValueError
         If the data are not as described (the first offending row is named), the threshold is not above 0 and below 1,
-        or `n_bins` is neither a whole number of at least 1, "cube_root" nor None.
+        `ties` is another word, or `n_bins` is neither a whole number of at least 1, "cube_root" nor None.
 
     Notes
     -----
@@ -172,6 +194,7 @@ def gce_family(
             class_conditional=switch[2],
             threshold=switch[3],
             n_bins=n_bins,
+            ties=ties,
         )[0]
         for switch in switches[::2]  # every second one: two norms come of one set of bins
     ]
@@ -185,6 +208,7 @@ def gce_family(
         norm=norm,
         value=read_only(np.concatenate(value)),
         n_bins=n_bins,
+        ties=ties,
         n=predictions.n,
         n_classes=predictions.n_classes,
     )

@@ -150,20 +150,21 @@ def generalization_gap(
 
     Notes
     -----
-    Error on test = error on train + gap. Nakkiran et al. claim that the gap is at most the gap of the classification
-    error. For the unbinned ECE of the most likely class it follows if the model is over-confident on test at every
-    confidence and has at least as much mean confidence on train: then the ECE on test is mean confidence minus
-    accuracy there, the ECE on train is at least the same difference there, and the difference of the two is at most
-    that of the errors. So it does for that of outcome 1 of two, where over-confident is a prediction that is further
-    from 1/2 than the outcomes are. The result says whether both hold on these data, bin by bin, and whether the bound
-    does.
+    Error on test = error on train + gap. Nakkiran's slides claim of almost all deep networks that the gap is in
+    absolute value at most the gap of the classification error, and prove one side of it. For the unbinned ECE of the
+    most likely class it follows if the model is over-confident on test at every confidence and has at least as much
+    mean confidence on train: then the ECE on test is mean confidence minus accuracy there, the ECE on train is at least
+    the same difference there, and the difference of the two is at most that of the errors. So it does for that of
+    outcome 1 of two, where over-confident is a prediction that is further from 1/2 than the outcomes are. The result
+    says whether both hold on these data, bin by bin, and whether the bound does.
 
     Intervals are `honest` ones, that of the gap the one of `compare`, that of the error gap Newcombe's. Those for
     training rows treat the fitted model as given. Cost: that of three intervals.
 
     References
     ----------
-    Carrell, Mallinar, Lucas, Nakkiran 2022, The Calibration Generalization Gap, arXiv:2210.01964; Newcombe 1998,
+    Carrell, Mallinar, Lucas, Nakkiran 2022, The Calibration Generalization Gap, arXiv:2210.01964; Nakkiran 2023,
+    Calibration in Deep Learning: Theory & Practice (slides, Aspen Center for Physics, 28 February); Newcombe 1998,
     doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I.
 
     Examples

@@ -172,7 +172,7 @@ def sharpness(
 
     References
     ----------
-    Chidambaram, Ge 2025, Reassessing How to Compare and Improve the Calibration of Machine Learning Models,
+    Chidambaram, Ge 2024, Reassessing How to Compare and Improve the Calibration of Machine Learning Models,
     arXiv:2406.04068.
 
     Examples

@@ -9,7 +9,7 @@ from calibstat.measures.registry import measure
 
 NEUMANN = (
     "Neumann, Zisserman, Vedaldi 2018, Relaxed Softmax: Efficient Confidence Auto-Calibration for Safe Pedestrian "
-    "Detection; the column ACE of Chidambaram, Ge 2024, arXiv:2406.04068"
+    "Detection; the column ACE of Chidambaram, Ge 2024, arXiv:2406.04068, behaves like it"
 )
 
 

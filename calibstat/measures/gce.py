@@ -15,6 +15,7 @@ from calibstat.measures.cell_form import need_rows_in_cells
 from calibstat.measures.linear_form import Form
 from calibstat.measures.multiclass_kinds import VectorStatistic
 from calibstat.measures.registry import measure
+from calibstat.measures.split_ties import errors_of_shared_ties
 from calibstat.measures.weighted_sums_form import of_weighted_sums
 
 NIXON = (
@@ -22,6 +23,7 @@ NIXON = (
 )
 STRATEGIES = {"even": "uniform", "adaptive": "quantile"}
 NORMS = ("l1", "l2")
+TIES = ("together", "split")
 
 
 def check_switches(binning: str, max_prob: bool, class_conditional: bool, threshold: float) -> None:
@@ -44,8 +46,15 @@ def l1_and_l2(
     class_conditional: bool,
     threshold: float,
     n_bins: int | str | None,
+    ties: str = "together",
 ) -> np.ndarray:
     """Return the L1 and the L2 error for each row of labels, shape (B, 2); bins are computed once."""
+    if ties not in TIES:
+        raise ValueError(f"expected ties 'together' or 'split', found {ties!r}")
+    if ties == "split" and binning == "adaptive" and not is_unbinned(n_bins):
+        check_switches(binning, max_prob, class_conditional, threshold)
+        bins, top = number_of_bins(n_bins, prob.shape[0]), _kept_class(prob, max_prob)
+        return errors_of_shared_ties(prob, labels, top, np.float64(threshold), bins, class_conditional)
     table = _table(prob, binning, max_prob, class_conditional, threshold, n_bins)
     return _errors(prob, labels, *table)
 
@@ -56,7 +65,7 @@ def _table(
     """Return the predicted class of each row, the threshold and the table of bins, as `_errors` takes them."""
     check_switches(binning, max_prob, class_conditional, threshold)
     least = np.float64(threshold)  # a Python number would be rounded to the type of `prob` before it is compared
-    top = prob.argmax(axis=1) if max_prob else np.full(prob.shape[0], -1)
+    top = _kept_class(prob, max_prob)
     bins = 0 if is_unbinned(n_bins) else number_of_bins(n_bins, prob.shape[0])
     computed = binning == "even" and 0 < bins <= MANY_BINS  # bins by a formula; others are looked up
     if computed and not max_prob:
@@ -69,6 +78,11 @@ def _table(
         fewest = bins if computed else 1
         count, value, upper = _group_sums(prob, top, least, cut, fewest, max_prob, class_conditional)
     return top, least, count, value, upper[:0] if computed else upper
+
+
+def _kept_class(prob: np.ndarray, max_prob: bool) -> np.ndarray:
+    """Return the predicted class of each row, of which alone the probability is kept, or -1 if all are kept."""
+    return prob.argmax(axis=1) if max_prob else np.full(prob.shape[0], -1)
 
 
 def _group_sums(
@@ -222,17 +236,24 @@ class GCE(VectorStatistic):
     allow; `max_prob`, to use only the largest probability of each row (of equal ones the first) and not all K;
     `class_conditional`, to bin each class separately (with `max_prob`, the rows predicted as that class) and not all
     probabilities together; `threshold`, to keep only probabilities above it, so that an exact 0 is never kept; `norm`,
-    "l1" or "l2"; `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n rows) or None (a bin for
-    each distinct probability). The default is the static calibration error, SCE. ECE is `max_prob=True,
-    class_conditional=False`; ACE is `binning="adaptive"`, TACE that with `threshold=0.01`; RMSCE is
-    `binning="adaptive", max_prob=True, class_conditional=False, norm="l2"`.
+    "l1" or "l2"; `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n rows) or None (a bin for each distinct
+    probability); `ties`, what becomes of equal probabilities where an adaptive bin would end among them: "together"
+    keeps them in one bin, so that bins are less equal, "split" makes all bins equal up to one row and shares such
+    probabilities, and in the same proportion their observed classes, between the bins. The default is the static
+    calibration error, SCE. ECE is `max_prob=True, class_conditional=False`; ACE is `binning="adaptive"`, TACE that with
+    `threshold=0.01`; RMSCE is `binning="adaptive", max_prob=True, class_conditional=False, norm="l2"`.
 
     n_k counts the kept probabilities of class k, so the weights of the bins of a class sum to 1. Classes have weight
     1/K each; one without a kept probability adds 0. With "l2" the root is taken last: it is not the mean of the roots
     of the classes. Under `max_prob` a threshold below 1/K changes nothing.
 
-    The honest interval exists for "l1", and is for the error over the bins of these rows, each class with the weight
-    1 / (K n_k) that it has in them. With "l2" a bin counts the less the fewer rows it has, which no fixed weights do.
+    Nixon et al. cut the sorted probabilities by their index, so that ties go to either side by their order or at
+    random; "split" is what that tends to for many tied rows in random order. Without ties both are the same; with the
+    few distinct probabilities of histogram binning they differ.
+
+    The honest interval exists for "l1" with ties together, and is for the error over the bins of these rows, each class
+    with the weight 1 / (K n_k) that it has in them. With "l2" a bin counts the less the fewer rows it has, which no
+    fixed weights do.
 
     It is biased upwards in finite samples, the more the more classes and bins there are, and insensitive to opposite
     errors that cancel within a bin. Cost: O(n K), for adaptive bins a sort of each class or, not class-conditional, of
@@ -245,10 +266,13 @@ class GCE(VectorStatistic):
     threshold: float = 0.0
     norm: str = "l1"
     n_bins: int | str | None = 15
+    ties: str = "together"
 
     def check(self) -> None:
         if self.norm not in NORMS:
             raise ValueError(f"expected norm 'l1' or 'l2', found {self.norm!r}")
+        if self.ties not in TIES:
+            raise ValueError(f"expected ties 'together' or 'split', found {self.ties!r}")
         check_switches(self.binning, self.max_prob, self.class_conditional, self.threshold)
         check_bins(self.n_bins)
 
@@ -263,10 +287,12 @@ class GCE(VectorStatistic):
 
     @property
     def has_form(self) -> bool:
-        return self.norm == "l1"
+        return self.norm == "l1" and self.ties == "together"
 
     @property
     def why_no_interval(self) -> str:
+        if self.ties == "split":
+            return "two bins may share the rows of one prediction, so that their sums are not those of separate rows"
         return "a bin of few rows may add any multiple of their share to the square"
 
     def linear_form(self, predictions: Predictions) -> Form:
@@ -291,5 +317,6 @@ class GCE(VectorStatistic):
             class_conditional=self.class_conditional,
             threshold=self.threshold,
             n_bins=self.n_bins,
+            ties=self.ties,
         )
         return both[:, NORMS.index(self.norm)]

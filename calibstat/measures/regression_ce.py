@@ -17,7 +17,7 @@ from calibstat.measures.population_value import BinaryPopulation
 from calibstat.measures.registry import measure
 
 REFERENCE = (
-    "Chidambaram, Ge 2025, Reassessing How to Compare and Improve the Calibration of Machine Learning Models, "
+    "Chidambaram, Ge 2024, Reassessing How to Compare and Improve the Calibration of Machine Learning Models, "
     "arXiv:2406.04068"
 )
 DIVERGENCES = {score.name: score for score in (BRIER, LOG_LOSS)}
