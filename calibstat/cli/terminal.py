@@ -69,6 +69,11 @@ def about(data: Sample | Predictions, how: str) -> Brief:
     return Brief(f"{describe_briefly(data)} {how}".strip(), (f"{describe_data(data)} {how}".strip(),))
 
 
+def notes_beside(note: str, described: Brief) -> list[str]:
+    """Return the lines of a note of a result that the description of the data does not say."""
+    return [line for line in note.splitlines() if line not in described.short]
+
+
 def about_models(n: int, models: Sequence[str], how: str) -> Brief:
     """Describe the data of several models likewise."""
     from calibstat.output.wording import Brief

@@ -20,7 +20,7 @@ from calibstat.cli.options import (
 )
 from calibstat.cli.printed_tables import table_of_classes, table_of_tests
 from calibstat.cli.reading import Reading, takes_reading
-from calibstat.cli.terminal import about, one_line_errors, with_progress
+from calibstat.cli.terminal import about, notes_beside, one_line_errors, with_progress
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -85,8 +85,9 @@ def check(
         said += [table_of_tests(sizes)] if len(sizes) > 1 else map(findings.say_test, sizes)
         several = [*map(findings.say_test, sizes), *findings.say_nulls(sizes)]
         details += several if len(sizes) > 1 else [each.test.details for each in sizes]
-        said += [found[0].test.note] if weight is not None else []
-        return Answer(said, about(data, how), words.NO_PROOF + words.units(cluster is not None), details)
+        described = about(data, how)
+        said += [*dict.fromkeys(note for each in found for note in notes_beside(each.test.note, described))]
+        return Answer(said, described, words.NO_PROOF + words.units(cluster is not None), details)
 
 
 def check_classes(

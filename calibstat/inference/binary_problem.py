@@ -16,6 +16,7 @@ from calibstat.data.weighted_sample import WeightedSample
 from calibstat.inference.clustered_problem import drawn_rows
 from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.problem import Problem
+from calibstat.inference.smaller_than_chance import smaller_than_chance
 from calibstat.measures.binary_kinds import Bracket, Statistic
 from calibstat.measures.linear_form import Form, Order, RowForm, Rows
 from calibstat.resampling import CellSums, Draws, Pairs, Resampler, Stage
@@ -102,6 +103,9 @@ class BinaryProblem(Problem):
     def deviation(self, draws: Draws) -> Deviation | None:
         is_confidence = 1 in self.data.confidences
         return describe(self.measure, self.data.sample, subject(self.lens), draws, is_confidence=is_confidence)
+
+    def is_smaller_than_chance(self, statistic: float, null: np.ndarray, draws: Draws) -> bool:
+        return smaller_than_chance(self.measure, self.data.sample, statistic, null, draws)
 
     def check_rows(self) -> None:
         self.data.check_rows()

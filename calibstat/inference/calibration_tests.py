@@ -18,6 +18,7 @@ from calibstat.inference.pose import pose
 from calibstat.inference.problem import Problem
 from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
 from calibstat.inference.sign_flip import OF_CLUSTERS, sign_flip_test
+from calibstat.inference.smaller_than_chance import NOTE
 from calibstat.measures.base import Measure
 from calibstat.resampling import Consistency, Draws, Labels, Stage
 from calibstat.resampling.schemes import OfRows
@@ -130,6 +131,10 @@ def calibration_test(
     A large p-value means that this statistic finds no evidence against calibration; it is not evidence that the model
     is calibrated. Predictions fitted or chosen on the same rows make it too large; repeated measurements of one subject
     violate the assumption of independent rows, unless `cluster` names them.
+    Where the statistic is so small, or by the omnibus test the mean and the slope of the residuals, that a calibrated
+    model has as small ones in at most 1 % of samples, the `note` asks if the predictions were cross-validated,
+    recalibrated or fitted on these outcomes. Not with weights, clusters or "both", of two-sided measures, of each class
+    ("class_wise"), or if draws were stopped.
     With `sample_weight` the null hypothesis is given the weights too: in rows of large weight predictions have to be as
     right as in others. The statistic is that of rows that count by their weights, scaled to sum to the effective number
     of rows, and the test stays exact.
@@ -193,7 +198,11 @@ def calibration_test(
     if problem.is_one_number:
         found = _result(problem, statistic, null, problem.lens, resample, int(drawn.n), stop_after)
         found = replace(found, deviation=drawn.deviation(draws)) if found.pvalue <= LEVEL else found
-        return replace(found, **problem.data.noted())
+        noted = problem.data.noted()
+        shown = resample == "labels" and not found.stopped and noted["effective_n"] is None and found.tail == "greater"
+        if shown and drawn.is_smaller_than_chance(found.statistic, null, draws):
+            noted["note"] = "\n".join(part for part in (noted["note"], NOTE) if part)
+        return replace(found, **noted)
     each = _class_wise(problem, statistic, null, resample, int(drawn.n), stop_after)
     deviations = tuple(drawn.deviations(np.flatnonzero(each.pvalue_holm <= LEVEL)))
     return replace(each, deviations=deviations, **problem.data.noted())

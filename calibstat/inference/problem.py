@@ -17,6 +17,7 @@ from calibstat.data.observations import (
 from calibstat.inference.clustered_problem import ClusteredProblem
 from calibstat.inference.deviation import Deviation
 from calibstat.inference.drawable import Drawable
+from calibstat.inference.smaller_than_chance import is_small
 from calibstat.measures.base import Measure
 from calibstat.measures.binary_kinds import Bracket
 from calibstat.measures.linear_form import Order, RowForm
@@ -132,6 +133,10 @@ class Problem(Drawable):
     def deviations(self, classes: np.ndarray) -> Iterator[Deviation]:
         """Return what drives the measure of each of these classes, if it says so."""
         yield from ()
+
+    def is_smaller_than_chance(self, statistic: float, null: np.ndarray, draws: Draws) -> bool:
+        """Whether residuals are smaller than those of a calibrated model, given its draws of the statistic."""
+        return is_small(statistic, null)
 
     def check_rows(self) -> None:
         """Raise unless rows can be told apart and hold outcomes and probabilities; K classes have been checked."""

@@ -138,10 +138,14 @@ class Look:
         inside = positives if self.inner.all() else np.ascontiguousarray(positives[:, self.inner])
         return inside, inside - (self.count * self.value)[self.inner]
 
+    def sums(self, residual: np.ndarray) -> np.ndarray:
+        """Return the residuals themselves, of cells with predictions strictly between 0 and 1, from residuals / n."""
+        return self._inside(self.positives(residual))[1]
+
     def roots(self, residual: np.ndarray) -> np.ndarray:
         """Return the roots of the components, shape (B, D), of residuals / n in cells, shape (B, m)."""
         assert self.components is not None
-        return self.components.roots_of(self._inside(self.positives(residual))[1])
+        return self.components.roots_of(self.sums(residual))
 
     def deviations(self, positives: np.ndarray) -> Deviations:
         """Return what the parts say of positives in cells, shape (B, m)."""

@@ -157,13 +157,16 @@ def report(
             "The tests and intervals of groups": by is not None,
         }
         notes += [f"{what} {BY_ROWS}" for what, there in detail.items() if there]
-    first = next(iter(found.values()))
-    notes += [first.test.note] if sample_weight is not None else []
+    described = describe_data(data) if len(models) == 1 else f"{data.n:,} rows, {len(models)} models."
+    for name, each in found.items():
+        of_weights = each.test.effective_n is not None  # which all models share
+        prefix = f"{name}: " if len(models) > 1 and not of_weights else ""
+        notes += [f"{prefix}{line}" for line in each.test.note.splitlines() if line not in described]
     return Report(
         title=f"Calibration of {', '.join(found)}" if title is None else str(title),
         models=found,
         comparisons=comparisons,
-        data=describe_data(data) if len(models) == 1 else f"{data.n:,} rows, {len(models)} models.",
+        data=described,
         n=int(data.n),
         n_classes=asked.n_classes,
         confidence_level=confidence_level,

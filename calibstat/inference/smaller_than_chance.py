@@ -1,0 +1,63 @@
+"""Residuals that are smaller than those of a calibrated model, as on outcomes that the predictions were fitted to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibstat.data.sample import Sample
+from calibstat.inference.p_values import extremes
+from calibstat.measures.binary_kinds import Statistic
+from calibstat.measures.cell_sums import cell_sums
+from calibstat.measures.deviations import Look
+from calibstat.resampling import CellSums, Draws, Labels, Stage, draw
+
+LEVEL = 0.01  # of both together: a calibrated model gets the note in at most 1 % of samples
+OF_SUMS = 0.009  # of the mean and the slope of the residuals, and the rest of LEVEL of the statistic
+MEAN = 10.0  # the mean counts so many times: that of cross-validated predictions is the smallest
+LARGE = 4.0  # their size from which on it is not worth while to draw
+OTHER_WORDS = Stage.TOGETHER  # of labels in clusters, which have no such note: other words than those of the statistic
+ROUNDING = 1e-9  # sizes so close to each other are ties
+NOTE = (
+    "Residuals smaller than chance: were these predictions cross-validated, recalibrated or fitted on these outcomes? "
+    "Then the test cannot see their error. Of a calibrated model residuals are as small in at most 1 % of samples."
+)
+
+
+def is_small(statistic: float, null: np.ndarray, level: float = LEVEL) -> bool:
+    """Whether a statistic is so small that a calibrated model has as small a one with probability of at most `level`.
+
+    Ties count as as small, so that a statistic with few values is seldom.
+    """
+    as_small = extremes(statistic, null, "two-sided")[1]
+    return bool((1 + np.count_nonzero(as_small)) <= level * (1 + null.size) * (1 + 1e-12))
+
+
+def smaller_than_chance(measure: Statistic, sample: Sample, statistic: float, null: np.ndarray, draws: Draws) -> bool:
+    """Whether residuals of a binary sample are smaller than chance: the statistic, or their mean and slope.
+
+    Mean and slope are the first two components of a measure that has them. A fit to these outcomes makes both about 0,
+    while the statistic looks at all components and hardly notices.
+    """
+    seen = measure.look(sample)
+    if seen is None or seen[1].components is None:
+        return is_small(statistic, null)
+    cell, look = seen
+    if is_small(statistic, null, LEVEL - OF_SUMS):
+        return True
+    observed = _size(look, cell_sums(cell, *sample.arrays)[1][None]).item()
+    if observed > LARGE:
+        return False
+
+    def size(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
+        return _size(look, np.atleast_2d(residual))
+
+    drawn = draw(CellSums(sample, cell), Labels(), size, draws, OTHER_WORDS)
+    return is_small(observed + ROUNDING * (1 + observed), np.asarray(drawn).ravel(), OF_SUMS)
+
+
+def _size(look: Look, residual: np.ndarray) -> np.ndarray:
+    """Return the squared length of mean and slope, shape (B,), of residuals / n in cells, shape (B, m)."""
+    assert look.components is not None
+    sums = look.sums(residual) @ look.components.basis[:, :2]
+    sums[:, 0] *= MEAN
+    return np.asarray((sums**2).sum(axis=1))
