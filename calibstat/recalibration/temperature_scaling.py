@@ -201,7 +201,7 @@ def _least(objective: Callable[[float], float], search: str) -> float:
     step = math.log(HOTTEST) / half
     patience = AHEAD if search == "local" else half
     value(0.0)
-    for way in (step, -step):
+    for way in (-step, step):
         lowest, bottom, i = tried[0.0], 0, 0
         while i < min(bottom + patience, half):
             i += 1
