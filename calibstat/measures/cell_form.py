@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
 from calibstat.data.sample import Sample
 from calibstat.measures.absolute_sums import AbsoluteSums, are_folded, high_over_signs, largest_bias
 from calibstat.measures.cell_sums import cell_sums
-from calibstat.measures.linear_form import LinearForm, RowForm, Rows, noise_of_rows
+from calibstat.measures.linear_form import LinearForm, RowForm, Rows, noise_of_rows, upper_quantile
 from calibstat.measures.noise import Noise, RowNoise
 from calibstat.measures.score_bound import Score
 
 MANY_CELLS = 100  # with more cells than this
 ROWS_IN_A_CELL = 3  # so many rows a cell are needed, or the interval of an L1 error says next to nothing
 FEW_ROWS = 30  # below it a bin's observed variance is not trusted alone
+NEAR = 4.0  # standard errors up to which the error of a cell may be 0; larger, the wider low ends are for nothing
+STRICTER = 5.0  # so many times less likely than the tail is it that cells without error are taken for cells with one
 
 
 class TooFewRowsInCells(ValueError):
@@ -28,19 +31,52 @@ def _absolute_sum(theta: np.ndarray) -> np.ndarray:
     return np.abs(theta).sum(axis=-1)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CellForm(LinearForm):
-    """A sum of absolute residuals over cells: low end by a bound on the bias, high end by inversion of the spread.
+class AbsoluteForm(LinearForm):
+    """A sum of absolute residuals over cells, whose low end has a bound on the bias.
 
-    `gap_spread` holds the standard error of the residual of each cell, and `title` names the measure.
+    The bound is short where many cells have no error, because half of them look as if they had one. If all cells are
+    like that, the exact test of calibration makes the low end 0. If others are clearly off, and most of the noise is in
+    cells that may have no error, then what these add to the estimate is taken for noise, unless it is too much for it.
     """
+
+    gap_spread: np.ndarray  # the standard error of the residual / n of each cell, shape (n_cells,)
+
+    @cached_property
+    def near(self) -> np.ndarray:
+        """Which cells may have no error, beside others; none of them if all may, or their noise is the smaller."""
+        near = np.abs(self.theta) < NEAR * self.gap_spread
+        noise = self.gap_spread**2
+        beside = self.theta[~near].round(12).any() and noise[near].sum() >= noise[~near].sum()
+        return near & beside
+
+    def moves(self, theta: np.ndarray) -> Any:
+        """Return the directional bootstrap, that of the cells that are not near 0, and the norm of G* in the others."""
+        step, far = theta - self.theta, ~self.near
+        moved = (
+            _absolute_sum(self.theta[far] + self.step * step[..., far]) - _absolute_sum(self.theta[far])
+        ) / self.step
+        return np.stack([self.directional(step), moved, _absolute_sum(step[..., self.near])], axis=-1)
+
+    def reach(self, drawn: np.ndarray, tail: float) -> float:
+        directional, moved, noise = drawn.T
+        found = upper_quantile(directional + self.missing_bias(directional), tail)
+        observed = _absolute_sum(self.theta[self.near])
+        if not self.near.any() or observed > upper_quantile(noise, tail / STRICTER):
+            return found
+        return max(found, upper_quantile(noise + moved + self.missing_bias(moved, ~self.near), tail))
+
+    def missing_bias(self, directional: np.ndarray, cells: Any = slice(None)) -> float:
+        bias = largest_bias(np.abs(self.theta[cells]), self.gap_spread[cells])
+        return bias - float(directional.mean())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CellForm(AbsoluteForm):
+    """The same over cells of a sample; its high end inverts the spread, and `title` names the measure."""
 
     gap_spread: np.ndarray
     full_cells: int
     title: str
-
-    def missing_bias(self, directional: np.ndarray) -> float:
-        return largest_bias(np.abs(self.theta), self.gap_spread) - float(directional.mean())
 
     def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
         need_rows_in_cells(self.title, int(self.noise.n), self.full_cells)
@@ -82,7 +118,7 @@ def highest_of_cells(noise: Noise, score: Score) -> float:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CellRowForm(RowForm):
+class CellRowForm(AbsoluteForm, RowForm):
     """The same row by row. `model` is the variance of the sums if calibrated, 0 in cells of many rows."""
 
     model: np.ndarray
@@ -90,10 +126,13 @@ class CellRowForm(RowForm):
     def in_units(self, unit: np.ndarray) -> Self:
         return replace(super().in_units(unit), highest=high_over_signs)  # few clusters are not nearly normal
 
-    def missing_bias(self, directional: np.ndarray) -> float:
+    @cached_property
+    def gap_spread(self) -> np.ndarray:  # type: ignore[override]
+        return np.sqrt(np.maximum(np.maximum(self.noise.variances(), self.model), 0.0)) / self.n
+
+    def missing_bias(self, directional: np.ndarray, cells: Any = slice(None)) -> float:
         """Return the bias of absolute values that resamples miss: the more cells, the more."""
-        spread = np.sqrt(np.maximum(np.maximum(self.noise.variances(), self.model), 0.0)) / self.n
-        return max(largest_bias(np.abs(self.theta), spread) - float(directional.mean()), 0.0)
+        return max(super().missing_bias(directional, cells), 0.0)
 
 
 def rows_of_cells(title: str, cell: np.ndarray, rows: Rows) -> CellRowForm:

@@ -139,9 +139,12 @@ class LinearForm(Form):
         """Return by how much the directional bootstrap understates the bias of the measure."""
         return 0.0
 
+    def reach(self, drawn: np.ndarray, tail: float) -> float:
+        """Return how far the estimate may lie above the measure, from the moves of all resamples."""
+        return upper_quantile(drawn + self.missing_bias(drawn), tail)
+
     def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
-        drawn = draw()
-        return self.estimate - self.below(tail).widen(upper_quantile(drawn + self.missing_bias(drawn), tail))
+        return self.estimate - self.below(tail).widen(self.reach(draw(), tail))
 
     def below(self, tail: float) -> Below:
         """Return how far the sum with the weights of the data may lie above its mean."""
