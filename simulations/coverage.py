@@ -205,6 +205,7 @@ def of_sun(label: str, generator: Generator, n: int, times: int) -> Row:
         below=truth < low,
         above=truth > high,
         refused=0,
+        floored=0,
         mean_width=float((high - low).mean()),
         mean_estimate=float(estimate.mean()),
         sd_estimate=float(estimate.std(ddof=1)),

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_line import COLUMNS, FAST, PATTERN, fails_with, plain_text, run
+from lucky_rows import lucky_rows
 from typer.testing import CliRunner
 
 import calibstat as cs
@@ -146,6 +147,26 @@ def test_intervals_of_clusters(rows, csv, tmp_path):
     assert f"at most {wording.number(found.high)}, and may be 0, with" in text
     assert "clusters independent" in text
     fails_with(run("interval", csv, *COLUMNS, "--cluster", "who"), "no column 'who'")
+
+
+@pytest.fixture(name="lucky")
+def lucky_fixture(tmp_path):
+    path = tmp_path / "lucky.csv"
+    y, p = lucky_rows()
+    pd.DataFrame({"y": y, "p": p}).to_csv(path, index=False)
+    return path
+
+
+def test_why_an_interval_ends_where_it_does_and_an_estimate_lies_outside(lucky):
+    text = plain_text(run("interval", lucky, *COLUMNS, *FAST).stdout)
+    found = cs.confidence_interval(*lucky_rows(), n_resamples=99, rng=0)
+    shown = f"A calibrated model would show {wording.number(found.high)} on these rows"
+    assert f"(honest method). {shown}; the interval does not end below that." in text
+    several = run("interval", lucky, *COLUMNS, *FAST, "--measure", "ks", "--measure", "ece_debiased").stdout
+    assert "The estimate lies below the interval because its bias is subtracted" in plain_text(several)
+    assert "A calibrated model" not in plain_text(several)
+    by_ece = run("equivalence", lucky, *COLUMNS, *FAST, "--by", "ece", "--margin", 0.01).stdout
+    assert "A calibrated model would show 0.0" in plain_text(by_ece)
 
 
 def test_equivalence_says_what_the_function_says(rows, csv):

@@ -29,7 +29,7 @@ class Interval:
     """What a stub of confidence_interval returns."""
 
     def __init__(self, low, high):
-        self.low, self.high, self.estimate = low, high, 0.5
+        self.low, self.high, self.estimate, self.if_calibrated = low, high, 0.5, None
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lucky_rows import lucky_rows
 from row_strategies import rows, weighted_rows
 from scipy.stats import binom, binomtest
 
 import calibstat as cs
 from calibstat.inference import equivalence_test as module
-from calibstat.inference.equivalence_test import equivalence_test, most_likely_tail, smallest_mean
+from calibstat.inference.equivalence_test import LEAST_P, equivalence_test, most_likely_tail, smallest_mean
 
 LEVELS = (0.01, 0.05, 0.1, 0.25, 0.4)
 UNIFORM = (np.arange(1000) + 0.5) / 1000
@@ -325,3 +326,40 @@ def test_real_weights_are_refused():
     for by in ("bins", "ks"):
         with pytest.raises(ValueError, match="equivalence_test needs whole-number counts of independent rows"):
             equivalence_test(cs.Sample.from_rows([0, 1], [0.2, 0.7], [0.5, 1.0]), by=by)
+
+
+# --- by a measure: what a calibrated model would show ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", [0.001, 0.05, 0.3, 0.49])
+def test_no_margin_below_what_a_calibrated_model_would_show_is_shown(level):
+    """The bound alone would show far smaller margins on such lucky rows."""
+    y, p = lucky_rows()
+    settings = {"by": "ece", "level": level, "n_resamples": 99, "rng": 1}
+    median = np.median(cs.calibration_test(y, p, measure="ece", n_resamples=99, rng=1).null_distribution)
+    below = equivalence_test(y, p, margin=0.999 * median, **settings)
+    assert not below.claimed
+    assert below.pvalue == 1
+    assert below.limit >= below.if_calibrated == median
+    assert below.answer.startswith("Not shown")
+    assert " A calibrated model would show " in below.answer
+    assert "these rows: no smaller margin can be shown." in below.answer
+    above = equivalence_test(y, p, margin=1.001 * median, **settings)
+    assert above.claimed == (above.limit == median)
+    assert (above.pvalue <= level) == above.claimed
+
+
+def test_a_margin_that_many_rows_show_says_nothing_of_it():
+    y, p = cs.generators.temperature(1.5).sample(2000, rng=1)
+    found = equivalence_test(y, p, margin=0.2, by="ks", n_resamples=99, rng=1)
+    assert found.claimed
+    assert found.if_calibrated is None
+    assert "calibrated model" not in found.answer
+
+
+def test_one_interval_is_drawn_for_all_levels(monkeypatch):
+    seen, plain = [], module.confidence_interval
+    monkeypatch.setattr(module, "confidence_interval", lambda *a, **k: seen.append(1) or plain(*a, **k))
+    found = equivalence_test(*lucky_rows(), margin=0.03, by="ks", n_resamples=99, rng=1)
+    assert LEAST_P < found.pvalue < 0.05
+    assert len(seen) == 1

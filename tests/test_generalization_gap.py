@@ -1,5 +1,7 @@
 """The generalization gap: its parts by hand, and the theorem behind its bound."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -41,6 +43,9 @@ def test_parts_by_hand():
     ):
         assert part in text
     assert found.to_dict()["test.estimate"] == found.test.estimate
+    raised = replace(found, test=replace(found.test, if_calibrated=found.test.high))
+    assert raised.test.remark() in str(raised).splitlines()[-1]
+    assert str(raised).startswith(text)
 
 
 def test_two_outcomes_by_hand():

@@ -5,7 +5,8 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from quick_report import quick_report
+from lucky_rows import lucky_rows
+from quick_report import quick, quick_report
 
 import calibstat as cs
 from calibstat.reporting.pages import as_markdown, page, piece, sections
@@ -122,6 +123,20 @@ def test_markdown_has_the_words_and_tables_and_no_html(report):
     rows = [line for line in found.splitlines() if line.startswith("|")]
     assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows if "Brier" in row or row.startswith("| Meas")}) <= 2
     assert "\n\n\n\n" not in found
+
+
+def test_estimates_outside_their_intervals_are_explained():
+    with quick(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("calibstat.reporting.asked_measures.ERRORS", ("ece", "ece_debiased", "kernel_ce"))
+        found = cs.report(*lucky_rows(200), rng=1)
+    debiased = found.models["model"].measures["ece_debiased"]
+    assert debiased.estimate < debiased.low
+    said = f"{debiased.title}: The estimate lies below the interval because its bias is subtracted"
+    shown = "A calibrated model would show"
+    for text in (page(found), as_markdown(found)):
+        assert said in text
+        assert text.count(shown) == 2  # in the answer and below the table
+    assert shown in str(found)
 
 
 def test_one_model_has_no_heading_of_its_own():

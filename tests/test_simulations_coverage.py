@@ -102,7 +102,7 @@ def test_rows_of_what_is_no_grid_are_like_those_of_grids():
     clustered = coverage.of_clusters(label, case, coverage.Recipe("Clusters", "ks"), 10)
     grid = cs.study.run("coverage", {"c": cs.generators.calibrated()}, 50, ["ks"], replicates=2, seed=1, n_resamples=19)
     assert set(grid) == set(found)
-    assert set(grid) - set(clustered) == {"mean_estimate", "sd_estimate"}
+    assert set(grid) - set(clustered) == {"mean_estimate", "sd_estimate", "floored"}
     assert clustered["n"] == 15
     assert clustered["covered"] == 10 - clustered["missed_below"] - clustered["missed_above"]
     assert found["truth"] == 0

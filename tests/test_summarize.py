@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from lucky_rows import lucky_rows
 from sklearn.metrics import roc_auc_score
 
 import calibstat as cs
@@ -103,3 +104,14 @@ def test_errors():
     for bad, message in (({}, "names of one or more models"), (p["raw"], "a mapping from name to predictions")):
         with pytest.raises(ValueError, match=message):
             cs.summarize(y, bad)
+
+
+def test_why_an_interval_does_not_end_lower():
+    y, v = lucky_rows()
+    found = cs.summarize(y, {"even": v, "too low": v / 2}, **SETTINGS)
+    high = found.high[0, found.measures.index("ece")]
+    assert found.remarks[0] == (
+        f"even, ece: A calibrated model would show {high:.4f} on these rows; the interval does not end below that."
+    )
+    assert not any(remark.startswith("too low, ece") for remark in found.remarks)
+    assert found.remarks[0] in str(found)

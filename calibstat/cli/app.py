@@ -131,7 +131,7 @@ def interval(
         from calibstat.data.sample import Sample
         from calibstat.inference.confidence_interval import ConfidenceInterval
         from calibstat.output import wording as words
-        from calibstat.reporting.sentences import ends, say_interval
+        from calibstat.reporting.sentences import ends, say_interval, says_more
 
         rows, how = read_rows(file, label, prob, reading)
         data = Sample.from_rows(*rows) if isinstance(rows, tuple) else rows
@@ -165,7 +165,7 @@ def interval(
         for name, each in found.items():
             grid.add_row(MEASURES[name].info.title, words.number(each.estimate), ends(each.low, each.high), each.method)
         title = f"On these rows, and in the population they come from with {words.percent(level)} confidence each:"
-        noted = [sentences.pop(name) for name, each in found.items() if each.few_events or each.why_infinite]
+        noted = [sentences.pop(name) for name, each in found.items() if says_more(each)]
         details = [*sentences.values(), *estimands]
         return Answer([title, grid, *noted, *weighted], about(data, how), words.units(cluster is not None), details)
 

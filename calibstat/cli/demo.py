@@ -122,8 +122,9 @@ def say_model(model: Model) -> str:
     """Report on one model: whether it is calibrated, and within which bounds its error is."""
     found = model.interval
     where = f"between {number(found.low)} and" if found.low > 0 else "at most"
-    answer = " ".join(model.test.answer.split())
-    return f"{model.name}. {answer} The calibration error is {where} {number(found.high)}."
+    answer, remark = " ".join(model.test.answer.split()), found.remark(number)
+    said = f"{model.name}. {answer} The calibration error is {where} {number(found.high)}."
+    return f"{said} {remark}" if remark else said
 
 
 def table_of_models(models: Sequence[Model]) -> Table:

@@ -39,7 +39,15 @@ class ClusteredProblem(Drawable):
         """
         return resampling.draw(sums_of(self.form), Signs(self.unit), self.form.norm, draws, Stage.SIGNS)
 
-    def pvalue_if_calibrated(self, draws: Draws) -> float:
+    def draw_calibrated(self, draws: Draws) -> np.ndarray:
+        """Draw labels independently.
+
+        Signs keep the squares of the observed residuals, which are tiny in a lucky sample; and calibration does not say
+        how far the outcomes of a cluster agree.
+        """
+        return self._draw_labels(Labels(), draws, Stage.LABELS)
+
+    def pvalue_if_calibrated(self, draws: Draws, labels: Callable[[], np.ndarray] | None = None) -> float:
         return p_value(self.form.estimate, self.least_favourable(draws)[1], "greater")
 
     def least_favourable(self, draws: Draws) -> tuple[str, np.ndarray]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +14,10 @@ from calibstat.data.clusters import as_clusters
 from calibstat.data.models import each_model
 from calibstat.data.observations import EVENT
 from calibstat.inference.drawable import Drawable
+from calibstat.inference.honest_ends import HonestEnds
 from calibstat.inference.pose import pose
 from calibstat.inference.problem import Problem
 from calibstat.measures.base import Measure
-from calibstat.measures.linear_form import Form
 from calibstat.resampling import Draws
 from calibstat.resampling.quantiles import quantiles
 from calibstat.result import NotedResult
@@ -45,6 +47,9 @@ class ConfidenceInterval(NotedResult):
         The row that makes the high end infinite; empty if it is finite.
     few_events : str
         The outcome that was observed fewer than 10 times, in rows or clusters; empty if none was.
+    if_calibrated : float or None
+        The median of the estimate on these rows if every prediction were the true probability, of an honest interval
+        whose high end is this median, or of which the estimate lies above the high end; else None.
     """
 
     low: float
@@ -59,11 +64,34 @@ class ConfidenceInterval(NotedResult):
     n_resamples: int
     why_infinite: str = ""
     few_events: str = ""
+    if_calibrated: float | None = None
+
+    def remark(self, write: Callable[[float], str] = "{:.4g}".format) -> str:
+        """Say why the high end is not lower, and why the estimate lies outside the interval; nothing if neither is so.
+
+        `write` writes numbers.
+        """
+        below, above = exceeds(self.low, self.estimate), exceeds(self.estimate, self.high)
+        said = "" if self.if_calibrated is None else f"would show {write(self.if_calibrated)} on these rows"
+        if above and said:
+            return f"The estimate lies above the interval because it is biased upwards: a calibrated model {said}."
+        said = f"A calibrated model {said}; the interval does not end below that." if said else ""
+        if below and self.method == "honest":
+            said += (
+                " The estimate lies below the interval because its bias is subtracted: it may be below 0, the error "
+            )
+            said += "is not."
+        elif (below or above) and self.method in BOOTSTRAPS:
+            values = "larger" if below != (self.method == "basic") else "smaller"
+            said = f"The estimate lies {'below' if below else 'above'} the interval because resamples of the rows have "
+            said += f"{values} values."
+        return said.strip()
 
     def __str__(self) -> str:
         infinite = f"Infinite: {self.why_infinite}.\n" if self.why_infinite else ""
         if self.few_events:
             infinite += f"Few events: {self.few_events}; the interval rests on what was not observed.\n"
+        infinite += f"{self.remark()}\n" if self.remark() else ""
         return (
             f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
             f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
@@ -71,7 +99,9 @@ class ConfidenceInterval(NotedResult):
         )
 
 
-METHODS = ("honest", "bracket", "percentile", "basic", "bca")
+BOOTSTRAPS = ("percentile", "basic", "bca")
+METHODS = ("honest", "bracket", *BOOTSTRAPS)
+ROUNDING = 1e-12
 FEW_EVENTS = 10  # of either outcome, below which a result says so
 
 
@@ -145,11 +175,12 @@ def confidence_interval(
     Assumes independent rows, or with `cluster` independent clusters. `honest`: a calibration error is the largest of
     many weighted sums of residuals. The high end is the largest score bound of any of these sums, each fixed
     beforehand, with an allowance for two events that were not observed: without an event it is about 3.9 / n at .95.
-    That of `ece` also allows for the upward bias of the estimate and may lie below it. The low end takes the bias from
-    a directional bootstrap, with the same allowance, and is 0 unless the labels-only test of the same measure rejects
-    at (1 - confidence_level) / 2, so at calibration it is exact for every n. Statements, proofs and what is only
-    asymptotic are on the docs page "How intervals are made"; how often intervals miss, in the studies `coverage` and
-    `worst_case`. With fewer than 10 rows of either outcome `few_events` says so.
+    That of `ece` also allows for the upward bias of the estimate and may lie below it. No high end of an error lies
+    below the median of the estimates on labels drawn from the predictions: a smaller one rests on a lucky sample. The
+    low end takes the bias from a directional bootstrap, with the same allowance, and is 0 unless the labels-only test
+    of the same measure rejects at (1 - confidence_level) / 2, so at calibration it is exact for every n. Statements,
+    proofs and what is only asymptotic are on the docs page "How intervals are made"; how often intervals miss, in the
+    studies `coverage` and `worst_case`. With fewer than 10 rows of either outcome `few_events` says so.
 
     `brier` and other bounded means have the score bound of a mean at both ends. `log_loss` has no bound: its interval
     is for a population of which no part is predicted more extremely than these rows are, its high end is infinite if
@@ -210,7 +241,7 @@ def interval_of(
     if unit is not None:
         drawn = _in_clusters(problem, unit, method)
         estimate = drawn.statistic()
-    rarest, not_extrapolated = problem.data.rarest(unit), False
+    rarest, not_extrapolated, if_calibrated = problem.data.rarest(unit), False, None
     if infinite:
         low = high = np.inf  # what was observed once occurs in the population too: its mean is infinite
     elif method == "honest":
@@ -221,7 +252,10 @@ def interval_of(
                 f"may have any loss: expected at least {FEW_EVENTS} {rarest.counted} of each outcome, but {rarest}; "
                 "clip= bounds the loss"
             )
-        low, high = honest_interval(drawn, form, alpha, draws)
+        ends = HonestEnds(drawn, form, draws)
+        low, high = ends.low(alpha), ends.high(alpha)
+        if not form.is_mean and (ends.known == high or exceeds(estimate, high)):
+            if_calibrated = ends.median
         not_extrapolated = not form.is_bounded
     elif method == "bracket":
         low, high = bracket_interval(problem, alpha, draws)
@@ -241,6 +275,7 @@ def interval_of(
         n_resamples=draws.n,
         why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(high) else "",
         few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
+        if_calibrated=if_calibrated,
         **problem.data.noted(),
     )
 
@@ -282,14 +317,9 @@ def _estimand(problem: Problem, method: str, not_extrapolated: bool) -> str:
     )
 
 
-def honest_interval(drawn: Drawable, form: Form, alpha: float, draws: Draws) -> tuple[float, float]:
-    """Return the ends of the honest interval, from the linear form of the measure."""
-    low, high = form.low(lambda: drawn.draw_form(form, draws), alpha / 2), form.high(alpha / 2)
-    if form.is_mean:
-        return low, high
-    if low > 0:  # the gate: a low end above 0 denies calibration, so the exact test has to deny it too
-        low = 0.0 if drawn.pvalue_if_calibrated(draws) > alpha / 2 else low
-    return max(low, 0.0), high
+def exceeds(one: float, other: float) -> bool:
+    """Whether a number lies above another by more than rounding."""
+    return one > other and not math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
 def bracket_interval(problem: Problem, alpha: float, draws: Draws) -> tuple[float, float]:
@@ -297,12 +327,9 @@ def bracket_interval(problem: Problem, alpha: float, draws: Draws) -> tuple[floa
     bracket = problem.bracket()
     assert bracket is not None
     below, above = (
-        replace(problem, measure=measure).drawn_from("confidence_interval")
-        for measure in (bracket.below, bracket.above)
+        HonestEnds.of(replace(problem, measure=measure), draws) for measure in (bracket.below, bracket.above)
     )
-    low, _ = honest_interval(below, below.linear_form(), alpha, draws)
-    high = above.linear_form().high(alpha / 2)
-    return bracket.share * low, bracket.times * high + bracket.width
+    return bracket.share * below.low(alpha), bracket.times * above.high(alpha) + bracket.width
 
 
 def bootstrap_interval(

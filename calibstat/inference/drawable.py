@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,17 @@ class Drawable(ABC):
     def draw_null(self, draws: Draws) -> np.ndarray:
         """Return the statistic of every resample under calibration."""
 
-    def pvalue_if_calibrated(self, draws: Draws) -> float:
-        """Return the p-value of the test of calibration by the same measure."""
-        return p_value(self.statistic(), self.draw_null(draws), "greater")
+    def draw_calibrated(self, draws: Draws) -> np.ndarray:
+        """Return the statistic of every resample of labels that are drawn independently from the predictions."""
+        return self.draw_null(draws)
+
+    def pvalue_if_calibrated(self, draws: Draws, labels: Callable[[], np.ndarray] | None = None) -> float:
+        """Return the p-value of the test of calibration by the same measure.
+
+        `labels` returns the estimates of `draw_calibrated` where they are kept for more than this test.
+        """
+        null = self.draw_calibrated(draws) if labels is None else labels()
+        return p_value(self.statistic(), null, "greater")
 
     @abstractmethod
     def draw_pairs(self, draws: Draws) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from calibstat.data.checks import UnknownOption, check_level, is_whole
 from calibstat.data.models import each_model
 from calibstat.data.observations import observe
 from calibstat.data.sample import Sample
-from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.honest_ends import HonestEnds
+from calibstat.inference.pose import pose
 from calibstat.measures.base import Measure
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.registry import find_measure
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 FIFTHS = 5
 COLUMNS = ("left", "right", "count", "mean_prediction", "frequency", "low", "high")
+LEAST = "A calibrated model would show {:g} on these rows: no smaller margin can be shown."
 LEAST_P = 1e-6  # of a test by a measure: the search for its p-value ends here
 STEPS = 20  # halvings of the range of that search, on the scale of the normal quantile
 
@@ -63,6 +67,9 @@ class Equivalence(Result):
         The outcome whose probability was predicted.
     n : int
         Rows.
+    if_calibrated : float or None
+        Of a test by a measure, its median on these rows if every prediction were the true probability, where `limit`
+        is this median or `margin` is below it: no margin below it can be shown. Else None.
     """
 
     claimed: bool
@@ -83,6 +90,7 @@ class Equivalence(Result):
     by: str
     lens: str
     n: int
+    if_calibrated: float | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each bin; of a test by a measure, its scalar fields in one row."""
@@ -96,15 +104,16 @@ class Equivalence(Result):
     def answer(self) -> str:
         """Whether the margin is shown, and what these rows could show."""
         margin, limit = f"{self.margin:g}", _rounded_up(self.limit)
+        floor = "" if self.if_calibrated is None else f" {LEAST.format(_rounded_up(self.if_calibrated))}"
         if self.claimed:
             claim = f"{self.by} is at most {margin}"
             if self.count is not None:
                 claim = f"In {_every(self.count, self.by)} the outcomes average within {margin} of the predictions"
-            return f"{claim} (p = {self.pvalue:.3g}; these rows could show {limit:g})."
+            return f"{claim} (p = {self.pvalue:.3g}; these rows could show {limit:g}).{floor}"
         found = f"Not shown: {limit:g} is the least these {self.n} rows show"
         if self.rows_needed is not None:
             found += f"; a calibrated model needs about {self.rows_needed} rows for an even chance at {margin}"
-        return f"{found}."
+        return f"{found}.{floor}"
 
     @property
     def details(self) -> str:
@@ -192,8 +201,9 @@ def equivalence_test(
 
     By a measure: the claim is made if the upper end of the honest interval with confidence level 1 - 2 `level` is at
     most `margin`; it is as reliable as that end (see `confidence_interval`). `limit` is the upper end, and `pvalue`
-    the smallest level at which it is at most `margin`, by inversion from 1e-6 to 1/2, and 1 if there is none. Cost:
-    about twenty intervals.
+    the smallest level at which it is at most `margin`, by inversion from 1e-6 to 1/2, and 1 if there is none. A margin
+    below the median of the measure if calibrated is never shown, because no upper end lies below it. Cost: an interval
+    and about twenty upper ends.
 
     No claim does not mean that the margin is exceeded: few rows show little.
 
@@ -222,17 +232,20 @@ def equivalence_test(
     if measure.is_mean:
         raise ValueError(f"expected a measure of calibration error, found {measure.name!r}, a mean loss")
     seed = rng if is_whole(rng, 0) else int(draws.key)  # the same for every level
-
-    def interval(alpha: float) -> ConfidenceInterval:
-        return confidence_interval(
-            sample, measure=measure, confidence_level=1 - 2 * alpha, n_resamples=n_resamples, rng=seed, n_jobs=n_jobs
-        )
-
-    found = interval(level)
+    found = confidence_interval(
+        sample, measure=measure, confidence_level=1 - 2 * level, n_resamples=n_resamples, rng=seed, n_jobs=n_jobs
+    )
+    ends = HonestEnds.of(pose(sample, None, measure, {}), Draws.of(seed, found.n_resamples, n_jobs))
     claimed = found.high <= margin
+
+    def shown(alpha: float) -> bool:
+        return bool(np.clip(ends.high(1 - (1 - 2 * alpha)), *measure.bounds) <= margin)
+
+    pvalue = _inverted(shown, level, claimed)
+    floor = ends.known if found.if_calibrated is None else found.if_calibrated
     return Equivalence(
         claimed=claimed,
-        pvalue=_inverted(lambda alpha: interval(alpha).high <= margin, level, claimed),
+        pvalue=pvalue,
         limit=found.high,
         margin=float(margin),
         level=float(level),
@@ -243,6 +256,7 @@ def equivalence_test(
         by=found.measure,
         lens=seen.lens,
         n=found.n,
+        if_calibrated=floor if floor == found.high or (floor is not None and floor > margin) else None,
     )
 
 
@@ -341,7 +355,7 @@ def _rows_needed(share: np.ndarray, mean: np.ndarray, spread: np.ndarray, margin
     return int(float(f"{2**high:.2g}"))
 
 
-def _inverted(shown: Any, level: float, claimed: bool) -> float:
+def _inverted(shown: Callable[[float], bool], level: float, claimed: bool) -> float:
     """Return the smallest level at which the margin is shown, from `LEAST_P` to 1/2 (or 1), never across `level`."""
     from scipy.special import ndtr, ndtri
 

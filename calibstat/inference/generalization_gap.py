@@ -99,8 +99,13 @@ class GeneralizationGap(Result):
             f"which {holds[self.overconfident]} here (not so in {self.n_not_overconfident} of {self.n_bins} "
             f"bins{clearly}), and if it is at most as confident there as on training rows, which "
             f"{holds[self.less_confident]} (mean confidence {self.confidence_test:.4g} and "
-            f"{self.confidence_train:.4g})."
+            f"{self.confidence_train:.4g}).{self._remarks}"
         )
+
+    @property
+    def _remarks(self) -> str:
+        parts = (("Test", self.test), ("Training", self.train))
+        return "".join(f"\n{name} rows: {found.remark()}" for name, found in parts if found.remark())
 
 
 @checks_arguments

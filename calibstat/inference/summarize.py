@@ -44,6 +44,8 @@ class Summary(Result):
         The measures and the ends of their intervals; the ends are nan for "average_ce" and "auc", which have none, and
         for a logarithmic loss of few events. Both ends of an infinite one are infinite. The AUC is nan itself if one
         outcome alone was observed.
+    remarks : tuple of str
+        Why an estimate lies outside its interval, and why a high end is not lower.
     warnings : tuple of str
         The models whose predictions look reversed, the rows that make a logarithmic loss infinite, and the models with
         a lower ECE than the reference but a worse proper score.
@@ -61,6 +63,7 @@ class Summary(Result):
     estimate: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    remarks: tuple[str, ...]
     warnings: tuple[str, ...]
     reference: str
     confidence_level: float
@@ -99,7 +102,7 @@ class Summary(Result):
         )
         for name, row in zip(self.names, cells, strict=True):
             lines.append("  ".join([f"{name:{first}}", *(f"{c:>{w}}" for c, w in zip(row, width, strict=True))]))
-        return "\n".join([*lines, *self._notes(), *(f"Warning: {text}" for text in self.warnings)])
+        return "\n".join([*lines, *self._notes(), *self.remarks, *(f"Warning: {text}" for text in self.warnings)])
 
     def _notes(self) -> list[str]:
         """Say what was predicted for each measure, and which measures have no interval."""
@@ -230,6 +233,12 @@ def summarize(
         for cell in row
         if cell[3]
     ]
+    remarks = [
+        f"{name}, {measure}: {cell[4]}"
+        for name, row in found.items()
+        for measure, cell in zip(MEASURES, row, strict=True)
+        if cell[4]
+    ]
     return Summary(
         names=names,
         measures=MEASURES,
@@ -237,6 +246,7 @@ def summarize(
         estimate=read_only(table[..., 0].copy()),
         low=read_only(table[..., 1].copy()),
         high=read_only(table[..., 2].copy()),
+        remarks=tuple(remarks),
         warnings=(
             *infinite,
             *_doubts(models),
@@ -250,13 +260,13 @@ def summarize(
 
 def _row(
     predictions: Predictions, questions: Mapping[str, dict[str, Any]], settings: dict[str, Any]
-) -> list[tuple[float, float, float, str]]:
-    """Return estimate and ends of every measure, and why it is infinite if it is."""
+) -> list[tuple[float, float, float, str, str]]:
+    """Return estimate and ends of every measure, why it is infinite if it is, and what is to be said of its ends."""
     from statsmodels.stats.proportion import proportion_confint
 
     right = int(np.count_nonzero(predictions.top == predictions.label))
     ends = proportion_confint(right, predictions.n, alpha=1 - settings["confidence_level"], method="wilson")
-    row = [(right / predictions.n, float(ends[0]), float(ends[1]), "")]
+    row = [(right / predictions.n, float(ends[0]), float(ends[1]), "", "")]
     ordered = resampling.in_order(predictions)  # so that sums do not depend on the order of the rows
     for arguments in questions.values():
         problem = _posed(ordered, arguments)
@@ -264,10 +274,12 @@ def _row(
         if problem.is_honest:
             with suppress(TooFewEvents):  # shown without an interval
                 found = confidence_interval(predictions, **arguments, **settings)
-        alone = (problem.estimate(), np.nan, np.nan, "")
-        row.append((found.estimate, found.low, found.high, found.why_infinite) if found else alone)
+        if found is None:
+            row.append((problem.estimate(), np.nan, np.nan, "", ""))
+        else:
+            row.append((found.estimate, found.low, found.high, found.why_infinite, found.remark("{:.4f}".format)))
     sample = observe(predictions, None).one_event("the AUC").sample
-    row.insert(MEASURES.index("auc"), (auc(sample.count, sample.positives)[0], np.nan, np.nan, ""))
+    row.insert(MEASURES.index("auc"), (auc(sample.count, sample.positives)[0], np.nan, np.nan, "", ""))
     return row
 
 

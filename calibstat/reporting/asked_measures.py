@@ -10,6 +10,7 @@ from calibstat.data.lenses import ClassWise, Lens, find_lens
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
 from calibstat.inference.estimate import estimate
 from calibstat.measures.registry import MEASURES, is_affordable
+from calibstat.output.wording import number
 from calibstat.result import Result
 
 COMPARED = ("kernel_ce", "brier")  # of models: the default of `compare`, and one that sees sharpness
@@ -32,6 +33,8 @@ class Measured(Result):
         The outcome whose probability was predicted; empty where no interval is known.
     estimate, low, high : float
         The measure on the data, and the ends of its interval: nan where none is known.
+    remark : str
+        Why the estimate lies outside the interval and why the high end is not lower; empty if neither is so.
     """
 
     measure: str
@@ -40,10 +43,11 @@ class Measured(Result):
     estimate: float
     low: float
     high: float
+    remark: str = ""
 
     def __str__(self) -> str:
         interval = "" if math.isnan(self.low) else f" [{self.low:.4g}, {self.high:.4g}]"
-        return f"{self.title}: {self.estimate:.4g}{interval}"
+        return f"{self.title}: {self.estimate:.4g}{interval}{f'. {self.remark}' if self.remark else ''}"
 
 
 def shows_several(lens: Any) -> bool:
@@ -94,4 +98,5 @@ def measured(y: Any, p: Any, asked: dict[str, Any], settings: dict[str, Any], fo
             given = {name: settings[name] for name in ("labels", "sample_weight")}
             value = float(estimate(y, p, **given, **asked))
             return Measured(name, MEASURES[name].info.title, "", value, float("nan"), float("nan"))
-    return Measured(name, MEASURES[name].info.title, found.lens, found.estimate, found.low, found.high)
+    ends = found.low, found.high
+    return Measured(name, MEASURES[name].info.title, found.lens, found.estimate, *ends, found.remark(number))

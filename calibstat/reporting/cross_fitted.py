@@ -64,7 +64,13 @@ class CrossFitted(Result):
             f"{self.brier.estimates[0]:.4f} before, {self.brier.estimates[1]:.4f} after, a change of {change} "
             f"[{low}, {high}]. Intervals are approximate, because rows share fitted maps: they are of the "
             f"{self.folds} maps together, and a map of many free values, such as bins of few rows, may be further off."
+            f"{self._remarks}"
         )
+
+    @property
+    def _remarks(self) -> str:
+        parts = (("Before", self.before), ("After", self.after))
+        return "".join(f" {name}: {found.remark(number)}" for name, found in parts if found.remark())
 
 
 def folds_of(n: int, unit: np.ndarray | None, rng: Any) -> np.ndarray:

@@ -96,7 +96,13 @@ def _measures(report: ReportFields) -> Section:
     header = header if several else ["Measure", ">Estimate", f">{level} interval"]
     note = f"{level} intervals, each by itself; –: none is known that covers near calibration." if several else ""
     said = ["How large the error is, by several measures. They are detail, and no further verdicts."]
-    return Section("Measures", said, tables=[Table(header, rows, note)])
+    remarks = [
+        f"{f'{name}, ' if several else ''}{entry.title}: {entry.remark}"
+        for name, model in report.models.items()
+        for entry in model.measures.values()
+        if entry.remark
+    ]
+    return Section("Measures", said, tables=[Table(header, rows, note)], notes=remarks)
 
 
 def _classes(title: str, found: ClassesReport, pictures: bool) -> Section:

@@ -20,11 +20,18 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
         where = f"at most {number(interval.high)}, and may be 0"
     if math.isinf(interval.high):
         where = f"at least {number(interval.low)}, and may be infinite, because {interval.why_infinite}"
-    few = f" {_capital(interval.few_events)}: this rests on what was not observed." if interval.few_events else ""
+    remark = interval.remark(number)
+    few = f" {remark}" if remark else ""
+    few += f" {_capital(interval.few_events)}: this rests on what was not observed." if interval.few_events else ""
     return (
         f"{title}: {number(interval.estimate)} on these rows; in the population they come from it is {where}, "
         f"with {percent(interval.confidence_level)} confidence ({interval.method} method).{few}"
     )
+
+
+def says_more(interval: ConfidenceInterval) -> bool:
+    """Whether there is more to say of an interval than its ends."""
+    return bool(interval.few_events or interval.why_infinite or interval.remark())
 
 
 def say_both(pvalue: float, low: float) -> str:

@@ -67,8 +67,8 @@ class Coverage(CoverageQuestion):
 
     @property
     def columns(self) -> list[str]:
-        """Two ends and the estimate for each measure and method."""
-        parts = product(self.measures, self.methods, ("low", "high", "estimate"))
+        """Two ends, the estimate and whether the high end is the floor, for each measure and method."""
+        parts = product(self.measures, self.methods, ("low", "high", "estimate", "floored"))
         return [*(" | ".join(part) for part in parts), *self.truth_columns]
 
     def attempt(self, data: Data) -> None:
@@ -83,9 +83,10 @@ class Coverage(CoverageQuestion):
         for (name, options), method in self._asked:
             try:
                 interval = self._interval(data, name, options, method, rng)
-                found += [interval.low, interval.high, interval.estimate]
+                floored = interval.if_calibrated == interval.high
+                found += [interval.low, interval.high, interval.estimate, float(floored)]
             except ValueError:
-                found += [np.nan] * 3
+                found += [np.nan] * 4
         return found
 
     @property
@@ -102,12 +103,12 @@ class Coverage(CoverageQuestion):
         """Count the misses on each side."""
         pairs = list(product(self.measures, self.methods))
         for (group, (generator, n)), (k, (measure, method)) in product(enumerate(self.groups), enumerate(pairs)):
-            low, high, estimate = answers[:, group, 3 * k : 3 * k + 3].T
+            low, high, estimate, floored = answers[:, group, 4 * k : 4 * k + 4].T
             truth = self.truths_in(answers[:, group], measure)
             below, above = truth < low - ROUNDING, truth > high + ROUNDING
             misses = {"missed_below": int(below.sum()), "missed_above": int(above.sum())}
             given = ~np.isnan(low)
-            misses["refused"] = int((~given).sum())
+            misses |= {"refused": int((~given).sum()), "floored": int(floored[given].sum())}
             with np.errstate(invalid="ignore"):  # both ends may be infinite
                 means = {"mean_width": _mean((high - low)[given]), "mean_estimate": _mean(estimate[given])}
                 means["sd_estimate"] = float(estimate[given].std(ddof=1)) if given.sum() > 1 else np.nan

@@ -96,7 +96,8 @@ def run(
         - "coverage": truth (its mean, where it is that over the cells which each data set makes), covered, rate, low,
           high, missed_below (samples in which the true value lies below the interval, which claims too large an error),
           missed_above, refused (samples that an interval refuses, such as too few events, which miss nothing; the
-          following are of the others), mean_width, mean_estimate, sd_estimate;
+          following are of the others), floored (samples whose high end is what a calibrated model would show),
+          mean_width, mean_estimate, sd_estimate;
         - "comparison": truth; rejections, rate, low and high as above; missed_below, missed_above and mean_width, nan
           for "swap";
         - "bias": truth (nan if not known), mean, bias, sd, rmse, and each with its standard error in mean_se, bias_se,
