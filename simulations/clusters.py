@@ -4,12 +4,15 @@ Outcomes of a cluster depend on each other: in a share of the clusters all rows 
 where it is below their prediction, which is as alike as calibrated outcomes can be. The test by signs of clusters is
 approximate, and nothing is promised: these are the rates to know. Beside it is the exact test of independent rows,
 which takes clusters for evidence. The power is that against predictions whose logits are .7 too high.
+
+Clusters of unequal sizes are asked apart: large ones of a rare outcome beside single rows, log-normal sizes, one giant
+cluster, and two kinds of which only one has rows that are alike; the power is that against logits .5 too high.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -17,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import calibstat as cs
+from calibstat.generators.distributions import Random
 from calibstat.generators.generator import drawing
 from calibstat.study import Study
-from calibstat.study.engine import Cells, compute
+from calibstat.study.engine import Cells, Models, compute
 from calibstat.study.question import rate_of
 
 if TYPE_CHECKING:
@@ -30,7 +34,10 @@ SEED = 20481
 LEVEL = 0.05
 MEASURES = ("ece", "ks")
 METHODS = ("sign_flip", "independent rows")
+ALL_MEASURES = (*MEASURES, "kernel_ce")  # of clusters of unequal sizes
 SHIFT = 0.7
+UNEQUAL_SHIFT = 0.5
+SMALL_PART = 3  # cases of unequal sizes that are asked quickly
 
 
 @dataclass(frozen=True)
@@ -48,15 +55,57 @@ class Clustered:
         """What is drawn, in words."""
         return f"{self.clusters} clusters of {self.size}, prevalence {self.prevalence:g}, {self.alike:.0%} alike"
 
-    def sample(self, n: int, rng: Any = None) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.clusters * self.size
+
+    def sample(self, n: int, rng: Any = None) -> Models:
         """Draw outcomes, with predictions and clusters; `n` is the number of rows."""
         _, random = drawing(n, rng)
         unit = np.repeat(np.arange(self.clusters), self.size)
         chance = random.beta(2, 2 / self.prevalence - 2, unit.size)
-        together = (random.random(self.clusters) < self.alike)[unit]
-        uniform = np.where(together, random.random(self.clusters)[unit], random.random(unit.size))
-        odds = np.exp(self.shift) * chance / (1 - chance)
-        return (uniform < chance).astype(np.int64), {"prediction": odds / (1 + odds), "cluster": unit}
+        return outcomes(random, unit, chance, random.random(self.clusters) < self.alike, self.shift)
+
+
+@dataclass(frozen=True)
+class Unequal:
+    """Clusters of a size and a chance each; a share of those of each chance has outcomes that are alike."""
+
+    label: str
+    size: tuple[int, ...]
+    chance: tuple[float, ...]
+    alike: tuple[float, ...]
+    shift: float = 0.0
+
+    @property
+    def clusters(self) -> int:
+        """The number of clusters."""
+        return len(self.size)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return sum(self.size)
+
+    @property
+    def prevalence(self) -> float:
+        """The mean chance of a row."""
+        return round(float(np.average(self.chance, weights=self.size)), 6)
+
+    def sample(self, n: int, rng: Any = None) -> Models:
+        """Draw outcomes, with predictions and clusters; `n` is the number of rows."""
+        _, random = drawing(n, rng)
+        unit = np.repeat(np.arange(self.clusters), self.size)
+        together = random.random(self.clusters) < np.array(self.alike)
+        return outcomes(random, unit, np.array(self.chance)[unit], together, self.shift)
+
+
+def outcomes(random: Random, unit: np.ndarray, chance: np.ndarray, together: np.ndarray, shift: float) -> Models:
+    """Draw outcomes of these chances, by one number of a cluster that is `together`, with shifted predictions."""
+    uniform = np.where(together[unit], random.random(together.size)[unit], random.random(unit.size))
+    odds = np.exp(shift) * chance / (1 - chance)
+    return (uniform < chance).astype(np.int64), {"prediction": odds / (1 + odds), "cluster": unit}
 
 
 @dataclass(frozen=True)
@@ -64,12 +113,13 @@ class Tests:
     """Asks each measure and method for its p-value."""
 
     n_resamples: int
+    measures: tuple[str, ...] = MEASURES
 
     def __call__(self, data: Any, rng: np.random.SeedSequence) -> list[float]:
         """Return the p-values."""
         y, columns = data
         p, found = columns["prediction"], []
-        for measure, method in product(MEASURES, METHODS):
+        for measure, method in product(self.measures, METHODS):
             given = {"cluster": columns["cluster"]} if method == "sign_flip" else {}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # that there are few clusters, which is what is asked
@@ -85,31 +135,82 @@ def cases(quick: bool) -> list[Clustered]:
     return [Clustered(*each) for each in grid if each[-1] == 0 or each[-2] == 0.6]
 
 
+def kinds(label: str, *kind: tuple[int, int, float, float]) -> Unequal:
+    """Return clusters of kinds, each so many clusters of a size, with a chance and the share that is alike."""
+    size, chance, alike = (tuple(each[i] for each in kind for _ in range(each[0])) for i in (1, 2, 3))
+    return Unequal(label, size, chance, alike)
+
+
+def log_normal(clusters: int, alike: float, shift: float = 0.0) -> Unequal:
+    """Return clusters whose sizes are quantiles of a log-normal distribution, with median 10 and sd 1 of the log."""
+    from scipy.special import ndtri
+
+    size = np.maximum(1, np.rint(10 * np.exp(ndtri((np.arange(clusters) + 0.5) / clusters)))).astype(int)
+    label = f"{clusters} clusters of log-normal sizes, prevalence 0.3, {alike:.0%} alike"
+    return Unequal(label, tuple(size.tolist()), (0.3,) * clusters, (alike,) * clusters, shift)
+
+
+def unequal_cases(quick: bool) -> list[Unequal]:
+    """Return what is asked of clusters of unequal sizes; logits are too high in the last."""
+    beside = [(6, 100, 0.1, 40), (8, 50, 0.05, 40), (6, 20, 0.1, 40), (10, 30, 0.05, 100), (15, 50, 0.02, 60)]
+    beside += [(20, 20, 0.05, 30), (20, 100, 0.05, 20), (30, 100, 0.05, 30), (6, 100, 0.1, 600), (30, 20, 0.03, 500)]
+    found = [
+        kinds(
+            f"{large} of {size} rows at {chance:g}, {single} of 1 at 0.5", (large, size, chance, 1), (single, 1, 0.5, 1)
+        )
+        for large, size, chance, single in beside
+    ]
+    found.append(kinds("20 of 30 rows at 0.05, 20 of 30 at 0.95", (20, 30, 0.05, 1), (20, 30, 0.95, 1)))
+    found += [log_normal(60, alike) for alike in (0.0, 0.3, 0.6, 1.0)]
+    four = [(29, 24, 0.9536, 0.9), (25, 6, 0.48758, 0.9), (11, 11, 0.2814, 0.9), (12, 2, 0.69603, 0.9)]
+    rows = sum(number * size for number, size, _, _ in four)
+    found += [kinds(f"four kinds, a giant at {each[2]:.2g}", *four, (1, 5 * rows, *each[2:])) for each in four[:2]]
+    found.append(kinds("6 of 100 rows at 0.1, 100 of 100 at 0.5 not alike", (6, 100, 0.1, 1), (100, 100, 0.5, 0)))
+    found += [log_normal(60, alike, UNEQUAL_SHIFT) for alike in (0.0, 0.3, 0.6, 1.0)]
+    return [*found[:SMALL_PART], found[-1]] if quick else found
+
+
 def table(*, quick: bool, n_jobs: int | None = None) -> pd.DataFrame:
     """Ask all tests about all cases."""
     import pandas as pd
 
-    asked, replicates = cases(quick), 10 if quick else 400
+    equal = asked_about(cases(quick), MEASURES, "", quick, n_jobs)
+    return pd.concat([equal, asked_about(unequal_cases(quick), ALL_MEASURES, ", unequal", quick, n_jobs)])
+
+
+def asked_about(
+    asked: Sequence[Clustered | Unequal], measures: tuple[str, ...], which: str, quick: bool, n_jobs: int | None
+) -> pd.DataFrame:
+    """Ask the tests of these measures about cases."""
+    import pandas as pd
+
+    replicates = 10 if quick else 400
     named = {f"{case.label}, shift {case.shift:g}": case for case in asked}
-    groups = [(label, case.clusters * case.size) for label, case in named.items()]
-    columns = [f"{measure}, {method}" for measure, method in product(MEASURES, METHODS)]
-    answers = compute(Cells(groups, named, replicates, SEED, Tests(199), columns), None, n_jobs, "clusters")
+    groups = [(label, case.rows) for label, case in named.items()]
+    columns = [f"{measure}, {method}" for measure, method in product(measures, METHODS)]
+    answers = compute(Cells(groups, named, replicates, SEED, Tests(199, measures), columns), None, n_jobs, "clusters")
     rows = []
     for g, case in enumerate(asked):
-        for k, (measure, method) in enumerate(product(MEASURES, METHODS)):
+        for k, (measure, method) in enumerate(product(measures, METHODS)):
             row: dict[str, Any] = {
-                "question": "power" if case.shift else "size",
+                "question": ("power" if case.shift else "size") + which,
                 "generator": case.label,
                 "n": groups[g][1],
             }
-            row |= {"clusters": case.clusters, "prevalence": case.prevalence, "alike": case.alike}
+            alike = case.alike if isinstance(case, Clustered) else max(case.alike)
+            row |= {"clusters": case.clusters, "prevalence": case.prevalence, "alike": alike}
             row |= {"measure": measure, "method": method, "level": LEVEL, "replicates": replicates}
             rows.append(row | rate_of("rejections", answers[:, g, k] <= LEVEL))
     return pd.DataFrame(rows)
 
 
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
-    """Draw how often each test rejects, against the number of clusters."""
+    """Draw how often each test rejects, against the number of clusters, and of clusters of unequal sizes."""
+    return {"": equal_sizes(table), "unequal": unequal_sizes(table)}
+
+
+def equal_sizes(table: pd.DataFrame) -> Figure:
+    """Draw the rates of clusters of one size."""
     from matplotlib.figure import Figure
 
     from calibstat.plots.style import colors
@@ -138,7 +239,39 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     figure.legend(*handles, loc="outside upper center", ncols=2, frameon=False)
     figure.supxlabel("clusters", fontsize="medium")
     figure.supylabel("share of data sets with p ≤ .05", fontsize="medium")
-    return {"": figure}
+    return figure
+
+
+def unequal_sizes(table: pd.DataFrame) -> Figure:
+    """Draw the rates of clusters of unequal sizes, each with its exact limits."""
+    from matplotlib.figure import Figure
+
+    from calibstat.plots.style import colors
+
+    hue = colors()
+    part = table[(table["method"] == "sign_flip") & table["question"].str.endswith("unequal")]
+    figure = Figure(figsize=(9, 6.4), layout="constrained")
+    sides = figure.subplots(
+        2, 1, height_ratios=part.groupby("question", sort=False)["generator"].nunique(), sharex=True
+    )
+    for ax, (question, rows) in zip(sides, part.groupby("question", sort=False), strict=True):
+        names = list(rows["generator"].unique())
+        for shift, (measure, color, marker) in enumerate(
+            zip(ALL_MEASURES, ("blue", "green", "orange"), "os^", strict=True)
+        ):
+            each = rows[rows["measure"] == measure]
+            place = np.arange(len(names)) + 0.2 * (shift - 1)
+            reach = [each["rate"] - each["low"], each["high"] - each["rate"]]
+            ax.errorbar(each["rate"], place, xerr=reach, fmt=marker, ms=4, lw=1, color=hue[color], label=measure)
+        ax.axvline(LEVEL, color="black", ls="--", lw=1)
+        ax.set_yticks(range(len(names)), names, fontsize="small")
+        ax.set_ylim(len(names) - 0.5, -0.5)
+        which = "calibrated" if str(question).startswith("size") else f"logits {UNEQUAL_SHIFT} too high"
+        ax.set_title(which, fontsize="medium")
+    sides[0].legend(frameon=False, loc="lower right")
+    sides[0].set_xlim(-0.02, 1.02)
+    figure.supxlabel("share of data sets with p ≤ .05", fontsize="medium")
+    return figure
 
 
 study = Study(

@@ -98,7 +98,9 @@ def test_few_events_are_counted_in_clusters():
     found = cs.confidence_interval(y, p, measure="ks", cluster=unit, n_resamples=99, rng=1)
     assert found.few_events == f"outcome 1 was observed in {np.unique(unit[y == 1]).size} of 50 clusters"
     posed = pose(y, p, "ks", {}).in_clusters(unit)
-    assert posed.fewest_events == pytest.approx(0.5)  # clusters expected to have the event, if of one row: 50 times .01
+    assert posed.fewest_events() == pytest.approx(
+        0.5
+    )  # clusters expected to have the event, if of one row: 50 times .01
 
 
 def test_one_row_a_cluster_is_a_mean_with_its_usual_interval():

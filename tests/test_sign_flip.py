@@ -7,9 +7,11 @@ from command_line import fails_with, plain_text, run
 from scipy.stats import binomtest
 
 import calibstat as cs
+from calibstat import resampling
 from calibstat.inference.p_values import p_value
 from calibstat.inference.pose import pose
-from calibstat.resampling import Draws
+from calibstat.resampling import Draws, Labels, LabelsOfClusters, RowLabels, Stage
+from calibstat.study import most_rejections
 
 HALF = np.array([1] * 32 + [0] * 8)  # of 40 clusters, each predicted with 1/2
 
@@ -81,6 +83,96 @@ def test_calibrated_models_are_rarely_rejected():
         exact += cs.calibration_test(y, p, measure="ks", n_resamples=99, rng=seed).pvalue <= 0.05
     assert rejected <= 40
     assert exact > 40  # the twin
+
+
+def large_beside_single(large, size, chance, single, other=0.5, other_size=1):
+    """Clusters of a rare outcome that all of their rows share, beside others: predictions and clusters."""
+    number = np.repeat(np.arange(large + single), np.repeat([size, other_size], [large, single]))
+    return np.where(number < large, chance, other), number
+
+
+UNEQUAL = [(6, 100, 0.1, 40), (6, 100, 0.1, 600), (20, 30, 0.05, 20, 0.95, 30)]
+
+
+def rejections(pvalue, case, measure, replicates=150):
+    """How often this p-value of a calibrated model is at most .05."""
+    p, cluster = large_beside_single(*case)
+    found = 0
+    for seed in range(replicates):
+        uniform = np.random.default_rng([7, seed]).random(cluster[-1] + 1)
+        posed = pose((uniform[cluster] < p).astype(int), p, measure, {}).in_clusters(cluster)
+        found += pvalue(posed, Draws.of(seed, 99)) <= 0.05
+    return found
+
+
+MOST = most_rejections(0.05, 150, 1e-4)
+
+
+@pytest.mark.parametrize(("case", "measure"), [*((case, "ece") for case in UNEQUAL), (UNEQUAL[0], "kernel_ce")])
+def test_clusters_of_unequal_sizes_or_prevalences(case, measure):
+    """Small clusters, or those where the other outcome is rare, do not make up for a few that show no event."""
+    assert rejections(lambda posed, draws: posed.pvalue_if_calibrated(draws), case, measure) <= MOST
+
+
+def test_signs_and_independent_labels_alone_reject_too_often():
+    """The planted fault."""
+
+    def without(posed, draws):
+        null = posed.draw_null(draws), posed._draw_labels(Labels(), draws, Stage.LABELS)
+        return max(p_value(posed.statistic(), drawn, "greater") for drawn in null)
+
+    for case in UNEQUAL:
+        assert rejections(without, case, "ece") > MOST
+
+
+def counted(case, outcome, by_square=True):
+    p, cluster = large_beside_single(*case)
+    return pose(outcome[cluster].astype(int), p, "ks", {}).in_clusters(cluster).fewest_events(by_square)
+
+
+def test_clusters_count_by_the_squares_of_their_sizes():
+    none, every = np.zeros(10, bool), np.ones(10, bool)
+    alternate = np.arange(10) % 2 == 0
+    assert counted((5, 3, 0.1, 5, 0.5, 3), alternate) == pytest.approx(5 * 0.1 + 5 * 0.5)  # equal sizes
+    assert counted((5, 3, 0.1, 5, 0.95, 3), alternate) == pytest.approx(5 * 0.1 + 5 * 0.05)  # the less likely outcome
+    assert counted((5, 3, 0.5, 5, 0.5, 3), none) == counted((5, 3, 0.5, 5, 0.5, 3), every) == 0
+    square = 5 * 16 * 0.1 + 5 * 0.5  # 5 clusters of 4 rows at .1, 5 of 1 at .5; the fourth powers are 256 and 1
+    unit = (5 * 256 * 0.1 + 5 * 0.5) / square
+    assert counted((5, 4, 0.1, 5), alternate) == pytest.approx(square / unit)
+    single = np.arange(10) >= 8  # outcome 1 in two clusters of 1 row
+    assert counted((5, 4, 0.1, 5), single) == pytest.approx(2 / unit)
+    assert counted((5, 4, 0.1, 5), alternate, by_square=False) == pytest.approx(5 * 0.1 + 5 * 0.5)
+    assert counted((5, 4, 0.1, 5), single, by_square=False) == 2
+    assert counted((5, 4, 0.0, 5, 1.0), np.arange(10) >= 5) == 0  # nothing can vary
+
+
+@pytest.mark.parametrize("weight", [None, 3.0])
+def test_labels_that_clusters_share_by_hand(weight):
+    """Each resample is the statistic of shared labels, times the spread of the data over its own."""
+    random = np.random.default_rng(4)
+    cluster = np.repeat(np.arange(8), [1, 2, 3, 4, 5, 6, 20, 40])
+    p = random.choice([0.02, 0.17, 0.18, 0.6, 1.0], cluster.size)
+    y = (random.random(cluster.size) < p).astype(int)
+    given = {} if weight is None else {"sample_weight": np.full(y.size, weight)}
+    posed = pose(y, p, "ks", {}, **given).in_clusters(cluster)
+    drawn = posed._draw_in_spread(Draws.of(2, 20))
+    residual, unit, prediction = posed.form.residual, posed.unit, posed.form.prediction
+
+    def spread(r):
+        sums = np.zeros((8, 10))
+        np.add.at(sums, (unit, np.minimum((10 * prediction).astype(int), 9)), r)
+        return np.sqrt((sums**2 / np.bincount(unit)[:, None]).sum())
+
+    shared = LabelsOfClusters(unit)
+    rows = RowLabels(np.arange(y.size), prediction, y.size)
+    expected = resampling.draw(
+        rows,
+        shared,
+        lambda r: posed.form.norm(np.bincount(posed.form.cell, r)) * spread(residual) / spread(r * y.size),
+        Draws.of(2, 20),
+        Stage.TOGETHER,
+    )
+    assert drawn == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(

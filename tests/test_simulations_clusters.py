@@ -36,3 +36,25 @@ def test_the_answers_are_those_of_the_verb():
         y, columns["prediction"], measure="ks", cluster=columns["cluster"], n_resamples=99, rng=seed
     )
     assert found[2] == expected.pvalue
+
+
+def test_clusters_of_unequal_sizes_are_those_of_their_labels():
+    first, *_ = clusters.unequal_cases(True)
+    assert first.label == "6 of 100 rows at 0.1, 40 of 1 at 0.5"
+    assert (first.clusters, first.rows, first.prevalence) == (46, 640, 0.125)
+    sizes = np.array(clusters.log_normal(4001, 0.3).size)
+    assert np.median(sizes) == 10
+    assert np.log(sizes[sizes > 10] / 10).std() == pytest.approx(np.sqrt(1 - 2 / np.pi), abs=0.03)  # of a half-normal
+    giant = next(case for case in clusters.unequal_cases(False) if "giant" in case.label)
+    assert giant.size[-1] == 5 * sum(giant.size[:-1])
+
+
+def test_clusters_of_unequal_sizes_are_calibrated_and_alike_by_kind():
+    case = clusters.kinds("", (3000, 4, 0.2, 1.0), (3000, 2, 0.6, 0.0))
+    y, columns = case.sample(case.rows, 1)
+    assert columns["prediction"] == pytest.approx(np.repeat([0.2, 0.6], [12_000, 6000]))
+    first, second = y[:12_000].reshape(-1, 4), y[12_000:].reshape(-1, 2)
+    assert np.all(first == first[:, :1])
+    assert first.mean() == pytest.approx(0.2, abs=4 * np.sqrt(0.16 / 3000))
+    assert second.mean() == pytest.approx(0.6, abs=4 * np.sqrt(0.24 / 6000))
+    assert np.mean(second[:, 0] * second[:, 1]) == pytest.approx(0.36, abs=4 * np.sqrt(0.23 / 3000))

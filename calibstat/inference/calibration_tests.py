@@ -142,8 +142,9 @@ def calibration_test(
     however they depend on each other. That is approximate, since their distribution need not be symmetric, and signs
     alone take it for evidence that no event was observed. So p is the largest of that, of the p-value by independent
     labels and, where an outcome is observed or expected in fewer than ten clusters, of that by labels which the rows of
-    a cluster share as far as their predictions allow. The study `clusters` says how often a calibrated model is
-    rejected; below 30 clusters it warns.
+    a cluster share as far as their predictions allow. If clusters are fewer than ten only by the squares of their
+    sizes, because a few large ones have the unlikely outcomes, the statistic is taken in units of how far the residuals
+    of clusters spread. The study `clusters` says how often a calibrated model is rejected; below 30 clusters it warns.
     Cost: one sort and `n_resamples` evaluations of the measure; for a binned measure under "labels" the exact
     distribution of each bin instead, O(n**1.5), and one draw from it for each resample and bin, wherever that is
     cheaper.

@@ -15,6 +15,8 @@ from calibstat.measures.linear_form import RowForm
 from calibstat.resampling import Clusters, Draws, Labels, LabelsOfClusters, Pairs, RowLabels, RowSums, Signs, Stage
 
 FEW_EVENTS = 10  # clusters
+LEVELS = 10  # of predictions, in which the residuals of a cluster are added up: errors at one do not undo another's
+TINY = 1e-12  # of a spread: without any, all are the same
 
 
 @dataclass(frozen=True)
@@ -60,22 +62,57 @@ class ClusteredProblem(Drawable):
             "signs of clusters": self.draw_null(draws),
             "independent labels": self._draw_labels(Labels(), draws, Stage.LABELS),
         }
-        if self.fewest_events < FEW_EVENTS:
+        if self.fewest_events() < FEW_EVENTS:
             found["labels that clusters share"] = self._draw_labels(LabelsOfClusters(self.unit), draws, Stage.TOGETHER)
+        elif self.fewest_events(by_square=True) < FEW_EVENTS:  # enough clusters to tell their spread
+            found["labels that clusters share"] = self._draw_in_spread(draws)
         return max(found.items(), key=lambda drawn: p_value(self.form.estimate, drawn[1], "greater"))
 
-    @property
-    def fewest_events(self) -> float:
-        """The least of the clusters with outcome 1 and with outcome 0, observed and expected of clusters of one row."""
-        prediction, outcome = self.form.prediction, self.form.residual + self.form.prediction > 0.5
-        size = np.bincount(self.unit)
-        expected = float((np.bincount(self.unit, prediction) / size).sum())
-        observed = [np.unique(self.unit[rows]).size for rows in (outcome, ~outcome)]
-        return min(*observed, expected, size.size - expected)
+    def fewest_events(self, by_square: bool = False) -> float:
+        """Return the least of the clusters with outcome 1, with outcome 0, and expected to have the less likely one.
+
+        By square a cluster of m rows counts m**2, the variance of its sum if its rows are alike, over that of the
+        typical unlikely outcome: one that a few large clusters do not show is not made up for by small ones that do.
+        """
+        weight = np.ones(self.unit.size) if self.form.weight is None else self.form.weight
+        size = np.bincount(self.unit, weight)
+        mean = np.bincount(self.unit, weight * self.form.prediction) / size
+        square = (size / size.max()) ** 2 if by_square else np.ones(size.size)
+        unlikely = square * np.minimum(mean, 1 - mean).clip(0.0)
+        if not unlikely.any():
+            return 0.0
+        outcome = self.form.residual + self.form.prediction > 0.5
+        observed = [square[np.unique(self.unit[rows])].sum() for rows in (outcome, ~outcome)]
+        return float(min(*observed, unlikely.sum()) * unlikely.sum() / (square @ unlikely))
 
     def _draw_labels(self, scheme: Labels | LabelsOfClusters, draws: Draws, stage: Stage) -> np.ndarray:
         labels = RowLabels(self.form.cell, self.form.prediction, self.form.theta.size, self.form.weight)
         return resampling.draw(labels, scheme, self.form.norm, draws, stage)
+
+    def _draw_in_spread(self, draws: Draws) -> np.ndarray:
+        """Draw labels as alike as they can be in a cluster, each resample brought to the spread of the data.
+
+        How alike the outcomes of a cluster are is not known, so the statistic is compared in units of the spread of
+        what clusters add. For these labels that is as exact as the statistic itself, and where rows are less alike it
+        finds more. Squares are divided by the rows of the cluster, or one large cluster would be all of the spread.
+        """
+        form, cells = self.form, self.form.theta.size
+        level = np.minimum((form.prediction * LEVELS).astype(np.int64), LEVELS - 1)
+        held, part = np.unique((self.unit * LEVELS + level) * cells + form.cell, return_inverse=True)
+        summand, cell = np.divmod(held, cells)  # of each part
+        levels, summand = np.unique(summand, return_inverse=True)
+        size = np.bincount(self.unit, form.weight)[levels // LEVELS]
+
+        def spread(total: np.ndarray) -> float:
+            return float(np.sqrt((np.bincount(summand, total) ** 2 / size).sum())) + TINY
+
+        observed = spread(np.bincount(part, form.added) / form.n)
+
+        def statistic(total: np.ndarray) -> Any:
+            return form.norm(np.bincount(cell, total, cells)) * (observed / spread(total))
+
+        labels = RowLabels(part, form.prediction, held.size, form.weight)
+        return resampling.draw(labels, LabelsOfClusters(self.unit), statistic, draws, Stage.TOGETHER)
 
     def draw_pairs(self, draws: Draws) -> np.ndarray:
         return drawn_rows(self.form, self.form.norm, draws)
