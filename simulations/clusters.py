@@ -137,7 +137,9 @@ def cases(quick: bool) -> list[Clustered]:
 
 def kinds(label: str, *kind: tuple[int, int, float, float]) -> Unequal:
     """Return clusters of kinds, each so many clusters of a size, with a chance and the share that is alike."""
-    size, chance, alike = (tuple(each[i] for each in kind for _ in range(each[0])) for i in (1, 2, 3))
+    size = tuple(each[1] for each in kind for _ in range(each[0]))
+    chance = tuple(each[2] for each in kind for _ in range(each[0]))
+    alike = tuple(each[3] for each in kind for _ in range(each[0]))
     return Unequal(label, size, chance, alike)
 
 
@@ -251,9 +253,8 @@ def unequal_sizes(table: pd.DataFrame) -> Figure:
     hue = colors()
     part = table[(table["method"] == "sign_flip") & table["question"].str.endswith("unequal")]
     figure = Figure(figsize=(9, 6.4), layout="constrained")
-    sides = figure.subplots(
-        2, 1, height_ratios=part.groupby("question", sort=False)["generator"].nunique(), sharex=True
-    )
+    heights = [int(number) for number in part.groupby("question", sort=False)["generator"].nunique()]
+    sides = figure.subplots(2, 1, height_ratios=heights, sharex=True)
     for ax, (question, rows) in zip(sides, part.groupby("question", sort=False), strict=True):
         names = list(rows["generator"].unique())
         for shift, (measure, color, marker) in enumerate(
