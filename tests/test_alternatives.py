@@ -1,7 +1,10 @@
 """Alternatives: the probabilities of labels given predictions."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from command_line import plain_text, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +50,19 @@ def test_two_classes_are_one_outcome():
 )
 def test_spellings_agree(given):
     np.testing.assert_allclose(as_alternative(given).truth(GRID), distorted(1.4, -0.3).truth(GRID))
+
+
+def test_a_shift_of_an_alternative_has_the_opposite_sign_of_the_generator_and_all_places_say_so():
+    inside = np.array([0.1, 0.5, 0.9])
+    assert np.all(as_alternative("shift=0.5").truth(inside) > inside)
+    assert np.all(cs.generators.shift(0.5).curve(inside) < inside)
+    planning = (Path(__file__).parent.parent / "docs" / "planning.md").read_text(encoding="utf-8")
+    options = [run(name, "--help").stdout.replace("│", "") for name in ("power", "sample-size")]
+    for text in (cs.generators.shift.__doc__, cs.power.__doc__, cs.sample_size.__doc__, planning, *options):
+        assert "more frequent than predicted" in plain_text(text)
+    for text in (cs.power.__doc__, planning):
+        assert "generators.shift` moves the predictions, so its sign is the opposite one" in plain_text(text)
+    assert "makes all predictions too high" in plain_text(cs.generators.shift.__doc__)
 
 
 def test_a_generator_is_its_curve():

@@ -39,6 +39,31 @@ def test_examples_run(page, registry):
     assert found.failed == 0
 
 
+TEXTS = [README, *(path.read_text(encoding="utf-8") for path in [*PAGES, *sorted(ROOT.glob("calibstat/**/*.py"))])]
+SAID_OF_A_SAMPLE = re.compile(r"(cs\.generators\..+\.sample\(.+?\))  # .*too (low|high)")
+
+
+def sides(texts):
+    """The generators of which a comment says that predictions are too low or too high, and whether they are."""
+    found = [match for text in texts for match in SAID_OF_A_SAMPLE.findall(text)]
+    drawn = [(call, side, eval(call, {"cs": cs})) for call, side in found]
+    return {call: (p.mean() > y.mean()) == (side == "high") for call, side, (y, p) in drawn}
+
+
+def test_predictions_are_too_high_where_examples_say_so():
+    assert any(sides(TEXTS))
+    assert all(sides(TEXTS).values())
+    assert not sides(["y, p = cs.generators.shift(0.5).sample(99, rng=1)  # too low"]).popitem()[1]
+
+
+def test_ties_count_as_at_least_as_extreme_everywhere():
+    """They make p larger, so they do not count against the null hypothesis."""
+    wrong = re.compile(r"\bties\s[^.;]*\bcount(ed)?\s+against")
+    assert wrong.search("with ties counted against\nthe model")
+    assert [text[:80] for text in TEXTS if wrong.search(text.lower())] == []
+    assert sum("as at least as extreme, which is conservative" in " ".join(text.split()) for text in TEXTS) >= 5
+
+
 def test_the_guide_has_examples():
     assert sum(len(doctest.DocTestParser().get_examples(page.read_text(encoding="utf-8"))) for page in PAGES) >= 10
 

@@ -22,8 +22,8 @@ Alternatives = Annotated[
     typer.Option(
         "--alternative",
         metavar="NAME=NUMBER",
-        help="What is true: temperature=1.4 (over-confidence), shift=0.3 (more events), or both with a comma. May be "
-        "repeated.",
+        help="What is true: temperature=1.4 (over-confidence), shift=0.3 (events more frequent than predicted; below 0 "
+        "less frequent), or both with a comma. May be repeated.",
     ),
 ]
 TestName = Annotated[

@@ -165,8 +165,9 @@ class temperature(_Named):
 class shift(_Named):
     """A wrong intercept: v from any distribution, y ~ Bernoulli(v), reported 1 / (1 + exp(-(logit(v) + delta))).
 
-    A positive delta predicts too much everywhere, a negative one too little. The curve is the shift by -delta, so
-    Cox's calibration intercept is -delta.
+    A positive delta makes all predictions too high, events less frequent than predicted, a negative one too low. The
+    curve is the shift by -delta, so Cox's calibration intercept is -delta. The alternative "shift=0.5" of `power` and
+    `sample_size` has the other sign: it moves the true probabilities, so events are more frequent than predicted.
 
     Parameters
     ----------

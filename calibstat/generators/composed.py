@@ -31,7 +31,7 @@ class distorted(Generator):
     temperature : float
         The factor of the log-odds of the prediction, positive: more than 1 is more confident.
     shift : float
-        The number then added to the log-odds.
+        The number then added to the log-odds: above 0 predictions are higher than without it.
     s_shape : float
         Between -1 and 1; a prediction v then becomes v + s_shape sin(4 pi v) / (4 pi). It leaves 0, 1/4, 1/2,
         3/4 and 1 where they are; positive, it pushes predictions away from 0, 1/2 and 1, towards 1/4 and 3/4.

@@ -97,8 +97,9 @@ def distorted(temperature: float = 1.0, shift: float = 0.0) -> Alternative:
     """Return the alternative of which the log-odds are those of the predictions / `temperature` + `shift`.
 
     A temperature above 1 means that the predictions are over-confident, a shift above 0 that events are more frequent
-    than predicted. Predictions of 0 and 1 stay. Of K classes the probabilities are proportional to
-    v**(1 / temperature); of more than two there is no shift, which is of one outcome.
+    than predicted (`generators.shift` moves the predictions, so its sign is the opposite one). Predictions of 0 and 1
+    stay. Of K classes the probabilities are proportional to v**(1 / temperature); of more than two there is no shift,
+    which is of one outcome.
     """
     if not isinstance(temperature, int | float | np.number) or not 0 < temperature < np.inf:
         raise ValueError(f"expected temperature positive and finite, found {short(temperature)}")

@@ -120,8 +120,9 @@ def calibration_test(
     as its `null` says. That is weaker than canonical calibration, where every class has its predicted probability given
     the predicted vector; the test is exact for it if rows are independent. One statistic over all classes tests
     canonical calibration; the p-value of each class tests the calibration of that class alone.
-    The p-value is (1 + number of resamples at least as extreme) / (1 + n_resamples), ties counted against the null
-    up to rounding; so P(p <= a) <= a for every a under "labels". Two-sided measures double the smaller tail.
+    The p-value is (1 + number of resamples at least as extreme) / (1 + n_resamples), and ties, up to rounding,
+    count as at least as extreme, which is conservative; so P(p <= a) <= a for every a under "labels". Two-sided
+    measures double the smaller tail.
     With `stop_after` = h the p-value is h / l if drawing stopped at draw l (two-sided, twice the h of each tail), and
     else that above: again P(p <= a) <= a (Besag, Clifford 1991), as every statistic here is fixed before the draws. Its
     Monte Carlo error is p sqrt((1 - p) / h). A calibrated model needs h (1 + log(n_resamples / h)) draws on average, 98

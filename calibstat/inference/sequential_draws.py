@@ -3,8 +3,8 @@
 One tail. Draw until h resamples are at least as extreme as the data, but no more than B. Stopped at draw l: p = h / l;
 at the cap with g < h of them: p = (g + 1) / (B + 1). If data and resamples are exchangeable, P(p <= a) <= a: without
 ties the rank of the data among l + 1 is uniform, and drawing goes on beyond draw l if the rank is among the first h, so
-P(p <= h / l) = P(more than l - 1 draws) = h / l, and P(p <= (g + 1) / (B + 1)) = (g + 1) / (B + 1). Ties count against
-the null hypothesis and only make p larger.
+P(p <= h / l) = P(more than l - 1 draws) = h / l, and P(p <= (g + 1) / (B + 1)) = (g + 1) / (B + 1). Ties count as
+at least as extreme, which is conservative: they only make p larger.
 
 Two tails. Each is counted by itself, to h / 2 (rounded up), with a p-value of its own; p is twice the smaller of them,
 so P(p <= a) is at most a / 2 + a / 2 by the union bound. The smaller belongs to the tail that stops last: so draw until

@@ -137,12 +137,13 @@ def power(
         generator of `calibstat.generators`, `n` is needed.
     alternative : str, mapping, generator, callable or array_like
         What is true: ``"temperature=1.4"`` or ``{"temperature": 1.4, "shift": 0.3}`` (the logit of the true probability
-        is that of the prediction divided by the temperature plus the shift, so a temperature above 1 means
-        over-confidence; of more than two classes the probabilities are proportional to v**(1 / temperature), and there
-        is no shift); a generator, whose calibration curve it is; a function of the predictions as the lens shows them,
-        shape (m,) or (n, K), that returns the true probabilities; or these themselves, one for each row of `p` (rows
-        with the same prediction get the mean of theirs) or each distinct prediction of a `Sample`. Default: for a
-        generator itself.
+        is that of the prediction divided by the temperature plus the shift: a temperature above 1 means
+        over-confidence, a shift above 0 that events are more frequent than predicted (`generators.shift` moves the
+        predictions, so its sign is the opposite one); of more than two classes the probabilities are proportional to
+        v**(1 / temperature), and there is no shift); a generator, whose calibration curve it is; a function of the
+        predictions as the lens shows them, shape (m,) or (n, K), that returns the true probabilities; or these
+        themselves, one for each row of `p` (rows with the same prediction get the mean of theirs) or each distinct
+        prediction of a `Sample`. Default: for a generator itself.
     n : int or sequence of int, optional
         Rows of a data set. None: the given predictions, fixed. A number: rows drawn with replacement from the pilot, or
         from the generator, anew in each of `n_sets` sets of rows. A sequence: a curve.

@@ -107,7 +107,8 @@ def sample_size(
     p : array_like of shape (n,) or (n, K), Sample, Predictions or generator
         A pilot of predictions, which are drawn with replacement; outcomes in it are not looked at. Or a generator.
     alternative : str, mapping, generator, callable or array_like
-        What is true, as for `power`. Default: for a generator itself; for a width calibration.
+        What is true, as for `power`, so that ``"shift=0.5"`` means events more frequent than predicted. Default: for a
+        generator itself; for a width calibration.
     power : float
         The probability with which the test rejects.
     test : str, measure, function
