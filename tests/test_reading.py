@@ -152,7 +152,7 @@ def test_planning_reads_logits(file):
             ["--label", "number", "--prob", "z", "--positive", "1"],
             ["in 'z' at row", "if these are logits, give --logits"],
         ),
-        (["--label", "number", "--prob", "p", "--positive", "1", "--clip", "0.7"], ["expected clip None or a number"]),
+        (["--label", "number", "--prob", "p", "--positive", "1", "--clip", "0.7"], ["expected --clip a number"]),
         (["--label", "number", "--prob", "outcome", "--logits", "--positive", "1"], ["expected numbers in column"]),
     ],
 )

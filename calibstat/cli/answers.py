@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from calibstat.cli.option_names import with_options
 from calibstat.cli.terminal import say
 from calibstat.output.visible_text import visible
 
@@ -54,7 +55,9 @@ def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*, verbose: bool, **given: Any) -> None:
-        show(command(**given), verbose)
+        with with_options(given):
+            answer = command(**given)
+        show(answer, verbose)
 
     known = inspect.signature(command, eval_str=True).parameters.values()
     last = inspect.Parameter("verbose", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Verbose)

@@ -132,7 +132,8 @@ def read_event(frame: pd.DataFrame, label: str, prob: str, reading: Reading) -> 
 
 def said_of_a_file(error: str) -> str:
     """Return a message about arrays in the words of the command line."""
-    error = error.replace("calibstat.from_logits(y_prob)", "--logits").replace("pos_label=", "--positive ")
+    error = error.replace("calibstat.from_logits(y_prob)", "--logits")
+    error = re.sub(r"; shares of events .+", "; a file has one row for each outcome", error)
     return re.sub(r"(at row \d+(?:, column \d+)?)", rf"\1 {COUNTED}", error, count=1)
 
 

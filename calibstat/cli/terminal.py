@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 import typer
 from rich.console import Console
 
+from calibstat.cli.option_names import in_options
 from calibstat.output.visible_text import visible
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def one_line_errors() -> Iterator[None]:
     except MemoryError as error:
         fail(f"there is not enough memory: {error}")
     except (ValueError, NotImplementedError, ModuleNotFoundError) as error:
-        fail(str(error))
+        fail(in_options(str(error)))
 
 
 def fail(text: str) -> NoReturn:
