@@ -1,6 +1,7 @@
 """What a monitor says: the alarm, its likely start, both promises and the regime, in words."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,6 +53,19 @@ def test_impossible_outcomes_in_words():
     text = str(monitor.status())
     assert text.startswith("Alarm in period 1 of 1.\nLikely start: period 1: outcomes of probability 0 were observed.")
     assert "1 outcome was observed that had probability 0." in text
+    assert "Evidence ∞, raising an alarm at 20; p-value valid at any time: 0." in text
+
+
+def test_evidence_beyond_floats_in_words():
+    """exp(1000 log 10 + log 3.14) is 3.14e1000, although its float is infinite."""
+    log = 1000 * np.log(10) + np.log(3.14)
+    status = replace(fed().status(), log_evidence=np.array([0.0, log]), evidence=np.inf, pvalue=0.0)
+    assert "Evidence 3.1e+1000, raising an alarm at 20; p-value valid at any time: 3.2e-1001." in str(status)
+    for given, text in ((1e-9, "1"), (np.log(0.0123), "0.0123"), (np.log(999.4), "999"), (np.log(1234), "1.2e+03")):
+        status = replace(status, log_evidence=np.array([given]))
+        assert f"Evidence {text}, raising" in str(status)
+    for given, text in ((1000 * np.log(10) + np.log(9.98), "1.0e+1001"), (-np.inf, "0")):
+        assert f"Evidence {text}, raising" in str(replace(status, log_evidence=np.array([given])))
 
 
 def test_a_row_for_each_period():

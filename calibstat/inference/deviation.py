@@ -19,7 +19,7 @@ from calibstat.result import Result
 CLAIMED_FROM = 1000  # rows; with fewer a direction is described, and not claimed
 LEVEL = 0.05  # of a claim, and at which a test has to reject for one
 EITHER = 2.2365  # one of two independent standard normal numbers is further from 0 once in 20 times
-TINY = 1e-6  # probabilities below it are written with a power of ten
+TINY = 1e-6  # nearer to 0 or 1 no digits of a probability are written
 SEEN = 1.0  # a root further from 0 is described
 BIAS = ("too few events", "too many events")
 CONFIDENCE = ("over-confident", "under-confident")
@@ -124,10 +124,9 @@ class Deviation(Result):
     @property
     def where(self) -> str:
         """Where labels are most surprising, what was expected there and what was observed, in words."""
-        low, high = _ends(self.low, self.high)
-        between = f"of {low}" if low == high else f"from {low} to {high}"
         rows = f"{self.rows:,.0f} row{'s' * (self.rows != 1)}"
-        expected, observed = _rounded(self.rows * self.predicted), _rounded(self.rows * self.observed)
+        expected, observed = _mean_count(self.rows * self.predicted), _count(self.rows * self.observed)
+        between = _range(self.low, self.high)
         return f"predictions {between}, with {self.of} expected in {expected} of {rows} and observed in {observed}"
 
     @property
@@ -162,25 +161,28 @@ class Deviation(Result):
         return f"{' and '.join(said)}, or these rows were used for fitting" if fitted else " and ".join(said)
 
 
-def _rounded(number: float) -> str:
-    """Write a number of rows, or of rows to expect: three digits, without a power of ten unless it is tiny."""
-    if 0 < number < TINY:
-        return f"{number:.2g}"
-    return f"{number:,.0f}" if number >= 100 else np.format_float_positional(number, 3, fractional=False, trim="-")
+def _mean_count(number: float) -> str:
+    """Write a number of rows to expect, with one decimal."""
+    return "fewer than 0.1" if 0 < number < 0.05 else f"{number:,.1f}"
 
 
-def _ends(low: float, high: float) -> tuple[str, str]:
-    """Write the ends of a range with two digits of its width; a single prediction with three of its way to 0 or 1."""
+def _count(number: float) -> str:
+    """Write a number of rows that was observed, with one decimal if weights have made it a fraction."""
+    return f"{number:,.1f}".removesuffix(".0")
+
+
+def _range(low: float, high: float) -> str:
+    """Write a range with two digits of its width; a single prediction with three of its way to 0 or 1."""
     if high < TINY:
-        return f"{low:.2g}", f"{high:.2g}"
+        return "below 0.000001"
     if 1 - low < TINY:
-        return f"1 - {1 - low:.2g}", f"1 - {1 - high:.2g}"
+        return "above 0.999999"
     if low == high:
         decimals = 2 - math.floor(math.log10(min(low, 1 - low)))
     else:
         decimals = max(2, 1 - math.floor(math.log10(high - low)))
     first, last = (np.format_float_positional(round(end, decimals), trim="-") for end in (low, high))
-    return first, last
+    return f"of {first}" if first == last else f"from {first} to {last}"
 
 
 def describe(

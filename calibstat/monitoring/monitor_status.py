@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL_ROWS = "all rows"
+LARGEST_LOG = 700  # of a number, or of 1 over it, that float64 holds with all of its digits
 
 
 @dataclass(frozen=True)
@@ -158,8 +160,10 @@ class MonitorStatus(Result):
         if self.impossible:
             what = "outcome was" if self.impossible == 1 else "outcomes were"
             lines.append(f"{self.impossible:,} {what} observed that had probability 0.")
-        p = "" if self.pvalue is None else f"; p-value valid at any time: {self.pvalue:.2g}"
-        lines.append(f"Evidence {_short(self.evidence)}, raising an alarm at {self.threshold:g}{p}.")
+        log_p = min(-float(np.max(self.log_evidence)), 0.0)
+        p = "" if self.pvalue is None else f"; p-value valid at any time: {_exp_in_words(log_p, 2)}"
+        evidence = _exp_in_words(float(self.log_evidence[-1]), 3)
+        lines.append(f"Evidence {evidence}, raising an alarm at {self.threshold:g}{p}.")
         lines.append(self.promise)
         lines.append(
             f"Observed minus predicted: {self.gap:+.3g} over {self.rows:,} rows, {100 * self.confidence_level:g} % "
@@ -173,6 +177,13 @@ def _periods(n: int) -> str:
     return f"{n:,} period{'s' * (n != 1)}"
 
 
-def _short(evidence: float) -> str:
-    """Write evidence: three digits, or two and the power of ten of large numbers."""
-    return f"{evidence:.3g}" if evidence < 999.5 or not np.isfinite(evidence) else f"{evidence:.1e}"
+def _exp_in_words(log: float, digits: int) -> str:
+    """Write exp(log) with so many digits; two and the power of ten from 1000, also of what float64 cannot hold."""
+    if math.isinf(log):
+        return "∞" if log > 0 else "0"
+    if abs(log) < LARGEST_LOG:
+        number = math.exp(log)
+        return f"{number:.{digits}g}" if number < 999.5 else f"{number:.1e}"
+    power = math.floor(log / math.log(10))
+    first = round(math.exp(log - power * math.log(10)), 1)
+    return f"{first:.1f}e{power:+d}" if first < 10 else f"1.0e{power + 1:+d}"
