@@ -1,5 +1,7 @@
 """The command that recalibrates writes what the maps give."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,6 +35,29 @@ def test_a_map_of_one_file_is_applied_to_another(files, tmp_path):
     assert list(table.columns) == ["p", "p_recalibrated"]
     assert table["p"].to_numpy() == pytest.approx(new["p"].to_numpy())
     assert table["p_recalibrated"].to_numpy() == pytest.approx(expected)
+
+
+def test_the_rows_that_the_map_was_fitted_to_are_pointed_out(files, tmp_path):
+    def said(file, *options):
+        return plain_text(run("recalibrate", file, *BINARY, *options, "--out", tmp_path / "out.csv").stdout)
+
+    copy = tmp_path / "copy.csv"
+    copy.write_text(files[0].read_text())
+    for same in (files[0], copy):
+        assert "Warning: the file of --to has the same predictions, row by row, as old.csv" in said(
+            files[0], "--to", same
+        )
+    assert "Warning" not in said(files[0], "--to", files[1])
+    assert "Warning" not in said(files[0])
+
+
+@pytest.mark.parametrize("out", ["out.csv", "./out.csv", "sub/out.csv"])
+def test_it_says_the_path_that_was_written(out, files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    text = plain_text(run("recalibrate", files[0], *BINARY, "--out", out).stdout)
+    assert f"Written to {Path(out)}." in text
+    assert Path(out).exists()
 
 
 def test_without_another_file_rows_are_recalibrated_by_the_others(files, tmp_path):

@@ -1,6 +1,7 @@
 """What is printed: progress, and nothing that commands a terminal."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,20 @@ import calibstat as cs
 from calibstat.cli import terminal
 from calibstat.cli.terminal import with_progress
 from calibstat.output.visible_text import CONTROL
+
+
+@pytest.mark.parametrize(
+    ("folder", "names", "said"),
+    [
+        ("", ["a.csv"], "Written to a.csv."),
+        ("out", ["a.csv"], f"Written to {Path('out', 'a.csv')}."),
+        ("", ["a.csv", "b.png"], "Written to the current folder: a.csv, b.png."),
+        ("out", ["a.csv", "b.png"], "Written to out: a.csv, b.png."),
+    ],
+)
+def test_what_was_written_is_a_path_or_a_folder_with_names(folder, names, said):
+    draft = Path("draft")
+    assert terminal.written(Path(folder), [draft / name for name in names]) == said
 
 
 def test_progress_answers_in_order():

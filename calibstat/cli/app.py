@@ -48,7 +48,7 @@ from calibstat.cli.printed_tables import (
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.recalibrating import recalibrate_predictions
 from calibstat.cli.report_command import write_report
-from calibstat.cli.terminal import about, one_line_errors, say, with_progress, written
+from calibstat.cli.terminal import about, one_line_errors, place, say, with_progress, written
 from calibstat.cli.testing import check
 from calibstat.output.whole_folder import whole_folder
 
@@ -305,7 +305,7 @@ def run_study(
         hours = "" if quick or study.runtime_hours is None else f" About {study.runtime_hours:g} hours on two cores."
         say(study.question + hours)
         found, saved = study.run(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data)
-        say(f"Written to {out}: {', '.join(str(path.relative_to(out)) for path in saved)}.")
+        say(f"Written to {place(out)}: {', '.join(str(path.relative_to(out)) for path in saved)}.")
         if study.violations is not None:
             rows = study.violations(found)
             if len(rows):

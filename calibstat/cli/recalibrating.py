@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from calibstat.recalibration import Recalibrator
 
 Table = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV file of old and new probabilities to write.")]
+SAME_ROWS = (
+    "Warning: the file of --to has the same predictions, row by row, as {}, on which the map was fitted, so do not judge "
+    "the new probabilities by these rows. Without --to each row is recalibrated by a map fitted on other rows."
+)
 
 
 @takes_reading
@@ -48,6 +52,7 @@ def recalibrate_predictions(
 ) -> Answer:
     """Fit a calibration map, and write recalibrated probabilities."""
     with one_line_errors():
+        import numpy as np
         import pandas as pd
 
         from calibstat.cli.input_files import choose, columns_of, read_rows, read_rows_of_probabilities
@@ -62,7 +67,7 @@ def recalibrate_predictions(
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
         found = default_recalibrator(data) if map_ is None else named_map(map_)
         if to is None:
-            old, new = data.prob, held_out_predictions(data, folds_of(data.n, None, rng), found)
+            old, new, warned = data.prob, held_out_predictions(data, folds_of(data.n, None, rng), found), []
             fitted = f"Each of {FOLDS} random parts of the rows is recalibrated by a map fitted on the others"
         else:
             given = read_rows_of_probabilities(to, prob, reading)
@@ -70,13 +75,15 @@ def recalibrate_predictions(
             old = (given if isinstance(given, Predictions) else Predictions.from_rows(*given)).prob
             new = found.predict_proba(old)
             fitted = f"Recalibrated by a map fitted on {data.n:,} rows of {file.name}"
+            warned = [SAME_ROWS.format(file.name)] if np.array_equal(old, data.prob) else []
         columns, _ = choose(columns_of(file if to is None else to), None, prob)
         kept = slice(None) if len(columns) > 1 else slice(1, None)
         table = pd.DataFrame(old[:, kept], columns=columns)
         table = table.join(pd.DataFrame(new[:, kept], columns=[f"{name}_recalibrated" for name in columns]))
         write_file(out, as_csv(table))
         described = about(data if isinstance(rows, Predictions) else Sample.from_rows(*rows), how)
-        return Answer([f"{fitted}: {cut(repr(found), 100)}.", written(out.parent, [out])], described, OTHER_ROWS)
+        said = [f"{fitted}: {cut(repr(found), 100)}.", *warned, written(out.parent, [out])]
+        return Answer(said, described, OTHER_ROWS)
 
 
 def named_map(name: str) -> Recalibrator:

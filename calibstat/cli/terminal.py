@@ -83,8 +83,15 @@ def about_models(n: int, models: Sequence[str], how: str) -> Brief:
 
 
 def written(folder: Path, paths: Sequence[Path]) -> str:
-    """Say what was written where."""
-    return f"Written to {folder}: {', '.join(path.name for path in paths)}."
+    """Say what was written where: a path if it is one file."""
+    if len(paths) == 1:
+        return f"Written to {folder / paths[0].name}."
+    return f"Written to {place(folder)}: {', '.join(path.name for path in paths)}."
+
+
+def place(folder: Path) -> str:
+    """Name a folder."""
+    return "the current folder" if folder == Path() else str(folder)
 
 
 def with_progress(names: Sequence[str], ask: Callable[[str], T]) -> list[T]:
