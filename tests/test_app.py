@@ -41,8 +41,10 @@ def test_test_says_what_the_function_says(rows, csv):
     text = plain_text(result.stdout)
     assert f"p = {wording.p_text(p)}" in text
     assert "400 rows" in text
-    assert "A large p is no evidence of calibration" in text
-    assert "held out" in text
+    assert "held out" not in text
+    long = plain_text(run("test", csv, *COLUMNS, "--measure", "ks", "--n-resamples", 199, "--rng", 5, "-v").stdout)
+    assert "A large p is no evidence of calibration" in long
+    assert "Rows must be held out and independent." in long
 
 
 def test_stopping_is_said(rows, csv):
@@ -61,7 +63,7 @@ def test_stopping_is_said(rows, csv):
     capped = plain_text(run("test", csv, *by_ks).stdout)
     assert "19 times in 20 below" in capped
     assert "too few" not in capped
-    fails_with(run("test", csv, *COLUMNS, "--stop-after", 0), "expected stop_after to be None or a whole number from 1")
+    fails_with(run("test", csv, *COLUMNS, "--stop-after", 0), "expected --stop-after to be a whole number from 1")
 
 
 def test_the_answer_comes_first_then_what_drove_it(csv, rows):
@@ -142,7 +144,7 @@ def test_interval_says_what_the_function_says(rows, csv):
 def test_intervals_of_clusters(rows, csv, tmp_path):
     who = np.arange(400) // 4
     rows.assign(who=who).to_csv(tmp_path / "who.csv", index=False)
-    text = plain_text(run("interval", tmp_path / "who.csv", *COLUMNS, "--cluster", "who", "--rng", 5).stdout)
+    text = plain_text(run("interval", tmp_path / "who.csv", *COLUMNS, "--cluster", "who", "--rng", 5, "-v").stdout)
     found = cs.confidence_interval(rows["y"], rows["p"], cluster=who, rng=5)
     assert f"at most {wording.number(found.high)}, and may be 0, with" in text
     assert "clusters independent" in text

@@ -4,6 +4,7 @@ Every rule is a checker that returns what it objects to, and has a twin test tha
 """
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -321,6 +322,21 @@ def test_the_version_is_in_one_place():
     assert "version" not in project["project"]
     place = project["tool"]["hatch"]["version"]["path"]
     assert f'__version__ = "{calibstat.__version__}"' in (ROOT.parent / place).read_text()
+
+
+def test_the_citation_is_of_this_version_and_is_released():
+    """It names no address, because none is known yet."""
+    text = (ROOT.parent / "CITATION.cff").read_text(encoding="utf-8")
+    entries = dict(re.findall(r"^([\w-]+): (.+)$", text, flags=re.MULTILINE))
+    project = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())
+    assert entries["version"] == calibstat.__version__
+    assert entries["license"] == project["project"]["license"]
+    assert {"cff-version", "message", "title"} <= set(entries)
+    assert re.findall(r"^  - name: (.+)$", text, flags=re.MULTILINE) == [
+        author["name"] for author in project["project"]["authors"]
+    ]
+    assert "://" not in text
+    assert "CITATION.cff" in project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
 
 
 def test_every_source_file_has_a_test_of_its_name():

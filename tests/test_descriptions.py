@@ -52,7 +52,10 @@ def test_sharpness(models, file, tmp_path):
     picture = tmp_path / "sharpness.png"
     text = printed("sharpness", file, *TWO, "--out", picture)
     for name in ("raw", "cool"):
-        assert f"{name}: {cs.sharpness(models['y'], models[name])}" in text
+        found = cs.sharpness(models["y"], models[name])
+        assert plain_text(f"{name}: {found}") in text
+        root = found.calibration_error**0.5
+        assert f"The root of the calibration error, {root:.4g}, is a difference of probabilities" in text
     assert picture.stat().st_size > 1000
 
 

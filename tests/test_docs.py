@@ -236,6 +236,12 @@ def test_references_become_links(pages):
     )
 
 
+def test_every_reference_of_a_page_is_a_link():
+    plain = re.compile(r"(?<![\[/])\b(doi:10|arXiv:\d)")
+    assert plain.search("Source: Satterthwaite 1946, doi:10.2307/3002019.")
+    assert [page.name for page in PAGES if plain.search(page.read_text(encoding="utf-8"))] == []
+
+
 def test_readme_has_its_two_commands_on_lines_of_their_own():
     lines = README.splitlines()
     assert lines.count("python -m pip install . && calibstat demo") == 1

@@ -146,7 +146,9 @@ def test_two_processes_lose_no_period(stream, tmp_path):
 
 
 def test_an_alpha_too_small_is_one_line(file):
-    fails_with(run("monitor", file, *STREAM, "--alpha", 1e-17), "expected alpha so large that 1 - alpha is less than 1")
+    fails_with(
+        run("monitor", file, *STREAM, "--alpha", 1e-17), "expected --alpha so large that 1 - alpha is less than 1"
+    )
 
 
 def test_two_models(stream, file, tmp_path):

@@ -24,6 +24,18 @@ def test_class_wise_prints_every_class_and_all_together(zoo, predictions):
     assert f"p = {wording.p_text(found.overall.pvalue)}" in text
 
 
+def test_p_of_classes_is_not_taken_for_that_of_the_size_beside_it(zoo):
+    def said(*options):
+        return plain_text(run("test", zoo, *PATTERN, *FAST, "--lens", "class_wise", *options).stdout)
+
+    remark = "p belongs to the test by omnibus, and not to the expected calibration error beside it."
+    assert remark in said()
+    assert "p (omnibus)" in said()
+    same = said("--measure", "ece")
+    assert "p belongs to" not in same
+    assert "p (ece)" not in same
+
+
 def test_equivalence_prints_every_bin(csv, rows):
     text = plain_text(run("equivalence", csv, *COLUMNS, "--level", 0.1).stdout)
     found = cs.equivalence_test(rows["y"], rows["p"], level=0.1)

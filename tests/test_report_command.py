@@ -108,7 +108,7 @@ def test_strange_data_make_a_report(tmp_path):
         (["--format", "pdf"], ("expected a format",)),
         (["--by", "sez"], ("expected one column 'sez' for --by",)),
         (["--cluster", "day"], ("no column 'day'",)),
-        (["--level", "95"], ("expected confidence_level between 0 and 1",)),
+        (["--level", "95"], ("expected --level between 0 and 1",)),
     ],
 )
 def test_errors_are_one_line(csv, options, parts):

@@ -208,8 +208,12 @@ def test_text_and_frame():
     found = sharpness(cs.Sample.from_counts([0.25, 0.75], [10, 10], [5, 5]), n_points=3, kernel="epanechnikov")
     assert str(found) == (
         "Calibration error 0.0625 and sharpness gap 0.25 of a total divergence of 0.3125 "
-        "(brier; epanechnikov kernel, bandwidth 0.05), event: outcome 1, n = 20."
+        "(brier; epanechnikov kernel, bandwidth 0.05), event: outcome 1, n = 20.\n"
+        "They are squared differences of probabilities. The root of the calibration error, 0.25, is a difference of "
+        "probabilities: the root mean square of frequency minus prediction, the frequency by kernel regression."
     )
+    other = sharpness(cs.Sample.from_counts([0.25, 0.75], [10, 10], [5, 5]), divergence="log_loss")
+    assert str(other).endswith("\nThey are differences of log losses, not of probabilities.")
     assert list(found.to_frame()) == ["grid", "curve", "gap", "density", "low", "high"]
     assert not found.gap.flags.writeable
 

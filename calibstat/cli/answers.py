@@ -1,4 +1,4 @@
-"""What a command prints: the answer first, then what supports it, and the rest at length with --verbose."""
+"""What a command prints: the answer first, then what supports it; with --verbose cautions and all else at length."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Answer:
     data : Brief or None
         What the rows are.
     caution : Brief or None
-        What to keep in mind.
+        What to keep in mind. It begins what --verbose adds, and ends it at length.
     details : sequence of str and Table
         What is printed with --verbose only.
     failed : sequence of str
@@ -66,10 +66,13 @@ def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
 
 def show(answer: Answer, verbose: bool) -> None:
     """Print an answer, and leave with exit code 1 if a condition of failure is met."""
-    say(*answer.said, *(answer.details if verbose else ()))
-    for brief, style in ((answer.data, ""), (answer.caution, "dim")):
-        if brief is not None:
-            say(*(brief.at_length if verbose else (brief.short,)), style=style)
+    say(*answer.said)
+    if verbose:
+        say(*([answer.caution.short] if answer.caution else []), *answer.details)
+    if answer.data is not None:
+        say(*(answer.data.at_length if verbose else (answer.data.short,)))
+    if verbose and answer.caution is not None:
+        say(*answer.caution.full, style="dim")
     for sentence in answer.failed:
         typer.echo(f"calibstat: failed, because {visible(sentence)}", err=True)
     if answer.failed:

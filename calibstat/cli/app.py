@@ -86,10 +86,11 @@ def show_models(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> Answer:
         with whole_folder(out) as draft:
             models = demo.judge(rng)
             saved = demo.save_pictures(models, draft)
+        caution = NO_PROOF + ROWS
         said = [demo.introduction(models), *map(demo.say_model, models)]
         details = [f"{model.name}. {model.test.details}" for model in models]
         shown = demo.table_of_models(models)
-        return Answer([*said, shown, written(out, saved)], None, NO_PROOF + ROWS, details)
+        return Answer([*said, shown, written(out, saved), caution.short], details=[*details, *caution.full])
 
 
 def list_measures() -> None:

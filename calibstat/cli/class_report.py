@@ -14,6 +14,7 @@ from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.estimate import estimate
 from calibstat.measures import Measure
 from calibstat.measures.registry import find_measure
+from calibstat.reporting.sentences import whose_p
 
 SIZE = "ece"  # how large the errors of classes are, if their test does not say
 MOST = 20  # classes in a printed table
@@ -97,5 +98,7 @@ def say_classes(found: ClassFindings) -> list[str]:
         least = found.test.pvalue[shown[-1]]
         more = f"{k - shown.size:,} more have p of at least {least:.3g}"
         said = f"The {shown.size} classes with the smallest p; {more}. {said}"
+    if found.error is not found.bound:
+        said = whose_p(found.bound.name, found.title[:1].lower() + found.title[1:]) + said
     drivers = ["\n".join(found.test.drivers)] if found.test.drivers else []
     return [said, *drivers]

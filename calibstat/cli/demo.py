@@ -129,7 +129,7 @@ def say_model(model: Model) -> str:
 
 def table_of_models(models: Sequence[Model]) -> Table:
     """Make the table of models: the error with its interval, the p-value of the test, and the Brier score."""
-    grid = table("Model", ">ECE", ">95 % interval", ">p", ">Brier")
+    grid = table("Model", ">ECE", ">95 % interval", f">p ({models[0].test.measure})", ">Brier")
     for each in models:
         numbers = number(each.interval.estimate), ends(each.interval.low, each.interval.high), p_text(each.test.pvalue)
         grid.add_row(each.name, *numbers, number(each.brier))

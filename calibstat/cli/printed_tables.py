@@ -58,7 +58,8 @@ def table_of_classes(found: ClassFindings) -> Table:
     """Make the table of classes: rows of each, as many as expected, how large its error is, and the p-values."""
     from calibstat.output.wording import number, p_text
 
-    grid = table("Class", ">Rows", ">Expected", f">{found.title}", ">p", ">p (Holm)")
+    p_title = "p" if found.bound is found.error else f"p ({found.bound.name})"
+    grid = table("Class", ">Rows", ">Expected", f">{found.title}", f">{p_title}", ">p (Holm)")
     estimate, test = found.estimate, found.test
     for k in found.shown():
         p, holm = p_text(test.pvalue[k]), p_text(test.pvalue_holm[k])

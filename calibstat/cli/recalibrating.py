@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Table = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV file of old and new probabilities to write.")]
 SAME_ROWS = (
-    "Warning: the file of --to has the same predictions, row by row, as {}, on which the map was fitted, so do not judge "
-    "the new probabilities by these rows. Without --to each row is recalibrated by a map fitted on other rows."
+    "Warning: the file of --to has the same predictions, row by row, as {}, on which the map was fitted, so do not "
+    "judge the new probabilities by these rows. Without --to each row is recalibrated by a map fitted on other rows."
 )
 
 

@@ -115,9 +115,11 @@ def write_report(
         said += [say_comparison(each) for each in found.comparisons.values()]
         said += found.notes
         said += [f"Written to {found.save(out, form)}."] if out else []
-        details = [*map(str, found.comparisons.values())]
+        caution = words.NO_PROOF + words.units(cluster is not None)
+        said.append(caution.short)
+        details = [*map(str, found.comparisons.values()), *caution.full]
         data = about_models(len(y), [*models], how) if several else words.Brief(f"{found.data} {how}".strip())
-        return Answer(said, data, words.NO_PROOF + words.units(cluster is not None), details, met)
+        return Answer(said, data, details=details, failed=met)
 
 
 def read(

@@ -97,7 +97,18 @@ class CalibrationSharpness(Result):
         return (
             f"Calibration error {self.calibration_error:.4g} and sharpness gap {self.sharpness_gap:.4g} of a total "
             f"divergence of {self.total_divergence:.4g} ({self.divergence}; {self.kernel} kernel, bandwidth "
-            f"{self.bandwidth:.4g}), {self.lens}, n = {self.n:.10g}."
+            f"{self.bandwidth:.4g}), {self.lens}, n = {self.n:.10g}.\n{self._units}"
+        )
+
+    @property
+    def _units(self) -> str:
+        """In which units the numbers are, and how the calibration error is read."""
+        if self.divergence != "brier":
+            return "They are differences of log losses, not of probabilities."
+        return (
+            f"They are squared differences of probabilities. The root of the calibration error, "
+            f"{math.sqrt(self.calibration_error):.4g}, is a difference of probabilities: the root mean square of "
+            "frequency minus prediction, the frequency by kernel regression."
         )
 
 

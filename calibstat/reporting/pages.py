@@ -13,7 +13,7 @@ from calibstat.output.html import render
 from calibstat.output.wording import COMPARING, IN_FULL, number, p_text, percent
 from calibstat.plots.inline_svg import inline_svg
 from calibstat.reporting.report_fields import ClassesReport, ModelReport, ReportFields
-from calibstat.reporting.sentences import ends, title_of
+from calibstat.reporting.sentences import ends, title_of, whose_p
 
 MOST = 25  # classes, groups or pairs in a table
 
@@ -110,13 +110,14 @@ def _classes(title: str, found: ClassesReport, pictures: bool) -> Section:
     frame = found.to_frame()
     order = frame["pvalue_holm"].to_numpy().argsort(kind="stable") if len(frame) > MOST else range(len(frame))
     rows = [*zip(*(frame[name].tolist() for name in frame.columns), strict=True)]  # each of its own type
-    header = ("Class", ">Share of rows", ">Mean prediction", ">ECE", ">p", ">p (Holm)")
+    header = ("Class", ">Share of rows", ">Mean prediction", ">ECE", f">p ({found.test.overall.measure})", ">p (Holm)")
     cells = [
         [str(row[0]), *map(number, row[1:4]), p_text(row[4]), p_text(row[5])]
         for row in (rows[k] for k in [*order][:MOST])
     ]
     left = len(frame) - MOST
     note = f"and {left:,} more classes with larger p. " if left > 0 else ""
+    note += whose_p(found.test.overall.measure, "ECE")
     note += f"p (Holm) is p made larger because {len(frame):,} classes were tested."
     shown = [_drawn(found.diagrams, "Reliability diagram of each class", wide=True)] if pictures else []
     rest = [str(found.diagrams).splitlines()[-1], *found.test.drivers]

@@ -49,6 +49,11 @@ def say_both(pvalue: float, low: float) -> str:
     return ""
 
 
+def whose_p(tested: str, size: str) -> str:
+    """Say that the p-values of a table are of the test by this measure, not of the size of the error beside them."""
+    return f"p belongs to the test by {tested}, and not to the {size} beside it. "
+
+
 def title_of(measure: str) -> str:
     """Return the name in prose of a measure, whatever its options."""
     return MEASURES[measure.partition("(")[0]].info.title
