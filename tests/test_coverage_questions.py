@@ -50,6 +50,16 @@ def test_misses_are_counted_on_their_side(monkeypatch, low, high, counts):
     assert table.loc[0, "mean_width"] == pytest.approx(high - low)
 
 
+@pytest.mark.parametrize(("if_calibrated", "floored"), [(None, 0), (0.3, 20), (0.1, 0)])  # of an estimate above
+def test_high_ends_at_the_floor_are_counted(monkeypatch, if_calibrated, floored):
+    found = Interval(0.2, 0.3)
+    found.if_calibrated = if_calibrated
+    monkeypatch.setattr(coverage_questions, "confidence_interval", lambda *_, **__: found)
+    half = {"half": cs.generators.calibrated([0.5])}
+    table = ask("coverage", generators=half, n=10, measures=["brier"], methods=["basic"], replicates=20)
+    assert table.loc[0, "floored"] == floored
+
+
 def test_coverage_asks_for_the_error_over_the_cells_of_each_data_set():
     share, chance, atom = np.array([0.4, 0.2, 0.4]), np.array([0.3, 0.1, 0.75]), np.array([0.2, 0.5, 0.8])
     family = cs.generators.domain(share, chance, atom)
