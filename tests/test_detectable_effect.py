@@ -54,14 +54,33 @@ def test_one_distinct_prediction_is_a_binomial_sum():
     assert found.ece[0] == pytest.approx(distorted(shift=found.effect[0]).truth(np.array([v]))[0] - v)
 
 
+EVENT_AT_THE_LEVEL = np.r_[np.full(990, 0.0005), np.full(10, 0.5)]  # the p-value of ks at one value is .0496
+
+
+@pytest.mark.parametrize("seed", [1, 7, pytest.param(range(10), marks=pytest.mark.slow)])
+def test_the_stated_power_where_a_value_has_a_p_value_at_the_level(seed):
+    """Of tests with draws of their own, as by default: some reject at that value, others do not."""
+    tests = [MeasureTest(pose_predictions(EVENT_AT_THE_LEVEL, "ks", {}), Draws.of(100 + s, 999)) for s in range(40)]
+
+    def power(parameter, effect):
+        alternative = distorted(**{parameter: effect})
+        return np.mean([test.rejected(alternative, 500, 0.05)[0] for test in tests]) / 500
+
+    for each in np.atleast_1d(seed):
+        found = cs.detectable_effect(EVENT_AT_THE_LEVEL, measure="ks", rng=int(each))
+        for name, effect in zip(found.family, found.effect, strict=True):
+            assert 0.75 <= power(FAMILIES[name].parameter, effect) <= 0.85
+
+
 def test_what_cannot_be_found_is_said():
-    """Five rows at 1/2: even if all are events, which has probability 2 / 32 in two tails, p is above .05."""
+    """Five rows at 1/2: if all are events, which has probability 2 / 32 in two tails, p is seldom found below .05."""
     found = cs.detectable_effect(np.full(5, 0.5), families=FOUR, rng=1)
     assert np.isinf([found.effect, found.ece]).all()
     assert "With these 5 rows no over-confidence or under-confidence or shift up or shift down, however large" in str(
         found
     )
-    assert "the largest power seen was 0" in str(found)
+    assert found.largest_power.max() == pytest.approx(stats.binom(999, 2 / 32).cdf(49), abs=0.02)
+    assert f"the largest power seen was {found.largest_power.max():.2g}" in str(found)
     assert "With this one row" in str(cs.detectable_effect([0.3], rng=1))
 
 

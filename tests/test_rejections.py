@@ -54,6 +54,35 @@ def test_one_distinct_prediction_is_a_binomial_sum(measure, two_sided):
     assert not wrong <= rejected
 
 
+def test_a_value_at_the_level_counts_as_often_as_the_test_rejects_there():
+    """10 events of 21 rows at .275 have the exact p-value .04952, and under the alternative the probability .17.
+
+    A test with 999 draws rejects there if at most 49 of them are as extreme.
+    """
+    n, v, q = 21, 0.275, 0.5
+    k = np.arange(n + 1)
+    null, off = stats.binom(n, v), np.abs(k - n * v)
+    exact = np.array([null.pmf(k[off >= o - 1e-9]).sum() for o in off])
+    assert exact[10] == pytest.approx(0.04952, abs=5e-6)
+    share = stats.binom(999, exact).cdf(49)
+    power = stats.binom(n, q).pmf(k) @ share
+    both = [stats.binom(n, q).pmf(k[exact < bound]).sum() for bound in (0.048, 0.052)]  # never, or always there
+    alternative = distorted(shift=np.log(q / (1 - q) / v * (1 - v)))
+    draws = 5000
+    for seed in range(2):
+        test = fixed(np.full(n, v), "ks", 4999, rng=seed)
+        found = test.expected(alternative, draws, 0.05) / draws
+        assert found == pytest.approx(power, abs=0.03)
+        assert min(abs(found - bound) for bound in both) > 0.03  # the planted fault: counted whole, or not at all
+
+
+def test_where_no_value_is_shared_it_is_the_number_of_rejections():
+    p = np.random.default_rng(1).random(200)
+    for measure in ("ks", "brier"):
+        test, alternative = fixed(p, measure), distorted(1.5, 0.2)
+        assert test.expected(alternative, 500, 0.05) == test.rejected(alternative, 500, 0.05)[0]
+
+
 def test_the_p_values_are_those_of_calibration_test():
     """With labels that are certain every data set is the same, and calibration_test has the same null distribution."""
     p = np.linspace(0.05, 0.95, 30)

@@ -150,11 +150,13 @@ def detectable_effect(
     Notes
     -----
     Labels are drawn from the predictions once, for the distribution under calibration, and from each effect that is
-    tried: six of each family, by the same random words, at strengths that close in on the wished power. The
-    answer is read off a line through the powers near it, on the probit scale. It is about these predictions alone: the
-    same model on other rows has another answer. Effects of one family are of the whole range of predictions; local
-    deviations of the same ECE may be harder or easier to find. How exact the stated power is, is in the study
-    `planning`. Cost: `n_resamples` + 6 `n_datasets` draws for each family.
+    tried: six of each family, by the same random words, at strengths that close in on the wished power. The answer is
+    read off a line through the powers near it, on the probit scale. It is about these predictions alone: the same model
+    on other rows has another answer. Effects of one family are of the whole range of predictions; local deviations of
+    the same ECE may be harder or easier to find. Where the statistic takes few values, and the p-value at one of them
+    is so near the level that the test rejects there in a part of its runs alone, that part counts (of a test with the
+    default number of resamples, from 16 times as many draws under calibration). How exact the stated power is, is in
+    the study `planning`. Cost: `n_resamples` + 6 `n_datasets` draws for each family.
 
     Examples
     --------
@@ -219,12 +221,12 @@ def effects(
 
 
 def _strength(
-    test: FixedTest, family: Family, power: float, level: float, n_datasets: int
+    test: MeasureTest, family: Family, power: float, level: float, n_datasets: int
 ) -> tuple[float, list[PowerPoint]]:
     """Return the strength that is found with this power, and the powers on the way."""
 
     def power_at(strength: float) -> PowerPoint:
-        return PowerPoint(strength, int(test.rejected(family.at(strength), n_datasets, level)[0]), n_datasets)
+        return PowerPoint(strength, test.expected(family.at(strength), n_datasets, level), n_datasets)
 
     return solve_power(power_at, _start(test, family, power, level), family.largest, power, level)
 

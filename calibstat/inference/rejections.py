@@ -20,6 +20,10 @@ from calibstat.inference.pose import pose
 from calibstat.inference.problem import Problem
 from calibstat.resampling import Draws, Labels, Stage
 
+MORE = 16  # times as many draws, where the null distribution has few values
+SHARED = 2.0  # Monte Carlo errors: what as many draws have is a value of a statistic of few values
+NEAR = 3.0  # Monte Carlo errors, of both numbers of draws: a p-value nearer to the level may be on its other side
+
 
 def pose_predictions(
     p: Any, measure: Any, options: Any, *, lens: Any = None, reduce: str | None = None, sample_weight: Any = None
@@ -132,7 +136,49 @@ class MeasureTest(FixedTest):
         """The summary of the rows of a binary outcome; rows of classes stay in their order, as the truth has it."""
         return self.problem.drawn_from("power") if isinstance(self.problem, BinaryProblem) else self.problem
 
+    @cached_property
+    def _many(self) -> np.ndarray:
+        """A longer null distribution, for a p-value that has to be known better."""
+        draws = Draws(self.draws.key, MORE * self.draws.n, self.draws.n_jobs)
+        return self._of_samples.resampler(Labels(), Stage.LABELS)(draws)
+
     def pvalues(self, truth: np.ndarray, n_datasets: int) -> np.ndarray:
+        return p_values(self._statistics(truth, n_datasets), self.null, self._tail)
+
+    def expected(self, alternative: Alternative, n_datasets: int, level: float) -> float:
+        """Return how many data sets are rejected at this level on average over the draws of a test of its own.
+
+        Where the statistic takes few values, the p-value at one of them may be so close to the level that the test
+        rejects there in a part of its runs alone, however often data sets have that value.
+        """
+        statistic = self._statistics(self.truth(alternative), n_datasets)
+        found = p_values(statistic, self.null, self._tail)
+        rejected = (found <= level).astype(np.float64)
+        undecided = np.isin(found, self._undecided(level))
+        if undecided.any():
+            rejected[undecided] = self._share(p_values(statistic[undecided], self._many, self._tail), level)
+        return float(rejected.sum())
+
+    def _undecided(self, level: float) -> np.ndarray:
+        """Return the p-values near the level of values that many draws share."""
+        variance = level * (1 - level)
+        known = np.unique(p_values(self.null, self.null, self._tail))
+        shared = np.diff(known, prepend=0.0) > SHARED * np.sqrt(variance / self.draws.n)
+        both = np.sqrt(variance / self.draws.n + variance / self.problem.measure.draws(None))
+        return known[shared & (np.abs(known - level) <= NEAR * both)]
+
+    def _share(self, pvalue: np.ndarray, level: float) -> np.ndarray:
+        """Return the probability that the test with its default number of draws rejects, given exact p-values."""
+        from scipy.special import bdtr
+
+        n, tails = self.problem.measure.draws(None), 1 if self._tail == "greater" else 2
+        most = np.floor(level / tails * (n + 1) * (1 + np.finfo(float).eps)) - 1  # draws that are as extreme
+        return bdtr(most, n, pvalue / tails) if most >= 0 else np.zeros_like(pvalue)
+
+    @property
+    def _tail(self) -> str:
+        return self.problem.measure.info.tail
+
+    def _statistics(self, truth: np.ndarray, n_datasets: int) -> np.ndarray:
         draws = Draws(self.draws.key, n_datasets, self.draws.n_jobs)
-        statistic = self._of_samples.resampler(Labels(truth), Stage.ALTERNATIVE)(draws)
-        return p_values(statistic, self.null, self.problem.measure.info.tail)
+        return self._of_samples.resampler(Labels(truth), Stage.ALTERNATIVE)(draws)

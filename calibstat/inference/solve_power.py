@@ -14,10 +14,10 @@ FAR, CLOSE = 4.0, 1.6  # steps outwards from a power of little more than the lev
 
 @dataclass(frozen=True)
 class PowerPoint:
-    """The power at a strength: so many of so many data sets were rejected."""
+    """The power at a strength: so many of so many data sets were rejected, on average over draws of the test."""
 
     at: float
-    rejected: int
+    rejected: float
     n_datasets: int
 
     @property
