@@ -22,6 +22,7 @@ from calibstat.generators import GENERATORS
 from calibstat.inference.audit import audit
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.compare import compare
+from calibstat.inference.compare_samples import compare_samples
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.decompose import decompose
 from calibstat.inference.detectable_effect import detectable_effect
@@ -63,6 +64,7 @@ __all__ = [
     "calibration_belt",
     "calibration_test",
     "compare",
+    "compare_samples",
     "confidence_interval",
     "cox",
     "decompose",

@@ -9,6 +9,7 @@ from calibstat.resampling import Stage
 from calibstat.resampling.streams import stream, word
 
 OFFERED = [
+    ("kernel_ce_squared", {"bandwidth": 0.2}),
     ("kernel_ce", {}),
     ("ece", {"n_bins": 6}),
     ("ece", {"n_bins": 5, "strategy": "quantile"}),

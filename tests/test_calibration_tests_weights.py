@@ -208,7 +208,7 @@ def test_a_report_says_what_the_verbs_say():
     interval = cs.confidence_interval(Y, P, sample_weight=W, rng=0)
     assert (found.models["A"].ece.low, found.models["A"].ece.high) == (interval.low, interval.high)
     compared = cs.compare(Y, {"A": P, "B": 1 - P}, sample_weight=W, rng=0)
-    assert found.comparisons["kernel_ce"].low == compared.low
+    assert found.comparisons["kernel_ce_squared"].low == compared.low
     assert found.models["A"].diagram.effective_n == found.models["A"].test.effective_n
     assert str(found).count("of equal weight (effective n)") == 1
     assert "sample_weight=sample_weight" in found.command

@@ -234,8 +234,10 @@ INPUTS = {
     "measures.interval_ce._cheapest": lambda: (VALUE, COUNT, POSITIVES),
     "measures.interval_ce._windows": lambda: (VALUE, RESIDUAL, 0.25),
     "measures.interval_ce._windows_witness": lambda: (VALUE, RESIDUAL, 0.25),
-    "measures.kernel_ce._laplace": lambda: (VALUE, RESIDUAL, 0.5),
-    "measures.kernel_ce._laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "measures.laplace.laplace_square": lambda: (VALUE, RESIDUAL, 0.5),
+    "measures.laplace.laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "measures.laplace._near_pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), 0.002),
+    "measures.laplace._pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), np.arange(M, 0, -1), 0.2),
     "measures.kernel_ce._gaussian_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
     "measures.post_processing_gap._add_up": lambda: (NODE.copy(), CHILD, 3),
     "measures.post_processing_gap._move": lambda: (NODE.copy(), 2, 0.25),
@@ -328,9 +330,11 @@ def test_compiled_function_equals_python(name, monkeypatch):
 
 
 def test_a_wrong_compiled_function_is_found():
-    function = compiled_functions()["measures.kernel_ce._laplace"]
+    function = compiled_functions()["measures.laplace.laplace_square"]
     with pytest.raises(AssertionError):
-        check_compiled(function, lambda *a: function.py_func(*a) * (1 + 1e-9), INPUTS["measures.kernel_ce._laplace"])
+        check_compiled(
+            function, lambda *a: function.py_func(*a) * (1 + 1e-9), INPUTS["measures.laplace.laplace_square"]
+        )
     function = compiled_functions()["measures.bins._row_sums"]
     with pytest.raises(AssertionError):  # the result alone would not show it: what was filled in is compared too
         check_compiled(function, lambda *a: False, INPUTS["measures.bins._row_sums"])

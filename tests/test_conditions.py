@@ -34,13 +34,15 @@ def test_a_short_name_is_asked_of_every_model():
     assert list(fields_of(TWO, "ece.low")) == ["models.A.b.ece.low", "models.ece.ece.low"]
     assert list(fields_of(TWO, "models.ece.ece.low")) == ["models.ece.ece.low"]
     assert list(fields_of(TWO, "brier.estimate")) == [f"models.{name}.measures.brier.estimate" for name in TWO.models]
-    assert list(fields_of(TWO, "comparisons.kernel_ce.difference")) == ["comparisons.kernel_ce.difference"]
+    assert list(fields_of(TWO, "comparisons.kernel_ce_squared.difference")) == [
+        "comparisons.kernel_ce_squared.difference"
+    ]
     assert len(Condition.read("test.pvalue <= 1").met(TWO)) == 2
 
 
 def test_of_a_list_one_entry_is_enough():
-    difference = float(TWO.comparisons["kernel_ce"].difference[0])
-    assert Condition.read(f"comparisons.kernel_ce.difference == {difference!r}").met(TWO)
+    difference = float(TWO.comparisons["kernel_ce_squared"].difference[0])
+    assert Condition.read(f"comparisons.kernel_ce_squared.difference == {difference!r}").met(TWO)
 
 
 @pytest.mark.parametrize(

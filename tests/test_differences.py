@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibstat.inference.differences import TIE, by_name, columns, settled
+from calibstat.inference.differences import TIE, by_name, columns, same_order, settled
 
 
 def test_differences_of_rounding_are_ties():
@@ -22,3 +22,16 @@ def test_rows_are_ordered_by_outcomes_first():
     assert [column.item() for column in columns([(y, p), (y, q)])] == [0, 0, 1, 2]
     with pytest.raises(ValueError, match="zip"):
         columns([(y, p), (y,)])
+
+
+def test_the_same_order_is_one_of_all_rows_with_their_ties():
+    a = np.array([0.3, 0.1, 0.3, 0.8])
+    for b, same in (
+        ([0.4, 0.2, 0.4, 0.9], True),
+        ([0.4, 0.2, 0.5, 0.9], False),  # a tie of the one alone
+        ([0.4, 0.4, 0.4, 0.9], False),
+        ([0.9, 0.95, 0.9, 0.1], False),  # backwards
+        ([0.4, 0.2, 0.4, 0.3], False),
+    ):
+        assert same_order(a, np.array(b)) == same_order(np.array(b), a) == same
+    assert same_order(a[:1], a[1:2])

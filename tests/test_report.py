@@ -50,7 +50,7 @@ def test_of_seven_binary_data_sets_every_verb_says_the_same(kind):
     first, second = found.comparisons.values()
     assert first.to_dict() == cs.compare(y, {"A": p, "B": p**2}, rng=5).to_dict()
     assert second.to_dict() == cs.compare(y, {"A": p, "B": p**2}, measure="brier", rng=5).to_dict()
-    values = found.models["A"].measures[first.measure].estimate, found.models["B"].measures[first.measure].estimate
+    values = [cs.estimate(y, prob, measure="kernel_ce_squared", bandwidth=0.2) for prob in (p, p**2)]
     assert first.estimates == pytest.approx(values, rel=1e-9, abs=1e-12)
 
 
@@ -72,7 +72,10 @@ def test_the_commands_say_the_same(kind, tmp_path):
     assert plain_text(str(model.detectable)) in by_test
     for where in (said, by_interval):
         assert plain_text(model.answer.splitlines()[-1]) in where
-    difference, p_value = found.comparisons["kernel_ce"].difference[0], found.comparisons["kernel_ce"].pvalue[0]
+    difference, p_value = (
+        found.comparisons["kernel_ce_squared"].difference[0],
+        found.comparisons["kernel_ce_squared"].pvalue[0],
+    )
     assert f"A − B {number(difference)}" in compared
     assert f" {p_text(p_value)} " in compared
     assert f"p = {p_text(p_value)}" in said

@@ -82,7 +82,7 @@ def test_columns_that_sum_to_one_are_classes_and_others_are_models(rows, zoo, tm
     assert by_pattern["models.p.classes.diagrams.names"] == ["cat", "dog", "hen"]
     assert found["models.cat, dog, hen.ece.low"] == by_pattern["models.p.ece.low"]
     rows.assign(q=rows["p"] ** 2).to_csv(path, index=False)
-    assert "comparisons.kernel_ce.pvalue" in found_in(path, *COLUMNS, "--prob", "q")
+    assert "comparisons.kernel_ce_squared.pvalue" in found_in(path, *COLUMNS, "--prob", "q")
 
 
 @pytest.mark.parametrize("lens", ["top_label", "class_wise", "canonical", "one_class:dog", "groups:cat+hen,dog"])

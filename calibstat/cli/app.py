@@ -6,7 +6,7 @@ Whatever is slow to load is imported inside the command that needs it, so that h
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -219,8 +219,14 @@ def compare_models(
     prob: Models,
     reading: Reading,
     measure: Annotated[
-        str, typer.Option("--measure", metavar="NAME", help="kernel_ce, ece, ks, kuiper, smooth_ce, brier or log_loss.")
-    ] = "kernel_ce",
+        str | None,
+        typer.Option(
+            "--measure",
+            metavar="NAME",
+            help="kernel_ce_squared, kernel_ce, ece, ks, kuiper, smooth_ce, brier or log_loss. Default: the first, "
+            "with bandwidth 0.2.",
+        ),
+    ] = None,
     lens: LensText = None,
     method: Annotated[str, typer.Option("--method", help="bootstrap, or swap for a permutation test.")] = "bootstrap",
     reference: Annotated[
@@ -240,6 +246,7 @@ def compare_models(
         from calibstat.cli.lens_syntax import view
         from calibstat.data.checks import unknown_name
         from calibstat.data.predictions import Predictions
+        from calibstat.inference.compare import DEFAULT
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import say_comparison
 
@@ -247,11 +254,12 @@ def compare_models(
         if len(models) < 2:
             raise ValueError("expected --prob for two models or more, found one")
         first = next(iter(models.values()))
-        if measure not in MEASURES:
+        if measure is not None and measure not in MEASURES:
             raise unknown_name("a measure", measure, MEASURES)
-        settings = {"measure": measure}
+        settings: dict[str, Any] = {"measure": measure}
         if first.ndim == 2:
-            settings = view(Predictions.from_rows(y, first), lens, [measure]).settings(measure)
+            asked = measure or DEFAULT[0]
+            settings = view(Predictions.from_rows(y, first), lens, [asked]).settings(asked) | settings
             del settings["reduce"]
         elif lens is not None:
             raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")

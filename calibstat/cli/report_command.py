@@ -111,8 +111,8 @@ def write_report(
             typer.echo(as_text(found, form), nl=False)
             return Answer(failed=met)
         several = len(models) > 1
-        said = [f"{name}. {each}" if several else str(each) for name, each in found.models.items()]
-        said += [say_comparison(each) for each in found.comparisons.values()]
+        said = [say_comparison(each) for each in found.comparisons.values()]
+        said += [f"{name}. {each}" if several else str(each) for name, each in found.models.items()]
         said += found.notes
         said += [f"Written to {found.save(out, form)}."] if out else []
         caution = words.NO_PROOF + words.units(cluster is not None)

@@ -51,6 +51,10 @@ class BinaryProblem(Problem):
         return self.measure.has_row_form if self.data.is_weighted else self.measure.has_form
 
     @property
+    def laplace_bandwidth(self) -> float | None:
+        return self.measure.laplace_bandwidth
+
+    @property
     def is_coarse(self) -> bool:
         return self.measure.is_coarse
 

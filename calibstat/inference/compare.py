@@ -15,6 +15,8 @@ from calibstat.data.labels import takes_pos_label
 from calibstat.data.models import models_of_rows
 from calibstat.inference.compare_by_bootstrap import by_bootstrap
 from calibstat.inference.compare_by_permutation import by_permutation
+from calibstat.inference.compare_by_squares import by_squares
+from calibstat.inference.differences import Differences, same_order
 from calibstat.inference.p_values import holm
 from calibstat.inference.pose import pose
 from calibstat.inference.problem import Problem
@@ -61,6 +63,16 @@ class Comparison(NotedResult):
         Rows of each.
     n_resamples : int
         Resamples.
+    errors, errors_low, errors_high : ndarray, shape (M,), or None
+        Of `kernel_ce_squared` and `kernel_ce` without clusters: the kernel error of each model, which is the root of
+        the unbiased estimate of its square (0 where this is negative), and the ends of its interval, without draws.
+    same_order : tuple of bool, length n_pairs
+        Whether the measure is a proper score of one event, and one prediction of the pair is a strictly increasing
+        function of the other on these rows, equal predictions to equal ones. Then both models tell the same rows apart,
+        and the difference of the score is a difference of calibration.
+    at_least : ndarray, shape (n_pairs,), or None
+        By how much the two errors of a pair differ at least, where the p-value is at most 1 - `confidence_level`; else
+        0.
     """
 
     names: tuple[str, ...]
@@ -80,30 +92,57 @@ class Comparison(NotedResult):
     lens: str
     n: tuple[int, ...]
     n_resamples: int
+    errors: np.ndarray | None = None
+    errors_low: np.ndarray | None = None
+    errors_high: np.ndarray | None = None
+    at_least: np.ndarray | None = None
+    same_order: tuple[bool, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each pair."""
         import pandas as pd
 
         names = {"first": [a for a, _ in self.pairs], "second": [b for _, b in self.pairs]}
-        columns = ("difference", "low", "high", "pvalue", "pvalue_adjusted")
+        columns = ["difference", "low", "high", "pvalue", "pvalue_adjusted"]
+        columns += ["at_least"] * (self.at_least is not None)
         return pd.DataFrame({**names, **{name: getattr(self, name) for name in columns}})
 
     def __str__(self) -> str:
         several = len(self.pairs) > 1
         rows = f"n = {self.n[0]}" if self.paired else "n = " + " and ".join(map(str, self.n))
         measured = ", ".join(f"{name} {value:.4g}" for name, value in zip(self.names, self.estimates, strict=True))
-        lines = [f"{self.measure}, {self.lens}, {rows}: {measured}."]
+        lines = [f"{self.measure}, {self.lens}, {rows}: {measured}.", *self._errors_in_words()]
         for i, (a, b) in enumerate(self.pairs):
             interval = "" if self.method == "swap" else f", {self.confidence_level:.4g} confidence interval "
             interval += "" if self.method == "swap" else f"[{self.low[i]:.4g}, {self.high[i]:.4g}]"
             adjusted = f", {self.pvalue_adjusted[i]:.3g} adjusted for {len(self.pairs)} pairs" if several else ""
-            lines.append(f"{a} - {b} = {self.difference[i]:.4g}{interval}; p = {self.pvalue[i]:.3g}{adjusted}.")
+            lines.append(
+                f"{a} - {b} = {self.difference[i]:.4g}{interval}; p = {self.pvalue[i]:.3g}{adjusted}.{self._smaller(i)}"
+            )
         kind = "exact" if self.method == "swap" else "approximate"
         return "\n".join([*lines, f"Null hypothesis of each pair: {self.null_hypothesis} ({kind})."])
 
+    def _errors_in_words(self) -> list[str]:
+        """Say the kernel error of each model with its interval, in a line, if they are known."""
+        if self.errors is None or self.errors_low is None or self.errors_high is None:
+            return []
+        each = zip(self.names, self.errors, self.errors_low, self.errors_high, strict=True)
+        said = ", ".join(f"{name} {error:.3g} [{low:.3g}, {high:.3g}]" for name, error, low, high in each)
+        return [f"Kernel errors with {self.confidence_level:.4g} confidence intervals: {said}."]
+
+    def _smaller(self, i: int) -> str:
+        """Say of a pair which error is smaller and by how much at least, if known; or that a score compares errors."""
+        if self.same_order and self.same_order[i]:
+            return " Both order all rows alike, so that this is a difference of calibration."
+        if self.at_least is None or not self.at_least[i] > 0:
+            return ""
+        better = self.pairs[i][0 if self.difference[i] < 0 else 1]
+        return f" The error of {better} is smaller, by at least {self.at_least[i]:.2g}."
+
 
 METHODS = ("bootstrap", "swap")
+DEFAULT = "kernel_ce_squared", {"bandwidth": 0.2}
+OF_CLUSTERS: tuple[str, dict[str, float]] = "kernel_ce", {}  # squares of clusters are not known
 ADJUSTMENTS = ("holm", "bh")
 
 
@@ -113,7 +152,7 @@ def compare(
     y_true: Any,
     y_prob: Mapping[str, Any] | None = None,
     *,
-    measure: str | Measure | type[Measure] = "kernel_ce",
+    measure: str | Measure | type[Measure] | None = None,
     lens: Any = None,
     reduce: str | None = None,
     method: str = "bootstrap",
@@ -137,8 +176,9 @@ def compare(
         arrays of each.
     y_prob : mapping from name to array_like, shape (n,) or (n, K)
         The predictions of each model, two models or more, for the same rows.
-    measure : str or Measure
-        A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``. For "bootstrap":
+    measure : str or Measure, optional
+        A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``. Default:
+        `kernel_ce_squared` with bandwidth 0.2, with `cluster` `kernel_ce`. For "bootstrap": `kernel_ce_squared`,
         `kernel_ce`, `ece` (L1), `ks`, `kuiper`, `smooth_ce`, `brier`, `log_loss`, `canonical_ce` in total variation or
         L1, or a user-defined measure of such a kind. For "swap" any binary measure.
     lens : str or Lens, optional
@@ -186,18 +226,23 @@ def compare(
 
     Notes
     -----
-    Null hypothesis of "bootstrap": both models have the same measure in the population, whatever it is. An error is the
-    largest weighted sum of residuals that its weights allow. The high end of A - B is the largest bound over fixed
-    weights of A of their sum, less B's error, with the noise of both from the same draws; those of A's error in the
-    population are fixed too, so that nothing has to be known of ties between them. B's noise is the directional
-    bootstrap, which is asymptotic. Skewness, and events that were not observed, are added. The low end is that of B - A
-    with its sign changed. The largest bound is looked for by a few steps upwards from several starts. The interval may
-    be conservative: if both errors are small, or models nearly identical, a difference is rarely found. Of mean losses
-    the ends are score bounds of the rows' differences, without draws; a row that was not observed may differ by as much
-    as the loss is bounded, and for `log_loss` by as much as any row that was. An end may be infinite if a prediction is
-    0 or 1. No end lies beyond what two values of the measure can differ by. The p-value is the smallest alpha at which
-    the interval of level 1 - alpha excludes 0, from the same weights as the ends; of draws, one that makes alpha / 2 *
-    (n_resamples + 1) whole. How often a difference is found where there is none is the study `comparison`.
+    Null hypothesis of "bootstrap": both models have the same measure in the population, whatever it is.
+    `kernel_ce_squared` draws nothing: the mean over pairs of rows is an unbiased estimate of the difference of squares
+    for every n; its interval is asymptotic, see the docs page "How squares are compared" and the study `squares`. Cost:
+    a few sorts of the rows. `kernel_ce` takes its p-value from squares at its own bandwidth.
+
+    Any other error is the largest weighted sum of residuals that its weights allow. The high end of A - B is the
+    largest bound over fixed weights of A of their sum, less B's error, with the noise of both from the same draws;
+    those of A's error in the population are fixed too, so that nothing has to be known of ties between them. B's noise
+    is the directional bootstrap, which is asymptotic. Skewness, and events that were not observed, are added. The low
+    end is that of B - A with its sign changed. The largest bound is looked for by a few steps upwards from several
+    starts. The interval may be conservative: if both errors are small, or models nearly identical, a difference is
+    rarely found. Of mean losses the ends are score bounds of the rows' differences, without draws; a row that was not
+    observed may differ by as much as the loss is bounded, and for `log_loss` by as much as any row that was. An end may
+    be infinite if a prediction is 0 or 1. No end lies beyond what two values of the measure can differ by. The p-value
+    is the smallest alpha at which the interval of level 1 - alpha excludes 0, from the same weights as the ends; of
+    draws, one that makes alpha / 2 * (n_resamples + 1) whole. How often a difference is found where there is none is
+    the study `comparison`.
 
     Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the
     distribution of the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need
@@ -244,6 +289,9 @@ def compare(
         what = next(name for name, given in alone.items() if given)
         raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")
     settings = {"lens": lens, "reduce": reduce, "sample_weight": sample_weight, "labels": labels}
+    if measure is None:
+        measure, given = DEFAULT if cluster is None else OF_CLUSTERS
+        options = {**given, **options}
     asked = find_measure(measure, options)
     problems = [_pose(name, *each, asked, {}, **settings) for name, each in data.items()]
     draws = Draws.of(rng, problems[0].measure.draws(n_resamples), n_jobs)
@@ -253,8 +301,9 @@ def compare(
     if method == "swap":
         found = by_permutation(names, problems, pairs, cluster, draws)
     else:
-        found = by_bootstrap(names, problems, pairs, cluster, paired, 1 - confidence_level, draws)
+        found = _by_ends(names, problems, pairs, cluster, paired, 1 - confidence_level, draws)
     least, most = problems[0].measure.bounds
+    errors_low, errors, errors_high = (None,) * 3 if found.errors is None else found.errors
     return Comparison(
         names=names,
         estimates=read_only(found.estimates),
@@ -273,9 +322,42 @@ def compare(
         lens=problems[0].lens,
         n=found.n,
         n_resamples=draws.n,
+        errors=errors,
+        errors_low=errors_low,
+        errors_high=errors_high,
+        at_least=found.at_least,
+        same_order=tuple(paired and _same_order(problems[i], problems[j]) for i, j in pairs),
         note=problems[0].data.weights_note() if paired else "",
         effective_n=problems[0].data.effective_n,
     )
+
+
+def _by_ends(
+    names: tuple[str, ...],
+    problems: list[Problem],
+    pairs: list[tuple[int, int]],
+    cluster: Any,
+    paired: bool,
+    alpha: float,
+    draws: Draws,
+) -> Differences:
+    """Compare by squares where they are known; a measure with an interval of its own takes their p-values alone."""
+    squares = problems[0].laplace_bandwidth is not None and cluster is None
+    by_square = by_squares(names, problems, pairs, paired, alpha) if squares else None
+    if by_square is not None and not problems[0].contents():
+        return by_square
+    found = by_bootstrap(names, problems, pairs, cluster, paired, alpha, draws)
+    if by_square is None:
+        return found
+    return found._replace(pvalue=by_square.pvalue, errors=by_square.errors, at_least=by_square.at_least)
+
+
+def _same_order(one: Problem, other: Problem) -> bool:
+    """Whether a proper score of two models on the same outcomes differs by their calibration alone."""
+    if not one.measure.is_proper or one.data.kind != "binary":
+        return False
+    (y, p), (x, q) = one.float_rows(), other.float_rows()
+    return np.array_equal(y, x) and same_order(p, q)
 
 
 def _pose(name: str, y: Any, p: Any, *question: Any, **settings: Any) -> Problem:

@@ -76,8 +76,16 @@ def by_bootstrap(
     for k, (a, b) in enumerate(pairs):
         above, below = upper(a, b), upper(b, a)
         low[k], high[k] = -below.high(alpha / 2), above.high(alpha / 2)
-        pvalue[k] = min(1.0, 2 * min(_least_tail(above, tails), _least_tail(below, tails)))
+        pvalue[k] = p_value_of_ends(above, below, tails)
     return Differences(estimates, difference, low, high, pvalue, tuple(forms[m].n_rows for m in range(len(names))))
+
+
+def p_value_of_ends(above: UpperEnd, below: UpperEnd, tails: np.ndarray | None) -> float:
+    """Return the smallest alpha at which an interval leaves out 0, from its high end and that of the negative.
+
+    Of ends made of draws alpha / 2 is one of `tails`; None of those without.
+    """
+    return min(1.0, 2 * min(_least_tail(above, tails), _least_tail(below, tails)))
 
 
 def _same_outcomes(one: Problem, other: Problem) -> bool:

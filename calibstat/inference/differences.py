@@ -11,7 +11,11 @@ TIE = 1e-12  # differences up to this, or this share of the measures, are those 
 
 
 class Differences(NamedTuple):
-    """A measure of each model, and for each pair the difference, its interval and p-value; `n` counts rows."""
+    """A measure of each model, and for each pair the difference, its interval and p-value; `n` counts rows.
+
+    Of kernel errors `errors` are the low end, the estimate and the high end of each model, shape (3, M), and `at_least`
+    is by how much the errors of a pair differ at least, 0 where no difference is shown.
+    """
 
     estimates: np.ndarray
     difference: np.ndarray
@@ -19,6 +23,8 @@ class Differences(NamedTuple):
     high: np.ndarray
     pvalue: np.ndarray
     n: tuple[int, ...]
+    errors: np.ndarray | None = None
+    at_least: np.ndarray | None = None
 
 
 def by_name(names: tuple[str, ...], models: Iterable[int]) -> list[int]:
@@ -29,6 +35,13 @@ def by_name(names: tuple[str, ...], models: Iterable[int]) -> list[int]:
 def columns(contents: Sequence[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
     """Return what rows are put in order by: their outcomes and then their predictions, of each model."""
     return [column for part in zip(*contents, strict=True) for column in part]
+
+
+def same_order(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether one prediction is a strictly increasing function of the other on these rows, equal ones to equal ones."""
+    order = np.argsort(one, kind="stable")
+    steps, others = np.diff(one[order]), np.diff(other[order])
+    return bool(((steps > 0) == (others > 0)).all() and (others >= 0).all())
 
 
 def settled(value: Any, scale: float) -> Any:

@@ -96,6 +96,11 @@ class Problem(Drawable):
         return self.measure.is_mean
 
     @property
+    def laplace_bandwidth(self) -> float | None:
+        """The bandwidth of the Laplace kernel if the measure is an error by it or its square, of one event; or None."""
+        return None
+
+    @property
     def is_coarse(self) -> bool:
         """Whether the measure bounds the error of the predictions from below."""
         return False

@@ -88,6 +88,9 @@ class Measure:
     name: ClassVar[str] = ""
     info: ClassVar[Info] = Info()
     is_mean: ClassVar[bool] = False  # a mean of losses
+    is_proper: ClassVar[bool] = (
+        False  # a proper score: a calibration error plus what predictions of any size tell apart
+    )
     takes_logarithms: ClassVar[bool] = False  # its value on a population needs the logarithms of probabilities
 
     def __post_init__(self) -> None:

@@ -101,6 +101,11 @@ class Statistic(Measure, ABC):
         return self.estimate(sample)
 
     @property
+    def laplace_bandwidth(self) -> float | None:
+        """The bandwidth of the Laplace kernel if it is an error by it or the square of one, else None."""
+        return None
+
+    @property
     def is_coarse(self) -> bool:
         """Whether it averages residuals over cells, and so is a lower bound on the error of the predictions."""
         return False

@@ -9,6 +9,7 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.measures.binary_kinds import Seminorm, Statistic
+from calibstat.measures.laplace import laplace_smoothed, laplace_square
 from calibstat.measures.linear_form import Form, OtherForm
 from calibstat.measures.noise import Noise
 from calibstat.measures.population_value import BinaryPopulation
@@ -19,37 +20,6 @@ REFERENCE = (
     "Kumar, Sarawagi, Jain 2018, Trainable calibration measures for neural networks from kernel mean embeddings; "
     "Widmann, Lindsten, Zachariah 2019, arXiv:1910.11385; Błasiok et al. 2023, arXiv:2211.16886"
 )
-
-
-@jit
-def _laplace(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> float:
-    """Return sum_jk r_j r_k exp(-abs(v_j - v_k) / bandwidth) in one pass.
-
-    `near` is the sum over k < j of r_k exp(-(v_j - v_k) / bandwidth): a step up by d multiplies it by exp(-d /
-    bandwidth).
-    """
-    total = 0.0
-    near = 0.0
-    for j in range(value.size):
-        if j > 0:
-            near = (near + residual[j - 1]) * math.exp((value[j - 1] - value[j]) / bandwidth)
-        total += residual[j] * (residual[j] + 2.0 * near)
-    return total
-
-
-@jit
-def _laplace_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> np.ndarray:
-    """Return sum_k r_k exp(-abs(v_j - v_k) / bandwidth) for every j: one pass upwards, one downwards."""
-    out = residual.copy()
-    near = 0.0
-    for j in range(1, value.size):
-        near = (near + residual[j - 1]) * math.exp((value[j - 1] - value[j]) / bandwidth)
-        out[j] += near
-    near = 0.0
-    for j in range(value.size - 2, -1, -1):
-        near = (near + residual[j + 1]) * math.exp((value[j] - value[j + 1]) / bandwidth)
-        out[j] += near
-    return out
 
 
 @jit
@@ -74,7 +44,7 @@ def _check(kernel: str, bandwidth: float) -> None:
 def _square(value: np.ndarray, residual: np.ndarray, kernel: str, bandwidth: float) -> float:
     """Return sum_jk r_j r_k K(v_j, v_k), at least 0 but for rounding."""
     if kernel == "laplace":
-        return max(_laplace(value, residual, float(bandwidth)), 0.0)
+        return max(laplace_square(value, residual, float(bandwidth)), 0.0)
     return max(float(residual @ _gaussian_smoothed(value, residual, float(bandwidth))), 0.0)
 
 
@@ -109,6 +79,10 @@ class KernelCE(Seminorm):
     def check(self) -> None:
         _check(self.kernel, self.bandwidth)
 
+    @property
+    def laplace_bandwidth(self) -> float | None:
+        return self.bandwidth if self.kernel == "laplace" else None
+
     def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
         """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.
 
@@ -123,7 +97,7 @@ class KernelCE(Seminorm):
         return total + float(score.widened(excess, score.rate(max(variance, 0.0), third)))
 
     def _smoothed(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        smooth = _laplace_smoothed if self.kernel == "laplace" else _gaussian_smoothed
+        smooth = laplace_smoothed if self.kernel == "laplace" else _gaussian_smoothed
         return smooth(value, residual, float(self.bandwidth))
 
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
@@ -168,6 +142,10 @@ class KernelCESquared(Statistic):
     @property
     def _root(self) -> KernelCE:
         return KernelCE(kernel=self.kernel, bandwidth=self.bandwidth)
+
+    @property
+    def laplace_bandwidth(self) -> float | None:
+        return self._root.laplace_bandwidth
 
     @property
     def has_form(self) -> bool:

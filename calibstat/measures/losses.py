@@ -72,6 +72,7 @@ class Brier(MeanLoss):
     to 2: with two classes twice the binary score. Cost: one sort of the rows, then one pass.
     """
 
+    is_proper = True
     vector_bounds = (0.0, 2.0)
 
     def loss(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -108,6 +109,8 @@ class LogLoss(MeanLoss):
     A proper score: a calibrated model has the score that its predictions imply, not 0, so a test is two-sided.
     For several classes (lens "canonical") it is that of the observed class. Cost: one sort of the rows, then one pass.
     """
+
+    is_proper = True
 
     takes_logarithms = True
     clip: float | None = None

@@ -13,7 +13,10 @@ from calibstat.measures.registry import MEASURES, is_affordable
 from calibstat.output.wording import number
 from calibstat.result import Result
 
-COMPARED = ("kernel_ce", "brier")  # of models: the default of `compare`, and one that sees sharpness
+COMPARED = (
+    "kernel_ce",
+    "brier",
+)  # the error that `compare` squares by default, and a score that rewards sharpness
 ERRORS = ("ece", "ece_debiased", COMPARED[0], "smooth_ece")  # the first is the primary one
 SCORES = (COMPARED[1], "log_loss")
 OF_ALL_CLASSES = "canonical_ce"  # the primary error through a lens that shows several classes
@@ -81,11 +84,11 @@ def affordable(asked: dict[str, dict[str, Any]], n: float) -> dict[str, dict[str
     return {name: each for name, each in asked.items() if name == first or is_affordable(name, n)}
 
 
-def compared(asked: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return those by which models are compared; the primary one where the default of `compare` is not among them."""
+def compared(asked: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return how models are compared: as `compare` does by default, or by the primary error, and by a score."""
     error, score = COMPARED
-    error = error if error in asked else next(iter(asked))
-    return {name: asked[name] for name in (error, score)}
+    first = asked[error] | {"measure": None} if error in asked else next(iter(asked.values()))
+    return [first, asked[score]]
 
 
 def measured(y: Any, p: Any, asked: dict[str, Any], settings: dict[str, Any], found: ConfidenceInterval | None) -> Any:

@@ -13,7 +13,7 @@ from calibstat.output.html import render
 from calibstat.output.wording import COMPARING, IN_FULL, number, p_text, percent
 from calibstat.plots.inline_svg import inline_svg
 from calibstat.reporting.report_fields import ClassesReport, ModelReport, ReportFields
-from calibstat.reporting.sentences import ends, title_of, whose_p
+from calibstat.reporting.sentences import ends, say_comparison, title_of, whose_p
 
 MOST = 25  # classes, groups or pairs in a table
 
@@ -41,6 +41,9 @@ def about(report: ReportFields) -> str:
 def sections(report: ReportFields, pictures: bool = True) -> Iterator[Section]:
     """Return the sections, the verdict first."""
     several = len(report.models) > 1
+    if report.comparisons:
+        said = [say_comparison(each) for each in report.comparisons.values()]
+        yield Section("Which model is better calibrated?", said, kind="answer")
     for name, model in report.models.items():
         yield Section(name if several else "", model.verdict, kind="answer")
     yield from _diagrams(report, pictures)

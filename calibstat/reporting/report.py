@@ -30,6 +30,7 @@ from calibstat.reporting.asked_measures import COMPARED, affordable, compared, m
 from calibstat.reporting.cross_fitted import CrossFitted, cross_fitted
 from calibstat.reporting.report_fields import ClassesReport, ModelReport
 from calibstat.reporting.report_results import Report
+from calibstat.reporting.sentences import name_of
 from calibstat.resampling import key_of
 
 ONE_MODEL = "model"  # its name, if it has none
@@ -259,9 +260,9 @@ class _Asked:
 
     def comparisons(self, models: dict[str, Any], n: float) -> dict[str, Comparison]:
         """Compare all pairs of models as `compare` does by default, and by the Brier score."""
-        asked = compared(affordable(self.questions, n))
-        found = {name: compare(self.y, models, **each, **self.settings) for name, each in asked.items()}
-        return {name: replace(each, note="") for name, each in found.items()}  # the page says it once
+        asked = compared(self.questions if self.rows["cluster"] is None else affordable(self.questions, n))
+        found = (compare(self.y, models, **each, **self.settings) for each in asked)
+        return {name_of(each.measure): replace(each, note="") for each in found}  # the page says the note once
 
     def recalibrated(self, p: Any, ece: ConfidenceInterval, recalibrate: bool | Recalibrator) -> CrossFitted:
         """Recalibrate on held-out folds, and measure before and after."""

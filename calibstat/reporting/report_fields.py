@@ -12,7 +12,7 @@ from calibstat.inference.detectable_effect import DetectableEffect
 from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability
 from calibstat.reporting.asked_measures import Measured
 from calibstat.reporting.cross_fitted import CrossFitted
-from calibstat.reporting.sentences import say_both, say_interval, title_of
+from calibstat.reporting.sentences import say_both, say_comparison, say_interval, title_of
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class ReportFields(Result):
         return frame.astype(dict.fromkeys(columns[4:], float))
 
     def __str__(self) -> str:
-        said = [self.data]
+        said = [self.data, *map(say_comparison, self.comparisons.values())]
         for name, model in self.models.items():
             said.append(f"{name}. {model}" if len(self.models) > 1 else str(model))
         said += map(str, self.comparisons.values())

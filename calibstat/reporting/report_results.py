@@ -22,8 +22,8 @@ class Report(ReportFields):
     models : dict of ModelReport
         What was found of each model, by its name.
     comparisons : dict of Comparison
-        The kernel calibration error (or the primary one, see `report`) and the Brier score of all pairs of models, by
-        the name of the measure; empty for one model.
+        The squared kernel calibration error (or the primary one, see `report`) and the Brier score of all pairs of
+        models, by the name of the measure; empty for one model.
     data : str
         The rows in one sentence.
     n : int

@@ -54,25 +54,33 @@ def whose_p(tested: str, size: str) -> str:
     return f"p belongs to the test by {tested}, and not to the {size} beside it. "
 
 
+def name_of(measure: str) -> str:
+    """Return the name of a measure without its options."""
+    return measure.partition("(")[0]
+
+
 def title_of(measure: str) -> str:
     """Return the name in prose of a measure, whatever its options."""
-    return MEASURES[measure.partition("(")[0]].info.title
+    return MEASURES[name_of(measure)].info.title
 
 
 def say_comparison(found: Comparison) -> str:
     """Say between which models a difference is shown: those with an (adjusted) p-value of at most .05."""
     k, p = len(found.pairs), found.pvalue_adjusted
     what = "adjusted p" if k > 1 else "p"
+    compared = found.measure if found.errors is None else "the kernel calibration error"
     shown = [i for i in range(k) if p[i] <= LOW]
     if not shown:
         where = f"for any of {k} pairs of models" if k > 1 else f"between {' and '.join(found.pairs[0])}"
-        return f"No difference in {found.measure} is shown {where}: {what} = {p_text(min(p))}{' or more' * (k > 1)}."
+        return f"No difference in {compared} is shown {where}: {what} = {p_text(min(p))}{' or more' * (k > 1)}."
     worse_than: dict[str, list[str]] = {}
     for i in shown:
         better, worse = found.pairs[i] if found.difference[i] < 0 else found.pairs[i][::-1]
-        worse_than.setdefault(better, []).append(worse)
+        least = 0.0 if found.at_least is None else float(found.at_least[i])
+        worse_than.setdefault(better, []).append(f"{worse} (by at least {number(least)})" if least > 0 else worse)
     smaller = ", and for ".join(f"{better} than for {' and '.join(worse)}" for better, worse in worse_than.items())
-    said = f"{found.measure} is smaller for {smaller}: {what} = {p_text(max(p[shown]))}{' or less' * (len(shown) > 1)}."
+    subject = compared if found.errors is None else _capital(compared)
+    said = f"{subject} is smaller for {smaller}: {what} = {p_text(max(p[shown]))}{' or less' * (len(shown) > 1)}."
     rest = [" and ".join(pair) for i, pair in enumerate(found.pairs) if i not in shown]
     return f"{said} No difference is shown between {listed(rest)}." if rest else said
 

@@ -1,0 +1,109 @@
+"""Sums over pairs of rows, with Laplace kernels of their predictions by one model or by two."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from calibstat.compiled import jit
+
+LARGEST_EXPONENT = 690.0  # exp of more overflows with the numbers that it is multiplied by
+NEGLIGIBLE = 45.0  # exp of minus this is below the rounding of a sum of terms of the size 1
+
+
+@jit
+def laplace_square(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> float:
+    """Return sum_jk r_j r_k exp(-abs(v_j - v_k) / bandwidth) in one pass.
+
+    `near` is the sum over k < j of r_k exp(-(v_j - v_k) / bandwidth): a step up by d multiplies it by exp(-d /
+    bandwidth).
+    """
+    total = 0.0
+    near = 0.0
+    for j in range(value.size):
+        if j > 0:
+            near = (near + residual[j - 1]) * math.exp((value[j - 1] - value[j]) / bandwidth)
+        total += residual[j] * (residual[j] + 2.0 * near)
+    return total
+
+
+@jit
+def laplace_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> np.ndarray:
+    """Return sum_k r_k exp(-abs(v_j - v_k) / bandwidth) for every j: one pass upwards, one downwards."""
+    out = residual.copy()
+    near = 0.0
+    for j in range(1, value.size):
+        near = (near + residual[j - 1]) * math.exp((value[j - 1] - value[j]) / bandwidth)
+        out[j] += near
+    near = 0.0
+    for j in range(value.size - 2, -1, -1):
+        near = (near + residual[j + 1]) * math.exp((value[j] - value[j + 1]) / bandwidth)
+        out[j] += near
+    return out
+
+
+def sum_over_pairs(part: np.ndarray, one: np.ndarray, other: np.ndarray, bandwidth: float) -> float:
+    """Return sum_ij t_i t_j exp(-(abs(a_i - a_j) + abs(b_i - b_j)) / bandwidth), for t = `part`, i = j included.
+
+    All arrays have shape (n,), and the predictions a = `one` are ascending. Exact, with ties. Time n log n; for
+    bandwidths below .003, at which the powers of the fast way overflow, n times the rows within 45 bandwidths.
+    """
+    if 2.0 / bandwidth > LARGEST_EXPONENT:
+        return _near_pairs(part, one, other, bandwidth)
+    rank = np.empty(other.size, np.int64)
+    rank[np.argsort(other, kind="stable")] = np.arange(1, other.size + 1)
+    return _pairs(part, one, other, rank, bandwidth)
+
+
+@jit
+def _pairs(part: np.ndarray, one: np.ndarray, other: np.ndarray, rank: np.ndarray, bandwidth: float) -> float:
+    """Return the sum of all pairs, each row with those before it.
+
+    Two Fenwick trees over the ranks of b, from 1, hold t exp((a + b) / h), to be added up over smaller b, and
+    t exp((a - b) / h), to be added up over larger b: no sum is a difference of larger ones.
+    """
+    n = part.size
+    smaller = np.zeros(n + 1)
+    larger = np.zeros(n + 1)
+    total = 0.0
+    for i in range(n):
+        up = math.exp(-(one[i] + other[i]) / bandwidth)
+        down = math.exp(-(one[i] - other[i]) / bandwidth)
+        below = 0.0
+        place = rank[i]
+        while place > 0:
+            below += smaller[place]
+            place -= place & -place
+        above = 0.0
+        place = n + 1 - rank[i]
+        while place > 0:
+            above += larger[place]
+            place -= place & -place
+        total += part[i] * (part[i] + 2.0 * (below * up + above * down))
+        place = rank[i]
+        added = part[i] / up
+        while place <= n:
+            smaller[place] += added
+            place += place & -place
+        place = n + 1 - rank[i]
+        added = part[i] / down
+        while place <= n:
+            larger[place] += added
+            place += place & -place
+    return total
+
+
+@jit
+def _near_pairs(part: np.ndarray, one: np.ndarray, other: np.ndarray, bandwidth: float) -> float:
+    """Return the sum of all pairs whose kernel is not negligible, one by one."""
+    total = 0.0
+    first = 0
+    for i in range(part.size):
+        while one[i] - one[first] > NEGLIGIBLE * bandwidth:
+            first += 1
+        near = 0.0
+        for j in range(first, i):
+            near += part[j] * math.exp(-(one[i] - one[j] + abs(other[i] - other[j])) / bandwidth)
+        total += part[i] * (part[i] + 2.0 * near)
+    return total

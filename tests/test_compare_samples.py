@@ -1,0 +1,32 @@
+"""Comparisons of samples of different rows."""
+
+import pytest
+
+import calibstat as cs
+
+HERE = cs.generators.calibrated().sample(300, rng=1)
+THERE = cs.generators.temperature(2).sample(200, rng=2)
+
+
+@pytest.mark.parametrize("settings", [{}, {"measure": "ks", "n_resamples": 39}, {"bandwidth": 0.5}])
+def test_it_is_compare_of_samples(settings):
+    samples = {"here": HERE, "there": THERE}
+    found = cs.compare_samples(samples, rng=3, confidence_level=0.9, **settings)
+    assert found.to_dict() == cs.compare(samples, rng=3, confidence_level=0.9, **settings).to_dict()
+    assert not found.paired
+    assert found.n == (300, 200)
+
+
+def test_settings_are_passed_on():
+    y, p = HERE
+    samples = {"a": HERE, "b": THERE, "c": (1 - y, 1 - p)}
+    found = cs.compare_samples(samples, reference="b", adjust="bh")
+    assert found.pairs == (("b", "a"), ("b", "c"))
+    assert found.adjust == "bh"
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="two or more different names"):
+        cs.compare_samples({"here": HERE})
+    with pytest.raises(ValueError, match="expected y_true, a mapping from name"):
+        cs.compare_samples(HERE)
