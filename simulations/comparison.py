@@ -3,7 +3,8 @@
 What is checked here, cell by cell: at 5%, `compare` finds a difference in at most 5% of data sets in which there is
 none, and its interval misses the true difference in at most 5%, for every measure that it offers. Among the cells are
 rare outcomes, and models of which two weighted sums of residuals nearly tie. "swap" promises the former where the
-models are exchangeable. The default finds a temperature of 3 beside a calibrated model in most data sets of 1000 rows.
+models are exchangeable. The default, squares, finds a temperature of 1.5 beside a calibrated model in at least .70 of
+data sets of 1000 rows. Its power stands beside the power of scores and of other errors in eight pairs of models.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LEVEL = 0.05
-POWER = 0.5
+POWER = 0.7
 POINTS = 60  # values of each of the two parts of the covariates
 SPREAD = 1.28  # of each part of the log-odds; chances are then nearly uniform
 NO_DIFFERENCE = 1e-6  # to which temperatures are solved for; noise is 4000 times as large
@@ -37,15 +38,16 @@ SHARPER = "both calibrated, one sharper"
 CONSTANT = "both calibrated, one constant"
 EQUAL = "equally over-confident, one sharper", "over- against under-confident"
 DIFFERENT = "calibrated against temperature 1.5"
-FAR = "calibrated against temperature 3"
+SQUARES = "kernel_ce_squared"  # the default
 MEASURES: Measures = {
+    SQUARES: ("kernel_ce_squared", {"bandwidth": 0.2}),
     "kernel_ce": ("kernel_ce", {}),
     "ece": ("ece", {}),
     "ece, quantile": ("ece", {"strategy": "quantile"}),
     "ece, 50 bins": ("ece", {"n_bins": 50}),
     **{name: (name, {}) for name in ("ks", "kuiper", "smooth_ce", "brier", "log_loss")},
 }
-HARD = ("kernel_ce", "ks", "kuiper", "ece", "smooth_ce", "brier", "log_loss")
+HARD = (SQUARES, "kernel_ce", "ks", "kuiper", "ece", "smooth_ce", "brier", "log_loss")
 AROUND = np.array([0.6, 0.8, 1, 1.2, 1.4])  # five predictions about one
 Model = tuple[str, float]  # what it sees of the covariates, "first", "second", "both" or "none", and its temperature
 
@@ -114,7 +116,7 @@ def rare() -> dict[str, Atoms]:
     return {"prevalence .02, too low and too high": atoms([1], [0.02], [0.01], [0.03])}
 
 
-def hard(measure: str, n: int) -> dict[str, Atoms]:
+def hard(measure: str, n: int, **options: Any) -> dict[str, Atoms]:
     """Return models of which the measure is the same, and that were told apart too often."""
     from scipy.optimize import brentq
     from scipy.special import expit, logit
@@ -124,7 +126,7 @@ def hard(measure: str, n: int) -> dict[str, Atoms]:
     found = {"shift .15 up and down": atoms(share, chance, shifted, expit(logit(chance) - 0.15))}
 
     def solved(share: Any, chance: Any, first: Any, second: Any, low: float, high: float) -> Atoms:
-        size = brentq(lambda t: atoms(share, chance, first, second(t)).truth(measure), low, high, xtol=1e-10)
+        size = brentq(lambda t: atoms(share, chance, first, second(t)).truth(measure, **options), low, high, xtol=1e-10)
         return atoms(share, chance, first, second(size))
 
     found["shift .15 against temperature"] = solved(
@@ -172,6 +174,30 @@ def value(model: Model, measure: str, **options: Any) -> float:
     return population.truth(measure, **options)
 
 
+def different() -> dict[str, TwoModels | Atoms]:
+    """Return pairs of a better calibrated model, the first, and a worse one."""
+    from scipy.special import expit, logit
+
+    chance = (np.arange(100) + 0.5) / 100
+    share = np.full(100, 0.01)
+    log_odds = logit(chance)
+    wave = chance + 0.14 * np.sin(4 * np.pi * chance)
+    seen = [predictions((view, 1.0)) for view in ("both", "first", "second")]
+    rare = 0.02 * np.exp(np.linspace(-1, 1, 40))
+    return {
+        DIFFERENT: TwoModels(("both", 1.0), ("both", OVER)),
+        "calibrated against shift .3": atoms(share, chance, chance, expit(log_odds + 0.3)),
+        "calibrated against wave": atoms(share, chance, chance, wave),
+        "temperature 1.2 against 1.6": TwoModels(("both", 1.2), ("both", 1.6)),
+        "dull calibrated against sharp temperature 1.5": TwoModels(("first", 1.0), ("both", OVER)),
+        "other features, calibrated against temperature 2": TwoModels(("first", 1.0), ("second", 2.0)),
+        "other features, calibrated against shift .3": atoms(
+            np.full(POINTS**2, POINTS**-2.0), seen[0], seen[1], expit(logit(seen[2]) + 0.3)
+        ),
+        "rare (.02), calibrated against shift .7": atoms(np.full(40, 1 / 40), rare, rare, expit(logit(rare) + 0.7)),
+    }
+
+
 def equal(measure: str, options: Mapping[str, Any]) -> dict[str, TwoModels]:
     """Return pairs of different models of which the measure is the same."""
     from scipy.optimize import brentq
@@ -199,14 +225,20 @@ def grids(quick: bool) -> list[Grid]:
     many = {} if quick else {"replicates": 300}
     exchangeable = dict(zip(ALIKE, alike, strict=True))
     calibrated = {SHARPER: ("first", 1.0), CONSTANT: ("none", 1.0)}
-    different = {DIFFERENT: ("both", OVER), FAR: ("both", 3.0)}
-    of_calibrated, of_different = (
-        {name: TwoModels(("both", 1.0), other) for name, other in others.items()} for others in (calibrated, different)
-    )
+    of_calibrated = {name: TwoModels(("both", 1.0), other) for name, other in calibrated.items()}
+    apart = dict(list(different().items())[:2]) if quick else different()
+    without_draws = {name: MEASURES[name] for name in (SQUARES, *([] if quick else ("brier", "log_loss")))}
+    drawn = {name: MEASURES[name] for name in ("ece", "ks")}
     return [
         {**shared, "generators": exchangeable | of_calibrated},
         {**shared, "generators": exchangeable, "methods": ["swap"], "n": shared["n"][:1]},
-        {**shared, "generators": of_different},
+        {
+            **shared,
+            "generators": apart,
+            "measures": without_draws,
+            **({} if quick else {"n": [300, 1000, 5000], "replicates": 1000}),
+        },
+        *([] if quick else [{**shared, "generators": apart, "measures": drawn, "n": [1000], "replicates": 100}]),
         *(
             {**shared, "generators": equal(name, options), "measures": {label: (name, options)}}
             for label, (name, options) in shared["measures"].items()
@@ -214,14 +246,14 @@ def grids(quick: bool) -> list[Grid]:
         *(
             {**shared, "generators": pairs, "measures": {name: MEASURES[name]}, "n": [n], **many}
             for name in (HARD[:1] if quick else HARD)
-            for n, pairs in ((100, rare()), (1000, rare() | hard(name, 1000)))
+            for n, pairs in ((100, rare()), (1000, rare() | hard(name, 1000, **MEASURES[name][1])))
         ),
     ]
 
 
 def without_difference(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows in which both models have the same measure."""
-    return table[table["truth"].abs() < NEGLIGIBLE]
+    return table[table["truth"].abs() < np.where(table["measure"] == SQUARES, NO_DIFFERENCE, NEGLIGIBLE)]
 
 
 def violations(table: pd.DataFrame) -> pd.DataFrame:
@@ -229,7 +261,7 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     null, interval = without_difference(table), table[table["method"] == "bootstrap"]
-    found = table[(table["generator"] == FAR) & (table["measure"] == "kernel_ce") & (table["n"] == 1000)]
+    found = table[(table["generator"] == DIFFERENT) & (table["measure"] == SQUARES) & (table["n"] == 1000)]
     parts = [
         more_often(null, null["rejections"], LEVEL),
         more_often(interval, interval["missed_below"] + interval["missed_above"], LEVEL),
@@ -244,7 +276,39 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     names = (
         null["generator"].str.replace(", ", ",\n").str.replace(" against ", "\nagainst ").str.replace(" and ", "\nand ")
     )
-    return {"": plot(null.assign(generator=names)), "power": plot(table[table["generator"] == DIFFERENT])}
+    return {"": plot(null.assign(generator=names)), "power": draw_power(table)}
+
+
+def draw_power(table: pd.DataFrame) -> Figure:
+    """Draw how often each measure finds a difference, for each pair of models that differ."""
+    from matplotlib.figure import Figure
+
+    from calibstat.plots.style import colors
+
+    hue = colors()
+    looks = {
+        SQUARES: ("blue", "o"),
+        "brier": ("green", "s"),
+        "log_loss": ("orange", "^"),
+        "ece": ("red", "D"),
+        "ks": ("purple", "v"),
+    }
+    pairs = [name for name in different() if name in set(table["generator"])]
+    figure = Figure(figsize=(10, 1.4 + 0.42 * len(pairs)), layout="constrained")
+    numbers = sorted(set(table["n"][table["generator"].isin(pairs)]))
+    axes = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
+    for ax, n in zip(axes, numbers, strict=True):
+        for measure, (color, marker) in looks.items():
+            rows = table[(table["n"] == n) & (table["measure"] == measure) & table["generator"].isin(pairs)]
+            place = [pairs.index(name) for name in rows["generator"]]
+            ax.plot(rows["rate"], place, marker, color=hue[color], ms=6, alpha=0.8, label=measure)
+        ax.set_title(f"n = {n}", fontsize="medium")
+        ax.set_xlim(-0.03, 1.03)
+    axes[0].set_yticks(range(len(pairs)), pairs, fontsize="small")
+    axes[0].set_ylim(len(pairs) - 0.5, -0.5)
+    figure.legend(*axes[-1].get_legend_handles_labels(), loc="outside upper center", ncols=5, frameon=False)
+    figure.supxlabel("share of data sets in which a difference is found at 5 %", fontsize="medium")
+    return figure
 
 
 study = Study(

@@ -16,7 +16,7 @@ import numpy as np
 from calibstat import MEASURES, compare, confidence_interval
 from calibstat.generators.generator import drawing
 from calibstat.measures.base import MulticlassMeasure
-from calibstat.measures.registry import binary_measures, find_measure
+from calibstat.measures.registry import binary_measures, find_measure, measures_with_row_forms
 
 from .cases import Case
 from .kinds_of_cases import KINDS
@@ -69,7 +69,9 @@ class Recipe:
             try:
                 if KINDS[self.kind].compares:
                     found: Any = compare(*arguments, **given)
-                    return found.low.item(), found.high.item(), found.pvalue.item()
+                    # beside the interval of an error that has squares, p is that of the squares
+                    own = found.errors is None or self.name not in measures_with_row_forms()
+                    return found.low.item(), found.high.item(), found.pvalue.item() if own else np.nan
                 found = confidence_interval(*arguments, method=self.method, **given)
                 return found.low, found.high, np.nan
             except ValueError:

@@ -1,0 +1,156 @@
+"""Bounds of differences of squared kernel errors of many data sets at once, of rows of a few kinds.
+
+It is the recipe of `calibstat.measures.square_bound` written a second time, with matrices over the kinds. Steps of it
+can be left out, to show that they are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+STEPS = ("curvature", "quadratic", "skewness")
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """What the ends of the intervals of many data sets are made of, each of shape (B,), in units of n U."""
+
+    n: float
+    estimate: np.ndarray
+    linear: np.ndarray
+    quadratic: np.ndarray
+    third: np.ndarray
+    curvature: np.ndarray
+    most: np.ndarray
+    least: np.ndarray
+
+    def high(self, tail: float, without: Collection[str] = ()) -> np.ndarray:
+        """Return the high ends of the difference of squares."""
+        return self._end(1.0, self.most, tail, without)
+
+    def low(self, tail: float, without: Collection[str] = ()) -> np.ndarray:
+        """Return the low ends of the difference of squares."""
+        return -self._end(-1.0, self.least, tail, without)
+
+    def _end(self, sign: float, linear_part: np.ndarray, tail: float, without: Collection[str]) -> np.ndarray:
+        from scipy.special import ndtri
+
+        z = float(ndtri(1 - tail))
+        k = (2 * z**2 + 4) / 3
+        largest = linear_part + max(4.0, np.log(tail) ** 2 / k) / self.n
+        variance = self.linear + (1 + max(z / 1.96, 1) ** 3) * self.quadratic * ("quadratic" not in without)
+        rate = np.minimum((np.maximum(sign * self.third, 0) + 2 * largest**3) / (variance + 2 * largest**2), largest)
+        rate = rate * ("skewness" not in without)
+        bend = z**2 * np.maximum(sign * self.curvature, 0) * ("curvature" not in without)
+        return sign * self.estimate + (rate * k / 2 + bend + np.sqrt(z**2 * variance + rate**2 * k**2 / 4)) / self.n
+
+
+@dataclass(frozen=True, eq=False)
+class PairOfKinds:
+    """Two models on rows of a few kinds: probabilities, chances of outcome 1, and both predictions, shape (m,)."""
+
+    probability: np.ndarray
+    chance: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    bandwidth: float = 0.2
+
+    @cached_property
+    def cells(self) -> tuple[np.ndarray, ...]:
+        """Probability, outcome and both predictions of each kind with each outcome, shape (2 m,)."""
+        share = np.concatenate([self.probability * (1 - self.chance), self.probability * self.chance])
+        outcome = np.repeat([0.0, 1.0], self.chance.size)
+        return share, outcome, np.tile(self.first, 2), np.tile(self.second, 2)
+
+    def squares(self) -> tuple[float, float]:
+        """Return the squared errors of both models in the population."""
+        found = []
+        for value in (self.first, self.second):
+            gap = self.probability * (self.chance - value)
+            found.append(float(gap @ kernel(value, self.bandwidth) @ gap))
+        return found[0], found[1]
+
+    @property
+    def difference(self) -> float:
+        """The squared error of the first model less that of the second in the population."""
+        one, other = self.squares()
+        return one - other
+
+    def alone(self, *, first: bool) -> PairOfKinds:
+        """Return one of the models by itself."""
+        return OfOneModel(self.probability, self.chance, *(self.first if first else self.second,) * 2, self.bandwidth)
+
+    @property
+    def models(self) -> tuple[tuple[np.ndarray, float], ...]:
+        """The predictions of each model in the cells, with the sign of its squared error."""
+        _, _, a, b = self.cells
+        return (a, 1.0), (b, -1.0)
+
+    def draw(self, random: np.random.Generator, n: int, data_sets: int) -> np.ndarray:
+        """Return numbers of rows of each kind with each outcome, shape (B, 2 m)."""
+        return random.multinomial(n, self.cells[0] / self.cells[0].sum(), data_sets).astype(np.float64)
+
+    def ends(self, count: np.ndarray) -> Ends:
+        """Return what the ends of these data sets are made of."""
+        y = self.cells[1]
+        n = float(count[0].sum())
+        added = np.zeros(count.shape)
+        terms = np.zeros((y.size, y.size))
+        most, least = np.zeros((2, len(count)))
+        for value, sign in self.models:
+            residual, near = y - value, kernel(value, self.bandwidth)
+            smoothed = (count * residual) @ near
+            added = added + sign * residual * (smoothed - residual)
+            terms = terms + sign * np.outer(residual, residual) * near
+            up, down = unseen(value, smoothed, count > 0)
+            most, least = most + (up if sign > 0 else down), least + (down if sign > 0 else up)
+        estimate = (count * added).sum(axis=1) / (n * (n - 1))
+        c = added / (n - 1) - estimate[:, None]
+        linear = 4 * (count * c**2).sum(axis=1)
+        same = np.diag(terms) ** 2
+        quadratic = 2 / (n * (n - 1)) * (((count @ terms**2) * count).sum(axis=1) - count @ same)
+        along = count * c
+        bend = 4 * ((along @ terms) * along).sum(axis=1)
+        curvature = np.where(linear > 1e-20, bend / (n * np.maximum(linear, 1e-300)), 0.0)
+        third = 8 * (count * c**3).sum(axis=1)
+        return Ends(n, estimate, linear, np.maximum(quadratic, 0), third, curvature, 2 * most / n, 2 * least / n)
+
+
+class OfOneModel(PairOfKinds):
+    """One model on rows of a few kinds."""
+
+    @property
+    def models(self) -> tuple[tuple[np.ndarray, float], ...]:
+        """The predictions of the model in the cells."""
+        return ((self.cells[2], 1.0),)
+
+
+def kernel(value: np.ndarray, bandwidth: float) -> np.ndarray:
+    """Return the Laplace kernel of all pairs."""
+    return np.exp(-np.abs(value[:, None] - value) / bandwidth)
+
+
+def unseen(value: np.ndarray, smoothed: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the most that r f and -r f of a further row may be, from one seen prediction to the next, shape (B,)."""
+    order = np.argsort(value, kind="stable")
+    data_sets = len(smoothed)
+    low, first, started = np.zeros(data_sets), np.zeros(data_sets), np.zeros(data_sets, bool)
+    up, down = np.zeros(data_sets), np.zeros(data_sets)
+
+    def between(v1: np.ndarray, v2: np.ndarray, f1: np.ndarray, f2: np.ndarray, where: np.ndarray) -> None:
+        above, below = np.maximum(np.maximum(f1, f2), 0), np.maximum(np.maximum(-f1, -f2), 0)
+        largest = np.maximum((1 - v1) * above, v2 * below)
+        np.maximum(up, np.where(where, largest, 0), out=up)
+        largest = np.maximum(v2 * above, (1 - v1) * below)
+        np.maximum(down, np.where(where, largest, 0), out=down)
+
+    for j in order:
+        here, f = seen[:, j], smoothed[:, j]
+        between(low, np.full(data_sets, value[j]), np.where(started, first, f), f, here)
+        low, first, started = np.where(here, value[j], low), np.where(here, f, first), started | here
+    between(low, np.ones(data_sets), first, first, started)
+    return up, down

@@ -1,0 +1,221 @@
+"""Does `compare` by squared kernel errors keep its level, and do its intervals cover? A search for where they do not.
+
+Two searches look for the worst: one of random limits as n grows, the other of random pairs of models on rows of up to
+eight kinds, 20 to 100,000 of them. Each tries many cases, then small changes of the worst, and asks the worst again
+with fresh data sets. In half of the cases both errors are equal, so that an interval that leaves out 0 is a false
+finding; in the others the interval of the difference of squares may miss it. What is promised is .05 in total at
+95 %, up to the exact binomial limit; other levels are asked too. The sentence "A's error is smaller, by at least x" is
+judged as a whole: it is wrong if A's error is not smaller, or smaller by less than x.
+
+The recipe is that of the package, written a second time with matrices over the kinds of rows: a test compares the two,
+and shows for each step of it a population that needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.study import Study
+
+from .parts import squares_in_the_limit as limits
+from .parts.kept import kept
+from .parts.pairs_of_models import changed, made_equal, random_pair, random_rows
+from .parts.promises import more_often
+from .parts.squares_of_kinds import PairOfKinds
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+SEED = 20611
+LEVELS = 0.05, 0.01, 0.1, 0.2
+ROUNDS = 5
+WORST = 40  # of each round, and asked again
+MOST = 40_000  # fresh data sets of each of the worst that are suspicious with a tenth of them
+SUSPECT = 1.1  # times the nominal probability
+POPULATIONS = {0.05: 22_000, 0.01: 3000, 0.1: 3000, 0.2: 3000}  # at first; as many changes of the worst are added
+Row = dict[str, Any]
+Counts = tuple[int, int, int]  # lies above the truth, below it, and false sentences
+
+
+def in_limit(quick: bool) -> list[Row]:
+    """Search the limits, at all levels."""
+    return [row for alpha in LEVELS for equal in (True, False) for row in _search_limits(alpha, equal, quick)]
+
+
+def _search_limits(alpha: float, equal: bool, quick: bool) -> list[Row]:
+    random = np.random.default_rng([SEED, 1, int(1000 * alpha), equal])
+    first, each, final = (40, 200, 400) if quick else (3000, 3000, 100_000)
+
+    def asked(limit: limits.Limit, data_sets: int) -> Counts:
+        return (*limit.misses(random, data_sets, alpha), 0)
+
+    found, tried = _worst(
+        lambda: limits.random_limit(random, equal=equal),
+        lambda limit: limits.changed(random, limit, equal=equal),
+        lambda limit: asked(limit, each),
+        first,
+        quick,
+    )
+    rows = []
+    for limit in found:
+        rows.append(_row("limit", equal, alpha, tried, f"{limit.mean.size} dimensions", 0, final, asked(limit, final)))
+    return rows
+
+
+def _worst(
+    make: Callable[[], Any], change: Callable[[Any], Any], ask: Callable[[Any], Counts], first: int, quick: bool
+) -> tuple[list[Any], int]:
+    """Return the worst cases of a search, by all their misses, and how many were tried."""
+    keep, rounds = (4, 1) if quick else (WORST, ROUNDS)
+    tried = 0
+    pool: list[tuple[int, int, Any]] = []
+
+    def try_all(cases: Iterable[Any]) -> None:
+        nonlocal tried
+        for case in cases:
+            if case is not None:  # a pair whose errors cannot be made equal is none
+                tried += 1
+                pool.append((-sum(ask(case)[:2]), tried, case))
+        pool.sort(key=lambda entry: entry[:2])
+        del pool[keep:]
+
+    try_all(make() for _ in range(first))
+    for _ in range(rounds):
+        try_all([change(case) for _, _, case in pool for _ in range(max(first // (keep * rounds), 1))])
+    return [case for _, _, case in pool], tried
+
+
+def in_populations(alpha: float, equal: bool, quick: bool) -> list[Row]:
+    """Search pairs of models; the worst are asked again, the suspicious ones at length."""
+    random = np.random.default_rng([SEED, 2, int(1000 * alpha), equal])
+    first, each, final = (30, 40, 80) if quick else (POPULATIONS[alpha] // 2, 300, MOST // 10)
+
+    def usable(pair: PairOfKinds | None, n: int) -> Any:
+        found = made_equal(pair) if equal and pair is not None else pair
+        return None if found is None else (found, n)
+
+    def make() -> Any:
+        n = random_rows(random)
+        return usable(random_pair(random, n), n)
+
+    found, tried = _worst(
+        make,
+        lambda case: usable(changed(random, case[0]), case[1]),
+        lambda case: misses(random, case[0], case[1], alpha, each, equal),
+        first,
+        quick,
+    )
+    rows = []
+    for pair, n in found:
+        data_sets, counts = final, misses(random, pair, n, alpha, final, equal)
+        if sum(counts[:2]) > SUSPECT * alpha * final and not quick:
+            data_sets, counts = MOST, misses(random, pair, n, alpha, MOST, equal)
+        rows.append(_row("population", equal, alpha, tried, _named(pair), n, data_sets, counts))
+    return rows
+
+
+def misses(random: np.random.Generator, pair: PairOfKinds, n: int, alpha: float, data_sets: int, equal: bool) -> Counts:
+    """Return in how many data sets the interval lies above the difference, below it, and the sentence is false."""
+    counts = np.zeros(3, np.int64)
+    true = 0.0 if equal else pair.difference
+    errors = np.sqrt(pair.squares())
+    for begin in range(0, data_sets, 4000):
+        count = pair.draw(random, n, min(4000, data_sets - begin))
+        ends = pair.ends(count)
+        low, high = ends.low(alpha / 2).clip(-1, 1), ends.high(alpha / 2).clip(-1, 1)
+        alone = (pair.alone(first=True), pair.alone(first=False))
+        most = sum(np.sqrt(one.ends(count).high(alpha / 2).clip(0, 1)) for one in alone)
+        least = np.maximum(np.maximum(low, -high), 0) / np.maximum(most, 1e-300)
+        apart = (errors[0] - errors[1]) * np.where(low > 0, 1, -1)
+        said = (low > 0) | (high < 0)
+        counts += [(low > true + 1e-12).sum(), (high < true - 1e-12).sum(), (said & (apart < least - 1e-9)).sum()]
+    return int(counts[0]), int(counts[1]), int(counts[2])
+
+
+def _row(kind: str, equal: bool, alpha: float, tried: int, case: str, n: int, data_sets: int, counts: Counts) -> Row:
+    above, below, false = counts
+    return {
+        "question": "equal errors" if equal else "difference",
+        "kind": kind,
+        "level": alpha,
+        "tried": tried,
+        "case": case,
+        "n": n,
+        "replicates": data_sets,
+        "missed_below": above,
+        "missed_above": below,
+        "false_sentences": false,
+        "rate": (above + below) / data_sets,
+    }
+
+
+def _named(pair: PairOfKinds) -> str:
+    parts = (pair.probability, pair.chance, pair.first, pair.second)
+    said = "; ".join(" ".join(f"{value:.5g}" for value in part) for part in parts)
+    return f"bandwidth {pair.bandwidth:g}: {said}"
+
+
+def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) -> pd.DataFrame:
+    """Search limits and populations."""
+    import pandas as pd
+    from joblib import Parallel, delayed
+
+    asked = [(alpha, equal) for alpha in LEVELS for equal in (True, False)]
+    found = [kept(store, ("limit", quick, SEED), lambda: in_limit(quick))]
+    found += Parallel(n_jobs=n_jobs)(delayed(_kept_populations)(store, *each, quick) for each in asked)
+    return pd.DataFrame([row for rows in found for row in rows])
+
+
+def _kept_populations(store: Path | None, alpha: float, equal: bool, quick: bool) -> list[Row]:
+    return kept(store, ("population", alpha, equal, quick, SEED), lambda: in_populations(alpha, equal, quick))
+
+
+def violations(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the cases at 95 % that miss, or print a false sentence, more often than is promised."""
+    import pandas as pd
+
+    asked = table[table["level"] == 0.05]
+    parts = [
+        more_often(asked, asked["missed_below"] + asked["missed_above"], 0.05),
+        more_often(asked, asked["false_sentences"], 0.05),
+    ]
+    return pd.concat(parts).drop_duplicates()
+
+
+def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
+    """Draw how often the worst cases miss, over the nominal probability."""
+    from matplotlib.figure import Figure
+
+    from calibstat.plots.style import colors
+
+    hue = colors()
+    figure = Figure(figsize=(8, 4.2), layout="constrained")
+    axes = figure.subplots(1, 2, sharey=True)
+    for ax, (question, rows) in zip(axes, table.groupby("question", sort=False), strict=True):
+        for place, (kind, color, marker) in enumerate((("population", "blue", "o"), ("limit", "orange", "^"))):
+            part = rows[rows["kind"] == kind]
+            x = [LEVELS.index(level) + (place - 0.5) / 3 for level in part["level"]]
+            ax.plot(x, part["rate"] / part["level"], marker, color=hue[color], alpha=0.5, ms=4, ls="", label=kind)
+        ax.axhline(1, color="black", ls="--", lw=1, label="nominal")
+        ax.set_xticks(range(len(LEVELS)), [f"{level:g}" for level in LEVELS])
+        ax.set_title(question, fontsize="medium")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
+    figure.supylabel("misses of the worst cases / nominal probability", fontsize="medium")
+    figure.supxlabel("nominal probability of a miss", fontsize="medium")
+    return {"": figure}
+
+
+study = Study(
+    question="Does `compare` by squared kernel errors keep its level, and do its intervals cover?",
+    seed=SEED,
+    runtime_hours=0.15,
+    table=table,
+    takes_store=True,
+    figures=figures,
+    violations=violations,
+)
