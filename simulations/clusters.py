@@ -278,7 +278,7 @@ def unequal_sizes(table: pd.DataFrame) -> Figure:
 study = Study(
     question="How often does the test of rows in clusters reject a calibrated model?",
     seed=SEED,
-    runtime_hours=0.1,
+    runtime_hours=0.2,
     table=table,
     figures=figures,
 )
