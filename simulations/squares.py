@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.generators.distributions import Random
+from calibstat.generators.generator import drawing
 from calibstat.study import Study
 
 from .parts import squares_in_the_limit as limits
@@ -48,7 +50,7 @@ def in_limit(quick: bool) -> list[Row]:
 
 
 def _search_limits(alpha: float, equal: bool, quick: bool) -> list[Row]:
-    random = np.random.default_rng([SEED, 1, int(1000 * alpha), equal])
+    random = drawing(1, np.random.SeedSequence([SEED, 1, int(1000 * alpha), equal]))[1]
     first, each, final = (40, 200, 400) if quick else (3000, 3000, 100_000)
 
     def asked(limit: limits.Limit, data_sets: int) -> Counts:
@@ -92,7 +94,7 @@ def _worst(
 
 def in_populations(alpha: float, equal: bool, quick: bool) -> list[Row]:
     """Search pairs of models; the worst are asked again, the suspicious ones at length."""
-    random = np.random.default_rng([SEED, 2, int(1000 * alpha), equal])
+    random = drawing(1, np.random.SeedSequence([SEED, 2, int(1000 * alpha), equal]))[1]
     first, each, final = (30, 40, 80) if quick else (POPULATIONS[alpha] // 2, 300, MOST // 10)
 
     def usable(pair: PairOfKinds | None, n: int) -> Any:
@@ -119,7 +121,7 @@ def in_populations(alpha: float, equal: bool, quick: bool) -> list[Row]:
     return rows
 
 
-def misses(random: np.random.Generator, pair: PairOfKinds, n: int, alpha: float, data_sets: int, equal: bool) -> Counts:
+def misses(random: Random, pair: PairOfKinds, n: int, alpha: float, data_sets: int, equal: bool) -> Counts:
     """Return in how many data sets the interval lies above the difference, below it, and the sentence is false."""
     counts = np.zeros(3, np.int64)
     true = 0.0 if equal else pair.difference

@@ -23,6 +23,7 @@ COLUMNS = {
         *SHARE,
         *MISSES,
         "refused",
+        "floored",
         "mean_width",
         "mean_estimate",
         "sd_estimate",

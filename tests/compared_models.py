@@ -19,6 +19,7 @@ OFFERED = [
     ("brier", {}),
     ("log_loss", {}),
 ]
+IN_CLUSTERS = [each for each in OFFERED if each[0] != "kernel_ce_squared"]
 ENTRIES = ("names", "estimates", "pairs", "difference", "low", "high", "pvalue", "pvalue_adjusted")
 
 

@@ -46,10 +46,15 @@ class Fitted:
         return np.column_stack((1 - features, features))
 
 
-@cs.measure("smoke_error")
-def smoke_error(value, residual):
-    """The absolute mean residual."""
-    return abs(residual.sum())
+def own_measure():
+    """Register a measure, at the call and not before: the registry belongs to the process."""
+
+    @cs.measure("smoke_error")
+    def smoke_error(value, residual):
+        """The absolute mean residual."""
+        return abs(residual.sum())
+
+    return "smoke_error"
 
 
 def monitored(monitor, *prob):
@@ -79,6 +84,7 @@ CALLS = {
     "calibration_belt": lambda: drawn(cs.calibration_belt(Y, P, held_out=True)),
     "calibration_test": lambda: drawn(cs.calibration_test(Y, P, **FEW)),
     "compare": lambda: drawn(cs.compare(Y, TWO, **FEW)),
+    "compare_samples": lambda: drawn(cs.compare_samples({"a": (Y, P), "b": (Y, 1 - P)})),
     "confidence_interval": lambda: drawn(cs.confidence_interval(Y, P, measure="smooth_ce", **FEW)),
     "cox": lambda: str(cs.cox(Y, P, held_out=True)),
     "decompose": lambda: str(cs.decompose(Y, P)),
@@ -96,7 +102,7 @@ CALLS = {
     "kolmogorov_smirnov": lambda: str(cs.kolmogorov_smirnov(Y, P)),
     "kuiper": lambda: str(cs.kuiper(Y, P)),
     "lenses": lambda: cs.calibration_test(LABEL, PROB, lens=cs.lenses.one_class(1), **FEW),
-    "measure": lambda: cs.calibration_test(Y, P, measure="smoke_error", **FEW),
+    "measure": lambda: cs.calibration_test(Y, P, measure=own_measure(), **FEW),
     "measures": lambda: cs.estimate(Y, P, measure=cs.measures.KernelCE()),
     "net_benefit": lambda: drawn(cs.net_benefit(Y, P)),
     "plot": lambda: cs.plot(cs.reliability(LABEL, PROB, lens="canonical", **FEW)).figure.canvas.draw(),

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from compared_models import OFFERED, same, two_models
+from compared_models import IN_CLUSTERS, same, two_models
 
 import calibstat as cs
 
 
-@pytest.mark.parametrize(("measure", "options"), OFFERED)
+@pytest.mark.parametrize(("measure", "options"), IN_CLUSTERS)
 def test_each_row_its_own_cluster(measure, options):
     """The same draws; Student's quantile and the larger step of clusters make intervals a little wider."""
     y, p, q = two_models(200)
@@ -23,7 +23,7 @@ def test_each_row_its_own_cluster(measure, options):
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "swap"])
-@pytest.mark.parametrize(("measure", "options"), [o for o in OFFERED if "n_bins" not in o[1]])
+@pytest.mark.parametrize(("measure", "options"), [o for o in IN_CLUSTERS if "n_bins" not in o[1]])
 def test_doubled_rows_in_clusters_say_what_single_rows_say(measure, options, method):
     """Binned errors alone use the predictions' own variance in bins of fewer than 30 rows."""
     y, p, q = two_models()
@@ -40,7 +40,7 @@ def test_clusters_widen_intervals():
     y, p, q = two_models(40)
     many = [np.repeat(part, 10) for part in (y, p, q)]
     cluster = np.repeat(np.arange(40), 10)
-    for measure, options in OFFERED:
+    for measure, options in IN_CLUSTERS:
         arguments = {"measure": measure, "n_resamples": 99, "rng": 1, **options}
         apart = cs.compare(many[0], {"p": many[1], "q": many[2]}, **arguments)
         together = cs.compare(many[0], {"p": many[1], "q": many[2]}, cluster=cluster, **arguments)

@@ -236,6 +236,7 @@ INPUTS = {
     "measures.interval_ce._windows_witness": lambda: (VALUE, RESIDUAL, 0.25),
     "measures.laplace.laplace_square": lambda: (VALUE, RESIDUAL, 0.5),
     "measures.laplace.laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "resampling.folds._words": lambda: (START, 7),
     "measures.laplace._near_pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), 0.002),
     "measures.laplace._pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), np.arange(M, 0, -1), 0.2),
     "measures.kernel_ce._gaussian_smoothed": lambda: (VALUE, RESIDUAL, 0.5),

@@ -4,14 +4,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from compared_models import OFFERED, drawn_rows, skewness, two_models
+from compared_models import IN_CLUSTERS, drawn_rows, skewness, two_models
 from oracles import bin_number
 from scipy.stats import norm
 
 import calibstat as cs
 from calibstat.resampling import Stage
 
-SEMINORMS = [o for o in OFFERED if o[0] not in ("brier", "log_loss")]
+SEMINORMS = [o for o in IN_CLUSTERS if o[0] not in ("brier", "log_loss")]
 STEPS = {"ece": 1, "ks": 2, "kernel_ce": 2, "kuiper": 3, "smooth_ce": 3}
 
 

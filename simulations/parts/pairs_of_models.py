@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibstat.generators.distributions import Random
+
+from .populations import log_uniform
 from .squares_of_kinds import PairOfKinds
 
 MOST_KINDS = 8
@@ -12,17 +15,12 @@ ROWS = 20, 100_000
 HALVINGS = 60
 
 
-def log_uniform(random: np.random.Generator, low: float, high: float, size: int | None = None) -> np.ndarray:
-    """Draw numbers whose logarithms are uniform."""
-    return np.exp(random.uniform(np.log(low), np.log(high), size))
-
-
-def random_rows(random: np.random.Generator) -> int:
+def random_rows(random: Random) -> int:
     """Draw a number of rows."""
     return round(float(log_uniform(random, *ROWS)))
 
 
-def random_pair(random: np.random.Generator, n: int) -> PairOfKinds:
+def random_pair(random: Random, n: int) -> PairOfKinds:
     """Draw kinds of rows, from sure and rare to common, and predictions from right to within noise to far off.
 
     Rare kinds are expected in .3 to 6 rows. The second model shares the predictions of the first for some kinds, has
@@ -48,7 +46,7 @@ def random_pair(random: np.random.Generator, n: int) -> PairOfKinds:
     return PairOfKinds(probability, chance, first, second, float(random.choice(BANDWIDTHS)))
 
 
-def _predictions(random: np.random.Generator, chance: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _predictions(random: Random, chance: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Draw predictions that are right, off by some standard errors or anything, or one number for all kinds."""
     error = np.sqrt(np.maximum(chance * (1 - chance), 1e-3) / np.maximum(rows, 1))
     off = log_uniform(random, 0.3, 60) * random.normal(size=chance.size) * error
@@ -59,7 +57,7 @@ def _predictions(random: np.random.Generator, chance: np.ndarray, rows: np.ndarr
     return np.clip(value, 0, 1)
 
 
-def changed(random: np.random.Generator, pair: PairOfKinds) -> PairOfKinds:
+def changed(random: Random, pair: PairOfKinds) -> PairOfKinds:
     """Change the parts of a pair a little."""
     size = float(log_uniform(random, 0.01, 0.5))
     probability = pair.probability * np.exp(random.normal(0, size, pair.chance.size))

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibstat.generators.distributions import Random
+
 MOST_DIMENSIONS = 4
 
 
@@ -31,7 +33,7 @@ class Limit:
         """The difference of the squared errors, times n."""
         return float(self.sign @ self.mean**2)
 
-    def misses(self, random: np.random.Generator, data_sets: int, alpha: float) -> tuple[int, int]:
+    def misses(self, random: Random, data_sets: int, alpha: float) -> tuple[int, int]:
         """Return how many intervals of data sets lie above the difference, and below it."""
         from scipy.special import ndtri
 
@@ -51,7 +53,7 @@ class Limit:
         return int((low > self.difference).sum()), int((high < self.difference).sum())
 
 
-def random_limit(random: np.random.Generator, *, equal: bool) -> Limit:
+def random_limit(random: Random, *, equal: bool) -> Limit:
     """Draw a limit, in which both errors are equal or not."""
     first, second = random.integers(1, MOST_DIMENSIONS + 1, 2)
     size = first + second
@@ -67,7 +69,7 @@ def random_limit(random: np.random.Generator, *, equal: bool) -> Limit:
     return with_equal_errors(limit) if equal else limit
 
 
-def changed(random: np.random.Generator, limit: Limit, *, equal: bool) -> Limit:
+def changed(random: Random, limit: Limit, *, equal: bool) -> Limit:
     """Change a limit a little."""
     size = np.exp(random.uniform(-4, -1))
     scale = np.exp(random.normal(0, size, limit.mean.size))

@@ -12,6 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
+from calibstat.generators.distributions import Random
+
 STEPS = ("curvature", "quadratic", "skewness")
 
 
@@ -90,7 +92,7 @@ class PairOfKinds:
         _, _, a, b = self.cells
         return (a, 1.0), (b, -1.0)
 
-    def draw(self, random: np.random.Generator, n: int, data_sets: int) -> np.ndarray:
+    def draw(self, random: Random, n: int, data_sets: int) -> np.ndarray:
         """Return numbers of rows of each kind with each outcome, shape (B, 2 m)."""
         return random.multinomial(n, self.cells[0] / self.cells[0].sum(), data_sets).astype(np.float64)
 
