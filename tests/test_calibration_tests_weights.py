@@ -199,7 +199,7 @@ def test_the_commands(tmp_path):
     assert f"Miscalibration is {cs.decompose(Y, P, sample_weight=W)['mcb']:.4f}" in said
     assert plain_text(found.note) in said
     fails_with(run("test", *given[:-2], "--weight", "none", "--prob", "A"), "no column 'none'")
-    fails_with(run("report", *given, "--recalibrate"), "expected recalibrate= without sample_weight=")
+    fails_with(run("report", *given, "--recalibrate"), "expected --recalibrate without --weight")
 
 
 def test_a_report_says_what_the_verbs_say():
