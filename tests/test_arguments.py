@@ -29,7 +29,9 @@ TWO = {"a": P, "b": P}
     ],
 )
 def test_a_misspelt_argument_is_named_beside_those_of_the_function(ask, found):
-    with pytest.raises(ValueError, match=r"expected options of measure '\w+' .* or arguments of \w+ \(") as error:
+    with pytest.raises(
+        ValueError, match=r"^expected arguments of \w+ \(.*\), or expected options of measure '\w+' "
+    ) as error:
         ask()
     assert found in str(error.value)
 

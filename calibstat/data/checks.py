@@ -126,10 +126,10 @@ class UnknownOption(ValueError):
 
     def __init__(self, what: str, name: str, known: Iterable[str], own: Sequence[str] = (), verb: str = "") -> None:
         self.what, self.name, self.known = what, name, list(known)
-        arguments = f" or arguments of {verb} ({_listed(own)})" if verb else ""
+        arguments = f"expected arguments of {verb} ({_listed(own)}), or " if verb else ""
         names = _listed(self.known) if self.known else "none"
         advice = advice_of_name(name, [*own, *self.known])
-        super().__init__(f"expected options of {what} ({names}){arguments}, found {short(name)}{advice}")
+        super().__init__(f"{arguments}expected options of {what} ({names}), found {short(name)}{advice}")
 
 
 def unknown_argument(verb: str, name: str, own: Sequence[str]) -> TypeError:
