@@ -119,9 +119,10 @@ def letters(name: Any) -> str:
 
 
 class UnknownOption(ValueError):
-    """An option that nothing takes: `known` are the names that it might have had, and `own` those of the function.
+    """An unknown option.
 
-    For an option of other packages the message says what to use instead.
+    `known` are the names of the options, and `own` the arguments of the function. For an option of other packages the
+    message says what to use instead.
     """
 
     def __init__(self, what: str, name: str, known: Iterable[str], own: Sequence[str] = (), verb: str = "") -> None:

@@ -12,7 +12,7 @@ APART = 0.95  # AUC of weights for an outcome, above which they nearly tell the 
 NO_CHANCE = 2.5  # standard errors from 1/2 of that AUC: about 1 in 100 or less of weights without any association
 SHIFTED = 3.0  # standard errors by which probabilities of the class before have to be higher
 NOTHING_PREDICTED = (
-    "Every prediction is 0 or 1: these look like labels of predict; probabilities are those of predict_proba."
+    "Every prediction is 0 or 1: they look like labels from predict; use the probabilities from predict_proba."
 )
 
 
@@ -68,7 +68,7 @@ def note_if_outcomes_apart(weight: np.ndarray, outcome: np.ndarray, prob: np.nda
         return ""
     return (
         f"{_blind('outcome 1')} correct the predictions for what was kept: q = p / (p + (1 - p) * rate), with rate the "
-        "weight of rows with outcome 1 over that of rows with outcome 0, and give q without weights."
+        "weight of a row with outcome 1 divided by the weight of a row with outcome 0, and give q without weights."
     )
 
 

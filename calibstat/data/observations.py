@@ -211,7 +211,7 @@ class BinaryData(Observations):
         )
 
     def _separating(self, weight: np.ndarray) -> str:
-        """Say so if weights nearly tell the outcomes apart: those of the classes, if a lens shows one of several."""
+        """Say so if weights nearly tell the outcomes apart, or the classes if a lens shows one of several classes."""
         if self.behind is not None:
             return note_if_classes_apart(weight, self.behind)
         if self.rows is not None:

@@ -12,8 +12,9 @@ def check_row_names(first: Any, second: Any, names: tuple[str, str] = ("y_true",
     """Raise if two series or frames of pandas have the same index in another order, or other labels.
 
     Rows belong together as they stand. The index that pandas gives by default, 0 to n - 1, names nothing: a model
-    returns an array, and a series made of it has that one. But the numbers of default outcomes in another order are
-    those of a series that was sorted. What has no index, or another length, is not looked at here.
+    returns an array, and a series made of it has the default index. But if the outcomes have the default index and the
+    predictions the same numbers in another order, the predictions were sorted. Arguments without an index, or of
+    another length, are not checked here.
     """
     indices = [_index(each) for each in (first, second)]
     if any(index is None for index in indices) or len(indices[0]) != len(indices[1]) or indices[0].equals(indices[1]):
@@ -39,5 +40,5 @@ def _index(data: Any) -> Any:
 
 
 def _is_default(index: Any) -> bool:
-    """Whether an index is that of rows numbered from 0."""
+    """Whether an index numbers the rows from 0."""
     return bool(index.equals(sys.modules["pandas"].RangeIndex(len(index))))

@@ -71,8 +71,9 @@ class ClusteredProblem(Drawable):
     def fewest_events(self, by_square: bool = False) -> float:
         """Return the least of the clusters with outcome 1, with outcome 0, and expected to have the less likely one.
 
-        By square a cluster of m rows counts m**2, the variance of its sum if its rows are alike, over that of the
-        typical unlikely outcome: one that a few large clusters do not show is not made up for by small ones that do.
+        By square a cluster of m rows counts m**2, the variance of its sum if all its outcomes are equal, divided by the
+        mean m**2 of the clusters, weighted by their unlikely outcomes. So small clusters in which an outcome occurred
+        do not make up for a few large clusters in which it did not.
         """
         weight = np.ones(self.unit.size) if self.form.weight is None else self.form.weight
         size = np.bincount(self.unit, weight)

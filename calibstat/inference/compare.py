@@ -117,7 +117,8 @@ class Comparison(NotedResult):
             interval += "" if self.method == "swap" else f"[{self.low[i]:.4g}, {self.high[i]:.4g}]"
             adjusted = f", {self.pvalue_adjusted[i]:.3g} adjusted for {len(self.pairs)} pairs" if several else ""
             lines.append(
-                f"{a} - {b} = {self.difference[i]:.4g}{interval}; p = {self.pvalue[i]:.3g}{adjusted}.{self._smaller(i)}"
+                f"{a} - {b} = {self.difference[i]:.4g}{interval}; p = {self.pvalue[i]:.3g}{adjusted}."
+                f"{self._conclusion(i)}"
             )
         kind = "exact" if self.method == "swap" else "approximate"
         return "\n".join([*lines, f"Null hypothesis of each pair: {self.null_hypothesis} ({kind})."])
@@ -130,7 +131,7 @@ class Comparison(NotedResult):
         said = ", ".join(f"{name} {error:.3g} [{low:.3g}, {high:.3g}]" for name, error, low, high in each)
         return [f"Kernel errors with {self.confidence_level:.4g} confidence intervals: {said}."]
 
-    def _smaller(self, i: int) -> str:
+    def _conclusion(self, i: int) -> str:
         """Say of a pair which error is smaller and by how much at least, if known; or that a score compares errors."""
         if self.same_order and self.same_order[i]:
             return " Both order all rows alike, so that this is a difference of calibration."
@@ -233,7 +234,7 @@ def compare(
 
     Any other error is the largest weighted sum of residuals that its weights allow. The high end of A - B is the
     largest bound over fixed weights of A of their sum, less B's error, with the noise of both from the same draws;
-    those of A's error in the population are fixed too, so that nothing has to be known of ties between them. B's noise
+    the weights of A's error in the population are fixed too, so that ties between weights do not matter. B's noise
     is the directional bootstrap, which is asymptotic. Skewness, and events that were not observed, are added. The low
     end is that of B - A with its sign changed. The largest bound is looked for by a few steps upwards from several
     starts. The interval may be conservative: if both errors are small, or models nearly identical, a difference is

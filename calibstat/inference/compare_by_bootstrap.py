@@ -81,9 +81,10 @@ def by_bootstrap(
 
 
 def p_value_of_ends(above: UpperEnd, below: UpperEnd, tails: np.ndarray | None) -> float:
-    """Return the smallest alpha at which an interval leaves out 0, from its high end and that of the negative.
+    """Return the smallest alpha at which the interval of a difference excludes 0.
 
-    Of ends made of draws alpha / 2 is one of `tails`; None of those without.
+    `above` gives the high ends of the difference, and `below` the high ends of its negative. If the ends are made of
+    draws, alpha / 2 is one of `tails`; if they are not, `tails` is None.
     """
     return min(1.0, 2 * min(_least_tail(above, tails), _least_tail(below, tails)))
 

@@ -94,7 +94,7 @@ class Deviation(Result):
         Rows there, their mean prediction and their share of events.
     confidence : Confidence or None
         Mean confidence beside accuracy, if the event is that the most likely class is observed. Of other events
-        predictions are not called over- or under-confident: a high probability of an event is no confidence.
+        predictions are not called over- or under-confident: a high probability of an event is not a confidence.
     """
 
     of: str

@@ -76,7 +76,7 @@ class HonestEnds:
 
     @cached_property
     def if_calibrated(self) -> np.ndarray:
-        """The estimates on labels drawn independently from the predictions, those of the labels-only test."""
+        """The estimates on labels drawn independently from the predictions, as in the labels-only test."""
         return self.drawn.draw_calibrated(self.draws)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Residuals that are smaller than those of a calibrated model, as on outcomes that the predictions were fitted to."""
+"""Residuals that are smaller than a calibrated model has them, as on outcomes that the predictions were fitted to."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from calibstat.resampling import CellSums, Draws, Labels, Stage, draw
 
 LEVEL = 0.01  # of both together: a calibrated model gets the note in at most 1 % of samples
 OF_SUMS = 0.009  # of the mean and the slope of the residuals, and the rest of LEVEL of the statistic
-MEAN = 10.0  # the mean counts so many times: that of cross-validated predictions is the smallest
+MEAN = 10.0  # times that the mean residual counts: cross-validation makes it smaller than any other component
 LARGE = 4.0  # their size from which on it is not worth while to draw
-OTHER_WORDS = Stage.TOGETHER  # of labels in clusters, which have no such note: other words than those of the statistic
+OTHER_WORDS = (
+    Stage.TOGETHER
+)  # of labels in clusters, which have no such note, so that the draws are not the draws of the statistic
 ROUNDING = 1e-9  # sizes so close to each other are ties
 NOTE = (
     "Residuals smaller than chance: were these predictions cross-validated, recalibrated or fitted on these outcomes? "
@@ -26,7 +28,7 @@ NOTE = (
 def is_small(statistic: float, null: np.ndarray, level: float = LEVEL) -> bool:
     """Whether a statistic is so small that a calibrated model has as small a one with probability of at most `level`.
 
-    Ties count as as small, so that a statistic with few values is seldom.
+    Ties count as equally small, so that a statistic that takes few values is rarely called small.
     """
     as_small = extremes(statistic, null, "two-sided")[1]
     return bool((1 + np.count_nonzero(as_small)) <= level * (1 + null.size) * (1 + 1e-12))

@@ -80,7 +80,7 @@ class SquareBound:
         )
 
     def minus(self, other: SquareBound) -> SquareBound:
-        """Return the bound of the difference to that of an independent sample."""
+        """Return the bound of this value minus the value of an independent sample."""
         linear = self.linear + other.linear
         return SquareBound(
             estimate=self.estimate - other.estimate,
