@@ -1,10 +1,12 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from row_strategies import rows
+from scipy.stats import norm
 
 import calibstat as cs
 from calibstat.measures.kernel_ce import KernelCE
@@ -117,6 +119,39 @@ def bounds_in_the_ball(noise, value, score, rate, functions):
     for a in functions:
         total, variance, _ = noise.moments(kernel @ a / np.sqrt(a @ kernel @ a))
         yield total + score.widened(score.z * np.sqrt(max(variance, 0.0)), rate)
+
+
+@pytest.mark.parametrize("bandwidth", [0.2, 1.0])
+def test_high_end_is_the_root_of_the_bound_of_the_square_where_that_is_lower(bandwidth):
+    """The bound of the square by sums over all pairs of rows, as docs/squares.md has it, at temperature 1.5."""
+    y, p = cs.generators.temperature(1.5).sample(400, rng=2)
+    n, tail = 400, 0.025
+    z, r = norm.isf(tail), y - p
+    near = np.exp(-np.abs(p[:, None] - p) / bandwidth)
+    terms = np.outer(r, r) * near * ~np.eye(n, dtype=bool)
+    c = terms.sum(axis=1) / (n - 1) - terms.sum() / (n * (n - 1))
+    v1, v3 = 4 * (c**2).sum(), 2 * (terms**2).sum() / (n * (n - 1))
+    d = 4 * c @ (np.outer(r, r) * near) @ c / (n * v1)
+    order = np.argsort(p)
+    value, smoothed = p[order], (near @ r)[order]
+    low, high = np.append(0, value), np.append(value, 1)
+    around = np.append(smoothed[:1], smoothed), np.append(smoothed, smoothed[-1:])
+    up = max(((1 - low) * np.maximum(*around).clip(0)).max(), (high * (-np.minimum(*around)).clip(0)).max())
+    k, most = (2 * z**2 + 4) / 3, 2 * up / n + 4 / n
+    variance = v1 + 2 * v3
+    rate = min((max(8 * (c**3).sum(), 0) + 2 * most**3) / (variance + 2 * most**2), most)
+    reach = rate * k / 2 + z**2 * max(d, 0) + np.sqrt(z**2 * variance + rate**2 * k**2 / 4)
+    wanted = np.sqrt(terms.sum() / (n * (n - 1)) + reach / n)
+
+    options = {"measure": "kernel_ce", "bandwidth": bandwidth, "n_resamples": 99, "rng": 1}
+    assert cs.confidence_interval(y, p, **options).high == pytest.approx(wanted, rel=1e-6)
+    form = KernelCE(bandwidth=bandwidth).linear_form(cs.Sample.from_rows(y, p))
+    of_sums = replace(form, other_high=None).high(tail)
+    assert form.high(tail) == pytest.approx(wanted, rel=1e-6)
+    assert form.high(tail) < 0.95 * of_sums
+    held = replace(form, other_high=lambda tail: 2 * of_sums)  # the other one counts only where it is lower
+    assert held.high(tail) == of_sums
+    assert KernelCE(kernel="gaussian").linear_form(cs.Sample.from_rows(y, p)).other_high is None
 
 
 @pytest.mark.parametrize("clusters", [None, 12])

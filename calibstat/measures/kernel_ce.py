@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -10,11 +12,12 @@ from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.measures.binary_kinds import Seminorm, Statistic
 from calibstat.measures.laplace import laplace_smoothed, laplace_square
-from calibstat.measures.linear_form import Form, OtherForm
+from calibstat.measures.linear_form import Form, LinearForm, OtherForm
 from calibstat.measures.noise import Noise
 from calibstat.measures.population_value import BinaryPopulation
 from calibstat.measures.registry import measure
 from calibstat.measures.score_bound import Score
+from calibstat.measures.square_bound import SquareBound, bound_of_sample
 
 REFERENCE = (
     "Kumar, Sarawagi, Jain 2018, Trainable calibration measures for neural networks from kernel mean embeddings; "
@@ -82,6 +85,17 @@ class KernelCE(Seminorm):
     @property
     def laplace_bandwidth(self) -> float | None:
         return self.bandwidth if self.kernel == "laplace" else None
+
+    def linear_form(self, sample: Sample) -> LinearForm:
+        form = super().linear_form(sample)
+        if self.kernel != "laplace":
+            return form
+
+        @cache
+        def square() -> SquareBound:
+            return bound_of_sample(sample, float(self.bandwidth))
+
+        return replace(form, other_high=lambda tail: math.sqrt(max(square().high(tail), 0.0)))
 
     def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
         """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.

@@ -110,6 +110,8 @@ class LinearForm(Form):
         The cell of each distinct prediction; None if each is a cell by itself.
     largest_weight : float
         The largest absolute weight that is allowed.
+    other_high : callable or None
+        ``other_high(tail)``, another high end, which counts where it is the lower one.
     """
 
     estimate: float
@@ -121,6 +123,7 @@ class LinearForm(Form):
     highest: Highest
     cell: np.ndarray | None = None
     largest_weight: float = 1.0
+    other_high: Callable[[float], float] | None = None
 
     def score(self, tail: float) -> Score:
         """Return the upper bound of a sum with weights that the measure allows, exceeded with probability `tail`."""
@@ -156,7 +159,8 @@ class LinearForm(Form):
         return Below.of(score, variance, self.noise.central(total, variance, third), self.noise.n)
 
     def high(self, tail: float) -> float:
-        return self.highest(self.noise, self.noise.score(tail)) / self.noise.n
+        high = self.highest(self.noise, self.noise.score(tail)) / self.noise.n
+        return high if self.other_high is None else min(high, self.other_high(tail))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from calibstat.data.sample import Sample
 from calibstat.measures.laplace import laplace_smoothed, laplace_square, sum_over_pairs
 from calibstat.measures.noise import score_of_units
 from calibstat.measures.score_bound import Score
@@ -183,6 +184,15 @@ def bound_of(sides: Sequence[Side], count: np.ndarray, weight: np.ndarray | None
         alone=1 / n**2,
         weight=weight,
     )
+
+
+def bound_of_sample(sample: Sample, bandwidth: float) -> SquareBound:
+    """Return the bound of the squared error of one model, whose rows are of a kind for each prediction and outcome."""
+    value, count, positives = sample.arrays
+    number = np.stack((positives, count - positives)).ravel()
+    seen = number > 0
+    side = Side(np.tile(value, 2)[seen], np.concatenate((1 - value, -value))[seen], bandwidth)
+    return bound_of([side], number[seen])
 
 
 def _squares_of_pairs(sides: Sequence[Side], count: np.ndarray) -> float:

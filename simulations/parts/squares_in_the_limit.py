@@ -1,8 +1,8 @@
 """Random limits of squared kernel errors as n grows, and how often their intervals miss.
 
-Errors of the size of the noise make two Gaussian vectors, and n U the difference of their squared lengths less what
-noise adds to them; a part of infinitely many small terms adds normal noise of its own. A data set is one draw of the
-vectors, so that a search of limits costs a thousandth of one of populations.
+Errors of the size of the noise make two Gaussian vectors, or of a single model one, and n U the difference of their
+squared lengths less what noise adds to them; a part of infinitely many small terms adds normal noise of its own. A data
+set is one draw of the vectors, so that a search of limits costs a thousandth of one of populations.
 """
 
 from __future__ import annotations
@@ -53,9 +53,11 @@ class Limit:
         return int((low > self.difference).sum()), int((high < self.difference).sum())
 
 
-def random_limit(random: Random, *, equal: bool) -> Limit:
-    """Draw a limit, in which both errors are equal or not."""
+def random_limit(random: Random, *, equal: bool = False, alone: bool = False) -> Limit:
+    """Draw a limit, in which both errors are equal or not, or one of a single model."""
     first, second = random.integers(1, MOST_DIMENSIONS + 1, 2)
+    if alone:
+        first, second = first + second, 0
     size = first + second
     factor = random.normal(size=(size, int(random.integers(1, size + 1))))
     factor *= np.exp(random.normal(0, random.choice([0.3, 1.5]), size))[:, None]
@@ -69,7 +71,7 @@ def random_limit(random: Random, *, equal: bool) -> Limit:
     return with_equal_errors(limit) if equal else limit
 
 
-def changed(random: Random, limit: Limit, *, equal: bool) -> Limit:
+def changed(random: Random, limit: Limit, *, equal: bool = False) -> Limit:
     """Change a limit a little."""
     size = np.exp(random.uniform(-4, -1))
     scale = np.exp(random.normal(0, size, limit.mean.size))
