@@ -54,10 +54,10 @@ def test_sentences():
     )
     assert "3 points too high" in made([0.01], low=np.array([-0.5]), high=np.array([-0.03])).claim(0)
     assert made([0.01], root=[np.inf]).claim(0).startswith("an observed outcome had probability 0, ")
-    assert made([0.01], root=[1.0], slope=[-3.0]).claim(0).endswith("points, over-confident")
-    assert made([0.01], root=[1.0], slope=[3.0]).claim(0).endswith("points, under-confident")
-    assert "confident" not in made([0.01], root=[3.5], slope=[3.0]).claim(0)
-    assert "confident" not in made([0.06], root=[1.0], slope=[2.0]).claim(0)
+    assert made([0.01], root=[1.0], slope=[-3.0]).claim(0).endswith("points, predictions too far apart")
+    assert made([0.01], root=[1.0], slope=[3.0]).claim(0).endswith("points, predictions too close together")
+    assert "too" not in made([0.01], root=[3.5], slope=[3.0]).claim(0)
+    assert "too" not in made([0.06], root=[1.0], slope=[2.0]).claim(0)
     assert "bias and slope" in str(made([0.01], root=[1.0], slope=[-3.0]))
 
 

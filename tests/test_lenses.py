@@ -140,9 +140,9 @@ def test_names():
     found = from_rows(["c", "a"], [[0.5, 0.25, 0.25], [0.5, 0.5, 0]], labels=["a", "b", "c"])
     assert lenses.canonical(found) is found
     assert lenses.groups([[2, 0], [1]])(found).names == ("c + a", "b")
-    assert lenses.top_k(2)(found).names == ("most likely", "second", "another")
+    assert lenses.top_k(2)(found).names == ("most likely", "second", "other")
     four = from_rows([0], np.full((1, 5), 0.2))
-    assert lenses.top_k(4)(four).names == ("most likely", "second", "third", "4th", "another")
+    assert lenses.top_k(4)(four).names == ("most likely", "second", "third", "4th", "other")
     assert str(lenses.top_k(2)) == "top_k(2)"
     assert str(lenses.groups(((0, 2), (1,)))) == "groups([[0, 2], [1]])"
     assert [str(lens) for lens in cs.LENSES.values()] == list(cs.LENSES) == ["top_label", "class_wise", "canonical"]

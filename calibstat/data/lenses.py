@@ -295,7 +295,7 @@ def groups(partition: Sequence[Sequence[int]]) -> Lens:
 
 
 def top_k(k: int) -> Lens:
-    """Return the lens of the rank of the observed class: most likely, second, ..., k-th, or another.
+    """Return the lens of the rank of the observed class: most likely, second, ..., k-th, or any other.
 
     The new classes are the k most likely classes of each row, in order, and all others together. Of equally likely
     classes the one with the smaller number comes first.
@@ -340,7 +340,7 @@ def top_k(k: int) -> Lens:
         return np.where(found.any(axis=1), found.argmax(axis=1), k)
 
     def names(of_classes: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (*(_ordinal(i + 1) for i in range(k)), "another")
+        return (*(_ordinal(i + 1) for i in range(k)), "other")
 
     largest = "largest probability" if k == 1 else f"{k} largest probabilities"
     likely = "the most likely class" if k == 1 else f"each of the {k} most likely classes"

@@ -56,7 +56,8 @@ def audit(
     n_quantiles : int
         Into how many parts numbers are cut, at least 2; fewer if quantiles coincide.
     shape : bool
-        Whether to test also if predictions are over- or under-confident within a group, by the slope of their logits.
+        Whether to test also if predictions are too far apart or too close together within a group, by the slope of
+        their logits.
         It sees errors whose mean over the group is 0, and costs a little power against others.
     confidence_level : float
         Between 0 and 1; of all intervals at once. Groups speak if their adjusted p-value is at most 1 minus it.

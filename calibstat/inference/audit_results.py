@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.data.observations import of_lens
+from calibstat.inference.deviation import SLOPE
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ class Audit(Result):
         Evidence for an error of the mean: about standard normal if the group is calibrated, with the sign of the error;
         infinite if an observed outcome had probability 0.
     slope : ndarray, shape (G,), or None
-        With ``shape=True``, the same for the slope on the logit scale: below 0 if predictions are too far apart
-        (over-confident), above 0 if too close together.
+        With ``shape=True``, the same for the slope on the logit scale: below 0 if predictions are too far apart, above
+        0 if too close together.
     pvalue : ndarray, shape (G,)
         P-value of each group by itself, from the same draws: not adjusted for the number of groups.
     pvalue_adjusted : ndarray, shape (G,)
@@ -126,7 +127,7 @@ class Audit(Result):
             said.append(f"mean error between {_points(self.low[g], -1)} and {_points(self.high[g], 1)} points")
         speaks = self.pvalue_adjusted[g] <= self.level
         if speaks and self.slope is not None and abs(self.slope[g]) > abs(self.root[g]):
-            said.append(f"{'over' if self.slope[g] < 0 else 'under'}-confident")
+            said.append(f"predictions {SLOPE[int(self.slope[g] > 0)]}")
         return ", ".join(said)
 
     @property

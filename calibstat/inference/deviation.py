@@ -23,7 +23,7 @@ TINY = 1e-6  # nearer to 0 or 1 no digits of a probability are written
 SEEN = 1.0  # a root further from 0 is described
 BIAS = ("too few events", "too many events")
 CONFIDENCE = ("over-confident", "under-confident")
-SLOPE = ("too far apart", "too close together")
+SLOPE = ("too far apart", "too close together")  # of log-odds; a slope below 0, or a true factor below 1, comes first
 WORDS = {
     "too many events": "{of} is observed more often than predicted",
     "too few events": "{of} is observed less often than predicted",

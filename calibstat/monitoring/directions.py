@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.inference.deviation import SLOPE
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Direction:
             return f"predictions from {self.low:g} to {self.high:g} {_too_low(self.local)}"
         words = [_too_low(self.shift)] if self.shift else []
         if self.slope != 1:
-            kind = "over-confident" if self.slope < 1 else "under-confident"
+            kind = SLOPE[int(self.slope > 1)]
             words.append(f"{kind}, with true log-odds about {self.slope:.2g} times the predicted ones")
         return f"predictions {' and '.join(words)}"
 
