@@ -138,7 +138,7 @@ def sizes_table() -> str:
 
     found = pd.read_csv(path, comment="#")
     parts = [source(path)]
-    for method, part in found.groupby("method", sort=False):
+    for method, part in found[found["question"] == "size"].groupby("method", sort=False):
         wide = part.pivot_table(index="measure", columns="n", values="rate", aggfunc="max", sort=False)
         rows = [
             [name, *(f"{rate:.3f}" for rate in line)] for name, line in zip(wide.index, wide.to_numpy(), strict=True)

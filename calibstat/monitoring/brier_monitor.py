@@ -135,7 +135,9 @@ class BrierMonitor(PeriodsInTurn[PairSums]):
     The Brier score of a row is (prediction - outcome)^2. Covered is the mean, over the rows so far, of the expected
     difference in each row given its predictions and the past, which may drift [1]_. Rows of a period may depend on
     earlier periods, not on each other. The sequence is a theorem [2]_, at any number of looks. ``save(path)`` writes
-    the state, ``BrierMonitor.load(path)`` goes on from it, and ``restart()`` begins a new run.
+    the state, ``BrierMonitor.load(path)`` goes on from it, and ``restart()`` begins a new run. A smaller Brier score is
+    not a smaller calibration error, because it rewards sharpness too: `compare` asks which model is better calibrated,
+    once, on rows that are all there.
 
     References
     ----------
