@@ -1,5 +1,7 @@
 """Comparisons by squares: the default of `compare`, what it reports, and that the order of rows does not matter."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from compared_models import three_models, two_models
@@ -146,3 +148,18 @@ def test_calibrated_models_are_not_found_apart():
     assert found <= binom.isf(1e-5, 200, 0.05)
     found = sum(p_of_calibrated_models(seed, sharpened=2.5) <= 0.05 for seed in range(40))
     assert found > binom.isf(1e-5, 40, 0.05)
+
+
+def test_memory_is_at_most_200_bytes_a_row():
+    """Arrays of NumPy alone; the sums that compiled code keeps add 24 bytes a row."""
+    n = 100_000
+    y, p = cs.generators.calibrated().sample(n, rng=1)
+    models = {"A": p, "B": p**2}
+    cs.compare(y[:100], {name: v[:100] for name, v in models.items()})  # compiled
+    tracemalloc.start()
+    try:
+        cs.compare(y, models)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most / n <= 200 - 24

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.measures.laplace import laplace_smoothed, laplace_square, sum_over_pairs
 from calibstat.measures.noise import score_of_units
@@ -134,13 +135,24 @@ class Side:
         Between neighbouring predictions f'' = f / h**2, so that abs(f) is largest at one of them; beyond all of them it
         decays. There r lies between minus the larger prediction and 1 less the smaller one.
         """
-        value, f = self.value[self.order], smoothed[self.order]
-        low, high = np.append(0.0, value), np.append(value, 1.0)
-        first, last = np.append(f[:1], f), np.append(f, f[-1:])
-        above, below = np.maximum(first, last).clip(0), np.maximum(-first, -last).clip(0)
-        up = max(float(((1 - low) * above).max()), float((high * below).max()))
-        down = max(float((high * above).max()), float(((1 - low) * below).max()))
+        up, down = _largest_products(self.value, smoothed, self.order)
         return (up, down) if self.sign > 0 else (down, up)
+
+
+@jit
+def _largest_products(value: np.ndarray, f: np.ndarray, order: np.ndarray) -> tuple[float, float]:
+    """Return the largest r f and -r f of `Side.unseen`, gap by gap between neighbouring predictions, 0 and 1."""
+    n = order.size
+    up = down = 0.0
+    for gap in range(n + 1):
+        before, after = order[max(gap - 1, 0)], order[min(gap, n - 1)]
+        low = 0.0 if gap == 0 else value[before]
+        high = 1.0 if gap == n else value[after]
+        above = max(f[before], f[after], 0.0)
+        below = max(-f[before], -f[after], 0.0)
+        up = max(up, (1.0 - low) * above, high * below)
+        down = max(down, high * above, (1.0 - low) * below)
+    return up, down
 
 
 def bound_of(sides: Sequence[Side], count: np.ndarray, weight: np.ndarray | None = None) -> SquareBound:
