@@ -181,14 +181,16 @@ def different() -> dict[str, TwoModels | Atoms]:
     chance = (np.arange(100) + 0.5) / 100
     share = np.full(100, 0.01)
     log_odds = logit(chance)
-    long_wave, wave = (chance + 0.14 * np.sin(2 * periods * np.pi * chance) for periods in (1.5, 2))
+    long_wave, short_wave = (
+        chance + size * np.sin(2 * np.pi * periods * chance) for periods, size in ((1, 0.1), (2, 0.14))
+    )
     seen = [predictions((view, 1.0)) for view in ("both", "first", "second")]
     rare = 0.02 * np.exp(np.linspace(-1, 1, 40))
     return {
         DIFFERENT: TwoModels(("both", 1.0), ("both", OVER)),
         "calibrated against shift .3": atoms(share, chance, chance, expit(log_odds + 0.3)),
-        "calibrated against wave of 1.5 periods": atoms(share, chance, chance, long_wave),
-        "calibrated against wave of 2 periods": atoms(share, chance, chance, wave),
+        "calibrated against wave of 1 period": atoms(share, chance, chance, long_wave),
+        "calibrated against wave of 2 periods": atoms(share, chance, chance, short_wave),
         "temperature 1.2 against 1.6": TwoModels(("both", 1.2), ("both", 1.6)),
         "dull calibrated against sharp temperature 1.5": TwoModels(("first", 1.0), ("both", OVER)),
         "other features, calibrated against temperature 2": TwoModels(("first", 1.0), ("second", 2.0)),

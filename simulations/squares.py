@@ -146,7 +146,7 @@ def in_populations(alpha: float, question: str, quick: bool) -> list[Row]:
     found, tried = _worst(
         make,
         lambda case: usable(changed(random, case[0]), case[1]),
-        lambda case: asked(*case, each),
+        lambda case: asked(case[0], case[1], each),
         first,
         quick,
     )

@@ -166,7 +166,7 @@ def table_at_the_limit(file, question, method, number, promise, excess):
     """Return a table of 6 cells in which one has so many more rejections, or misses, than the promise still allows."""
     table = pd.DataFrame({"question": question, "measure": list("abcdef"), "replicates": [1000] * 3 + [400] * 3})
     table["method"] = method
-    table = table.assign(level=0.95, truth=0.0, sd_estimate=1.0, mean_width=1.0)
+    table = table.assign(level=promise if question == "size" else 0.95, truth=0.0, sd_estimate=1.0, mean_width=1.0)
     limit = [most_rejections(promise, r, FALSE_ALARM / 6) for r in table["replicates"]]
     table[number] = limit
     table.loc[4, number] += excess
