@@ -64,7 +64,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """A frozen result of a function of calibstat."""
 
@@ -132,7 +132,7 @@ def drawn_by(draw: Callable[[Result], str]) -> None:
 _DRAW: list[Callable[[Result], str]] = [lambda result: ""]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NotedResult(Result):
     """A result on outcomes and predictions, with what is to be said of these.
 

@@ -1,6 +1,7 @@
 """Every result as a dictionary: plain Python values however deep they lie, the same after a way through JSON."""
 
 import json
+from dataclasses import dataclass
 from functools import cache
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ from held_objects import kinds
 from quick_report import quick_report
 
 import calibstat as cs
-from calibstat.result import plain_values
+from calibstat.result import Result, plain_values
 
 Y, P = cs.generators.temperature(2).sample(60, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(60, rng=1)
@@ -107,6 +108,27 @@ def test_fields_of_results_within_results_have_dots():
     assert diagrams.to_dict()["diagrams"] == [found.to_dict() for found in diagrams.diagrams]
     assert diagrams.to_dict()["names"] == [0, 1, 2]
     assert made("CoxResult").to_dict()["slope_interval"] == list(made("CoxResult").slope_interval)
+
+
+def of_equal_fields(classes):
+    """The classes of which two things are equal if their fields are."""
+    return {kind for kind in classes if kind.__eq__ is not object.__eq__ or kind.__hash__ is not object.__hash__}
+
+
+def test_a_result_equals_itself_alone():
+    assert of_equal_fields(kinds() | {Result}) == set()
+    one, other = (cs.calibration_test(Y, P, **FEW) for _ in range(2))
+    assert one == one
+    assert one != other
+    assert {one: 1}[one] == 1
+
+
+def test_a_result_with_equal_fields_is_found():
+    @dataclass(frozen=True)
+    class Planted(Result):
+        number: int
+
+    assert of_equal_fields({Planted, *kinds()}) == {Planted}
 
 
 def test_plain_values_however_deep():

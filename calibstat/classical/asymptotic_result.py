@@ -9,7 +9,7 @@ from calibstat.result import Result
 LIMIT = "the p-value is that of the limit for many rows"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AsymptoticTestResult(Result):
     """Result of an asymptotic test: its p-value is correct in the limit of many rows.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CoxResult(Result):
     """Result of `cox`: logit of the outcome's probability = intercept + slope * logit of the prediction.
 

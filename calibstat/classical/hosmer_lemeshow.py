@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class HosmerLemeshowResult(AsymptoticTestResult):
     """Result of `hosmer_lemeshow`: an `AsymptoticTestResult` with the table of groups.
 

@@ -20,7 +20,7 @@ from calibstat.measures.bins import uniform_cells
 from calibstat.result import Result, read_only
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TCalResult(Result):
     """Result of `t_cal`.
 

@@ -40,7 +40,7 @@ TITLES = {
 PERFECT = {"ratio": 1.0, "in_the_large": 0.0, "intercept": 0.0, "slope": 1.0}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Validation(Result):
     """Result of `validate`.
 

@@ -19,7 +19,7 @@ SPOKEN = 10  # groups that are printed, at most
 COLUMNS = ("rows", "predicted", "observed", "error", "low", "high", "root", "slope", "pvalue", "pvalue_adjusted")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Audit(Result):
     """Result of `audit`; the first group is all rows.
 

@@ -29,7 +29,7 @@ def verdict(p: float) -> str:
     return "no evidence against calibration, as far as this test can see"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CalibrationTestResult(NotedResult):
     """Result of `calibration_test`.
 
@@ -107,7 +107,7 @@ class CalibrationTestResult(NotedResult):
         return f"{self.answer}\n{self.details}{more}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassWiseTestResult(NotedResult):
     """Result of `calibration_test` for every class: one test of each, and one of all together.
 

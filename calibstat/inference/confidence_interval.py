@@ -23,7 +23,7 @@ from calibstat.resampling.quantiles import quantiles
 from calibstat.result import NotedResult
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ConfidenceInterval(NotedResult):
     """Result of `confidence_interval`.
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 NOT_MOVED = ("clip", None)  # the default, not printed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decomposition(NotedResult):
     """Result of `decompose`: a proper score and the parts that it is the sum of.
 

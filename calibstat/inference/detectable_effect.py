@@ -32,7 +32,7 @@ ROOT = 3.3  # of the noncentrality at which tests of several directions have pow
 LEAST_LOGIT = 1e-6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DetectableEffect(Result):
     """Result of `detectable_effect`.
 

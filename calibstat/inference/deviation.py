@@ -68,7 +68,7 @@ class Confidence(NamedTuple):
         return f"mean confidence {self.mean:.{decimals}f}, accuracy {self.accuracy:.{decimals}f}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Deviation(Result):
     """What drove a test that rejects calibration.
 

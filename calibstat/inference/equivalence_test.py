@@ -32,7 +32,7 @@ LEAST_P = 1e-6  # of a test by a measure: the search for its p-value ends here
 STEPS = 20  # halvings of the range of that search, on the scale of the normal quantile
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Equivalence(Result):
     """Result of `equivalence_test`.
 

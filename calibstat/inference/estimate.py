@@ -17,7 +17,7 @@ from calibstat.measures.bins import Strategy
 from calibstat.result import Result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MeasureDetail(Result):
     """Result of `detail`: the value of a measure and its diagnostics.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COLUMNS = ("index", "name", "binning", "max_prob", "class_conditional", "threshold", "norm", "value")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GceFamily(Result):
     """Result of `gce_family`: the 32 general calibration errors, in the order of their index.
 

@@ -18,7 +18,7 @@ from calibstat.inference.reliability import reliability
 from calibstat.result import Result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GeneralizationGap(Result):
     """Result of `generalization_gap`.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 THRESHOLDS = 99  # by default: .01 to .99
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NetBenefitCurve(Result):
     """Result of `net_benefit`.
 

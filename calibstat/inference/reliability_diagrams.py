@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COMPARED = {"frequency": "observed frequencies", "mean_prediction": "mean predictions"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reliability(NotedResult):
     """Result of `reliability` for a binary outcome: a reliability diagram as numbers.
 
@@ -170,7 +170,7 @@ MANY = 20  # classes, above which only the WORST are printed
 WORST = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassWiseReliability(NotedResult):
     """A reliability diagram for each class, as numbers.
 
@@ -243,7 +243,7 @@ class ClassWiseReliability(NotedResult):
         return [f"{band}; all {compared} lie inside in {kept} of {len(inside)} classes."]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SimplexReliability(NotedResult):
     """Reliability of the predictions of K classes in cells of the simplex.
 

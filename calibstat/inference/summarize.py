@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Summary(Result):
     """Result of `summarize`: a table of models by measures, with intervals.
 

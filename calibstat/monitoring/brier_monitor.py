@@ -49,7 +49,7 @@ class PairSums:
         return PairSums(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BrierStatus(Result):
     """State of a `BrierMonitor` after its latest period, since its last `restart`.
 

@@ -18,7 +18,7 @@ ALL_ROWS = "all rows"
 LARGEST_LOG = 700  # of a number, or of 1 over it, that float64 holds with all of its digits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Onset(Result):
     """Where the evidence of an alarm is from: a description, without a promise.
 
@@ -57,7 +57,7 @@ class Onset(Result):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MonitorStatus(Result):
     """State of a `Monitor` after its latest period, since its last `restart`.
 

@@ -28,7 +28,7 @@ SETS = 10
 RESAMPLES = 1999
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Power(Result):
     """Power of one test against one alternative.
 
@@ -79,7 +79,7 @@ class Power(Result):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PowerCurve(Result):
     """Power of one test against one alternative for several numbers of rows.
 

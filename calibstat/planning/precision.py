@@ -31,7 +31,7 @@ FIRST = 200  # rows
 SHARES = (2.0, 1.7, 1.4, 1.2, 1.0, 0.85, 0.7, 0.6, 0.5)  # of the wished width: the curve of a formula
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PrecisionSize(Result):
     """Rows for an interval of a given width: result of `sample_size` with `width`.
 

@@ -30,7 +30,7 @@ ROUNDING = 1e-15  # of a distance from calibration
 WIDTHS = 16  # sets of rows for the width of an interval
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SampleSize(Result):
     """Rows with which a test finds an alternative: result of `sample_size`.
 

@@ -22,7 +22,7 @@ SCORES = (COMPARED[1], "log_loss")
 OF_ALL_CLASSES = "canonical_ce"  # the primary error through a lens that shows several classes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measured(Result):
     """A measure of a model, with its honest interval if one is known.
 

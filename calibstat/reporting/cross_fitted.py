@@ -25,7 +25,7 @@ from calibstat.result import Result
 FOLDS = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CrossFitted(Result):
     """A model before and after recalibration on held-out folds.
 

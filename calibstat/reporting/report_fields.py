@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassesReport(Result):
     """The classes of a model, each against the rest.
 
@@ -43,7 +43,7 @@ class ClassesReport(Result):
         return "\n".join([self.test.answer, *self.test.drivers])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModelReport(Result):
     """What a report says of one model.
 
@@ -105,7 +105,7 @@ class ModelReport(Result):
         return "\n".join(said)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReportFields(Result):
     """The fields of a `Report`, which says what each is."""
 

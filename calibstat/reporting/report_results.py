@@ -11,7 +11,7 @@ from calibstat.reporting.pages import piece
 from calibstat.reporting.report_fields import ReportFields
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Report(ReportFields):
     """Result of `report`: results only, and no rows.
 
