@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from calibstat import generators, measures
+from calibstat.answers_by_model import Answers
 from calibstat.classical.calibration_belt import calibration_belt
 from calibstat.classical.cox import cox
 from calibstat.classical.cumulative_tests import kolmogorov_smirnov, kuiper
@@ -52,6 +53,7 @@ __all__ = [
     "GENERATORS",
     "LENSES",
     "MEASURES",
+    "Answers",
     "Bregman",
     "BrierMonitor",
     "Lens",

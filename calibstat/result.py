@@ -101,10 +101,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return the picture, the printed words and the table, for notebooks."""
-        from calibstat.output.fragments import page_of_result
+        from calibstat.output.fragments import page_of, section_of
 
-        words = str(self) if type(self).__str__ is not object.__str__ else type(self).__name__
-        return page_of_result(words, self.to_frame(), picture(self))
+        return page_of([section_of("", words_of(self), self.to_frame(), picture(self))])
 
 
 def _scalars(result: Result) -> dict[str, Any]:
@@ -117,6 +116,11 @@ def _scalars(result: Result) -> dict[str, Any]:
         elif not isinstance(value, np.ndarray | dict | list | tuple):
             found[each.name] = value
     return found
+
+
+def words_of(result: Result) -> str:
+    """Return what `print` says of a result, or the name of its kind if it says nothing."""
+    return str(result) if type(result).__str__ is not object.__str__ else type(result).__name__
 
 
 def picture(result: Result) -> str:

@@ -5,8 +5,9 @@ from pathlib import Path
 import calibstat
 
 ROOT = Path(calibstat.__file__).parent
-LAYERS = ["compiled", "data", "measures", "output", "result", "resampling", "generators", "inference", "classical"]
-LAYERS += ["planning", "monitoring", "recalibration", "plots", "reporting", "study", "__init__", "cli"]
+LAYERS = ["compiled", "data", "measures", "output", "result", "answers_by_model", "resampling", "generators"]
+LAYERS += ["inference", "classical", "planning", "monitoring", "recalibration", "plots", "reporting", "study"]
+LAYERS += ["__init__", "cli"]
 
 
 def sources():

@@ -59,7 +59,7 @@ def test_counts_stand_for_repeated_rows():
     sample = cs.Sample.from_counts([0.2, 0.5, 0.7], [50, 30, 20], [15, 14, 13])
     p = np.repeat(sample.value, sample.count.astype(int))
     y = np.concatenate([np.arange(int(n)) < k for n, k in zip(sample.count, sample.positives, strict=True)])
-    assert cs.validate(sample) == cs.validate(y.astype(int), p)
+    assert cs.validate(sample).to_dict() == cs.validate(y.astype(int), p).to_dict()
 
 
 def test_one_outcome_alone():

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.classical.asymptotic_result import approximate
 from calibstat.classical.binary_input import between, binary_input, need_held_out
 from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
 from calibstat.data.checks import check_level, short
 from calibstat.data.clipping import uncertain
-from calibstat.data.models import each_model
 from calibstat.data.sample import Sample
 from calibstat.result import Result, read_only
 

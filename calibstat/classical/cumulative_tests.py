@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import binary_input
-from calibstat.data.models import each_model
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
 from calibstat.measures.cumulative import KS, Kuiper

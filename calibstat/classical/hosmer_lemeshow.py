@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import binary_input, need_held_out
 from calibstat.data.checks import is_whole
-from calibstat.data.models import each_model
 from calibstat.measures.bins import bin_cells
 from calibstat.result import read_only
 

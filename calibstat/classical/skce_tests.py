@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.answers_by_model import each_model
 from calibstat.classical.asymptotic_result import AsymptoticTestResult
 from calibstat.data.lenses import canonical
-from calibstat.data.models import each_model
 from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.inference.p_values import p_value
 from calibstat.measures.skce import (

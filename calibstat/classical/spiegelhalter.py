@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from calibstat.answers_by_model import each_model
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import binary_input
-from calibstat.data.models import each_model
 
 
 @each_model

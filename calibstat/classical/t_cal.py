@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.answers_by_model import each_model
 from calibstat.classical.binary_input import binary_input
 from calibstat.compiled import jit
 from calibstat.data.checks import short
-from calibstat.data.models import each_model
 from calibstat.data.sample import Sample
 from calibstat.measures.bins import uniform_cells
 from calibstat.result import Result, read_only

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.classical.binary_input import between, binary_input
 from calibstat.classical.cox import cox, in_the_large
 from calibstat.classical.local_regression import SMOOTHER, local_curve
 from calibstat.data.checks import check_level
-from calibstat.data.models import each_model
 from calibstat.data.reversed_predictions import auc
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.equivalence_test import smallest_mean
@@ -143,7 +143,7 @@ def validate(
     Returns
     -------
     Validation
-        A dict of them, by name, for several models.
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -130,7 +130,7 @@ def save_side_by_side(path: Path, results: Sequence[object], titles: Sequence[st
     columns = min(columns, len(results))
     rows = math.ceil(len(results) / columns)
     size = (3.8 * columns, 4.2 * rows) if columns > 1 else (6.0, 5.0)
-    if isinstance(results[0], dict):  # intervals below each other, their names to the left, numbers to the right
+    if isinstance(results[0], Mapping):  # intervals below each other, their names to the left, numbers to the right
         size = (9.0, 1.2 + 0.55 * len(results[0]))
     shared = isinstance(results[0], Reliability)  # one legend below, where it hides no bin
     figure = Figure(figsize=size, layout="constrained")

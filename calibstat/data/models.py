@@ -2,46 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from typing import Any, TypeVar, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from calibstat.data.arguments import checks_arguments
 from calibstat.data.checks import described, quoted, short
-from calibstat.data.labels import column_names, takes_pos_label
+from calibstat.data.labels import column_names
 from calibstat.data.predictions import Predictions, as_predictions
 
 SUMS_TO_1 = 1e-4  # how far from 1 the sums of the rows of a frame of classes are, at most
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def each_model(verb: F) -> F:
-    """Let a verb of one model take several, and return a dict from name to result.
-
-    `y_prob` may be a mapping from name to predictions, or a data frame with a column of predicted probabilities of
-    outcome 1 for each model. The verb takes `pos_label` as well, and names its arguments if one is unknown.
-    """
-    verb = checks_arguments(takes_pos_label(verb))
-
-    @wraps(verb)
-    def ask(y_true: Any, y_prob: Any = None, *arguments: Any, **options: Any) -> Any:
-        models = named_models(y_prob)
-        if models is None:
-            return verb(y_true, y_prob, *arguments, **options)
-        found = {}
-        for name, prob in models.items():
-            try:
-                found[name] = verb(y_true, prob, *arguments, **options)
-            except ValueError as error:
-                raise ValueError(f"{error} (of {short(name, 40)})") from error
-        return found
-
-    ask.__signature__ = inspect.signature(verb)  # type: ignore[attr-defined]
-
-    return cast("F", ask)
 
 
 def named_models(y_prob: Any) -> dict[str, Any] | None:

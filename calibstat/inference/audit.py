@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.data.checks import check_level
 from calibstat.data.groups import as_groups
-from calibstat.data.models import each_model
 from calibstat.data.observations import observe, subject
 from calibstat.inference.audit_results import Audit
 from calibstat.inference.equivalence_test import smallest_mean
@@ -76,7 +76,7 @@ def audit(
     Returns
     -------
     Audit
-        A dict of them, by name, for several models.
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------

@@ -7,9 +7,9 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.data.checks import short
 from calibstat.data.lenses import ClassWise, Lens
-from calibstat.data.models import each_model
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.detectable_effect import DEFAULT
 from calibstat.inference.deviation import LEVEL
@@ -105,7 +105,7 @@ def calibration_test(
     Returns
     -------
     CalibrationTestResult or ClassWiseTestResult
-        The latter for lens "class_wise" without `reduce`. A dict of them, by name, for several models.
+        The latter for lens "class_wise" without `reduce`. `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------

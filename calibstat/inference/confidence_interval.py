@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.data.checks import check_level, unknown_name
 from calibstat.data.clusters import as_clusters
-from calibstat.data.models import each_model
 from calibstat.data.observations import EVENT
 from calibstat.inference.drawable import Drawable
 from calibstat.inference.honest_ends import HonestEnds
@@ -162,7 +162,7 @@ def confidence_interval(
     Returns
     -------
     ConfidenceInterval
-        A dict of them, by name, for several models.
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import resampling
+from calibstat.answers_by_model import each_model
 from calibstat.data.checks import UnknownOption, check_jobs, check_level, check_whole, unknown_name
 from calibstat.data.clipping import advice
-from calibstat.data.models import each_model
 from calibstat.data.observations import observe
 from calibstat.data.sample import need_counts
 from calibstat.measures.bins import Strategy, bin_cells
@@ -228,7 +228,7 @@ def decompose(
     Returns
     -------
     Decomposition
-        A dict of them, by name, for several models.
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.data.checks import check_level, check_whole
-from calibstat.data.models import each_model
 from calibstat.data.observations import EVENT, subject
 from calibstat.data.predictions import Predictions
 from calibstat.inference.alternatives import FAMILIES, Family, find_families
@@ -139,7 +139,7 @@ def detectable_effect(
     Returns
     -------
     DetectableEffect
-        `print` says it in one sentence. A dict of them, by name, for several models.
+        `print` says it in one sentence. `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.data.checks import UnknownOption, check_level, is_whole
-from calibstat.data.models import each_model
 from calibstat.data.observations import observe
 from calibstat.data.sample import Sample
 from calibstat.inference.confidence_interval import confidence_interval
@@ -180,7 +180,7 @@ def equivalence_test(
     Returns
     -------
     Equivalence
-        A dict of them, by name, for several models.
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------

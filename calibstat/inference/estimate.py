@@ -7,10 +7,10 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.data.arguments import checks_arguments
 from calibstat.data.labels import takes_pos_label
 from calibstat.data.lenses import ClassWise, Lens
-from calibstat.data.models import each_model
 from calibstat.inference.pose import pose
 from calibstat.measures.base import Measure
 from calibstat.measures.bins import Strategy
@@ -101,7 +101,7 @@ def estimate(
     Returns
     -------
     float, or ndarray of shape (K,)
-        The latter for lens "class_wise" without `reduce`. A dict of them, by name, for several models.
+        The latter for lens "class_wise" without `reduce`. `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.data.models import each_model
+from calibstat.answers_by_model import each_model
 from calibstat.data.predictions import as_predictions
 from calibstat.measures.gce import l1_and_l2
 from calibstat.result import Result, read_only

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.data.checks import check_level
-from calibstat.data.models import each_model
 from calibstat.data.observations import observe
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.measures.net_benefit import NetBenefit
@@ -93,7 +93,7 @@ def net_benefit(
     Returns
     -------
     NetBenefitCurve
-        A dict of them, by name, for several models.
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------

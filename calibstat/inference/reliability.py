@@ -8,9 +8,9 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.data.checks import check_level
 from calibstat.data.lenses import ClassWise, Lens
-from calibstat.data.models import each_model
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
 from calibstat.data.sample import Sample, need_counts
 from calibstat.data.weighted_sample import WeightedSample
@@ -121,8 +121,8 @@ def reliability(
     Returns
     -------
     Reliability, ClassWiseReliability or SimplexReliability
-        For a binary outcome, for each class, or for several classes together; the last has no band. A
-        dict of them, by name, for several models.
+        For a binary outcome, for each class, or for several classes together; the last has no band.
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------

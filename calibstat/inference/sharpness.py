@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.answers_by_model import each_model
 from calibstat.data import lenses
-from calibstat.data.models import each_model
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -154,7 +154,7 @@ def sharpness(
     Returns
     -------
     CalibrationSharpness
-        A dict of them, by name, for several models.
+        `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------

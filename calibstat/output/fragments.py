@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,11 +85,15 @@ class Section:
     kind: str = ""
 
 
-def page_of_result(words: str, frame: pd.DataFrame, svg: str) -> str:
-    """Return a result as a piece of HTML: its picture, what it prints, and its table."""
-    pictures = [Picture(svg)] if svg else []
-    section = Section("", words.splitlines(), pictures, [table_of(frame)] if frame.size else [])
-    return render("fragment.html", sections=[section])
+def section_of(title: str, words: str, frame: pd.DataFrame | None = None, svg: str = "") -> Section:
+    """Return what is shown of a result: its picture, what it prints, and its table."""
+    tables = [table_of(frame)] if frame is not None and frame.size else []
+    return Section(title, words.splitlines(), [Picture(svg)] if svg else [], tables)
+
+
+def page_of(sections: Iterable[Section]) -> str:
+    """Return sections as a piece of HTML."""
+    return render("fragment.html", sections=list(sections))
 
 
 def table_of(frame: pd.DataFrame) -> Table:

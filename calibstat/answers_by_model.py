@@ -1,0 +1,142 @@
+"""Answers about several models: a mapping that prints what was found of each under its name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+from calibstat.data.arguments import checks_arguments
+from calibstat.data.checks import short
+from calibstat.data.labels import takes_pos_label
+from calibstat.data.models import named_models
+from calibstat.result import Result, picture, plain_values, words_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R", covariant=True)
+
+
+class Answers(Mapping[str, R]):
+    """What a function found of each of several models: a read-only mapping from name to answer.
+
+    Functions of one model return it when they are given several, as a mapping or as a data frame with a column for
+    each. The answers are results, numbers, or arrays with a number for each class.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The names of the models, in the order in which they were given.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> found = cs.estimate([0, 1, 1], {"A": [0.2, 0.6, 0.9], "B": [0.4, 0.4, 0.4]})
+    >>> print(found)
+    A: 0.2333
+    B: 0.2667
+    >>> min(found, key=found.get)
+    'A'
+    """
+
+    def __init__(self, answers: Mapping[str, R]) -> None:
+        self._answers = MappingProxyType(dict(answers))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return tuple(self)
+
+    def __getitem__(self, name: str) -> R:
+        return self._answers[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._answers)
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def __getstate__(self) -> dict[str, R]:
+        return dict(self._answers)
+
+    def __setstate__(self, answers: dict[str, R]) -> None:
+        self._answers = MappingProxyType(answers)
+
+    def __str__(self) -> str:
+        said = {name: _words(answer).splitlines() for name, answer in self.items()}
+        if all(len(lines) == 1 and not isinstance(self[name], Result) for name, lines in said.items()):
+            return "\n".join(f"{name}: {lines[0]}" for name, lines in said.items())
+        return "\n".join(f"{name}\n" + "\n".join(f"  {line}" for line in lines) for name, lines in said.items())
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all answers as plain Python values that JSON has: a flat dictionary.
+
+        The fields of a result have the name of its model and a dot before theirs, such as "forest.pvalue".
+        """
+        return cast("dict[str, Any]", plain_values(dict(self)))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one data frame: the rows of each answer, and as their index, "model", the name of its model."""
+        import pandas as pd
+
+        frames = {name: _frame(answer) for name, answer in self.items()}
+        return pd.concat(frames, names=["model"]).droplevel(1)
+
+    def _repr_html_(self) -> str:
+        """Return the picture, the printed words and the table of each answer below its name, for notebooks."""
+        from calibstat.output.fragments import page_of, section_of
+
+        return page_of(
+            section_of(name, _words(answer), _frame(answer), picture(answer))
+            if isinstance(answer, Result)
+            else section_of(name, _words(answer))
+            for name, answer in self.items()
+        )
+
+
+def _words(answer: Any) -> str:
+    """Return what is printed of one answer: a result's own words, or numbers of four digits."""
+    if isinstance(answer, Result):
+        return words_of(answer)
+    return ", ".join(f"{number:.4g}" for number in np.ravel(answer).tolist())
+
+
+def _frame(answer: Any) -> pd.DataFrame:
+    """Return the rows of one answer: those of a result, or a number in each."""
+    import pandas as pd
+
+    return answer.to_frame() if isinstance(answer, Result) else pd.DataFrame({"value": np.ravel(answer)})
+
+
+def each_model(verb: F) -> F:
+    """Let a verb of one model take several, and return its `Answers`.
+
+    `y_prob` may be a mapping from name to predictions, or a data frame with a column of predicted probabilities of
+    outcome 1 for each model. The verb takes `pos_label` as well, and names its arguments if one is unknown.
+    """
+    verb = checks_arguments(takes_pos_label(verb))
+
+    @wraps(verb)
+    def ask(y_true: Any, y_prob: Any = None, *arguments: Any, **options: Any) -> Any:
+        models = named_models(y_prob)
+        if models is None:
+            return verb(y_true, y_prob, *arguments, **options)
+        found = {}
+        for name, prob in models.items():
+            try:
+                found[name] = verb(y_true, prob, *arguments, **options)
+            except ValueError as error:
+                raise ValueError(f"{error} (of {short(name, 40)})") from error
+        return Answers(found)
+
+    ask.__signature__ = inspect.signature(verb)  # type: ignore[attr-defined]
+
+    return cast("F", ask)
