@@ -21,18 +21,18 @@ from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.generators import GENERATORS
 from calibstat.inference.audit import audit
+from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.calibration_tests import calibration_test
-from calibstat.inference.compare import compare
-from calibstat.inference.compare_samples import compare_samples
+from calibstat.inference.comparing.compare import compare
+from calibstat.inference.comparing.compare_samples import compare_samples
+from calibstat.inference.comparing.generalization_gap import generalization_gap
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.decompose import decompose
-from calibstat.inference.detectable_effect import detectable_effect
-from calibstat.inference.equivalence_test import equivalence_test
+from calibstat.inference.equivalence import equivalence_test
 from calibstat.inference.estimate import detail, estimate, expected_calibration_error
 from calibstat.inference.gce_family import gce_family
-from calibstat.inference.generalization_gap import generalization_gap
 from calibstat.inference.net_benefit_curve import net_benefit
-from calibstat.inference.reliability import reliability
+from calibstat.inference.power.detectable_effect import detectable_effect
 from calibstat.inference.sharpness import sharpness
 from calibstat.inference.summarize import summarize
 from calibstat.measures import MEASURES, Measure, measure

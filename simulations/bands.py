@@ -19,7 +19,7 @@ import numpy as np
 
 from calibstat import Sample, reliability
 from calibstat.generators.generator import drawing
-from calibstat.inference.reliability_diagrams import Reliability
+from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.study import Study
 from calibstat.study.engine import Cells, Models, compute
 from calibstat.study.pictures.estimates import panels, positions

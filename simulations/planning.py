@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import calibstat as cs
-from calibstat.inference.alternatives import FAMILIES, Family
+from calibstat.inference.power.alternatives import FAMILIES, Family
 from calibstat.study import Study, most_rejections
 from calibstat.study.question import rate_of
 

@@ -31,7 +31,7 @@ def closed_figures():
 @pytest.fixture
 def registry():
     """Forget the measures that a test registers."""
-    from calibstat.measures.registry import _REGISTRY
+    from calibstat.measures.kinds.registry import _REGISTRY
 
     before = dict(_REGISTRY)
     yield

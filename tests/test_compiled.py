@@ -54,25 +54,25 @@ UNITS = np.array([0, 1, 1, 2, 0, 2])
 SUMMED = (CELL_OF_TENTHS[:, None] * 3 + np.zeros((1, 3), np.int64), 1)  # each class at the place of its row's cell
 INPUTS = {
     "classical.local_regression._fitted": lambda: (VALUE[::2].copy(), VALUE, COUNT, POSITIVES, 12.0),
-    "measures.bin_norm_form._highest": lambda: (
+    "bounds.bin_norms._highest": lambda: (
         *(GENERATOR.random((3, 5)) * 0 + np.linspace(0, 1, 5), np.linspace(-1, 1, 15).reshape(3, 5), np.ones((3, 5))),
         *(np.arange(15).reshape(3, 5) % 4, np.array([0.1, 0.2, 0.5, 1.0]), np.array([0.5, 1.0]), 1.5),
     ),
-    "measures.class_form._powers": lambda: (TENTHS, CLASSES, SHARED, 1, 9),
-    "measures.class_form._row_sums": lambda: (TENTHS, CLASSES, SHARED, 1, np.linspace(-1, 1, 9)),
-    "measures.class_form._products": lambda: (TENTHS, CLASSES, SHARED, 1, np.arange(9), 9),
+    "bounds.class_form._powers": lambda: (TENTHS, CLASSES, SHARED, 1, 9),
+    "bounds.class_form._row_sums": lambda: (TENTHS, CLASSES, SHARED, 1, np.linspace(-1, 1, 9)),
+    "bounds.class_form._products": lambda: (TENTHS, CLASSES, SHARED, 1, np.arange(9), 9),
     "measures.gce._places": lambda: (
         *(TENTHS, TENTHS.argmax(axis=1), np.float64(0.05), np.zeros((3, 2))),
         np.array([[0.3, np.inf], [0.4, np.inf], [0.5, np.inf]]),
     ),
-    "measures.isotonic_form.largest_gain": lambda: (VALUE, COUNT / COUNT.sum(), RESIDUAL),
-    "measures.isotonic_form._best": lambda: (VALUE, POSITIVES, COUNT - POSITIVES, 8, 0.1, 0.5, 0.3),
-    "measures.isotonic_form._highest": lambda: (
+    "bounds.isotonic_interval.largest_gain": lambda: (VALUE, COUNT / COUNT.sum(), RESIDUAL),
+    "bounds.isotonic_interval._best": lambda: (VALUE, POSITIVES, COUNT - POSITIVES, 8, 0.1, 0.5, 0.3),
+    "bounds.isotonic_interval._highest": lambda: (
         *(VALUE, POSITIVES, COUNT - POSITIVES, 8, np.array([0.125, 0.5, 1.0]), 1.96, 3.9),
     ),
-    "measures.local_components._deviance": lambda: (3.0, 5.0, 2.0, 6.0),
-    "measures.local_components._surprise": lambda: (3.0,),
-    "measures.local_components._largest": lambda: (
+    "measures.components.local_components._deviance": lambda: (3.0, 5.0, 2.0, 6.0),
+    "measures.components.local_components._surprise": lambda: (3.0,),
+    "measures.components.local_components._largest": lambda: (
         *(np.array([[2.0, 0.0, 1.0], [4.0, 3.0, 5.0]]), np.array([5, 40, 90])),
         *(np.array([2, 2, 64]), np.array([0, 64, 40]), np.array([64, 128, 42]), np.array([True, True, True])),
         *(np.array([7.0, 5.0, 3.0]), np.array([2.0, 3.0, 1.0]), np.array([5.0, 2.0, 2.0])),
@@ -80,20 +80,20 @@ INPUTS = {
     "measures.omnibus._positives_of": lambda: (
         *(CLASSES[None], np.arange(24, dtype=np.int32).reshape(6, 4), np.zeros(6, np.int64), 24),
     ),
-    "measures.smooth_components.orthonormal": lambda: (TENTHS[:, :2].T.copy(), np.arange(1.0, 7.0)),
-    "measures.smooth_components._products": lambda: (TENTHS, TENTHS.T.copy()),
-    "measures.smooth_components.interpolated": lambda: (
+    "measures.components.smooth_components.orthonormal": lambda: (TENTHS[:, :2].T.copy(), np.arange(1.0, 7.0)),
+    "measures.components.smooth_components._products": lambda: (TENTHS, TENTHS.T.copy()),
+    "measures.components.smooth_components.interpolated": lambda: (
         *(np.array([[-9.0, 0.3], [9.0, 0.1]]), np.array([[-1.0, 0.0, 2.0]] * 2), np.array([[-3.0, 0.0, 1.0]] * 2)),
     ),
-    "measures.noise._prefixes": lambda: (TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float)),
+    "bounds.moments._prefixes": lambda: (TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float)),
     "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, np.zeros((11, 20))),
     "measures.smooth_ce._on_grid": lambda: (VALUE, RESIDUAL),
     "measures.smooth_ce._largest_sum": lambda: (np.sin(np.arange(513.0)), np.abs(np.cos(np.arange(513.0))), 1),
-    "measures.weighted_sums_form._sums": lambda: (TENTHS, CLASSES, *SUMMED, 9),
-    "measures.weighted_sums_form._row_sums": lambda: (
+    "bounds.weighted_sums_form._sums": lambda: (TENTHS, CLASSES, *SUMMED, 9),
+    "bounds.weighted_sums_form._row_sums": lambda: (
         *(TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9), np.resize([1.0, -1.0], 9)),
     ),
-    "measures.weighted_sums_form._products": lambda: (
+    "bounds.weighted_sums_form._products": lambda: (
         *(TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9), np.arange(9), 9),
     ),
     "monitoring.directions._log_likelihood_ratios": lambda: (
@@ -108,7 +108,7 @@ INPUTS = {
         *(np.sin(np.arange(12.0)).reshape(2, 3, 2), np.array([[-0.5, -1.0], [0.0, -np.inf], [-1.0, -2.0]])),
         np.log([0.25, 0.75]),
     ),
-    "resampling.planned_rows._rows": lambda: (START, 50, 7),
+    "resampling.future_draws._rows": lambda: (START, 50, 7),
     "resampling.row_labels._events": lambda: (START, 8, 3, CELL_OF_TENTHS, TENTHS[:, 0], UNITS, np.ones(6), 3),
     "resampling.group_sums._labels": lambda: (np.uint64(5), 1, 3, 6, np.resize(THRESHOLD_OF_ROW, 128)),
     "resampling.group_sums._counted": lambda: (
@@ -131,7 +131,7 @@ INPUTS = {
         *(TENTHS, TENTHS.view(np.int64), np.ones(1).view(np.int64)[0], 1e-6),
         *(np.zeros(6, np.int64), np.zeros(6, np.int64)),
     ),
-    "measures.cell_sums.vector_sums": lambda: (CELL_OF_TENTHS, TENTHS, CLASSES),
+    "data.cell_sums.vector_sums": lambda: (CELL_OF_TENTHS, TENTHS, CLASSES),
     "measures.bins._column_sums": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 4))),
     "resampling.multiclass_labels.thresholds": lambda: (TENTHS[2] * (1 - 1e-7), np.zeros(3, np.uint64)),
     "resampling.multiclass_labels.guide_words": lambda: (CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
@@ -220,7 +220,7 @@ INPUTS = {
     "resampling.row_sums.signs": lambda: (START, 5, 3, 20),
     "data.sample._encode": lambda: (OUTCOMES, PREDICTIONS, np.empty(30, np.uint64)),
     "data.sample._collapse": lambda: (KEY, np.zeros(30), np.zeros(30), np.zeros(30)),
-    "measures.cell_sums.cell_sums": lambda: (CELL, VALUE, COUNT, POSITIVES),
+    "data.cell_sums.cell_sums": lambda: (CELL, VALUE, COUNT, POSITIVES),
     "measures.bins.bin_of": lambda: (0.28, 25),
     "measures.bins.bin_numbers": lambda: (VALUE, 7),
     "measures.bins._quantile_cells": lambda: (COUNT, 7),
@@ -234,11 +234,12 @@ INPUTS = {
     "measures.interval_ce._cheapest": lambda: (VALUE, COUNT, POSITIVES),
     "measures.interval_ce._windows": lambda: (VALUE, RESIDUAL, 0.25),
     "measures.interval_ce._windows_witness": lambda: (VALUE, RESIDUAL, 0.25),
-    "measures.laplace.laplace_square": lambda: (VALUE, RESIDUAL, 0.5),
-    "measures.laplace.laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "bounds.laplace.laplace_square": lambda: (VALUE, RESIDUAL, 0.5),
+    "bounds.laplace.laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
     "resampling.folds._words": lambda: (START, 7),
-    "measures.laplace._near_pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), 0.002),
-    "measures.laplace._pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), np.arange(M, 0, -1), 0.2),
+    "bounds.laplace._near_pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), 0.002),
+    "bounds.laplace._pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), np.arange(M, 0, -1), 0.2),
+    "bounds.square_bound._largest_products": lambda: (VALUE, RESIDUAL, np.arange(M)),
     "measures.kernel_ce._gaussian_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
     "measures.post_processing_gap._add_up": lambda: (NODE.copy(), CHILD, 3),
     "measures.post_processing_gap._move": lambda: (NODE.copy(), 2, 0.25),
@@ -331,11 +332,9 @@ def test_compiled_function_equals_python(name, monkeypatch):
 
 
 def test_a_wrong_compiled_function_is_found():
-    function = compiled_functions()["measures.laplace.laplace_square"]
+    function = compiled_functions()["bounds.laplace.laplace_square"]
     with pytest.raises(AssertionError):
-        check_compiled(
-            function, lambda *a: function.py_func(*a) * (1 + 1e-9), INPUTS["measures.laplace.laplace_square"]
-        )
+        check_compiled(function, lambda *a: function.py_func(*a) * (1 + 1e-9), INPUTS["bounds.laplace.laplace_square"])
     function = compiled_functions()["measures.bins._row_sums"]
     with pytest.raises(AssertionError):  # the result alone would not show it: what was filled in is compared too
         check_compiled(function, lambda *a: False, INPUTS["measures.bins._row_sums"])

@@ -12,7 +12,7 @@ from quick_report import quick_report
 
 import calibstat as cs
 from calibstat.data.observations import Observations
-from calibstat.inference.problem import Problem
+from calibstat.inference.problems.problem import Problem
 from calibstat.result import Result
 
 SMALL, LARGE = 1009, 10_090  # any part of the rows that a result held would be as long as the small ones

@@ -14,7 +14,7 @@ from calibstat.classical.local_regression import SMOOTHER, local_curve
 from calibstat.data.checks import check_level
 from calibstat.data.reversed_predictions import auc
 from calibstat.inference.confidence_interval import confidence_interval
-from calibstat.inference.equivalence_test import smallest_mean
+from calibstat.inference.equivalence import smallest_mean
 from calibstat.measures.losses import Brier
 from calibstat.result import Result
 

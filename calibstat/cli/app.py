@@ -95,7 +95,7 @@ def show_models(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> Answer:
 
 def list_measures() -> None:
     """List the measures and their options."""
-    from calibstat.measures.registry import binary_measures, multiclass_measures
+    from calibstat.measures.kinds.registry import binary_measures, multiclass_measures
 
     both = [name for name in binary_measures() if name in multiclass_measures()]
     say(
@@ -246,7 +246,7 @@ def compare_models(
         from calibstat.cli.lens_syntax import view
         from calibstat.data.checks import unknown_name
         from calibstat.data.predictions import Predictions
-        from calibstat.inference.compare import DEFAULT
+        from calibstat.inference.comparing.compare import DEFAULT
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import say_comparison
 

@@ -13,7 +13,7 @@ from calibstat.inference.calibration_test_results import ClassWiseTestResult
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.estimate import estimate
 from calibstat.measures import Measure
-from calibstat.measures.registry import find_measure
+from calibstat.measures.kinds.registry import find_measure
 from calibstat.reporting.sentences import whose_p
 
 SIZE = "ece"  # how large the errors of classes are, if their test does not say

@@ -12,9 +12,9 @@ import numpy as np
 import calibstat as cs
 from calibstat.cli.findings import save_side_by_side
 from calibstat.cli.printed_tables import table
+from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.confidence_interval import ConfidenceInterval
-from calibstat.inference.reliability_diagrams import Reliability
 from calibstat.output.wording import number, p_text
 from calibstat.reporting.sentences import ends
 

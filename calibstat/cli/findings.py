@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from calibstat.data.observations import EVENT
+from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, verdict
 from calibstat.inference.calibration_tests import calibration_test
-from calibstat.inference.detectable_effect import DetectableEffect
-from calibstat.inference.reliability_diagrams import Reliability
+from calibstat.inference.power.detectable_effect import DetectableEffect
 from calibstat.measures import MEASURES, Measure
 from calibstat.output.wording import number, p_text
 from calibstat.plots import plot

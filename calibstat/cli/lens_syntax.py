@@ -13,7 +13,7 @@ from calibstat.data.lenses import ClassWise, Lens
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures import MEASURES, MulticlassMeasure
-from calibstat.measures.registry import find_measure, multiclass_measures
+from calibstat.measures.kinds.registry import find_measure, multiclass_measures
 from calibstat.output.wording import listed
 
 

@@ -14,8 +14,8 @@ from calibstat.output.visible_text import CONTROL, visible
 if TYPE_CHECKING:
     from calibstat.cli.class_report import ClassFindings
     from calibstat.cli.findings import Finding
-    from calibstat.inference.compare import Comparison
-    from calibstat.inference.equivalence_test import Equivalence
+    from calibstat.inference.comparing.compare import Comparison
+    from calibstat.inference.equivalence import Equivalence
 
 
 class VisibleTable(Table):

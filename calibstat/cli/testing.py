@@ -54,7 +54,7 @@ def check(
         from calibstat.cli.lens_syntax import view
         from calibstat.data.predictions import Predictions
         from calibstat.data.sample import Sample
-        from calibstat.inference.detectable_effect import DEFAULT, detectable_effect
+        from calibstat.inference.power.detectable_effect import DEFAULT, detectable_effect
         from calibstat.inference.sign_flip import OF_CLUSTERS
         from calibstat.output import wording as words
 

@@ -12,9 +12,9 @@ import numpy as np
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.distributions import Random, Seed, describe
 from calibstat.generators.population import Part, Population, unknown_value_of
-from calibstat.measures.base import Measure
-from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.registry import find_measure
+from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.registry import find_measure
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

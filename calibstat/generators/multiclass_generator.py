@@ -15,8 +15,8 @@ from calibstat.generators.distributions import Random, Seed
 from calibstat.generators.generator import drawing
 from calibstat.generators.multiclass_truth import MulticlassPopulation
 from calibstat.generators.population import SAME
-from calibstat.measures.base import Measure, MulticlassMeasure
-from calibstat.measures.registry import find_measure
+from calibstat.measures.kinds.base import Measure, MulticlassMeasure
+from calibstat.measures.kinds.registry import find_measure
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -9,9 +9,9 @@ import numpy as np
 from calibstat.data.lenses import Lens, canonical
 from calibstat.data.sample import Sample
 from calibstat.generators.population import unknown_value_of
-from calibstat.measures.base import Measure, MulticlassMeasure
-from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.population_value import NO_EDGES, Loss
+from calibstat.measures.kinds.base import Measure, MulticlassMeasure
+from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.population_value import NO_EDGES, Loss
 
 
 @dataclass(frozen=True)

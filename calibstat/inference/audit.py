@@ -11,9 +11,9 @@ from calibstat.data.checks import check_level
 from calibstat.data.groups import as_groups
 from calibstat.data.observations import observe, subject
 from calibstat.inference.audit_results import Audit
-from calibstat.inference.equivalence_test import smallest_mean
+from calibstat.inference.equivalence import smallest_mean
+from calibstat.inference.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.p_values import p_value, step_down
-from calibstat.measures.group_roots import STRATA, GroupRoots, Strata
 from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, packed, positives_of_rows
 from calibstat.result import read_only
 

@@ -11,15 +11,15 @@ from calibstat.answers_by_model import each_model
 from calibstat.data.checks import short
 from calibstat.data.lenses import ClassWise, Lens
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
-from calibstat.inference.detectable_effect import DEFAULT
 from calibstat.inference.deviation import LEVEL
 from calibstat.inference.p_values import holm
-from calibstat.inference.pose import pose
-from calibstat.inference.problem import Problem
+from calibstat.inference.power.detectable_effect import DEFAULT
+from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.problem import Problem
 from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
 from calibstat.inference.sign_flip import OF_CLUSTERS, sign_flip_test
 from calibstat.inference.smaller_than_chance import NOTE
-from calibstat.measures.base import Measure
+from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Consistency, Draws, Labels, Stage
 from calibstat.resampling.schemes import OfRows
 from calibstat.result import read_only

@@ -13,11 +13,11 @@ from calibstat.answers_by_model import each_model
 from calibstat.data.checks import check_level, unknown_name
 from calibstat.data.clusters import as_clusters
 from calibstat.data.observations import EVENT
-from calibstat.inference.drawable import Drawable
 from calibstat.inference.honest_ends import HonestEnds
-from calibstat.inference.pose import pose
-from calibstat.inference.problem import Problem
-from calibstat.measures.base import Measure
+from calibstat.inference.problems.drawable import Drawable
+from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.problem import Problem
+from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws
 from calibstat.resampling.quantiles import quantiles
 from calibstat.result import NotedResult

@@ -11,13 +11,13 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.answers_by_model import each_model
+from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.data.checks import UnknownOption, check_jobs, check_level, check_whole, unknown_name
 from calibstat.data.clipping import advice
 from calibstat.data.observations import observe
 from calibstat.data.sample import need_counts
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss
-from calibstat.measures.isotonic_form import recalibrated
 from calibstat.measures.regression_ce import regression
 from calibstat.resampling import Draws, Pairs, Stage
 from calibstat.result import NotedResult

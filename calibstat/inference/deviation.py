@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
-from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.cell_sums import cell_sums
-from calibstat.measures.deviations import Look
+from calibstat.measures.components.deviations import Look
+from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.resampling import CellSums, Draws, Labels, Stage, draw
 from calibstat.resampling.quantiles import quantiles
 from calibstat.result import Result

@@ -11,9 +11,9 @@ from calibstat.answers_by_model import each_model
 from calibstat.data.arguments import checks_arguments
 from calibstat.data.labels import takes_pos_label
 from calibstat.data.lenses import ClassWise, Lens
-from calibstat.inference.pose import pose
-from calibstat.measures.base import Measure
+from calibstat.inference.problems.pose import pose
 from calibstat.measures.bins import Strategy
+from calibstat.measures.kinds.base import Measure
 from calibstat.result import Result
 
 

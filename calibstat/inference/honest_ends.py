@@ -8,9 +8,9 @@ from typing import Self
 
 import numpy as np
 
-from calibstat.inference.drawable import Drawable
-from calibstat.inference.problem import Problem
-from calibstat.measures.linear_form import Form
+from calibstat.bounds.linear_form import Form
+from calibstat.inference.problems.drawable import Drawable
+from calibstat.inference.problems.problem import Problem
 from calibstat.resampling import Draws, Stage
 from calibstat.resampling.quantiles import quantiles
 

@@ -14,7 +14,7 @@ from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassDat
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.bregman import Bregman, total_loss
-from calibstat.measures.registry import find_measure
+from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.regression_ce import (
     LEAST_ROWS,
     RegressionCE,

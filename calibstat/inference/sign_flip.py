@@ -7,8 +7,8 @@ from typing import Any
 from calibstat.data.clusters import as_clusters
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.p_values import p_value
-from calibstat.inference.problem import Problem
-from calibstat.measures.registry import MEASURES, measures_with_row_forms
+from calibstat.inference.problems.problem import Problem
+from calibstat.measures.kinds.registry import MEASURES, measures_with_row_forms
 from calibstat.resampling import Draws
 from calibstat.result import read_only
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
 from calibstat.inference.p_values import extremes
-from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.cell_sums import cell_sums
-from calibstat.measures.deviations import Look
+from calibstat.measures.components.deviations import Look
+from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.resampling import CellSums, Draws, Labels, Stage, draw
 
 LEVEL = 0.01  # of both together: a calibrated model gets the note in at most 1 % of samples

@@ -17,11 +17,11 @@ from calibstat.data.models import predictions_of_models
 from calibstat.data.observations import SUBJECTS, observe, subject
 from calibstat.data.predictions import Predictions
 from calibstat.data.reversed_predictions import auc
-from calibstat.inference.compare import compare
+from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import TooFewEvents, confidence_interval
-from calibstat.inference.pose import pose
-from calibstat.inference.problem import Problem
-from calibstat.measures import registry
+from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.problem import Problem
+from calibstat.measures.kinds import registry
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@
 from importlib import import_module
 from pathlib import Path
 
-from calibstat.measures.binary_kinds import Binned, Seminorm
-from calibstat.measures.base import Info, Measure, MulticlassMeasure
-from calibstat.measures.mean_loss import MeanLoss, MulticlassMeanLoss
-from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.multiclass_kinds import VectorBinned, VectorStatistic
-from calibstat.measures.cell_norms import AbsoluteSum, CellNorm, Euclidean, Largest
-from calibstat.measures.registry import MEASURES, measure
+from calibstat.measures.kinds.binary_kinds import Binned, Seminorm
+from calibstat.measures.kinds.base import Info, Measure, MulticlassMeasure
+from calibstat.measures.kinds.mean_loss import MeanLoss, MulticlassMeanLoss
+from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.multiclass_kinds import VectorBinned, VectorStatistic
+from calibstat.bounds.cell_norms import AbsoluteSum, CellNorm, Euclidean, Largest
+from calibstat.measures.kinds.registry import MEASURES, measure
 
 # the registry lists measures in this order
 from calibstat.measures.binned import ECE, ECEDebiased, ECEWidth

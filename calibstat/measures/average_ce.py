@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.measures.binned import UniformBins
-from calibstat.measures.registry import measure
+from calibstat.measures.kinds.registry import measure
 
 NEUMANN = (
     "Neumann, Zisserman, Vedaldi 2018, Relaxed Softmax: Efficient Confidence Auto-Calibration for Safe Pedestrian "

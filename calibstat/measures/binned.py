@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from calibstat.bounds import bin_norms as bin_norm_form
+from calibstat.bounds.linear_form import Form, OtherForm
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.measures import bin_norm_form
-from calibstat.measures.binary_kinds import Binned, Statistic
 from calibstat.measures.bins import (
     Strategy,
     Sums,
@@ -27,9 +27,9 @@ from calibstat.measures.bins import (
     uniform_column_sums,
     uniform_row_sums,
 )
-from calibstat.measures.linear_form import Form, OtherForm
-from calibstat.measures.population_value import BinaryPopulation
-from calibstat.measures.registry import measure
+from calibstat.measures.kinds.binary_kinds import Binned, Statistic
+from calibstat.measures.kinds.population_value import BinaryPopulation
+from calibstat.measures.kinds.registry import measure
 
 GUO = "Guo, Pleiss, Sun, Weinberger 2017, On Calibration of Modern Neural Networks, arXiv:1706.04599"
 KUMAR = "Kumar, Liang, Ma 2019, Verified Uncertainty Calibration, arXiv:1909.10155"

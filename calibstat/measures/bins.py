@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.cell_sums import cell_sums
 from calibstat.data.checks import short
 from calibstat.data.predictions import Predictions
-from calibstat.measures.cell_sums import cell_sums
-from calibstat.measures.population_value import FINE, NO_EDGES
+from calibstat.measures.kinds.population_value import FINE, NO_EDGES
 
 BLOCK = 1024  # rows whose bins are computed together; they stay in the first-level cache
 CLASS_BLOCK = 32  # classes whose bins are computed together

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.bounds.cell_norms import AbsoluteSum, CellNorm, Euclidean, Largest
+from calibstat.data.cell_sums import vector_sums
 from calibstat.measures.bins import check_bins, fixed_number_of_bins, is_unbinned
-from calibstat.measures.cell_norms import AbsoluteSum, CellNorm, Euclidean, Largest
-from calibstat.measures.cell_sums import vector_sums
-from calibstat.measures.multiclass_kinds import VectorBinned
-from calibstat.measures.registry import measure
+from calibstat.measures.kinds.multiclass_kinds import VectorBinned
+from calibstat.measures.kinds.registry import measure
 from calibstat.measures.simplex_cells import check_tree, grid_cells, grow_tree
 
 Distance = str | Callable[[np.ndarray, np.ndarray], float]

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.bounds.isotonic_interval import IsotonicForm, recalibrated
+from calibstat.bounds.linear_form import Form
 from calibstat.data.sample import Sample
-from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.isotonic_form import IsotonicForm, recalibrated
-from calibstat.measures.linear_form import Form
+from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.registry import measure
 from calibstat.measures.losses import Brier
-from calibstat.measures.registry import measure
 
 CORP = "Dimitriadis, Gneiting, Jordan 2021, Stable reliability diagrams for probabilistic classifiers"
 CORP += ", doi:10.1073/pnas.2016191118"

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.bounds.moments import Noise
+from calibstat.bounds.score_bound import Score
 from calibstat.compiled import jit
-from calibstat.measures.binary_kinds import Seminorm
-from calibstat.measures.noise import Noise
-from calibstat.measures.registry import measure
-from calibstat.measures.score_bound import Score
+from calibstat.measures.kinds.binary_kinds import Seminorm
+from calibstat.measures.kinds.registry import measure
 
 ARRIETA = "Arrieta-Ibarra et al. 2022, Metrics of calibration for probabilistic predictions, arXiv:2205.09680"
 GUPTA = "Gupta et al. 2021, Calibration of Neural Networks using Splines, arXiv:2006.12800"

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.binary_kinds import Bracket, Statistic
 from calibstat.measures.interval_ce import bracket_by_intervals
-from calibstat.measures.registry import measure
+from calibstat.measures.kinds.binary_kinds import Bracket, Statistic
+from calibstat.measures.kinds.registry import measure
 from calibstat.measures.smooth_ce import SmoothCE
 
 BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886"

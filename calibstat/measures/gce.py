@@ -8,15 +8,15 @@ from functools import partial
 
 import numpy as np
 
+from calibstat.bounds.cell_form import need_rows_in_cells
+from calibstat.bounds.linear_form import Form
+from calibstat.bounds.weighted_sums_form import of_weighted_sums
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.measures.bins import BLOCK, MANY_BINS, bin_cells, bin_of, check_bins, is_unbinned, number_of_bins
-from calibstat.measures.cell_form import need_rows_in_cells
-from calibstat.measures.linear_form import Form
-from calibstat.measures.multiclass_kinds import VectorStatistic
-from calibstat.measures.registry import measure
+from calibstat.measures.kinds.multiclass_kinds import VectorStatistic
+from calibstat.measures.kinds.registry import measure
 from calibstat.measures.split_ties import errors_of_shared_ties
-from calibstat.measures.weighted_sums_form import of_weighted_sums
 
 NIXON = (
     "Nixon, Dusenberry, Jerfel, Nguyen, Liu, Zhang, Tran 2019, Measuring Calibration in Deep Learning, arXiv:1904.01685"

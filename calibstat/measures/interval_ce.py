@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.binary_kinds import Bracket, Seminorm, Statistic
-from calibstat.measures.population_value import FINE, BinaryPopulation
-from calibstat.measures.registry import measure
+from calibstat.measures.kinds.binary_kinds import Bracket, Seminorm, Statistic
+from calibstat.measures.kinds.population_value import FINE, BinaryPopulation
+from calibstat.measures.kinds.registry import measure
 from calibstat.measures.smooth_ce import SmoothCE
 
 BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886"

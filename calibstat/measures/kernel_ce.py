@@ -8,16 +8,16 @@ from functools import cache
 
 import numpy as np
 
+from calibstat.bounds.laplace import laplace_smoothed, laplace_square
+from calibstat.bounds.linear_form import Form, LinearForm, OtherForm
+from calibstat.bounds.moments import Noise
+from calibstat.bounds.score_bound import Score
+from calibstat.bounds.square_bound import SquareBound, bound_of_sample
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
-from calibstat.measures.binary_kinds import Seminorm, Statistic
-from calibstat.measures.laplace import laplace_smoothed, laplace_square
-from calibstat.measures.linear_form import Form, LinearForm, OtherForm
-from calibstat.measures.noise import Noise
-from calibstat.measures.population_value import BinaryPopulation
-from calibstat.measures.registry import measure
-from calibstat.measures.score_bound import Score
-from calibstat.measures.square_bound import SquareBound, bound_of_sample
+from calibstat.measures.kinds.binary_kinds import Seminorm, Statistic
+from calibstat.measures.kinds.population_value import BinaryPopulation
+from calibstat.measures.kinds.registry import measure
 
 REFERENCE = (
     "Kumar, Sarawagi, Jain 2018, Trainable calibration measures for neural networks from kernel mean embeddings; "

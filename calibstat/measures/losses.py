@@ -8,10 +8,10 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.clipping import check_clip, clipped
-from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.mean_loss import MeanLoss
-from calibstat.measures.population_value import BinaryPopulation
-from calibstat.measures.registry import measure
+from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.mean_loss import MeanLoss
+from calibstat.measures.kinds.population_value import BinaryPopulation
+from calibstat.measures.kinds.registry import measure
 
 BRIER = "Brier 1950, Verification of forecasts expressed in terms of probability"
 BRIER += ", doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2"

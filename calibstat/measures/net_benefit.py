@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.data.checks import check_level
-from calibstat.measures.base import Info
-from calibstat.measures.mean_loss import MeanLoss
+from calibstat.measures.kinds.base import Info
+from calibstat.measures.kinds.mean_loss import MeanLoss
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.measures.base import MulticlassMeasure
-from calibstat.measures.binary_kinds import Binned
-from calibstat.measures.cell_sums import cell_sums
-from calibstat.measures.deviations import TOGETHER, Look, cells_of_time
-from calibstat.measures.population_value import BinaryPopulation, VectorPopulation
-from calibstat.measures.registry import measure
+from calibstat.measures.components.deviations import TOGETHER, Look, cells_of_time
+from calibstat.measures.kinds.base import MulticlassMeasure
+from calibstat.measures.kinds.binary_kinds import Binned
+from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
+from calibstat.measures.kinds.registry import measure
 
 GROWS = "it is the statistic of a test, which grows with the number of rows"
 

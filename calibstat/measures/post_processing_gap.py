@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.registry import measure
+from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.registry import measure
 
 BGHN = "Błasiok, Gopalan, Hu, Nakkiran 2023, When Does Optimizing a Proper Loss Yield Calibration?, arXiv:2305.18764"
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.clipping import SMALLEST, check_clip, uncertain
-from calibstat.measures.binary_kinds import Statistic
 from calibstat.measures.bregman import BRIER, LOG_LOSS, Bregman
-from calibstat.measures.population_value import BinaryPopulation
-from calibstat.measures.registry import measure
+from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.population_value import BinaryPopulation
+from calibstat.measures.kinds.registry import measure
 
 REFERENCE = (
     "Chidambaram, Ge 2024, Reassessing How to Compare and Improve the Calibration of Machine Learning Models, "

@@ -11,13 +11,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from calibstat.bounds import embedding_interval as embedding_form
+from calibstat.bounds import mean_form
+from calibstat.bounds.linear_form import Form, OtherForm
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
-from calibstat.measures import embedding_form, mean_form
-from calibstat.measures.linear_form import Form, OtherForm
-from calibstat.measures.multiclass_kinds import VectorStatistic
-from calibstat.measures.population_value import VectorPopulation
-from calibstat.measures.registry import measure
+from calibstat.measures.kinds.multiclass_kinds import VectorStatistic
+from calibstat.measures.kinds.population_value import VectorPopulation
+from calibstat.measures.kinds.registry import measure
 
 ROWS, COLUMNS = 8, 256  # a tile of the kernel: the first-level cache holds it
 MOST_PAIRED = 2**12  # points of a continuous population whose pairs are summed: the first of a Sobol net

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.bounds.moments import Noise
+from calibstat.bounds.score_bound import Score
 from calibstat.compiled import jit
-from calibstat.measures.binary_kinds import Seminorm
-from calibstat.measures.noise import Noise
-from calibstat.measures.registry import measure
-from calibstat.measures.score_bound import Score
+from calibstat.measures.kinds.binary_kinds import Seminorm
+from calibstat.measures.kinds.registry import measure
 
 REFERENCE = (
     "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886; "

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibstat.bounds.linear_form import Below, Form, smallest, upper_quantile
+from calibstat.bounds.moments import RowNoise
+from calibstat.bounds.score_bound import Score
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
-from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.linear_form import Below, Form, smallest, upper_quantile
-from calibstat.measures.noise import RowNoise
-from calibstat.measures.registry import measure
-from calibstat.measures.score_bound import Score
+from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.registry import measure
 
 REFERENCE = "Błasiok, Nakkiran 2023, Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing, arXiv:2309.12236"
 

@@ -15,7 +15,7 @@ from calibstat.data.sample import Sample, need_counts
 from calibstat.data.validation import as_array
 from calibstat.generators.generator import Generator
 from calibstat.generators.multiclass_generator import MulticlassGenerator
-from calibstat.inference.alternatives import Alternative, GivenProbabilities, as_alternative
+from calibstat.inference.power.alternatives import Alternative, GivenProbabilities, as_alternative
 
 PILOT = 2000  # rows of a generator that stand for its population
 

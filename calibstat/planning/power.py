@@ -11,12 +11,12 @@ import numpy as np
 from calibstat.data.arguments import checks_arguments
 from calibstat.data.checks import check_level, check_whole
 from calibstat.data.observations import of_lens
-from calibstat.inference.alternatives import Alternative, as_alternative
-from calibstat.inference.confidence_bands import lower_limit
-from calibstat.inference.detectable_effect import DEFAULT
-from calibstat.inference.rejections import FixedTest
+from calibstat.inference.bands.confidence_bands import lower_limit
+from calibstat.inference.power.alternatives import Alternative, as_alternative
+from calibstat.inference.power.detectable_effect import DEFAULT
+from calibstat.inference.power.fixed_tests import FixedTest
 from calibstat.planning.future_rows import FutureRows, check_rows, future_rows, is_generator
-from calibstat.planning.named_tests import fixed_test
+from calibstat.planning.test_names import fixed_test
 from calibstat.resampling import Draws, planned_key
 from calibstat.result import Result
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from calibstat.data.lenses import find_lens
 from calibstat.data.observations import of_lens
-from calibstat.inference.alternatives import Alternative
 from calibstat.inference.confidence_interval import confidence_interval
-from calibstat.inference.detectable_effect import two_moments
-from calibstat.inference.rejections import FixedPredictions, pose_predictions
+from calibstat.inference.power.alternatives import Alternative
+from calibstat.inference.power.detectable_effect import two_moments
+from calibstat.inference.power.fixed_tests import FixedPredictions, pose_predictions
 from calibstat.planning.future_rows import FutureRows
-from calibstat.planning.named_tests import OwnTest
+from calibstat.planning.test_names import OwnTest
 from calibstat.resampling import Draws, planned_key
 from calibstat.result import Result
 

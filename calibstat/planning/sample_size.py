@@ -11,9 +11,9 @@ import numpy as np
 from calibstat.data.arguments import checks_arguments
 from calibstat.data.checks import check_level, check_whole, short
 from calibstat.data.observations import of_lens
-from calibstat.inference.detectable_effect import DEFAULT, distance, noncentrality
-from calibstat.inference.rejections import FixedPredictions, pose_predictions
-from calibstat.inference.solve_power import PowerPoint, solve_power
+from calibstat.inference.power.detectable_effect import DEFAULT, distance, noncentrality
+from calibstat.inference.power.fixed_tests import FixedPredictions, pose_predictions
+from calibstat.inference.power.power_search import PowerPoint, solve_power
 from calibstat.planning.future_rows import FutureRows, future_rows, is_generator
 from calibstat.planning.power import Power, PowerCurve, power_at
 from calibstat.planning.precision import FORMULAS, PrecisionSize, riley, size_by_formula, size_by_simulation

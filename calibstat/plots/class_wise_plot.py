@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability
 from calibstat.inference.calibration_tests import ClassWiseTestResult
-from calibstat.inference.reliability_diagrams import ClassWiseReliability
 from calibstat.plots.reliability_axes import (
     HEIGHT,
     NAME,

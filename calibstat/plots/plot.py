@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from calibstat.classical.calibration_belt import CalibrationBelt
 from calibstat.inference.audit_results import Audit
+from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.calibration_tests import CalibrationTestResult, ClassWiseTestResult
-from calibstat.inference.compare import Comparison
+from calibstat.inference.comparing.compare import Comparison
 from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.inference.estimate import MeasureDetail
 from calibstat.inference.net_benefit_curve import NetBenefitCurve
-from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.sharpness import CalibrationSharpness
 from calibstat.monitoring.brier_monitor import BrierMonitor, BrierStatus
 from calibstat.monitoring.monitor import Monitor

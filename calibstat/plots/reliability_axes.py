@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.inference.reliability_diagrams import Reliability
+from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.plots.style import ROOM, TIGHT, as_text, colors, grid_of_axes, named_legend
 
 if TYPE_CHECKING:

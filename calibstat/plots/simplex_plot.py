@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.inference.reliability_diagrams import SimplexReliability
+from calibstat.inference.bands.reliability_diagrams import SimplexReliability
 from calibstat.plots.style import legend
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from calibstat.data.estimators import predict
-from calibstat.inference.reliability import Reliability, reliability
+from calibstat.inference.bands.reliability import Reliability, reliability
 from calibstat.plots.plot import plot
 
 if TYPE_CHECKING:

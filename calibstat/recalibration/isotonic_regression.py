@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.data.sample import Sample
-from calibstat.measures.isotonic_form import recalibrated
 from calibstat.recalibration.recalibrator import Recalibrator, normalised
 
 

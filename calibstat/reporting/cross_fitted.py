@@ -11,10 +11,10 @@ import numpy as np
 from calibstat.data.clipping import needed
 from calibstat.data.clusters import as_clusters
 from calibstat.data.predictions import Predictions, as_predictions
-from calibstat.inference.compare import Comparison, compare
+from calibstat.inference.bands.reliability import reliability
+from calibstat.inference.bands.reliability_diagrams import Reliability
+from calibstat.inference.comparing.compare import Comparison, compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
-from calibstat.inference.reliability import reliability
-from calibstat.inference.reliability_diagrams import Reliability
 from calibstat.output.wording import number
 from calibstat.recalibration.platt_scaling import PlattScaling
 from calibstat.recalibration.recalibrator import Recalibrator

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from calibstat.inference.audit_results import Audit
 from calibstat.inference.calibration_test_results import CalibrationTestResult
-from calibstat.inference.compare import Comparison
+from calibstat.inference.comparing.compare import Comparison
 from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
 from calibstat.output.wording import COMPARING, IN_FULL, number, p_text, percent

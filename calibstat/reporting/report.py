@@ -18,17 +18,17 @@ from calibstat.data.models import named_models
 from calibstat.data.predictions import Predictions, as_predictions
 from calibstat.data.sample import Sample
 from calibstat.inference.audit import audit
+from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.calibration_test_results import ClassWiseTestResult
 from calibstat.inference.calibration_tests import calibration_test
-from calibstat.inference.compare import Comparison, compare
+from calibstat.inference.comparing.compare import Comparison, compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
-from calibstat.inference.detectable_effect import DetectableEffect, detectable_effect
-from calibstat.inference.reliability import reliability
+from calibstat.inference.power.detectable_effect import DetectableEffect, detectable_effect
 from calibstat.output.wording import describe_data
 from calibstat.recalibration.recalibrator import Recalibrator
-from calibstat.reporting.asked_measures import COMPARED, affordable, compared, measured, questions, shows_several
 from calibstat.reporting.cross_fitted import CrossFitted, cross_fitted
 from calibstat.reporting.report_fields import ClassesReport, ModelReport
+from calibstat.reporting.report_measures import COMPARED, affordable, compared, measured, questions, shows_several
 from calibstat.reporting.report_results import Report
 from calibstat.reporting.sentences import name_of
 from calibstat.resampling import key_of

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability
 from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, ClassWiseTestResult
-from calibstat.inference.compare import Comparison
+from calibstat.inference.comparing.compare import Comparison
 from calibstat.inference.confidence_interval import ConfidenceInterval
-from calibstat.inference.detectable_effect import DetectableEffect
-from calibstat.inference.reliability_diagrams import ClassWiseReliability, Reliability
-from calibstat.reporting.asked_measures import Measured
+from calibstat.inference.power.detectable_effect import DetectableEffect
 from calibstat.reporting.cross_fitted import CrossFitted
+from calibstat.reporting.report_measures import Measured
 from calibstat.reporting.sentences import say_both, say_comparison, say_interval, title_of
 from calibstat.result import Result
 

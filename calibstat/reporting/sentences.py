@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from calibstat.inference.calibration_test_results import LOW
-from calibstat.inference.compare import Comparison
+from calibstat.inference.comparing.compare import Comparison
 from calibstat.inference.confidence_interval import ConfidenceInterval
-from calibstat.measures.registry import MEASURES
+from calibstat.measures.kinds.registry import MEASURES
 from calibstat.output.wording import listed, number, p_text, percent
 
 

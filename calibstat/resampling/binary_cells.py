@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.cell_sums import cell_sums
 from calibstat.data.weighted_sample import WeightedSample
-from calibstat.measures.cell_sums import cell_sums
 from calibstat.resampling.binary_labels import cost_of_labels, labels_of_sample, threshold
 from calibstat.resampling.binary_pairs import BLOCK, few_ties, pairs_of_sample
 from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_positives

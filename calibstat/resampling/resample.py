@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.data.cell_sums import cell_sums, vector_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.measures.base import MulticlassMeasure
-from calibstat.measures.binary_kinds import Binned, Statistic
-from calibstat.measures.cell_sums import cell_sums, vector_sums
-from calibstat.measures.multiclass_kinds import VectorBinned
+from calibstat.measures.kinds.base import MulticlassMeasure
+from calibstat.measures.kinds.binary_kinds import Binned, Statistic
+from calibstat.measures.kinds.multiclass_kinds import VectorBinned
 from calibstat.resampling.draw import draw
 from calibstat.resampling.schemes import Draws, Labels, OfRows
 from calibstat.resampling.sources import CellSums, ClassSamples, Source, VectorSums

@@ -13,11 +13,11 @@ import numpy as np
 from calibstat.data.lenses import one_class
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
 from calibstat.data.sample import Sample
-from calibstat.inference.compare import compare
+from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, TooFewEvents, confidence_interval
-from calibstat.measures.base import Measure
-from calibstat.measures.binary_kinds import Statistic
-from calibstat.measures.registry import find_measure
+from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.registry import find_measure
 from calibstat.study.engine import Data
 from calibstat.study.question import Question, Row, rate_of
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibstat.measures.registry import MEASURES
+from calibstat.measures.kinds.registry import MEASURES
 from calibstat.study.engine import Data
 
 Row = dict[str, Any]

@@ -16,7 +16,7 @@ import numpy as np
 
 from calibstat import Sample, generators
 from calibstat.generators.distributions import Random
-from calibstat.measures.registry import find_measure
+from calibstat.measures.kinds.registry import find_measure
 
 from .populations import (
     MASSES,

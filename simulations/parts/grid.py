@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from calibstat import MEASURES, generators
-from calibstat.measures.registry import everyday_measures
+from calibstat.measures.kinds.registry import everyday_measures
 
 Grid = Mapping[str, Any]  # arguments of `calibstat.study.run`
 Measures = dict[str, tuple[str, dict[str, Any]]]

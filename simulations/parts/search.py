@@ -15,8 +15,8 @@ import numpy as np
 
 from calibstat import MEASURES, compare, confidence_interval
 from calibstat.generators.generator import drawing
-from calibstat.measures.base import MulticlassMeasure
-from calibstat.measures.registry import binary_measures, find_measure, measures_with_row_forms
+from calibstat.measures.kinds.base import MulticlassMeasure
+from calibstat.measures.kinds.registry import binary_measures, find_measure, measures_with_row_forms
 
 from .cases import Case
 from .kinds_of_cases import KINDS

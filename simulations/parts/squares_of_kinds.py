@@ -1,6 +1,6 @@
 """Bounds of differences of squared kernel errors of many data sets at once, of rows of a few kinds.
 
-It is the recipe of `calibstat.measures.square_bound` written a second time, with matrices over the kinds. Steps of it
+It is the recipe of `calibstat.bounds.square_bound` written a second time, with matrices over the kinds. Steps of it
 can be left out, to show that they are needed.
 """
 

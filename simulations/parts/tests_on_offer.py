@@ -14,8 +14,8 @@ from calibstat import MEASURES, Sample
 from calibstat.classical.logistic import LogitPolynomial
 from calibstat.classical.t_cal import over_scales
 from calibstat.inference.p_values import p_values
-from calibstat.inference.pose import pose
-from calibstat.planning.named_tests import CLASSICAL
+from calibstat.inference.problems.pose import pose
+from calibstat.planning.test_names import CLASSICAL
 from calibstat.resampling import Draws, Labels, Stage, draw
 
 from .grid import every_test

@@ -1,0 +1,217 @@
+"""Honest intervals for Lp and maximum errors over bins, given the predictions of the rows.
+
+The sum S of the residuals in a bin of n rows, whose mean prediction is v and whose expected gap is g, has mean n g and
+at most the variance n q (1 - q) of n equal outcomes of probability q = v + g. So every possible gap brings its own
+variance: none is estimated, and a bin without an event has one. The docs page "How intervals are made" has the proofs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from calibstat.bounds.cell_form import need_rows_in_cells
+from calibstat.bounds.linear_form import WIDE_STEP, Form, LinearForm
+from calibstat.bounds.moments import Noise, RowNoise
+from calibstat.bounds.score_bound import Score, events_at
+from calibstat.compiled import jit
+from calibstat.data.cell_sums import cell_sums
+from calibstat.data.sample import Sample
+
+COARSE = np.sin(np.linspace(0, np.pi / 2, 97)) ** 2  # probabilities that a bin may have, closer near 0 and 1
+FINE = np.linspace(0, 1, 128)  # and more of them around its prediction and its frequency
+SLOPES = 1.7 ** np.arange(14)  # of lines above the square root
+LEVELS = 1.4 ** -np.arange(40.0)[::-1]  # sizes of events, over the largest one
+MULTIPLIERS = (1.0, 1.4, 2.0)  # the first is best for many events, the last for none
+SMALLEST = 1e-300
+GIVEN = ", given the predictions of these rows"
+
+
+@dataclass(frozen=True, eq=False)
+class FullBins:
+    """Bins that hold rows: their numbers of rows, sums of residuals and mean predictions."""
+
+    rows: np.ndarray
+    total: np.ndarray
+    prediction: np.ndarray
+
+    @cached_property
+    def chance(self) -> np.ndarray:
+        """The probabilities that bins may have, shape (bins, points), ascending."""
+        frequency = np.clip(self.prediction + self.total / self.rows, 0, 1)
+        around = 4 * np.sqrt(frequency * (1 - frequency) / self.rows + 1 / self.rows**2)
+        low = np.maximum(np.minimum(self.prediction, frequency) - around, 0)
+        high = np.minimum(np.maximum(self.prediction, frequency) + around, 1)
+        fine = low[:, None] + (high - low)[:, None] * FINE
+        return np.sort(np.concatenate([fine, np.tile(COARSE, (self.rows.size, 1))], axis=1), axis=1)
+
+    @cached_property
+    def gap(self) -> np.ndarray:
+        """The gaps that bins may have, of the same shape."""
+        return self.chance - self.prediction[:, None]
+
+    @cached_property
+    def variance(self) -> np.ndarray:
+        """The variances of the sums of residuals, of the same shape."""
+        return self.rows[:, None] * self.chance * (1 - self.chance)
+
+    def events(self, z: float) -> np.ndarray:
+        """Return what events that a normal distribution leaves out add to the reach, of the same shape.
+
+        Where outcomes that are rarer than their opposites make the gap smaller, an exact Poisson limit is above the
+        mean by up to z sqrt(mean) + (z**2 + 2) / 6; where they make it larger, Wilson's limit holds from a level of .95
+        on.
+        """
+        rare_against = (self.gap > 0) == (self.chance > 0.5)
+        return np.where(rare_against, events_at(z) / 4, max(events_at(z) - z * z, 0.0))
+
+
+def full_bins(title: str, cell: np.ndarray, sample: Sample) -> FullBins:
+    """Return the cells of the predictions that hold rows; raise if most rows are alone in theirs."""
+    count, residual, value = cell_sums(cell, *sample.arrays)
+    full, n = count > 0, sample.n
+    need_rows_in_cells(title, int(n), int(np.count_nonzero(full)))
+    return FullBins(count[full], n * residual[full], n * value[full] / count[full])
+
+
+def worst_bin(title: str, cell: np.ndarray, sample: Sample) -> WorstBinForm:
+    """Return the form of the largest gap over cells of the predictions."""
+    bins = full_bins(title, cell, sample)
+    return WorstBinForm(float(np.abs(bins.total / bins.rows).max()), bins)
+
+
+def of_power(title: str, cell: np.ndarray, sample: Sample, power: float) -> LinearForm:
+    """Return the form of the Lp error over cells of the predictions."""
+    bins, noise = full_bins(title, cell, sample), RowNoise.of_sample(sample, cell)
+    count = np.bincount(cell, sample.count)
+    residual = noise.first / noise.n
+    share = np.where(count > 0, count / noise.n, 1.0)  # a cell without rows has none in resamples either
+
+    def norm(theta: np.ndarray) -> np.ndarray:
+        return (share * np.abs(theta / share) ** power).sum(axis=-1) ** (1 / power)
+
+    def witness(theta: np.ndarray) -> np.ndarray:
+        value, gap = norm(theta), theta / share
+        return np.sign(gap) * (np.abs(gap) / value) ** (power - 1) if value > 0 else np.zeros(gap.size)
+
+    def highest(noise: Noise, score: Score) -> float:
+        return noise.n * (highest_power(bins, power, score.z) / noise.n) ** (1 / power)
+
+    return LinearForm(
+        estimate=float(norm(residual)),
+        theta=residual,
+        norm=norm,
+        witness=witness,
+        step=WIDE_STEP,
+        noise=noise,
+        highest=highest,
+        cell=cell,
+        largest_weight=max(float(np.abs(witness(residual)).max()), 1.0),
+    )
+
+
+def highest_power(bins: FullBins, power: float, z: float) -> float:
+    """Return an upper bound of T, the sum over bins of rows times abs(gap)**power.
+
+    By convexity the observed sum is at least that of any tangent, power * abs(g)**(power - 1) * (S - n g) + n g**power.
+    At the true gaps this is a sum with fixed weights, and T is at most its bound U. So T is at most the largest T(g) of
+    all gaps g with T(g) <= U(g), and that at most the largest T(g) + m (U(g) - T(g)), for every multiplier m.
+    """
+    rows, total, size = bins.rows[:, None], bins.total[:, None], np.abs(bins.gap)
+    weight, loss = power * size ** (power - 1), size**power
+    excess = np.sign(bins.gap) * weight * total - power * rows * loss
+    # the shares of the bins vary as well as the outcomes
+    variance = weight**2 * bins.variance + rows * loss**2
+    event = weight * bins.events(z)
+    levels = LEVELS * max(float(event.max()), SMALLEST)
+    level = np.searchsorted(levels[:-1], event)
+    steepness = SLOPES / (2 * np.sqrt(max(float(variance.max(axis=1).sum()), SMALLEST)))
+    return max(_highest(rows * loss, excess, variance, level, levels, steepness, z), 0.0)
+
+
+@jit
+def _highest(
+    loss: np.ndarray,
+    excess: np.ndarray,
+    variance: np.ndarray,
+    level: np.ndarray,
+    levels: np.ndarray,
+    steepness: np.ndarray,
+    z: float,
+) -> float:
+    """Return the largest sum over bins of losses, plus a multiple of how far U is above it.
+
+    U exceeds the sum of losses by that of `excess`, z times the root of the variance and the largest size of an event.
+    The root is at most slope * variance + 1 / (4 slope) for every slope, so that each bin is best by itself. If the
+    largest size is that of a level, then some bin is at that level, and no bin is above it.
+    """
+    bins, points = loss.shape
+    value = np.full(levels.size, np.inf)
+    at = np.empty((bins, levels.size))
+    best = np.empty(bins)
+    for multiplier in MULTIPLIERS:
+        for slope in steepness:
+            at.fill(-np.inf)
+            at[:, 0] = 0.0  # no gap
+            for b in range(bins):
+                for j in range(points):
+                    found = loss[b, j] + multiplier * (excess[b, j] + z * slope * variance[b, j])
+                    at[b, level[b, j]] = max(at[b, level[b, j]], found)
+            best.fill(-np.inf)
+            for i in range(levels.size):
+                total = 0.0
+                lost = np.inf
+                for b in range(bins):
+                    best[b] = max(best[b], at[b, i])
+                    total += best[b]
+                    lost = min(lost, best[b] - at[b, i])
+                value[i] = min(value[i], total - lost + multiplier * (z / (4 * slope) + levels[i]))
+    return value.max()
+
+
+@dataclass(frozen=True, eq=False)
+class WorstBinForm(Form):
+    """The largest absolute gap of a bin: the largest bound of any bin above, bounds that hold for all bins below."""
+
+    estimate: float
+    bins: FullBins
+
+    def high(self, tail: float) -> float:
+        """Return the largest gap of any bin that its sum does not fall short of: the worst bin is a fixed one."""
+        z = _quantile(tail)
+        short = np.sign(self.bins.gap) * -self._excess - self.bins.events(z)
+        low, high = self._ends(short <= z * self._spread)
+        return float(np.maximum(np.abs(low), np.abs(high)).max())
+
+    def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
+        """Return the largest of the smallest gaps that sums do not exceed in either direction, at a level for all."""
+        z = _quantile(tail / (2 * self.bins.rows.size))
+        low, high = self._ends(np.abs(self._excess) - events_at(z) / 4 <= z * self._spread)
+        return float(np.maximum(np.maximum(low, -high), 0).max())
+
+    @cached_property
+    def _excess(self) -> np.ndarray:
+        return self.bins.total[:, None] - self.bins.rows[:, None] * self.bins.gap
+
+    @cached_property
+    def _spread(self) -> np.ndarray:
+        return np.sqrt(self.bins.variance)
+
+    def _ends(self, possible: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of the range of possible gaps of each bin, rounded outwards to the grid."""
+        nearest = np.argmin(np.abs(self._excess), axis=1)
+        bins, last = np.arange(nearest.size), self.bins.chance.shape[1] - 1
+        first = np.minimum(possible.argmax(axis=1), nearest)
+        end = np.maximum(last - possible[:, ::-1].argmax(axis=1), nearest)
+        none = ~possible.any(axis=1)  # only of so many rows that the range lies between two points
+        first, end = np.where(none, nearest, first), np.where(none, nearest, end)
+        return self.bins.gap[bins, np.maximum(first - 1, 0)], self.bins.gap[bins, np.minimum(end + 1, last)]
+
+
+def _quantile(tail: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(1 - tail))

@@ -1,0 +1,180 @@
+"""Norms of the residuals of all classes in a cell, and the honest intervals of their sums over cells."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from calibstat.bounds import class_form
+from calibstat.bounds.directional_form import PlaceForm
+from calibstat.bounds.linear_form import Form
+from calibstat.bounds.score_bound import Score
+from calibstat.data.cell_sums import vector_sums
+from calibstat.data.predictions import Predictions
+
+SLOPES = 2.0 ** (np.arange(16) / 2)  # of lines above the square root, over that which touches it at its largest value
+HALVINGS = 40
+
+
+class CellNorm(ABC):
+    """A norm of the residuals of a cell, one for each class: called with them, over the last axis.
+
+    `largest` is the largest norm of one row: of a one-hot class less predicted probabilities.
+    """
+
+    largest: float
+    has_row_form: ClassVar[bool] = False  # the sum over cells is also known row by row, for comparisons of models
+
+    @abstractmethod
+    def __call__(self, residual: np.ndarray) -> np.ndarray:
+        """Return the norm over the last axis."""
+
+    @abstractmethod
+    def form(self, cell: np.ndarray, predictions: Predictions) -> Form:
+        """Return the linear form of the sum over cells; `cell`, shape (n,), is that of each row."""
+
+
+@dataclass(frozen=True)
+class AbsoluteSum(CellNorm):
+    """The sum of absolute values, times `scale`."""
+
+    has_row_form: ClassVar[bool] = True
+    scale: float = 1.0
+
+    @property
+    def largest(self) -> float:  # type: ignore[override]
+        return 2 * self.scale
+
+    def __call__(self, residual: np.ndarray) -> np.ndarray:
+        return self.scale * np.abs(residual).sum(axis=-1)
+
+    def form(self, cell: np.ndarray, predictions: Predictions) -> Form:
+        return class_form.of_vector_cells(self.scale, cell, predictions)
+
+
+class RoundNorm(CellNorm):
+    """A norm whose dual ball has a known largest quadratic function."""
+
+    @abstractmethod
+    def witness(self, residual: np.ndarray) -> np.ndarray:
+        """Return for each cell the weights in the dual ball whose product with the residuals is the norm."""
+
+    @abstractmethod
+    def highest(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """Return for each slope a bound of ``w @ total + slope * w @ second @ w`` for all w in the dual ball.
+
+        `total`, shape (C, K), and `second`, shape (C, K, K), are of C cells; the result has shape (slopes, C).
+        """
+
+    def form(self, cell: np.ndarray, predictions: Predictions) -> Form:
+        _, residual, _ = vector_sums(cell, predictions.prob, predictions.label)
+        shape = residual.shape
+
+        def norm(theta: np.ndarray) -> np.ndarray:
+            return self(theta.reshape(*theta.shape[:-1], *shape)).sum(axis=-1)
+
+        return CellNormForm(
+            estimate=float(self(residual).sum()),
+            theta=residual.ravel(),
+            norm=norm,
+            largest=self.largest,
+            place=cell[:, None] * shape[1],
+            along=1,
+            cell_norm=self,
+            predictions=predictions,
+            total=predictions.n * residual,
+            cell=cell,
+        )
+
+
+class Euclidean(RoundNorm):
+    """The Euclidean norm."""
+
+    largest = np.sqrt(2.0)
+
+    def __call__(self, residual: np.ndarray) -> np.ndarray:
+        return np.sqrt((residual**2).sum(axis=-1))
+
+    def witness(self, residual: np.ndarray) -> np.ndarray:
+        norm = self(residual)[..., None]
+        return np.divide(residual, norm, out=np.zeros_like(residual), where=norm > 0)
+
+    def highest(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """Return the Lagrange bound of each cell, m + sum_k t_k**2 / (4 (m - a_k)), which holds for any m above all a.
+
+        In the coordinates of the eigenvectors `t` is the total and `a` the slope times the eigenvalues. Where it is
+        least the sum of t_k**2 / (m - a_k)**2 is 4, so that m is at most half the norm of t above the largest a.
+        """
+        eigenvalue, vector = np.linalg.eigh(second)
+        squares = np.einsum("ckj,ck->cj", vector, total) ** 2
+        below = slope[:, None, None] * (eigenvalue[:, -1:] - eigenvalue)  # the largest is the last
+        low = np.zeros((slope.size, len(total)))
+        high = np.broadcast_to(np.sqrt(squares.sum(axis=-1)) / 2, low.shape)
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            with np.errstate(divide="ignore", invalid="ignore"):
+                terms = np.where(squares > 0, squares / (middle[..., None] + below) ** 2, 0.0)
+            short = terms.sum(axis=-1) > 4
+            low, high = np.where(short, middle, low), np.where(short, high, middle)
+        above = high[..., None] + below
+        terms = np.divide(squares / 4, above, out=np.zeros(above.shape), where=above > 0)
+        return slope[:, None] * np.maximum(eigenvalue[:, -1], 0.0) + high + terms.sum(axis=-1)
+
+
+class Largest(RoundNorm):
+    """The largest absolute value."""
+
+    largest = 1.0
+
+    def __call__(self, residual: np.ndarray) -> np.ndarray:
+        return np.abs(residual).max(axis=-1)
+
+    def witness(self, residual: np.ndarray) -> np.ndarray:
+        chosen = np.abs(residual).argmax(axis=-1)[..., None]
+        found = np.zeros_like(residual)
+        np.put_along_axis(found, chosen, np.sign(np.take_along_axis(residual, chosen, -1)), -1)
+        return found
+
+    def highest(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        # a convex function is largest at a corner of the dual ball, which has one class
+        own = np.diagonal(second, axis1=1, axis2=2)
+        return (np.abs(total) + slope[:, None, None] * own).max(axis=-1)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CellNormForm(PlaceForm):
+    """A sum over cells of a norm of the residuals of all classes; `total` holds their sums, not divided by n."""
+
+    cell_norm: RoundNorm
+    predictions: Predictions
+    total: np.ndarray
+    cell: np.ndarray
+
+    def by_row(self) -> np.ndarray:
+        weight, label = self.cell_norm.witness(self.total)[self.cell], self.predictions.label
+        return weight[np.arange(label.size), label] - np.einsum("ij,ij->i", weight, self.predictions.prob)
+
+    def high(self, tail: float) -> float:
+        """Return the largest bound of any weights in the dual balls.
+
+        The standard deviation is at most slope * variance + 1 / (4 slope) for every slope, so that each cell is best by
+        itself.
+        """
+        n, norm, total = self.predictions.n, self.cell_norm, self.total
+        score = Score.of_rows(tail).times(norm.largest)
+        value, second, row = float(norm(total).sum()), np.zeros((*total.shape, total.shape[1])), self.by_row()
+        for c, rows in enumerate(
+            np.split(np.argsort(self.cell, kind="stable"), np.cumsum(np.bincount(self.cell))[:-1])
+        ):
+            residual = -self.predictions.prob[rows].astype(np.float64)
+            residual[np.arange(rows.size), self.predictions.label[rows]] += 1
+            second[c] = residual.T @ residual
+        most = float(norm.highest(np.zeros_like(total), second, np.ones(1)).sum())
+        slope = SLOPES / (2 * np.sqrt(most)) if most > 0 else np.ones(1)
+        bounds = norm.highest(total, second, score.z * slope).sum(axis=-1) + score.z / (4 * slope)
+        excess = min(float(bounds.min()) - value, score.z * np.sqrt(most))
+        variance, third = float((row**2).sum() - row.sum() ** 2 / n), float((row**3).sum())
+        return (value + float(score.widened(max(excess, 0.0), score.rate(max(variance, 0.0), third)))) / n

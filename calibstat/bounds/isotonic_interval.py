@@ -1,0 +1,242 @@
+"""The honest interval of the gain by the best monotone recalibration.
+
+The gain of a recalibration k is the mean of f = (y - v)**2 - (y - k(v))**2, and miscalibration is the largest gain. The
+recalibration that is best in the population is a fixed one, and the estimate is at least its gain in the sample: the
+largest bound of the gain of any recalibration holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from calibstat.bounds.linear_form import Below, Form, smallest, upper_quantile
+from calibstat.bounds.score_bound import Score
+from calibstat.compiled import jit
+from calibstat.data.sample import Sample
+
+FINEST = 256  # intervals of the grid of recalibrated probabilities
+GROWTH = 1.5  # of the largest part that a row may have, from one bound to the next
+HALVINGS = 8
+CLOSE = 1e-8  # tolerance of the low end, over the estimate: less than one event of 100,000,000 rows
+
+
+@dataclass(frozen=True, eq=False)
+class IsotonicForm(Form):
+    """The largest gain of a recalibration, with bounds from what noise may add and what it may hide.
+
+    Let G be the noise of the residuals / n, w the moves k(v) - v and w_0 those that are best in the population. Because
+    the gain 2 <residual, w> - |w|**2 is largest at w_0, the estimate exceeds the true value by at most
+
+        2 <G, w_0> + max over w of 2 <G, w - w_0> - |w - w_0|**2,
+
+    where the maximum is what isotonic regression makes of the noise around k_0. It is the larger the more evenly k_0
+    rises: it is taken around the predictions and around a rise from 0 to 1 that is the same for all rows.
+
+    Resamples do not know of events that were not observed. The estimate exceeds the true value by at most what the
+    gain of the sample's best recalibration exceeds its own mean, a sum to which `Below` adds what resamples lack.
+    """
+
+    cell: ClassVar[None] = None
+    estimate: float
+    sample: Sample
+
+    @cached_property
+    def share(self) -> np.ndarray:
+        """The share of the rows at each prediction."""
+        return self.sample.count / self.sample.n
+
+    @cached_property
+    def centres(self) -> tuple[np.ndarray, ...]:
+        """Recalibrations around which noise is fitted."""
+        return self.sample.value, np.cumsum(self.share) - self.share / 2
+
+    @cached_property
+    def best(self) -> np.ndarray:
+        """The moves of the best recalibration of the sample."""
+        return recalibrated(*self.sample.arrays) - self.sample.value
+
+    def moves(self, theta: np.ndarray) -> np.ndarray:
+        """Return what noise adds at the best recalibration, and what isotonic regression makes of it."""
+        noise = theta - self.sample.residual
+        fitted = max(largest_gain(centre, self.share, noise) for centre in self.centres)
+        return np.array([2 * float(self.best @ noise), fitted])
+
+    def below(self, tail: float) -> Below:
+        """Return how far the gain of the sample's best recalibration may lie above its mean, given the predictions."""
+        mean = self.sample.value + self.best  # of the outcomes
+        deviation = 2 * self.best * np.array([-mean, 1 - mean])  # of the gain from its mean, if the outcome is 0, and 1
+        rows = np.array([self.sample.count - self.sample.positives, self.sample.positives])
+        variance, third = (float((rows * deviation**power).sum()) for power in (2, 3))
+        return Below.of(Score.of_rows(tail).times(-deviation.min()), variance, third, self.sample.n)
+
+    def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
+        """Return the smallest t that the estimate exceeds by no more than noise: |w_0|**2 is at most the true value."""
+        if self.estimate <= 0:
+            return 0.0
+        along, fitted = draw().T
+        below = self.below(tail)
+
+        def explained(t: float) -> bool:
+            reach = upper_quantile(math.sqrt(t / self.estimate) * along + fitted, tail)
+            return self.estimate - below.widen(reach) <= t
+
+        return 0.0 if explained(0.0) else smallest(explained, 0.0, self.estimate, CLOSE * self.estimate)
+
+    def high(self, tail: float) -> float:
+        return highest_gain(*self.sample.arrays, Score.of_rows(tail)) / self.sample.n
+
+
+def recalibrated(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
+    """Return the isotonic regression of the outcomes on the predictions, NaN at predictions that have no rows."""
+    from scipy.optimize import isotonic_regression
+
+    present = count > 0
+    out = np.full(value.size, np.nan)
+    out[present] = isotonic_regression(positives[present] / count[present], weights=count[present]).x
+    return out
+
+
+@jit
+def largest_gain(value: np.ndarray, share: np.ndarray, residual: np.ndarray) -> float:
+    """Return the largest sum of 2 w residual - w**2 share where value + w is non-decreasing: pool adjacent violators.
+
+    All have shape (m,), and shares are above 0.
+    """
+    m = value.size
+    total = np.empty(m)  # of shares times the outcomes, of each block
+    weight = np.empty(m)
+    first = np.empty(m, np.int64)
+    last = -1
+    for j in range(m):
+        last += 1
+        total[last] = share[j] * value[j] + residual[j]
+        weight[last] = share[j]
+        first[last] = j
+        while last > 0 and total[last - 1] * weight[last] >= total[last] * weight[last - 1]:
+            total[last - 1] += total[last]
+            weight[last - 1] += weight[last]
+            last -= 1
+    gain = 0.0
+    for b in range(last + 1):
+        end = first[b + 1] if b < last else m
+        for j in range(first[b], end):
+            move = total[b] / weight[b] - value[j]
+            gain += move * (2.0 * residual[j] - move * share[j])
+    return gain
+
+
+def highest_gain(value: np.ndarray, count: np.ndarray, positives: np.ndarray, score: Score) -> float:
+    """Return the largest upper bound of the sum of f for any fixed recalibration.
+
+    Recalibrations are rounded to a grid: the best one in the population loses at most the mean square of the rounding,
+    because outcomes deviate from its values by 0 on average wherever it has one value.
+    """
+    n = count.sum()
+    intervals = int(min(max(4 * math.sqrt(n), 32), FINEST))
+    levels = np.minimum(GROWTH ** np.arange(math.ceil(math.log(intervals) / math.log(GROWTH)) + 1) / intervals, 1.0)
+    best = _highest(value, positives, count - positives, intervals, levels, score.z, score.k)
+    return max(best, 0.0) + n / (4.0 * intervals**2)
+
+
+@jit
+def _highest(
+    value: np.ndarray,
+    positives: np.ndarray,
+    negatives: np.ndarray,
+    intervals: int,
+    levels: np.ndarray,
+    z: float,
+    k: float,
+) -> float:
+    """Return the largest bound S + M k / 2 + sqrt(z**2 V + M**2 k**2 / 4) of any recalibration.
+
+    S is the sum of f, V that of its squares, and M the largest positive f of any prediction and outcome. The root is
+    at most slope * x + 1 / (4 slope) for every slope; the best slope is found by bisection.
+    """
+    n = positives.sum() + negatives.sum()
+    found = -np.inf
+    for i in range(levels.size):
+        at_least = levels[i - 1] if i > 0 else -1.0
+        skew = (levels[i] * k / (2.0 * z)) ** 2
+        low = 1.0 / (2.0 * math.sqrt(n + skew))
+        high = 1.0 / (2.0 * math.sqrt(skew))
+        bound = np.inf
+        for _ in range(HALVINGS):
+            slope = math.sqrt(low * high)
+            total, squares = _best(value, positives, negatives, intervals, at_least, levels[i], z * slope)
+            if total == -np.inf:
+                bound = -np.inf
+                break
+            bound = min(bound, total + levels[i] * k / 2.0 + z * slope * skew + z / (4.0 * slope))
+            if squares + skew > 1.0 / (4.0 * slope**2):
+                high = slope
+            else:
+                low = slope
+        found = max(found, bound)
+    return found
+
+
+@jit
+def _best(
+    value: np.ndarray,
+    positives: np.ndarray,
+    negatives: np.ndarray,
+    intervals: int,
+    at_least: float,
+    at_most: float,
+    slope: float,
+) -> tuple[float, float]:
+    """Return the largest sum of f + slope f**2 of a recalibration on the grid, and its sum of squares.
+
+    Its largest possible f of any prediction and outcome is above `at_least` and not above `at_most`. Dynamic programme
+    over the predictions: the best so far for each value of the last, without and with an f above `at_least`.
+    """
+    points = intervals + 1
+    below = np.zeros(points)
+    below_squares = np.zeros(points)
+    above = np.full(points, 0.0 if at_least < 0.0 else -np.inf)
+    above_squares = np.zeros(points)
+    for j in range(value.size):
+        v = value[j]
+        a = -np.inf  # the best up to this value of the last
+        a_squares = 0.0
+        b = -np.inf
+        b_squares = 0.0
+        for g in range(points):
+            if below[g] > a:
+                a = below[g]
+                a_squares = below_squares[g]
+            if above[g] > b:
+                b = above[g]
+                b_squares = above_squares[g]
+            moved = g / intervals
+            gain_0 = (v - moved) * (v + moved)
+            gain_1 = (v - moved) * (v + moved - 2.0)
+            largest = max(gain_0, gain_1)
+            if largest > at_most:
+                below[g] = -np.inf
+                above[g] = -np.inf
+                continue
+            squares = negatives[j] * gain_0 * gain_0 + positives[j] * gain_1 * gain_1
+            total = negatives[j] * gain_0 + positives[j] * gain_1 + slope * squares
+            if largest > at_least:
+                below[g] = -np.inf
+                if a > b:
+                    above[g] = a + total
+                    above_squares[g] = a_squares + squares
+                else:
+                    above[g] = b + total
+                    above_squares[g] = b_squares + squares
+            else:
+                below[g] = a + total
+                below_squares[g] = a_squares + squares
+                above[g] = b + total
+                above_squares[g] = b_squares + squares
+    best = int(np.argmax(above))
+    return above[best], above_squares[best]

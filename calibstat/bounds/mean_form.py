@@ -1,0 +1,204 @@
+"""Linear forms of means of losses, with a score interval at both ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from calibstat.bounds.linear_form import Form, Losses, Order, RowForm, noise_of_rows
+from calibstat.bounds.moments import moments_of_sums, score_of_units
+from calibstat.bounds.score_bound import Score
+from calibstat.data.clipping import advice
+from calibstat.data.sample import Sample
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeanForm(Form):
+    """A mean of losses, with the variance and the third moment of their sum.
+
+    `least` and `most` are the smallest and the largest loss that a row may have, and `size` the numbers of rows of
+    clusters, or the weights of rows or clusters; None if rows are independent and have no weights.
+    """
+
+    is_mean: ClassVar[bool] = True
+    estimate: float
+    variance: float
+    third: float
+    n: float
+    least: float
+    most: float
+    title: str
+    is_bounded: bool
+    size: np.ndarray | None = None
+
+    def high(self, tail: float) -> float:
+        if np.isinf(self.most):
+            return self.most
+        return self.estimate + self._reach(self.most - self.estimate, self.third, tail)
+
+    def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
+        return self.estimate - self._reach(self.estimate - self.least, -self.third, tail)
+
+    def _reach(self, largest: float, third: float, tail: float) -> float:
+        from scipy.special import stdtrit
+
+        size = self.size
+        rows = self.n if size is None else size.size
+        if rows < 2:
+            raise ValueError(f"expected at least 2 rows for an interval of {self.title}, found {rows:g}")
+        score = Score(float(stdtrit(self.n - 1, 1 - tail))) if size is None else score_of_units(size, tail)
+        return float(score.times(largest).reach(self.variance, third)) / self.n
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowMeanForm(RowForm):
+    """A mean of losses row by row; it has no bias.
+
+    ``possible()``, shape (n, K), returns the losses that each row may have; `bounds` are those of the measure.
+    """
+
+    is_mean: ClassVar[bool] = True
+    possible: Losses
+    bounds: tuple[float, float]
+    is_bounded: bool
+    title: str
+
+    @property
+    def mean(self) -> MeanForm:
+        """The mean with its moments."""
+        loss, weight, unit = self.residual, self.weight, self.unit
+        if unit is None and weight is None:
+            return of_vector_losses(self.title, loss, self.possible, self.bounds)
+        unit = np.arange(loss.size) if unit is None else unit
+        weight = np.ones(loss.size) if weight is None else weight
+        return of_units(self.title, loss, weight, unit, range_of_losses(self.possible, self.bounds), self.is_bounded)
+
+    def high(self, tail: float) -> float:
+        return self.mean.high(tail)
+
+    def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
+        return self.mean.low(draw, tail)
+
+
+# --- from losses ------------------------------------------------------------------------------------------------------
+
+
+def of_losses(title: str, mean: float, losses: np.ndarray, sample: Sample, bounds: tuple[float, float]) -> MeanForm:
+    """Return the form of a mean over the rows of a summary, with the losses of outcomes 0 and 1 at each prediction."""
+    squares = cubes = 0.0
+    for rows, loss in zip((sample.count - sample.positives, sample.positives), losses.T, strict=True):
+        observed = rows > 0  # a certain prediction may have an infinite loss for the outcome that was not observed
+        deviation = loss[observed] - mean
+        squares += float(rows[observed] @ deviation**2)
+        cubes += float(rows[observed] @ deviation**3)
+    return _of_moments(title, mean, squares, cubes, sample.n, lambda: losses, bounds)
+
+
+def of_vector_losses(title: str, loss: np.ndarray, possible: Losses, bounds: tuple[float, float]) -> MeanForm:
+    """Return the form of a mean of losses, one for each row; ``possible()`` returns those that rows may have."""
+    mean = float(loss.mean())
+    deviation = loss - mean
+    squares, cubes = float((deviation**2).sum()), float((deviation**3).sum())
+    return _of_moments(title, mean, squares, cubes, loss.size, possible, bounds)
+
+
+def of_units(
+    title: str, loss: np.ndarray, weight: np.ndarray, unit: np.ndarray, ends: tuple[float, float], is_bounded: bool
+) -> MeanForm:
+    """Return the form of a mean of losses of rows with weights in clusters `unit`, with the least and largest loss."""
+    n = float(weight.sum())
+    deviation = loss - (loss @ weight) / n
+    by_cluster, centred = (np.bincount(unit, part * weight) for part in (loss, deviation))
+    total, variance, third = moments_of_sums(by_cluster, centred)
+    return MeanForm(
+        is_bounded=is_bounded,
+        estimate=total / n,
+        variance=variance,
+        third=third,
+        n=n,
+        least=ends[0],
+        most=ends[1],
+        title=title,
+        size=np.bincount(unit, weight),
+    )
+
+
+def interval_of_weighted_mean(outcome: np.ndarray, weight: np.ndarray, tail: float) -> tuple[float, float]:
+    """Return the score interval of a weighted share of outcome 1, each end of which misses with probability `tail`."""
+    if outcome.size < 2:
+        return 0.0, 1.0
+    form = of_units("share", outcome, weight, np.arange(outcome.size), (0.0, 1.0), True)
+    return form.low(lambda: outcome, tail), form.high(tail)
+
+
+def _of_moments(
+    title: str,
+    mean: float,
+    squares: float,
+    cubes: float,
+    n: float,
+    possible: Losses,
+    bounds: tuple[float, float],
+) -> MeanForm:
+    least, most = range_of_losses(possible, bounds)
+    variance = squares * n / max(n - 1, 1)
+    bounded = bool(np.isfinite(bounds).all())
+    return MeanForm(
+        estimate=mean, variance=variance, third=cubes, n=n, least=least, most=most, title=title, is_bounded=bounded
+    )
+
+
+def range_of_losses(possible: Losses, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Return the smallest and the largest loss of any row: the bounds of the loss, or if infinite those of the rows."""
+    least, most = bounds
+    return (
+        least if np.isfinite(least) else float(possible().min()),
+        most if np.isfinite(most) else float(possible().max()),
+    )
+
+
+def need_finite(title: str, loss: np.ndarray, prob: np.ndarray) -> None:
+    """Raise if a row has an infinite loss, and name the row."""
+    if not np.isfinite(loss).all():
+        row = int(np.argmin(np.isfinite(loss)))
+        raise ValueError(
+            f"expected a finite {title}; it is infinite at row {row}, where the observed outcome had probability 0; "
+            f"{advice(prob)}"
+        )
+
+
+def rows_of_losses(
+    title: str,
+    loss: np.ndarray,
+    possible: Losses,
+    bounds: tuple[float, float],
+    prob: np.ndarray,
+    order: Order,
+    weight: np.ndarray | None = None,
+) -> RowMeanForm:
+    """Return the form row by row: each row adds its loss to one sum. `prob`, the predictions, is for messages."""
+    need_finite(title, loss, prob)
+    loss, weight = loss[order], None if weight is None else weight[order]
+    cell = np.zeros(loss.size, np.int64)
+    noise = noise_of_rows(cell, loss, weight, 1)
+    mean = noise.first / noise.n
+    return RowMeanForm(
+        estimate=float(mean[0]),
+        theta=mean,
+        norm=lambda theta: theta[..., 0],
+        witness=lambda theta: np.ones(1),
+        step=1.0,
+        noise=noise,
+        highest=lambda noise, score: np.nan,  # not used: `mean` has the ends
+        cell=cell,
+        residual=loss,
+        prediction=prob[order],
+        weight=weight,
+        possible=possible,
+        bounds=bounds,
+        is_bounded=bool(np.isfinite(bounds).all()),
+        title=title,
+    )

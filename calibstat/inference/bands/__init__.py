@@ -1,0 +1,1 @@
+"""Reliability diagrams and their bands."""

@@ -1,0 +1,91 @@
+"""The table of the bands of reliability diagrams: how each is made, and what it promises in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from calibstat.inference.bands.confidence_bands import pointwise_confidence, simultaneous_confidence
+from calibstat.inference.bands.consistency_bands import pointwise_consistency, simultaneous_consistency
+from calibstat.inference.bands.monotone_band import monotone_confidence
+from calibstat.inference.bands.reliability_bands import Band, Bins
+from calibstat.resampling import Draws
+
+
+@dataclass(frozen=True)
+class BandKind:
+    """A kind of band.
+
+    Attributes
+    ----------
+    make : callable
+        ``make(bins, level, draws)``.
+    name : str
+        What it is called in legends and in print.
+    compared : {"frequency", "mean_prediction"} or None
+        What in each bin is compared with it; None if it has no bars.
+    promise : callable
+        ``promise(level, n_bins)``, what it holds, and on what condition, in a sentence.
+    boxes : bool
+        Whether it is about the average over the rows of a bin, and so drawn across the bin.
+    """
+
+    make: Callable[[Bins, float, Draws], Band]
+    name: str
+    compared: str | None
+    promise: Callable[[float, int], str]
+    boxes: bool = False
+
+
+def _alone(what: str, more: str = "") -> Callable[[float, int], str]:
+    return lambda level, bins: (
+        f"Each bar stands alone: all {bins} hold {what} with probability of only about {level:.4g}^{bins} = "
+        f"{level**bins:.2g}{more}."
+    )
+
+
+BANDS: Mapping[str, BandKind] = MappingProxyType(
+    {
+        "consistency": BandKind(
+            simultaneous_consistency,
+            "simultaneous consistency band",
+            "frequency",
+            lambda level, bins: (
+                "The frequencies of a calibrated model with independent outcomes leave it anywhere with probability at "
+                f"most {1 - level:.4g}."
+            ),
+        ),
+        "confidence": BandKind(
+            simultaneous_confidence,
+            "simultaneous confidence band",
+            "mean_prediction",
+            lambda level, bins: (
+                "It holds the average outcome probability of the rows of every bin, given their predictions, with "
+                f"probability at least {level:.4g} if outcomes are independent."
+            ),
+            boxes=True,
+        ),
+        "monotone": BandKind(
+            monotone_confidence,
+            "confidence band of a non-decreasing curve",
+            None,
+            lambda level, bins: (
+                "If the outcome probability never falls as the prediction rises and outcomes are independent, it holds "
+                f"the whole curve with probability at least {level:.4g}. It is a picture, not a test of calibration."
+            ),
+        ),
+        "pointwise_consistency": BandKind(
+            pointwise_consistency,
+            "pointwise consistency bars",
+            "frequency",
+            _alone("a calibrated model", ", more if bins hold few rows"),
+        ),
+        "pointwise_confidence": BandKind(
+            pointwise_confidence,
+            "pointwise confidence bars",
+            "mean_prediction",
+            _alone("the true frequencies"),
+        ),
+    }
+)

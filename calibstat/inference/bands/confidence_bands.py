@@ -1,0 +1,55 @@
+"""Confidence bands of the average outcome probabilities in bins: Clopper-Pearson for all, Wilson for each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from calibstat.bounds.mean_form import interval_of_weighted_mean
+from calibstat.data.weighted_sample import WeightedSample
+from calibstat.inference.bands.reliability_bands import Band, Bins
+from calibstat.inference.equivalence import smallest_mean
+from calibstat.resampling import Draws
+
+
+def simultaneous_confidence(bins: Bins, level: float, draws: Draws) -> Band:
+    """Return limits that hold the average outcome probability of the rows of every bin at once.
+
+    The bins are independent given the predictions, so each end may miss with probability (1 - level**(1/B)) / 2. Rows
+    of a bin may have different probabilities: up to a miss of about a quarter the limits are those of Clopper and
+    Pearson, but for a single event.
+    """
+    miss = (1 - level ** (1 / bins.count.size)) / 2
+    if isinstance(bins.sample, WeightedSample):
+        return _of_weights(bins, bins.sample, miss)
+    positives, rows = bins.positives, bins.count
+    return Band(smallest_mean(positives, rows, miss), 1 - smallest_mean(rows - positives, rows, miss))
+
+
+def lower_limit(positives: np.ndarray, rows: np.ndarray, miss: float | np.ndarray) -> np.ndarray:
+    """Return the lower limit of Clopper and Pearson (1934), too high with at most the probability `miss`.
+
+    The upper limit is 1 minus the lower one of the negatives.
+    """
+    from scipy.special import betaincinv
+
+    some = positives > 0
+    return np.where(some, betaincinv(np.where(some, positives, 1), rows - positives + 1, miss), 0.0)
+
+
+def pointwise_confidence(bins: Bins, level: float, draws: Draws) -> Band:
+    """Return the interval of Wilson (1927) for the outcome probability of each bin."""
+    if isinstance(bins.sample, WeightedSample):
+        return _of_weights(bins, bins.sample, (1 - level) / 2)
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(bins.positives, bins.count, alpha=1 - level, method="wilson")
+    return Band(np.clip(low, 0, 1), np.clip(high, 0, 1))
+
+
+def _of_weights(bins: Bins, sample: WeightedSample, miss: float) -> Band:
+    """Return for each bin the score interval of its weighted share of outcome 1, each end of which may miss."""
+    cell = bins.cell[sample.cell]
+    rows = [slice(*np.searchsorted(cell, (b, b + 1))) for b in bins.full]
+    ends = [interval_of_weighted_mean(sample.outcome[part], sample.weight[part], miss) for part in rows]
+    low, high = np.clip(ends, 0, 1).T
+    return Band(low, high)

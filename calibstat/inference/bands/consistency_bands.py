@@ -1,0 +1,144 @@
+"""Consistency bands: where the frequencies of all bins, and the CORP curve, of a calibrated model lie."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from calibstat import resampling
+from calibstat.bounds.isotonic_interval import recalibrated
+from calibstat.data.sample import Sample
+from calibstat.data.weighted_sample import WeightedSample
+from calibstat.inference.bands.reliability_bands import Band, Bins, Steps
+from calibstat.resampling import CellSums, Consistency, Draws, Labels, Stage
+from calibstat.resampling.poisson_binomial import pmf_of_many_positives
+
+PLACES = 50  # distinct predictions that all have a place in the band of the CORP curve; of more, twice as many have
+FEWEST = 99  # resamples of the CORP curve, however many the rows
+FITTED = 2e7  # predictions in all isotonic regressions: of more, fewer resamples
+TIE = 1e-9  # tails whose relative difference is smaller, such as those of mirrored bins, are equal but for rounding
+
+
+def simultaneous_consistency(bins: Bins, level: float, draws: Draws) -> Band:
+    """Return the bands that all frequencies, and all of the CORP curve, keep to with this probability if calibrated."""
+    with_weights = isinstance(bins.sample, WeightedSample)
+    low, high = _drawn_frequencies(bins, level, draws) if with_weights else _frequencies_if_calibrated(bins, level)
+    steps, drawn = _corp_if_calibrated(bins.sample, level, draws)
+    return Band(low, high, steps, drawn)
+
+
+def need_draws(level: float, draws: Draws) -> int:
+    """Return the least number of resamples of which the largest distance is rare enough; raise if there are fewer."""
+    fewest = int(np.ceil(1 / (1 - level) - 1e-9)) - 1
+    if draws.n < fewest:
+        raise ValueError(f"expected n_resamples of at least {fewest} for a band of {level:g}, found {draws.n}")
+    return fewest
+
+
+def _frequencies_if_calibrated(bins: Bins, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the frequencies of each bin that are not in a tail, for the largest tails that keep the level.
+
+    Given the predictions, the numbers of positives of the bins are independent and of known (Poisson-binomial)
+    distributions, so the probability that none is in its tails is a product and the largest common tail is exact.
+    """
+    value, count, _ = bins.sample.arrays
+    parts = [slice(i, j + 1) for i, j in zip(bins.first, bins.last, strict=True)]
+    found = [pmf_of_many_positives(value[part], count[part]) for part in parts]
+    pmf = np.concatenate([mass for _, mass in found])
+    tail = np.concatenate([np.minimum(mass.cumsum(), mass[::-1].cumsum()[::-1]) for _, mass in found])
+    positives = np.concatenate([least + np.arange(mass.size) for least, mass in found])
+    size = np.array([mass.size for _, mass in found])
+    start = size.cumsum() - size
+
+    def in_tails(largest: float) -> np.ndarray:
+        return tail <= largest * (1 + TIE)
+
+    def keeps(largest: float) -> bool:
+        outside = np.add.reduceat(np.where(in_tails(largest), pmf, 0.0), start)
+        return bool(np.prod(1 - outside) >= level)
+
+    possible = np.append(0.0, np.unique(tail[tail <= 1 - level]))
+    good, bad = 0, possible.size
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if keeps(possible[middle]) else (good, middle)
+    out = in_tails(possible[good])
+    low = np.minimum.reduceat(np.where(out, np.inf, positives), start)
+    high = np.maximum.reduceat(np.where(out, -np.inf, positives), start)
+    return low / bins.count, high / bins.count
+
+
+def _drawn_frequencies(bins: Bins, level: float, draws: Draws) -> tuple[np.ndarray, np.ndarray]:
+    """Return the band that all frequencies of rows with weights keep to, whose distributions are not known."""
+    need_draws(level, draws)
+
+    def frequencies(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
+        return np.asarray((residual + value)[..., bins.full] * bins.sample.n / bins.count)
+
+    drawn = resampling.draw(CellSums(bins.sample, bins.cell), Labels(), frequencies, draws, Stage.BARS)
+    low, high = _envelope(drawn, bins.frequency, level, bins.sample.n)
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def _envelope(drawn: np.ndarray, observed: np.ndarray, level: float, n: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the band around the middle of curves, shape (B, places), that one more leaves with probability 1 - level.
+
+    Outcomes drawn from the predictions are exchangeable with those of a calibrated model, so the rank of the data among
+    the draws, by the largest distance from the middle of all curves, is uniform for any number of draws.
+    """
+    tail = (1 - level) / 2
+    low, middle, high = np.quantile(np.vstack((drawn, observed)), (tail, 0.5, 1 - tail), axis=0)
+    above, below = high - middle + 1 / n, middle - low + 1 / n
+    distance = np.where(drawn >= middle, (drawn - middle) / above, (middle - drawn) / below).max(axis=1)
+    distance.sort()
+    reach = distance[int(np.ceil(level * (len(drawn) + 1) - 1e-9)) - 1]
+    return middle - reach * below, middle + reach * above
+
+
+def _corp_if_calibrated(sample: Sample, level: float, draws: Draws) -> tuple[Steps, int]:
+    """Return the band that the whole CORP curve keeps to with this probability if calibrated, and its resamples."""
+    value = sample.value
+    affordable = max(FEWEST, need_draws(level, draws), int(FITTED / value.size))
+    draws = replace(draws, n=min(draws.n, affordable))
+    place = np.arange(value.size)
+    if value.size > PLACES:
+        of_rank = np.linspace(0, value.size - 1, PLACES + 1).round().astype(np.int64)
+        of_range = np.searchsorted(value, np.linspace(value[0], value[-1], PLACES))
+        place = np.union1d(of_rank, of_range)
+
+    def curve(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
+        return recalibrated(value, count, positives)[place]
+
+    drawn = resampling.draw(sample, Labels(), curve, draws, Stage.BARS)
+    low, high = _envelope(drawn, curve(*sample.arrays), level, sample.n)
+    # a curve that does not decrease and keeps to both lines at all places keeps to these too
+    lower = np.maximum.accumulate(np.clip(low, 0, 1))
+    upper = np.minimum.accumulate(np.clip(high, 0, 1)[::-1])[::-1]
+    return Steps(value[place], lower, upper), draws.n
+
+
+def pointwise_consistency(bins: Bins, level: float, draws: Draws) -> Band:
+    """Return percentiles of frequency minus mean prediction in each bin if calibrated, put around the observed mean."""
+    fewest = max(20, int(np.ceil(2 / (1 - level) - 1e-9)))
+    if draws.n < fewest:
+        raise ValueError(f"expected n_resamples of at least {fewest} for bars of {level:g}, found {draws.n}")
+
+    def deviations(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
+        count, residual = count[..., bins.full], residual[..., bins.full]
+        found = np.full(count.shape, np.nan)
+        np.divide(residual * bins.sample.n, count, out=found, where=count > 0)
+        return found
+
+    source = CellSums(bins.sample, bins.cell)
+    deviation = resampling.draw(source, Consistency(), deviations, draws, Stage.BARS)
+    deviation.sort(axis=0)  # not-a-numbers, the empty bins, go last
+    used = np.count_nonzero(np.isfinite(deviation), axis=0)
+
+    def percentile(q: float) -> np.ndarray:
+        rank = np.maximum(np.ceil(q * used - 1e-9).astype(int), 1)
+        return deviation[rank - 1, np.arange(used.size)]
+
+    tail = (1 - level) / 2
+    low, high = (np.clip(bins.mean + percentile(q), 0, 1) for q in (tail, 1 - tail))
+    return Band(low, high, n_resamples=draws.n)

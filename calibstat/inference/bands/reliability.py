@@ -1,0 +1,306 @@
+"""Reliability diagrams as numbers: observed frequencies and mean predictions in bins, with a band for the noise."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+import numpy as np
+
+from calibstat.answers_by_model import each_model
+from calibstat.bounds.cell_form import TooFewRowsInCells
+from calibstat.bounds.isotonic_interval import recalibrated
+from calibstat.data.checks import check_level
+from calibstat.data.lenses import ClassWise, Lens
+from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
+from calibstat.data.sample import Sample, need_counts
+from calibstat.data.weighted_sample import WeightedSample
+from calibstat.inference.bands.band_kinds import BANDS
+from calibstat.inference.bands.reliability_bands import Band, Bins
+from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
+from calibstat.inference.confidence_interval import ConfidenceInterval, interval_of
+from calibstat.inference.problems.binary_problem import BinaryProblem
+from calibstat.inference.problems.class_problems import ClassWiseProblem
+from calibstat.measures.binned import ECE
+from calibstat.measures.bins import Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
+from calibstat.measures.canonical_ce import CanonicalCE
+from calibstat.resampling import Draws
+from calibstat.result import read_only
+
+
+class Options(TypedDict, total=False):
+    """The options of `reliability` except the lens, on which the type of the result depends."""
+
+    n_bins: int | str | None
+    strategy: Strategy
+    band: str | None
+    level: float
+    interval: bool
+    n_resamples: int
+    rng: Any
+    n_jobs: int
+    sample_weight: Any
+    labels: Any
+
+
+@overload
+def reliability(
+    y_true: Any, y_prob: Any = None, *, lens: Literal["top_label"] | None = None, **options: Unpack[Options]
+) -> Reliability: ...
+@overload
+def reliability(
+    y_true: Any, y_prob: Any = None, *, lens: Literal["class_wise"] | ClassWise, **options: Unpack[Options]
+) -> ClassWiseReliability: ...
+@overload
+def reliability(
+    y_true: Any, y_prob: Any = None, *, lens: Literal["canonical"], **options: Unpack[Options]
+) -> SimplexReliability: ...
+@overload
+def reliability(
+    y_true: Any, y_prob: Any = None, *, lens: Lens, **options: Unpack[Options]
+) -> Reliability | SimplexReliability: ...
+@overload
+def reliability(
+    y_true: Any, y_prob: Any = None, *, lens: Any, **options: Unpack[Options]
+) -> Reliability | ClassWiseReliability | SimplexReliability: ...
+@each_model
+def reliability(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    lens: Any = None,
+    n_bins: int | str | None = "auto",
+    strategy: Strategy = "uniform",
+    band: str | None = "consistency",
+    level: float = 0.95,
+    interval: bool = True,
+    n_resamples: int = 1000,
+    rng: Any = None,
+    n_jobs: int = 1,
+    sample_weight: Any = None,
+    labels: Any = None,
+) -> Reliability | ClassWiseReliability | SimplexReliability:
+    """Compare observed frequency and mean prediction in each bin, with a band for the noise.
+
+    Parameters
+    ----------
+    y_true, y_prob, labels
+        As for `estimate`.
+    lens : str or Lens, optional
+        The reduction of a K-class problem: a binary outcome ("top_label", the default of more than two classes, or a
+        lens made by `lenses.one_class`), each class against the rest ("class_wise"), or several classes ("canonical",
+        or a lens made by `lenses.groups` or `lenses.top_k`).
+    n_bins : int, "cube_root", "auto" or None
+        Number of bins, at least 1; "cube_root" is the smallest B with B**3 >= n; None makes one bin of each
+        distinct prediction. Empty bins are left out. "auto" is 15; for several classes 5 in each direction, which are
+        25 triangles for three classes.
+    strategy : {"uniform", "quantile"} or sequence of float
+        Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts. For
+        several classes "uniform", a grid on the simplex, or "tree", cells grown on the predictions.
+    band : {"consistency", "confidence", "monotone", "pointwise_consistency", "pointwise_confidence"} or None
+        "consistency": where the frequencies of all bins at once, and all of the CORP curve, would lie if the model
+        were calibrated. "confidence": limits for the average outcome probabilities of the rows of all bins at once.
+        "monotone": a confidence band of the whole curve of outcome probabilities, if it does not decrease.
+        "pointwise_...": bars of which each holds by itself only: percentiles of consistency resampling, Wilson's
+        interval. None: no band.
+    level : float
+        Probability of the whole band, of pointwise bars that of each, in (0, 1). For several classes that of the band
+        of each class. Also the confidence level of the interval.
+    interval : bool
+        Whether to give the `confidence_interval` of the expected calibration error over these bins, by the "honest"
+        method with its usual number of resamples. Pictures state it.
+    n_resamples : int
+        Number of resamples behind the band of the CORP curve, at least 1 / (1 - level) - 1, or behind pointwise
+        consistency bars, at least 20 and 2 / (1 - level). The other bands are computed without.
+    rng, n_jobs
+        As for `calibration_test`.
+    sample_weight
+        As for `calibration_test`. Bins, bars and the interval then count rows by their weights; not for "monotone".
+
+    Returns
+    -------
+    Reliability, ClassWiseReliability or SimplexReliability
+        For a binary outcome, for each class, or for several classes together; the last has no band.
+        `Answers`, a mapping from name to this, for several models.
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), a band is requested for a `Sample` with
+        real-valued counts, or an argument is unknown or out of range.
+
+    Notes
+    -----
+    All bands but None take outcomes to be independent given the predictions: no clusters. Then, for any number of rows:
+
+    * "consistency": if calibrated, the numbers of positives of the bins are independent with known (Poisson-binomial)
+      distributions. Their tails are cut as far as a calibrated model still stays inside in all bins with probability at
+      least `level`: exact, and nothing is drawn. The band of the CORP curve is drawn: outcomes drawn from the
+      predictions are exchangeable with those of a calibrated model, which therefore leaves the band with probability at
+      most 1 - level for any number of draws. On many rows fewer are made than `n_resamples`, at least 99.
+    * "confidence": Clopper and Pearson's limits, Šidák's correction; the rows of a bin may differ (Hoeffding 1956).
+      The curve within a bin is not covered, only its average over the rows.
+    * "monotone": Clopper and Pearson's limits for many intervals of predictions, Bonferroni's correction. Where the
+      lower line is above the upper one (`crosses`), the curve does decrease; it may do so without a sign, and then the
+      band may miss it. A diagonal inside the band is no evidence of calibration: use `calibration_test`.
+    * "pointwise_consistency": draws rows with replacement and an outcome for each from its prediction, takes frequency
+      minus mean prediction in each bin, and puts its percentiles around the observed mean prediction, kept within
+      [0, 1]. Resamples in which a bin is empty do not count for that bin; quantile bins keep the observed edges.
+
+    Of 15 pointwise bars of 95 % all hold with probability of only about .95**15 = .46.
+
+    The CORP curve is the isotonic regression of outcomes on predictions; it needs no bins. Cost: one sort; for
+    "consistency" up to `n_resamples` isotonic regressions, .1 s for 1e3 rows and 3 s for 1e6; for
+    "pointwise_consistency" O(n * n_resamples); for the interval, 2 s for 1e6 rows.
+
+    References
+    ----------
+    Clopper, Pearson 1934, doi:10.1093/biomet/26.4.404; Hoeffding 1956, doi:10.1214/aoms/1177728178; Dimitriadis,
+    Dümbgen, Henzi, Puke, Ziegel 2023, doi:10.1093/biomet/asac068 (bands of a non-decreasing curve); Bröcker, Smith
+    2007, doi:10.1175/WAF993.1; Vaicenavicius et al. 2019, arXiv:1902.06977, section 4.4; Wilson 1927,
+    doi:10.1080/01621459.1927.10502953; Dimitriadis, Gneiting, Jordan 2021, doi:10.1073/pnas.2016191118.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> sample = cs.Sample.from_counts([0.2, 0.7], [50, 50], [20, 35])
+    >>> found = cs.reliability(sample, rng=1)
+    >>> found.frequency
+    array([0.4, 0.7])
+    >>> found.inside
+    array([False,  True])
+    >>> found.corp_inside
+    False
+    """
+    if band is not None and band not in BANDS:
+        raise ValueError(f"expected band {', '.join(map(repr, BANDS))} or None, found {band!r}")
+    check_level("level", level)
+    draws = Draws.of(rng, n_resamples, n_jobs)
+    seen = observe(y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels)
+    usual = isinstance(n_bins, str) and n_bins == "auto"
+    several = 5  # a grid has bins in each coordinate, so many cells
+    n_bins = 15 if usual else n_bins
+
+    def binary(sample: Sample, title: str) -> Reliability:
+        error = (
+            _interval(sample, title, ECE(n_bins=n_bins, strategy=strategy), float(level), draws) if interval else None
+        )
+        return _binary(sample, title, n_bins, strategy, band, float(level), draws, error)
+
+    def class_wise(data: ClassWiseData) -> ClassWiseReliability:
+        names = data.predictions.names
+        classes = zip(data.samples(), names, strict=True)
+        diagrams = tuple(binary(sample, f"class {name}") for sample, name in classes)
+        error = ClassWiseProblem(ECE(n_bins=n_bins, strategy=strategy), data, None).estimate()
+        return ClassWiseReliability(diagrams, names, read_only(error), data.lens, data.predictions.n)
+
+    found: Reliability | ClassWiseReliability | SimplexReliability = seen.choose(
+        lambda data: binary(data.sample, data.lens),
+        lambda data: _canonical(data, several if usual else n_bins, str(strategy)),
+        class_wise,
+    )
+    return replace(found, **seen.noted())
+
+
+def _canonical(data: MulticlassData, n_bins: int | str | None, strategy: str) -> SimplexReliability:
+    """Compare mean outcome and mean prediction in each cell of the simplex."""
+    predictions = data.predictions
+    table = CanonicalCE(n_bins=n_bins, strategy=strategy).detail(predictions.prob, predictions.label)
+    grid = "level sets" if is_unbinned(n_bins) else f"grid of {n_bins} bins"
+    return SimplexReliability(
+        mean_prediction=read_only(table["mean_prediction"]),
+        frequency=read_only(table["frequency"]),
+        count=read_only(table["count"]),
+        names=predictions.names,
+        strategy=grid if strategy == "uniform" else "tree grown on the predictions",
+        lens=data.lens,
+        n=predictions.n,
+    )
+
+
+def _binary(
+    sample: Sample,
+    title: str,
+    n_bins: int | str | None,
+    strategy: Strategy,
+    band: str | None,
+    level: float,
+    draws: Draws,
+    interval: ConfidenceInterval | None,
+) -> Reliability:
+    """Compare observed frequency and mean prediction bin by bin."""
+    value, count, positives = sample.arrays
+    cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
+    bins = Bins.of(sample, cell)
+    drawn = Band()
+    if band is not None:
+        need_counts(sample, f"band={band!r}")
+        drawn = BANDS[band].make(bins, level, draws)
+    curve = (None, None, None) if drawn.steps is None else (drawn.steps.value, drawn.steps.low, drawn.steps.high)
+    kind = _kind(n_bins, strategy)
+    left, right = _edges(value, bins, n_bins, kind, float(count.sum()))
+    corp_value, corp_frequency, corp_count = _corp(value, count, positives)
+    low, high, curve_value, curve_low, curve_high = (
+        None if part is None else read_only(part) for part in (drawn.low, drawn.high, *curve)
+    )
+    return Reliability(
+        mean_prediction=read_only(bins.mean),
+        frequency=read_only(bins.frequency),
+        count=read_only(bins.count),
+        left=read_only(left),
+        right=read_only(right),
+        low=low,
+        high=high,
+        curve_value=curve_value,
+        curve_low=curve_low,
+        curve_high=curve_high,
+        band=band,
+        band_level=None if band is None else level,
+        corp_value=read_only(corp_value),
+        corp_frequency=read_only(corp_frequency),
+        corp_count=read_only(corp_count),
+        strategy=kind,
+        lens=title,
+        n=sample.n_rows,
+        n_resamples=drawn.n_resamples,
+        interval=interval,
+        effective_n=float(sample.n) if isinstance(sample, WeightedSample) else None,
+    )
+
+
+def _interval(sample: Sample, title: str, error: ECE, level: float, draws: Draws) -> ConfidenceInterval | None:
+    """Return the honest interval of the error over the bins of a diagram, None where none is known."""
+    if not sample.keeps_rows:
+        return None
+    problem = BinaryProblem(error, BinaryData(lens=title, null="", rows=None, summary=sample))
+    with suppress(TooFewRowsInCells):
+        return interval_of(problem, "honest", level, replace(draws, n=error.draws(None)))
+    return None
+
+
+def _kind(n_bins: int | str | None, strategy: Strategy) -> str:
+    """Name the way in which bins were cut."""
+    if not isinstance(strategy, str):
+        return "given"
+    return "one-prediction" if is_unbinned(n_bins) else strategy
+
+
+def _edges(
+    value: np.ndarray, bins: Bins, n_bins: int | str | None, kind: str, n: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of equal widths; for other bins the smallest and the largest prediction in each."""
+    if kind == "uniform":
+        wide = number_of_bins(n_bins, n)
+        number = bin_numbers(value[bins.first], wide)
+        return number / wide, (number + 1) / wide
+    return value[bins.first], value[bins.last]
+
+
+def _corp(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Corners of the isotonic regression: the first and last prediction of every flat piece, its value and its rows."""
+    fitted = recalibrated(value, count, positives)
+    step = np.diff(fitted) != 0
+    corner = np.append(True, step) | np.append(step, True)
+    piece = np.append(0, np.cumsum(step))
+    return value[corner], np.clip(fitted[corner], 0, 1), np.bincount(piece, weights=count)[piece[corner]]

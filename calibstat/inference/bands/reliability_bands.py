@@ -1,0 +1,85 @@
+"""Parts of a binary reliability diagram: its bins, and the band around them or around a curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibstat.data.cell_sums import cell_sums
+from calibstat.data.sample import Sample
+
+
+@dataclass(frozen=True)
+class Bins:
+    """The bins of a sample that hold rows.
+
+    `cell` is the bin of each distinct prediction, ascending, and `full` are the bins that occur; `count`, `mean` and
+    `frequency` are their rows, mean predictions and shares of outcome 1.
+    """
+
+    sample: Sample
+    cell: np.ndarray
+    full: np.ndarray
+    count: np.ndarray
+    mean: np.ndarray
+    frequency: np.ndarray
+
+    @classmethod
+    def of(cls, sample: Sample, cell: np.ndarray) -> Bins:
+        """Sum up the rows of each bin."""
+        count, residual, value = cell_sums(cell, *sample.arrays)
+        full = np.flatnonzero(count)
+        scale = sample.count.sum() / count[full]
+        mean = np.clip(value[full] * scale, 0, 1)
+        frequency = np.clip((value + residual)[full] * scale, 0, 1)
+        return cls(sample, cell, full, count[full], mean, frequency)
+
+    @property
+    def positives(self) -> np.ndarray:
+        """Rows with outcome 1 in each bin, of a sample of counts."""
+        return np.rint(self.frequency * self.count)
+
+    @property
+    def first(self) -> np.ndarray:
+        """Index of the first distinct prediction of each bin."""
+        return np.searchsorted(self.cell, self.full)
+
+    @property
+    def last(self) -> np.ndarray:
+        """Index of the last distinct prediction of each bin."""
+        return np.append(self.first[1:], self.cell.size) - 1
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A band of a non-decreasing curve: its ends `low` and `high` at the predictions `value`, ascending.
+
+    Because the curve does not decrease, the lower line goes on to the right of each prediction and the upper one to its
+    left.
+    """
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def at(self, prediction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return both ends at any predictions."""
+        low = np.append(0.0, self.low)[np.searchsorted(self.value, prediction, side="right")]
+        high = np.append(self.high, 1.0)[np.searchsorted(self.value, prediction, side="left")]
+        return low, high
+
+    def corners(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the corners of both lines from 0 to 1: their predictions, lower and upper ends."""
+        x = np.repeat(np.concatenate(([0.0], self.value, [1.0])), 2)[1:-1]
+        return x, np.repeat(np.append(0.0, self.low), 2), np.repeat(np.append(self.high, 1.0), 2)
+
+
+@dataclass(frozen=True)
+class Band:
+    """What is drawn for the noise: bars of the bins, steps, or both, and the number of resamples they took."""
+
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    steps: Steps | None = None
+    n_resamples: int = 0

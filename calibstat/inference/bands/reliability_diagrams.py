@@ -1,0 +1,301 @@
+"""The results of `reliability`: binary, class-wise and canonical reliability diagrams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.inference.bands.band_kinds import BANDS
+from calibstat.inference.bands.reliability_bands import Steps
+from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.result import NotedResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COMPARED = {"frequency": "observed frequencies", "mean_prediction": "mean predictions"}
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability(NotedResult):
+    """Result of `reliability` for a binary outcome: a reliability diagram as numbers.
+
+    Attributes
+    ----------
+    mean_prediction, frequency : ndarray, shape (n_bins_used,)
+        Mean prediction and observed frequency of outcome 1 in each bin that holds rows, ascending.
+    count : ndarray, shape (n_bins_used,)
+        Rows in each bin; of rows with weights, the part of the effective number of rows that is in it.
+    left, right : ndarray, shape (n_bins_used,)
+        Edges of each bin; unless of equal width, its smallest and its largest prediction.
+    low, high : ndarray, shape (n_bins_used,), or None
+        Ends of the band in each bin: of a consistency band for the frequency of a calibrated model, of a confidence
+        band for the average outcome probability. None with `band` "monotone" or None.
+    curve_value, curve_low, curve_high : ndarray, shape (n_places,), or None
+        Ends of the band of a curve at some of the predictions, ascending: with `band` "consistency" of the CORP curve
+        of a calibrated model (at all predictions, if at most 50 are distinct), with "monotone" of the outcome
+        probability. Else None. Between two of these predictions
+        the lower end is that of the left one and the upper end that of the right one; see `curve_at`.
+    band : {"consistency", "confidence", "monotone", "pointwise_consistency", "pointwise_confidence"} or None
+        The kind of band.
+    band_level : float or None
+        The probability of the whole band; if pointwise, of each bar taken alone.
+    corp_value, corp_frequency, corp_count : ndarray, shape (n_corners,)
+        The CORP curve: predictions at the ends of every flat piece of their isotonic recalibration, its value, and the
+        rows of the piece, counted likewise.
+    strategy : {"uniform", "quantile", "given", "one-prediction"}
+        How the bins were cut.
+    lens : str
+        The outcome whose probability was predicted.
+    n : int or float
+        Rows, or total weight.
+    n_resamples : int
+        Resamples behind the band of the CORP curve, or behind pointwise consistency bars (0 if none were drawn).
+    interval : ConfidenceInterval or None
+        The honest interval of `error`, which pictures state; None if not wanted, of a `Sample` with real-valued
+        counts, or of more than 100 bins of fewer than 3 rows on average.
+    """
+
+    mean_prediction: np.ndarray
+    frequency: np.ndarray
+    count: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    low: np.ndarray | None
+    high: np.ndarray | None
+    curve_value: np.ndarray | None
+    curve_low: np.ndarray | None
+    curve_high: np.ndarray | None
+    band: str | None
+    band_level: float | None
+    corp_value: np.ndarray
+    corp_frequency: np.ndarray
+    corp_count: np.ndarray
+    strategy: str
+    lens: str
+    n: int | float
+    n_resamples: int
+    interval: ConfidenceInterval | None = None
+
+    @property
+    def error(self) -> float:
+        """The expected calibration error (ECE) over these bins."""
+        return float(np.average(np.abs(self.frequency - self.mean_prediction), weights=self.count))
+
+    @property
+    def inside(self) -> np.ndarray | None:
+        """Whether the band contains, in each bin, what it is compared with, up to rounding.
+
+        Consistency bands are compared with the observed frequency, confidence bands with the mean prediction.
+        """
+        if self.band is None or self.low is None or self.high is None:
+            return None
+        compared = getattr(self, BANDS[self.band].compared or "")
+        return (self.low - 1e-9 <= compared) & (compared <= self.high + 1e-9)
+
+    @property
+    def corp_inside(self) -> bool | None:
+        """Whether the CORP curve lies in its consistency band everywhere, up to rounding; None without that band."""
+        if self.band != "consistency" or self.curve_value is None or self.curve_low is None or self.curve_high is None:
+            return None
+        fitted = np.interp(self.curve_value, self.corp_value, self.corp_frequency)
+        return bool(((self.curve_low - 1e-9 <= fitted) & (fitted <= self.curve_high + 1e-9)).all())
+
+    @property
+    def crosses(self) -> bool | None:
+        """Whether the lower line of the band of a curve is above the upper one somewhere; None without such a band.
+
+        Where that of the outcome probability crosses, it does decrease somewhere, at the level 1 - `band_level`.
+        """
+        if self.curve_low is None or self.curve_high is None:
+            return None
+        return bool((self.curve_low > self.curve_high).any())
+
+    @property
+    def steps(self) -> Steps | None:
+        """The band of a curve."""
+        if self.curve_value is None or self.curve_low is None or self.curve_high is None:
+            return None
+        return Steps(self.curve_value, self.curve_low, self.curve_high)
+
+    def curve_at(self, prediction: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lower and the upper end of the band of a curve at any predictions.
+
+        Raises
+        ------
+        ValueError
+            If the band has no curve.
+        """
+        if self.steps is None:
+            raise ValueError(f"expected a band of a curve, 'consistency' or 'monotone', found {self.band!r}")
+        return self.steps.at(np.asarray(prediction, dtype=float))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each bin."""
+        import pandas as pd
+
+        columns = ("left", "right", "count", "mean_prediction", "frequency", "low", "high", "inside")
+        return pd.DataFrame({name: getattr(self, name) for name in columns if getattr(self, name) is not None})
+
+    def __str__(self) -> str:
+        bins = self.count.size
+        text = f"Reliability in {bins} {self.strategy} bin{'s' * (bins != 1)}, {self.lens}, n = {self.n:.10g}"
+        if self.band is None or self.band_level is None:
+            return f"{text}."
+        kind = BANDS[self.band]
+        band, promise = f"{self.band_level:.4g} {kind.name}", kind.promise(self.band_level, bins)
+        if kind.compared is None:
+            text += f", and the {band}."
+        else:
+            text += f": {self._where(COMPARED[kind.compared])} the {band}."
+        if self.corp_inside is not None:
+            where = "lies inside" if self.corp_inside else "leaves"
+            promise += f" The CORP curve {where} its own {self.band_level:.4g} band."
+        elif self.crosses:
+            promise += f" Its lines cross, so the probability does fall somewhere (level {1 - self.band_level:.4g})."
+        return f"{text}\n{promise}"
+
+    def _where(self, compared: str) -> str:
+        """Say how many of what is compared with the band lie outside."""
+        assert self.inside is not None
+        outside = int(np.sum(~self.inside))
+        if not outside:
+            return f"all {compared} lie inside"
+        return f"{outside} of {self.inside.size} {compared} {'lies' if outside == 1 else 'lie'} outside"
+
+
+MANY = 20  # classes, above which only the WORST are printed
+WORST = 10
+
+
+@dataclass(frozen=True, eq=False)
+class ClassWiseReliability(NotedResult):
+    """A reliability diagram for each class, as numbers.
+
+    Attributes
+    ----------
+    diagrams : tuple of Reliability, length K
+        The diagram of each class against the rest.
+    names : tuple, length K
+        The classes.
+    error : ndarray, shape (K,)
+        The expected calibration error (ECE) of each diagram.
+    lens : str
+        The outcomes whose probabilities were predicted.
+    n : int
+        Rows.
+    """
+
+    diagrams: tuple[Reliability, ...]
+    names: tuple
+    error: np.ndarray
+    lens: str
+    n: int
+
+    @property
+    def frequency(self) -> np.ndarray:
+        """Share of the rows that are of each class."""
+        return np.array([np.average(found.frequency, weights=found.count) for found in self.diagrams])
+
+    @property
+    def mean_prediction(self) -> np.ndarray:
+        """Mean prediction of each class."""
+        return np.array([np.average(found.mean_prediction, weights=found.count) for found in self.diagrams])
+
+    def worst(self, k: int) -> np.ndarray:
+        """Indices of the k classes with the largest errors, largest first; among equals the first class first."""
+        return np.argsort(-self.error, kind="stable")[:k]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each class."""
+        import pandas as pd
+
+        columns = {"frequency": self.frequency, "mean_prediction": self.mean_prediction, "error": self.error}
+        return pd.DataFrame({"class": [*self.names], **columns})
+
+    def __str__(self) -> str:
+        many = len(self.names) > MANY
+        shown = self.worst(WORST) if many else np.arange(len(self.names))
+        frequency, predicted = self.frequency, self.mean_prediction
+        width = max(5, *(len(str(self.names[k])) for k in shown))
+        lines = [f"Reliability of {len(self.names)} classes, {self.lens}, n = {self.n}"]
+        lines[0] += f"; the {WORST} with the largest ECE:" if many else ":"
+        lines += [f"{'class':{width}}  share of rows  mean prediction       ECE"]
+        for k in shown:
+            lines += [f"{self.names[k]!s:{width}}  {frequency[k]:13.4f}  {predicted[k]:15.4f}  {self.error[k]:8.4f}"]
+        if many:
+            lines += [f"and {len(self.names) - WORST} more, each with ECE at most {self.error[shown[-1]]:.4f}"]
+        lines += self._bands()
+        return "\n".join(lines)
+
+    def _bands(self) -> list[str]:
+        """Say in how many classes nothing leaves the band of the class."""
+        first, inside = self.diagrams[0], [found.inside for found in self.diagrams]
+        if first.band is None:
+            return []
+        band = f"Each class has its own {first.band_level:.4g} {BANDS[first.band].name}"
+        compared = COMPARED.get(BANDS[first.band].compared or "")
+        if compared is None:
+            return [f"{band}."]
+        kept = sum(bool(np.all(each)) for each in inside)
+        return [f"{band}; all {compared} lie inside in {kept} of {len(inside)} classes."]
+
+
+@dataclass(frozen=True, eq=False)
+class SimplexReliability(NotedResult):
+    """Reliability of the predictions of K classes in cells of the simplex.
+
+    Attributes
+    ----------
+    mean_prediction, frequency : ndarray, shape (n_cells, K)
+        Mean prediction and observed frequency of each class in each cell that holds rows.
+    count : ndarray, shape (n_cells,)
+        Rows in each cell.
+    names : tuple, length K
+        The classes, in the order of the columns.
+    strategy : str
+        How the simplex was cut.
+    lens : str
+        The outcomes whose probabilities were predicted.
+    n : int
+        Rows.
+
+    Notes
+    -----
+    In a cell of few rows, frequency and mean prediction differ much even if the model is calibrated, and so the mean of
+    `distance` over all cells is above 0. Test calibration by `calibration_test`.
+    """
+
+    mean_prediction: np.ndarray
+    frequency: np.ndarray
+    count: np.ndarray
+    names: tuple
+    strategy: str
+    lens: str
+    n: int
+
+    @property
+    def distance(self) -> np.ndarray:
+        """Total variation distance of mean prediction and frequency in each cell, between 0 and 1."""
+        return np.abs(self.frequency - self.mean_prediction).sum(axis=1) / 2
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each cell."""
+        import pandas as pd
+
+        columns = {"count": self.count}
+        for title, part in (("prediction", self.mean_prediction), ("frequency", self.frequency)):
+            columns |= {f"{title}[{name}]": part[:, k] for k, name in enumerate(self.names)}
+        return pd.DataFrame({**columns, "total_variation": self.distance})
+
+    def __str__(self) -> str:
+        cells = self.count.size
+        share = self.count / self.count.sum()
+        where = f"{cells} cells, the largest with {share.max():.3g} of the rows" if cells > 1 else "one cell"
+        return (
+            f"Reliability of {len(self.names)} classes ({', '.join(map(str, self.names))}), {self.lens}, n = {self.n}, "
+            f"in {where} ({self.strategy}).\nThe mean total variation distance between mean prediction and observed "
+            f"frequency is {share @ self.distance:.3g}."
+        )

@@ -1,0 +1,389 @@
+"""Comparisons of models, paired and unpaired: differences of a measure and permutation tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.data.arguments import checks_arguments
+from calibstat.data.checks import check_level, short, unknown_name
+from calibstat.data.labels import takes_pos_label
+from calibstat.data.models import models_of_rows
+from calibstat.inference.comparing.compare_by_bootstrap import by_bootstrap
+from calibstat.inference.comparing.compare_by_permutation import by_permutation
+from calibstat.inference.comparing.compare_by_squares import by_squares
+from calibstat.inference.comparing.differences import Differences, same_order
+from calibstat.inference.p_values import holm
+from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.problem import Problem
+from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.registry import find_measure
+from calibstat.resampling import Draws
+from calibstat.result import NotedResult, read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(NotedResult):
+    """Result of `compare`.
+
+    Attributes
+    ----------
+    names : tuple of str, length M
+        The models, or the samples.
+    estimates : ndarray, shape (M,)
+        The measure of each.
+    pairs : tuple of pairs of names, length n_pairs
+        What was compared: the first minus the second.
+    difference, low, high : ndarray, shape (n_pairs,)
+        The difference of the measure, 0 if it is rounding alone, and the ends of its interval, nan for `method` "swap",
+        which gives none.
+    pvalue, pvalue_adjusted : ndarray, shape (n_pairs,)
+        Probability, if the null hypothesis holds, of a difference at least as extreme; and adjusted for the number of
+        pairs.
+    method : {"bootstrap", "swap"}
+        The method of comparison.
+    paired : bool
+        Whether all models predict the same rows.
+    adjust : {"holm", "bh"}
+        How p-values were adjusted.
+    confidence_level : float
+        The nominal coverage probability of each interval.
+    null_hypothesis : str
+        The null hypothesis for each pair, in one sentence.
+    measure, lens : str
+        The measure with its options, and the lens.
+    n : tuple of int, length M
+        Rows of each.
+    n_resamples : int
+        Resamples.
+    errors, errors_low, errors_high : ndarray, shape (M,), or None
+        Of `kernel_ce_squared` and `kernel_ce` without clusters: the kernel error of each model, which is the root of
+        the unbiased estimate of its square (0 where this is negative), and the ends of its interval, without draws.
+    same_order : tuple of bool, length n_pairs
+        Whether the measure is a proper score of one event, and one prediction of the pair is a strictly increasing
+        function of the other on these rows, equal predictions to equal ones. Then both models tell the same rows apart,
+        and the difference of the score is a difference of calibration.
+    at_least : ndarray, shape (n_pairs,), or None
+        By how much the two errors of a pair differ at least, where the p-value is at most 1 - `confidence_level`; else
+        0.
+    """
+
+    names: tuple[str, ...]
+    estimates: np.ndarray
+    pairs: tuple[tuple[str, str], ...]
+    difference: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    pvalue: np.ndarray
+    pvalue_adjusted: np.ndarray
+    method: str
+    paired: bool
+    adjust: str
+    confidence_level: float
+    null_hypothesis: str
+    measure: str
+    lens: str
+    n: tuple[int, ...]
+    n_resamples: int
+    errors: np.ndarray | None = None
+    errors_low: np.ndarray | None = None
+    errors_high: np.ndarray | None = None
+    at_least: np.ndarray | None = None
+    same_order: tuple[bool, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each pair."""
+        import pandas as pd
+
+        names = {"first": [a for a, _ in self.pairs], "second": [b for _, b in self.pairs]}
+        columns = ["difference", "low", "high", "pvalue", "pvalue_adjusted"]
+        columns += ["at_least"] * (self.at_least is not None)
+        return pd.DataFrame({**names, **{name: getattr(self, name) for name in columns}})
+
+    def __str__(self) -> str:
+        several = len(self.pairs) > 1
+        rows = f"n = {self.n[0]}" if self.paired else "n = " + " and ".join(map(str, self.n))
+        measured = ", ".join(f"{name} {value:.4g}" for name, value in zip(self.names, self.estimates, strict=True))
+        lines = [f"{self.measure}, {self.lens}, {rows}: {measured}.", *self._errors_in_words()]
+        for i, (a, b) in enumerate(self.pairs):
+            interval = "" if self.method == "swap" else f", {self.confidence_level:.4g} confidence interval "
+            interval += "" if self.method == "swap" else f"[{self.low[i]:.4g}, {self.high[i]:.4g}]"
+            adjusted = f", {self.pvalue_adjusted[i]:.3g} adjusted for {len(self.pairs)} pairs" if several else ""
+            lines.append(
+                f"{a} - {b} = {self.difference[i]:.4g}{interval}; p = {self.pvalue[i]:.3g}{adjusted}."
+                f"{self._conclusion(i)}"
+            )
+        kind = "exact" if self.method == "swap" else "approximate"
+        return "\n".join([*lines, f"Null hypothesis of each pair: {self.null_hypothesis} ({kind})."])
+
+    def _errors_in_words(self) -> list[str]:
+        """Say the kernel error of each model with its interval, in a line, if they are known."""
+        if self.errors is None or self.errors_low is None or self.errors_high is None:
+            return []
+        each = zip(self.names, self.errors, self.errors_low, self.errors_high, strict=True)
+        said = ", ".join(f"{name} {error:.3g} [{low:.3g}, {high:.3g}]" for name, error, low, high in each)
+        return [f"Kernel errors with {self.confidence_level:.4g} confidence intervals: {said}."]
+
+    def _conclusion(self, i: int) -> str:
+        """Say of a pair which error is smaller and by how much at least, if known; or that a score compares errors."""
+        if self.same_order and self.same_order[i]:
+            return " Both order all rows alike, so that this is a difference of calibration."
+        if self.at_least is None or not self.at_least[i] > 0:
+            return ""
+        better = self.pairs[i][0 if self.difference[i] < 0 else 1]
+        return f" The error of {better} is smaller, by at least {self.at_least[i]:.2g}."
+
+
+METHODS = ("bootstrap", "swap")
+DEFAULT = "kernel_ce_squared", {"bandwidth": 0.2}
+OF_CLUSTERS: tuple[str, dict[str, float]] = "kernel_ce", {}  # squares of clusters are not known
+ADJUSTMENTS = ("holm", "bh")
+
+
+@checks_arguments
+@takes_pos_label
+def compare(
+    y_true: Any,
+    y_prob: Mapping[str, Any] | None = None,
+    *,
+    measure: str | Measure | type[Measure] | None = None,
+    lens: Any = None,
+    reduce: str | None = None,
+    method: str = "bootstrap",
+    reference: str | None = None,
+    adjust: str = "holm",
+    cluster: Any = None,
+    sample_weight: Any = None,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    rng: Any = None,
+    n_jobs: int = 1,
+    labels: Any = None,
+    **options: Any,
+) -> Comparison:
+    """Compare a measure between models on the same rows, or between samples.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,), or mapping from name to (y_true, y_prob)
+        Outcomes, 0 or 1, or classes from 0 to K - 1; or, for samples of different rows (two periods, two sites), both
+        arrays of each.
+    y_prob : mapping from name to array_like, shape (n,) or (n, K)
+        The predictions of each model, two models or more, for the same rows.
+    measure : str or Measure, optional
+        A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``. Default:
+        `kernel_ce_squared` with bandwidth 0.2, with `cluster` `kernel_ce`. For "bootstrap": `kernel_ce_squared`,
+        `kernel_ce`, `ece` (L1), `ks`, `kuiper`, `smooth_ce`, `brier`, `log_loss`, `canonical_ce` in total variation or
+        L1, or a user-defined measure of such a kind. For "swap" any binary measure.
+    lens : str or Lens, optional
+        As for `estimate`: a lens with a binary outcome; "canonical" for `canonical_ce`, `brier` and `log_loss`; or
+        "class_wise" for `ece` (L1).
+    reduce : {"mean", "max"}, optional
+        For lens "class_wise", and then needed: the mean over the classes, or the largest.
+    method : {"bootstrap", "swap"}
+        "bootstrap" tests that the measures of two models are equal, and gives an interval for their difference. "swap"
+        is an exact permutation test of the stronger hypothesis that the two are exchangeable, without an interval.
+    reference : str, optional
+        The model with which all others are compared; by default all pairs are.
+    adjust : {"holm", "bh"}
+        How p-values are adjusted for the number of pairs: Holm, which bounds the chance of any false finding, or
+        Benjamini and Hochberg, which bounds the share of false ones among the findings.
+    cluster : array_like, shape (n,), optional
+        The cluster of each row (a patient, a day): its rows are drawn, or permuted, together. Not for samples, and not
+        for `canonical_ce` and "class_wise".
+    sample_weight : array_like, shape (n,), optional
+        Non-negative weights of the rows, of which only the ratios matter, for a binary outcome: rows are drawn, or
+        permuted, with their weights. Not for samples.
+    confidence_level : float
+        Between 0 and 1; of each interval by itself.
+    n_resamples : int, optional
+        Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
+    rng, n_jobs
+        As for `calibration_test`.
+    labels, **options
+        As for `estimate`.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), there are fewer than two models, an
+        argument is unknown, or the measure has no such comparison; the message names those that have.
+
+    Warns
+    -----
+    UserWarning
+        If there are fewer than 30 clusters.
+
+    Notes
+    -----
+    Null hypothesis of "bootstrap": both models have the same measure in the population, whatever it is.
+    `kernel_ce_squared` draws nothing: the mean over pairs of rows is an unbiased estimate of the difference of squares
+    for every n; its interval is asymptotic, see the docs page "How squares are compared" and the study `squares`. Cost:
+    a few sorts of the rows. `kernel_ce` takes its p-value from squares at its own bandwidth.
+
+    Any other error is the largest weighted sum of residuals that its weights allow. The high end of A - B is the
+    largest bound over fixed weights of A of their sum, less B's error, with the noise of both from the same draws;
+    the weights of A's error in the population are fixed too, so that ties between weights do not matter. B's noise
+    is the directional bootstrap, which is asymptotic. Skewness, and events that were not observed, are added. The low
+    end is that of B - A with its sign changed. The largest bound is looked for by a few steps upwards from several
+    starts. The interval may be conservative: if both errors are small, or models nearly identical, a difference is
+    rarely found. Of mean losses the ends are score bounds of the rows' differences, without draws; a row that was not
+    observed may differ by as much as the loss is bounded, and for `log_loss` by as much as any row that was. An end may
+    be infinite if a prediction is 0 or 1. No end lies beyond what two values of the measure can differ by. The p-value
+    is the smallest alpha at which the interval of level 1 - alpha excludes 0, from the same weights as the ends; of
+    draws, one that makes alpha / 2 * (n_resamples + 1) whole. How often a difference is found where there is none is
+    the study `comparison`.
+
+    Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the
+    distribution of the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need
+    not mean that one is better calibrated.
+
+    Differences up to 1e-12, or to this share of the measures if they are above 1, are what rounding makes: they count
+    as 0, and as ties. Rows are put in the order of outcomes and then predictions (of models by their names) before any
+    is drawn, so that neither their order nor that of the models shows; "swap" does so for each pair.
+
+    A p-value from draws is at least 2 / (n_resamples + 1) ("swap": half of that), of mean losses 2e-12, and is adjusted
+    for the number of pairs, so many pairs need many resamples. Rows (or clusters) are independent. Cost: for each
+    resample a pass over the rows of all models and the measure's own, and for each pair two passes with up to 50 sums.
+
+    References
+    ----------
+    Fang, Santos 2019, doi:10.1093/restud/rdy049; Hong, Li 2018, doi:10.1016/j.jeconom.2018.06.007; Holm 1979,
+    www.jstor.org/stable/4615733; Benjamini, Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.calibrated().sample(2000, rng=1)
+    >>> sharp = p**2 / (p**2 + (1 - p) ** 2)  # the same order, over-confident
+    >>> found = cs.compare(y, {"model": p, "over-confident": sharp}, rng=1)
+    >>> found.pvalue.item() < 0.01, found.high.item() < 0
+    (True, True)
+    """
+    if method not in METHODS:
+        raise ValueError(f"expected method 'bootstrap' or 'swap', found {method!r}")
+    if adjust not in ADJUSTMENTS:
+        raise ValueError(f"expected adjust 'holm' or 'bh', found {adjust!r}")
+    check_level("confidence_level", confidence_level)
+    paired = y_prob is not None
+    data = models_of_rows(y_true, y_prob)
+    names = tuple(data)
+    if reference is not None and reference not in names:
+        raise unknown_name("a reference", reference, names)
+    alone = {
+        "method 'swap'": method == "swap",
+        "cluster": cluster is not None,
+        "sample_weight": sample_weight is not None,
+    }
+    if not paired and any(alone.values()):
+        what = next(name for name, given in alone.items() if given)
+        raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")
+    settings = {"lens": lens, "reduce": reduce, "sample_weight": sample_weight, "labels": labels}
+    if measure is None:
+        measure, given = DEFAULT if cluster is None else OF_CLUSTERS
+        options = {**given, **options}
+    asked = find_measure(measure, options)
+    problems = [_pose(name, *each, asked, {}, **settings) for name, each in data.items()]
+    draws = Draws.of(rng, problems[0].measure.draws(n_resamples), n_jobs)
+    pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
+    if reference is not None:
+        pairs = [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]
+    if method == "swap":
+        found = by_permutation(names, problems, pairs, cluster, draws)
+    else:
+        found = _by_ends(names, problems, pairs, cluster, paired, 1 - confidence_level, draws)
+    least, most = problems[0].measure.bounds
+    errors_low, errors, errors_high = (None,) * 3 if found.errors is None else found.errors
+    return Comparison(
+        names=names,
+        estimates=read_only(found.estimates),
+        pairs=tuple((names[i], names[j]) for i, j in pairs),
+        difference=read_only(found.difference),
+        low=read_only(np.maximum(found.low, least - most)),
+        high=read_only(np.minimum(found.high, most - least)),
+        pvalue=read_only(found.pvalue),
+        pvalue_adjusted=read_only(_adjusted(found.pvalue, adjust)),
+        method=method,
+        paired=paired,
+        adjust=adjust,
+        confidence_level=confidence_level,
+        null_hypothesis=_null(method, cluster is not None, paired, problems[0].holds_cells(True)),
+        measure=str(problems[0].measure),
+        lens=problems[0].lens,
+        n=found.n,
+        n_resamples=draws.n,
+        errors=errors,
+        errors_low=errors_low,
+        errors_high=errors_high,
+        at_least=found.at_least,
+        same_order=tuple(paired and _same_order(problems[i], problems[j]) for i, j in pairs),
+        note=problems[0].data.weights_note() if paired else "",
+        effective_n=problems[0].data.effective_n,
+    )
+
+
+def _by_ends(
+    names: tuple[str, ...],
+    problems: list[Problem],
+    pairs: list[tuple[int, int]],
+    cluster: Any,
+    paired: bool,
+    alpha: float,
+    draws: Draws,
+) -> Differences:
+    """Compare by squares where they are known; a measure with an interval of its own takes their p-values alone."""
+    squares = problems[0].laplace_bandwidth is not None and cluster is None
+    by_square = by_squares(names, problems, pairs, paired, alpha) if squares else None
+    if by_square is not None and not problems[0].contents():
+        return by_square
+    found = by_bootstrap(names, problems, pairs, cluster, paired, alpha, draws)
+    if by_square is None:
+        return found
+    return found._replace(pvalue=by_square.pvalue, errors=by_square.errors, at_least=by_square.at_least)
+
+
+def _same_order(one: Problem, other: Problem) -> bool:
+    """Whether a proper score of two models on the same outcomes differs by their calibration alone."""
+    if not one.measure.is_proper or one.data.kind != "binary":
+        return False
+    (y, p), (x, q) = one.float_rows(), other.float_rows()
+    return np.array_equal(y, x) and same_order(p, q)
+
+
+def _pose(name: str, y: Any, p: Any, *question: Any, **settings: Any) -> Problem:
+    """Pose the problem of one model, whose name an error is to say."""
+    try:
+        problem = pose(y, p, *question, **settings)
+        problem.check_rows()
+        return problem
+    except ValueError as error:
+        raise ValueError(f"{error} (of {short(name)})") from error
+
+
+def _null(method: str, clustered: bool, paired: bool, held: bool) -> str:
+    if method == "bootstrap":
+        over = ", over the cells that these rows make" if held else ""
+        return f"the measure is the same for both {'models' if paired else 'samples'} in the population{over}"
+    unit = "cluster" if clustered else "row"
+    return f"in every {unit} the two models can be exchanged without changing the distribution of the data"
+
+
+def _adjusted(pvalue: np.ndarray, adjust: str) -> np.ndarray:
+    if pvalue.size == 1:
+        return pvalue.copy()
+    if adjust == "holm":
+        return holm(pvalue)
+    from statsmodels.stats.multitest import multipletests
+
+    return multipletests(pvalue, method="fdr_bh")[1]

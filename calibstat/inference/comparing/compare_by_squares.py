@@ -1,0 +1,88 @@
+"""Differences of squared kernel errors between models or samples, in closed form, without draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibstat import resampling
+from calibstat.bounds.square_bound import Side, SquareBound, bound_of
+from calibstat.inference.comparing.compare_by_bootstrap import p_value_of_ends
+from calibstat.inference.comparing.differences import Differences, by_name, columns, settled
+from calibstat.inference.problems.problem import Problem
+from calibstat.result import read_only
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Rows of models in an order of their own: outcomes and predictions of each model, and how many rows are alike."""
+
+    label: np.ndarray
+    value: np.ndarray
+    count: np.ndarray
+    weight: np.ndarray | None
+
+    @classmethod
+    def of(cls, problems: list[Problem]) -> Kinds:
+        """Return the kinds of rows of models on the same rows: those that are equal in everything are one kind."""
+        rows = [problem.float_rows() for problem in problems]
+        weight = problems[0].weight
+        order, _ = resampling.canonical_order(columns(rows), None, weight)
+        label, value = (np.array([part[order] for part in parts]) for parts in zip(*rows, strict=True))
+        if weight is not None:
+            return cls(label, value, np.ones(order.size), weight[order])
+        differs = (np.diff(label) != 0).any(axis=0) | (np.diff(value) != 0).any(axis=0)
+        first = np.flatnonzero(np.append(True, differs))
+        return cls(label[:, first], value[:, first], np.diff(np.append(first, order.size)).astype(np.float64), None)
+
+    def bound(self, bandwidth: float, *signs: tuple[int, float]) -> SquareBound:
+        """Return the bound of the sum of the squared errors of these models, each with its sign."""
+        residual = self.label - self.value if self.weight is None else self.weight * (self.label - self.value)
+        sides = [Side(self.value[m], residual[m], bandwidth, sign) for m, sign in signs]
+        return bound_of(sides, self.count, self.weight)
+
+
+def by_squares(
+    names: tuple[str, ...], problems: list[Problem], pairs: list[tuple[int, int]], paired: bool, alpha: float
+) -> Differences:
+    """Compare on the same rows for all models, unless they are separate samples."""
+    bandwidth = problems[0].laplace_bandwidth
+    assert bandwidth is not None
+    groups = [by_name(names, range(len(names)))] if paired else [[m] for m in range(len(names))]
+    place = {m: (g, k) for g, group in enumerate(groups) for k, m in enumerate(group)}
+    kinds = [Kinds.of([problems[m] for m in group]) for group in groups]
+
+    def alone(m: int) -> SquareBound:
+        g, k = place[m]
+        return kinds[g].bound(bandwidth, (k, 1.0))
+
+    def difference(a: int, b: int) -> SquareBound:
+        if not paired:
+            return single[a].minus(single[b])
+        first, second = place[a][1], place[b][1]
+        if first > second:  # added up in one order, so that B - A is the negative of A - B to the last bit
+            return -difference(b, a)
+        return kinds[0].bound(bandwidth, (first, 1.0), (second, -1.0))
+
+    single = [alone(m) for m in range(len(names))]
+    errors = np.sqrt(np.array([_ends(each, alpha) for each in single]).clip(0, 1)).T
+    bounds = [difference(a, b) for a, b in pairs]
+    low, middle, high = np.array([_ends(bound, alpha) for bound in bounds]).clip(-1, 1).T
+    # T_A**2 - T_B**2 = (T_A - T_B) (T_A + T_B)
+    most = np.array([errors[2, a] + errors[2, b] for a, b in pairs])
+    return Differences(
+        estimates=np.array([each.estimate for each in single]),
+        difference=settled(middle, 1.0),
+        low=low,
+        high=high,
+        pvalue=np.array([p_value_of_ends(bound, -bound, None) for bound in bounds]),
+        n=tuple(int(kinds[place[m][0]].count.sum()) for m in range(len(names))),
+        errors=read_only(errors),
+        at_least=read_only(np.maximum(np.maximum(low, -high), 0) / np.where(most > 0, most, 1.0)),
+    )
+
+
+def _ends(bound: SquareBound, alpha: float) -> tuple[float, float, float]:
+    """Return the ends of the interval at level 1 - alpha around the estimate."""
+    return bound.low(alpha / 2), bound.estimate, bound.high(alpha / 2)

@@ -1,0 +1,65 @@
+"""Whether a model is worse calibrated on some rows than on others: at site B than at site A, this year than last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from calibstat.data.labels import takes_pos_label
+from calibstat.inference.comparing.compare import Comparison, compare
+from calibstat.measures.kinds.base import Measure
+
+
+@takes_pos_label
+def compare_samples(
+    samples: Mapping[str, Any],
+    *,
+    measure: str | Measure | type[Measure] | None = None,
+    lens: Any = None,
+    reduce: str | None = None,
+    reference: str | None = None,
+    adjust: str = "holm",
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    rng: Any = None,
+    n_jobs: int = 1,
+    labels: Any = None,
+    **options: Any,
+) -> Comparison:
+    """Compare calibration between independent samples of different rows, such as two sites or two years.
+
+    Parameters
+    ----------
+    samples : mapping from name to (y_true, y_prob)
+        Outcomes, shape (n,), and predictions in [0, 1], shape (n,) or (n, K), of each sample, two samples or more.
+    measure, lens, reduce, reference, adjust, confidence_level, n_resamples, rng, n_jobs, labels, **options
+        As for `compare`.
+
+    Returns
+    -------
+    Comparison
+        The first minus the second sample of each pair.
+
+    Raises
+    ------
+    ValueError
+        As for `compare`.
+
+    Notes
+    -----
+    It is ``compare(samples)``. Null hypothesis: both samples come from populations with the same calibration error.
+    Rows are independent, and so are the samples: the variances of their estimates add. Rows that occur in both samples,
+    or models on the same rows, are compared by ``compare(y, models)``, which finds more.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> here = cs.generators.calibrated().sample(1000, rng=1)
+    >>> there = cs.generators.temperature(2).sample(1000, rng=2)
+    >>> found = cs.compare_samples({"here": here, "there": there})
+    >>> found.pvalue.item() < 0.01, found.high.item() < 0
+    (True, True)
+    """
+    settings: dict[str, Any] = {"lens": lens, "reduce": reduce, "reference": reference, "adjust": adjust, "rng": rng}
+    settings |= {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs, "labels": labels}
+    return compare(samples, measure=measure, **settings, **options)

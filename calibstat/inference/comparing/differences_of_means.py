@@ -1,0 +1,49 @@
+"""Upper bounds of the difference of two mean losses: score bounds of the rows' differences, or of two samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibstat.bounds.mean_form import MeanForm, RowMeanForm
+from calibstat.bounds.score_bound import Score
+from calibstat.inference.comparing.differences import settled
+
+
+def of_same_rows(one: RowMeanForm, other: RowMeanForm, same_outcomes: bool) -> MeanForm:
+    """Return the mean difference of the losses of two models in each row."""
+    scale = max(abs(one.estimate), abs(other.estimate))
+
+    def possible() -> np.ndarray:
+        found = one.possible(), other.possible()
+        if not same_outcomes:  # each model has its own, such as hits of its most likely class
+            found = found[0].max(axis=1, keepdims=True), found[1].min(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            difference = found[0] - found[1]
+        return settled(np.where(np.isnan(difference), np.inf, difference), scale)  # both infinite: any difference
+
+    difference = settled(one.residual - other.residual, scale)
+    bounds = one.bounds[0] - other.bounds[1], one.bounds[1] - other.bounds[0]
+    return replace(one, residual=difference, possible=possible, bounds=bounds).mean
+
+
+@dataclass(frozen=True, eq=False)
+class MeansOfSamples:
+    """The difference of the mean losses of two samples of independent rows."""
+
+    one: MeanForm
+    other: MeanForm
+
+    def high(self, tail: float) -> float:
+        """Return the end, below the difference in the population with probability `tail` at most."""
+        from scipy.special import stdtrit
+
+        one, other = self.one, self.other
+        most = max((one.most - one.estimate) / one.n, (other.estimate - other.least) / other.n)
+        if np.isinf(most):
+            return most
+        variance = one.variance / one.n**2 + other.variance / other.n**2
+        third = one.third / one.n**3 - other.third / other.n**3
+        score = Score(float(stdtrit(min(one.n, other.n) - 1, 1 - tail))).times(most)
+        return one.estimate - other.estimate + float(score.reach(variance, third))

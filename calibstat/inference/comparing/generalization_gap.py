@@ -1,0 +1,226 @@
+"""The calibration generalization gap: calibration error on test rows minus that on training rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibstat import resampling
+from calibstat.data.arguments import checks_arguments
+from calibstat.data.labels import takes_pos_label
+from calibstat.data.models import predictions_of_set
+from calibstat.data.observations import subject
+from calibstat.inference.bands.reliability import reliability
+from calibstat.inference.comparing.compare import compare
+from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.result import Result
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralizationGap(Result):
+    """Result of `generalization_gap`.
+
+    Attributes
+    ----------
+    train, test : ConfidenceInterval
+        The calibration error on each set: of outcome 1 of two classes, or of the most likely of more.
+    gap, gap_low, gap_high : float
+        The error on test rows minus that on training rows, and the ends of its interval.
+    error_train, error_test : float
+        Share of the rows in which the most likely class is not the observed one.
+    error_gap, error_gap_low, error_gap_high : float
+        Their difference, test minus train, and the ends of its interval.
+    confidence_train, confidence_test : float
+        Mean probability of the most likely class.
+    n_bins, n_not_overconfident, n_clearly_not : int
+        Bins of the test rows; those in which the model is not over-confident: the most likely class (of two outcomes,
+        that of the bin's mean prediction) is observed more often than predicted; and those in which this is significant
+        (the 95 % Wilson interval lies entirely on that side of the mean prediction).
+    confidence_level : float
+        Of every interval.
+    measure : str
+        The measure with its options.
+    subject : str
+        What was predicted: "outcome 1" or "the most likely class".
+    n_train, n_test : int
+        Rows.
+    """
+
+    train: ConfidenceInterval
+    test: ConfidenceInterval
+    gap: float
+    gap_low: float
+    gap_high: float
+    error_train: float
+    error_test: float
+    error_gap: float
+    error_gap_low: float
+    error_gap_high: float
+    confidence_train: float
+    confidence_test: float
+    n_bins: int
+    n_not_overconfident: int
+    n_clearly_not: int
+    confidence_level: float
+    measure: str
+    subject: str
+    n_train: int
+    n_test: int
+
+    @property
+    def overconfident(self) -> bool:
+        """Whether the model is over-confident on test rows in every bin, the first assumption of the bound."""
+        return self.n_not_overconfident == 0
+
+    @property
+    def less_confident(self) -> bool:
+        """Whether the mean confidence on test rows is at most that on training rows, the second assumption."""
+        return self.confidence_test <= self.confidence_train
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the gap is at most the error gap, as the two assumptions imply for the unbinned error."""
+        return self.gap <= self.error_gap
+
+    def __str__(self) -> str:
+        level = f"{self.confidence_level:.4g} confidence interval"
+        holds = {True: "holds", False: "does not hold"}
+        clearly = f", {self.n_clearly_not} of them beyond chance" if self.n_not_overconfident else ""
+        return (
+            f"{self.measure} of {self.subject}: {self.test.estimate:.4g} [{self.test.low:.4g}, "
+            f"{self.test.high:.4g}] on n = {self.n_test} test rows, {self.train.estimate:.4g} [{self.train.low:.4g}, "
+            f"{self.train.high:.4g}] on n = {self.n_train} training rows ({level}s).\n"
+            f"Calibration generalization gap {self.gap:.4g} [{self.gap_low:.4g}, {self.gap_high:.4g}]; error gap "
+            f"{self.error_gap:.4g} [{self.error_gap_low:.4g}, {self.error_gap_high:.4g}], from errors "
+            f"{self.error_test:.4g} and {self.error_train:.4g}: the bound {holds[self.bounded]} here.\n"
+            "For the error without bins it follows if the model is over-confident on test rows at every confidence, "
+            f"which {holds[self.overconfident]} here (not so in {self.n_not_overconfident} of {self.n_bins} "
+            f"bins{clearly}), and if it is at most as confident there as on training rows, which "
+            f"{holds[self.less_confident]} (mean confidence {self.confidence_test:.4g} and "
+            f"{self.confidence_train:.4g}).{self._remarks}"
+        )
+
+    @property
+    def _remarks(self) -> str:
+        parts = (("Test", self.test), ("Training", self.train))
+        return "".join(f"\n{name} rows: {found.remark()}" for name, found in parts if found.remark())
+
+
+@checks_arguments
+@takes_pos_label
+def generalization_gap(
+    train: Any,
+    test: Any,
+    *,
+    measure: str = "ece",
+    confidence_level: float = 0.95,
+    n_resamples: int = 999,
+    rng: Any = None,
+    n_jobs: int = 1,
+    labels: Any = None,
+    **options: Any,
+) -> GeneralizationGap:
+    """Decompose the calibration error on test rows into that on training rows and the generalization gap.
+
+    Parameters
+    ----------
+    train, test : tuple of array_like (y_true, y_prob), or Predictions
+        Classes from 0 to K - 1 (or outcomes 0 and 1), shape (n,), and predictions, shape (n,) or (n, K), of the rows
+        that the model was fitted on, and of others.
+    measure : str
+        What is compared: `ece` (L1), `kernel_ce`, `ks`, `kuiper` or `smooth_ce`, of outcome 1 of two, or of the most
+        likely of more classes.
+    confidence_level : float
+        Between 0 and 1.
+    n_resamples : int
+        Number of resamples, at least 1.
+    rng, n_jobs
+        As for `calibration_test`.
+    labels
+        As for `estimate`.
+    **options
+        Options of the measure.
+
+    Returns
+    -------
+    GeneralizationGap
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), an argument is unknown, or the measure has
+        no honest interval.
+
+    Notes
+    -----
+    Error on test = error on train + gap. Nakkiran's slides claim of almost all deep networks that the gap is in
+    absolute value at most the gap of the classification error, and prove one side of it. For the unbinned ECE of the
+    most likely class it follows if the model is over-confident on test at every confidence and has at least as much
+    mean confidence on train: then the ECE on test is mean confidence minus accuracy there, the ECE on train is at least
+    the same difference there, and the difference of the two is at most that of the errors. So it does for that of
+    outcome 1 of two, where over-confident is a prediction that is further from 1/2 than the outcomes are. The result
+    says whether both hold on these data, bin by bin, and whether the bound does.
+
+    Intervals are `honest` ones, that of the gap the one of `compare`, that of the error gap Newcombe's. Those for
+    training rows treat the fitted model as given. Cost: that of three intervals.
+
+    References
+    ----------
+    Carrell, Mallinar, Lucas, Nakkiran 2022, The Calibration Generalization Gap, arXiv:2210.01964; Nakkiran 2023,
+    Calibration in Deep Learning: Theory & Practice (slides, Aspen Center for Physics, 28 February); Newcombe 1998,
+    doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> train = cs.generators.dirichlet((0.2, 0.2, 0.2)).sample(1000, rng=1)
+    >>> test = cs.generators.dirichlet((0.2, 0.2, 0.2), temperature=2).sample(1000, rng=2)
+    >>> found = cs.generalization_gap(train, test, rng=1)
+    >>> found.gap_low > 0, found.less_confident, found.bounded
+    (True, False, False)
+    """
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
+    seen, unseen = (
+        resampling.in_order(predictions_of_set(rows, labels, name)) for rows, name in ((train, "train"), (test, "test"))
+    )
+    key = int(resampling.key_of(rng))
+    settings: dict[str, Any] = {"measure": measure, "confidence_level": confidence_level}
+    settings |= {"n_resamples": n_resamples, "n_jobs": n_jobs, **options}
+    on_train, on_test = (confidence_interval(data, rng=key, **settings) for data in (seen, unseen))
+    both = compare({"test": (unseen, None), "train": (seen, None)}, rng=key, **settings)
+    errors = [int(np.count_nonzero(data.top != data.label)) for data in (unseen, seen)]
+    error_low, error_high = confint_proportions_2indep(
+        errors[0], unseen.n, errors[1], seen.n, compare="diff", method="newcomb", alpha=1 - confidence_level
+    )
+    diagram = reliability(unseen, band="pointwise_confidence", interval=False)
+    assert diagram.low is not None
+    assert diagram.high is not None
+    mean, frequency = diagram.mean_prediction, diagram.frequency
+    below_half = (unseen.n_classes == 2) & (mean <= 0.5)  # where confidence is that in outcome 0
+    not_over = np.where(below_half, frequency < mean, frequency > mean)
+    clearly = np.where(below_half, diagram.high < mean, diagram.low > mean)
+    return GeneralizationGap(
+        train=on_train,
+        test=on_test,
+        gap=both.difference.item(),
+        gap_low=both.low.item(),
+        gap_high=both.high.item(),
+        error_train=errors[1] / seen.n,
+        error_test=errors[0] / unseen.n,
+        error_gap=errors[0] / unseen.n - errors[1] / seen.n,
+        error_gap_low=float(error_low),
+        error_gap_high=float(error_high),
+        confidence_train=float(seen.largest.mean()),
+        confidence_test=float(unseen.largest.mean()),
+        n_bins=diagram.count.size,
+        n_not_overconfident=int(np.count_nonzero(not_over)),
+        n_clearly_not=int(np.count_nonzero(clearly)),
+        confidence_level=confidence_level,
+        measure=both.measure,
+        subject=subject(both.lens),
+        n_train=seen.n,
+        n_test=unseen.n,
+    )

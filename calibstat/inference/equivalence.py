@@ -1,0 +1,374 @@
+"""Tests of equivalence: whether the outcomes are shown to be within a margin of the predictions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.answers_by_model import each_model
+from calibstat.data.checks import UnknownOption, check_level, is_whole
+from calibstat.data.observations import observe
+from calibstat.data.sample import Sample
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.honest_ends import HonestEnds
+from calibstat.inference.problems.pose import pose
+from calibstat.measures.bins import Strategy, bin_cells
+from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.registry import find_measure
+from calibstat.resampling import Draws
+from calibstat.result import Result, read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FIFTHS = 5
+COLUMNS = ("left", "right", "count", "mean_prediction", "frequency", "low", "high")
+LEAST = "A calibrated model would show {:g} on these rows: no smaller margin can be shown."
+LEAST_P = 1e-6  # of a test by a measure: the search for its p-value ends here
+STEPS = 20  # halvings of the range of that search, on the scale of the normal quantile
+
+
+@dataclass(frozen=True, eq=False)
+class Equivalence(Result):
+    """Result of `equivalence_test`.
+
+    Attributes
+    ----------
+    claimed : bool
+        Whether the margin is shown: `limit` is at most `margin`, and so `pvalue` at most `level`.
+    pvalue : float
+        Probability, if the null hypothesis holds, of rows that speak against it as much: at most this.
+    limit : float
+        The smallest margin that these rows could show at `level`: an upper bound of the largest gap in any bin (or of
+        the measure), which fails with probability of at most `level`.
+    margin : float
+        The margin asked for.
+    level : float
+        The largest probability of a false claim.
+    worst_bin : int or None
+        Index of the bin from which `limit` is; None for a measure.
+    left, right : ndarray, shape (n_bins_used,), or None
+        Smallest and largest prediction in each bin, ascending; None for a measure, like all that follow.
+    count, mean_prediction, frequency : ndarray, shape (n_bins_used,), or None
+        Rows, mean prediction and observed frequency of outcome 1 in each bin.
+    low, high : ndarray, shape (n_bins_used,), or None
+        Limits of the mean outcome probability in each bin; each by itself fails with probability of at most `level`.
+    rows_needed : int or None
+        About how many rows with such predictions a calibrated model needs for an even chance of the claim.
+    null_hypothesis : str
+        The null hypothesis, in one sentence.
+    by : str
+        The bins, or the measure with its options.
+    lens : str
+        The outcome whose probability was predicted.
+    n : int
+        Rows.
+    if_calibrated : float or None
+        Of a test by a measure, its median on these rows if every prediction were the true probability, where `limit`
+        is this median or `margin` is below it: no margin below it can be shown. Else None.
+    """
+
+    claimed: bool
+    pvalue: float
+    limit: float
+    margin: float
+    level: float
+    worst_bin: int | None
+    left: np.ndarray | None
+    right: np.ndarray | None
+    count: np.ndarray | None
+    mean_prediction: np.ndarray | None
+    frequency: np.ndarray | None
+    low: np.ndarray | None
+    high: np.ndarray | None
+    rows_needed: int | None
+    null_hypothesis: str
+    by: str
+    lens: str
+    n: int
+    if_calibrated: float | None = None
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each bin; of a test by a measure, its scalar fields in one row."""
+        import pandas as pd
+
+        if self.count is None:
+            return super().to_frame()
+        return pd.DataFrame({name: getattr(self, name) for name in COLUMNS})
+
+    @property
+    def answer(self) -> str:
+        """Whether the margin is shown, and what these rows could show."""
+        margin, limit = f"{self.margin:g}", _rounded_up(self.limit)
+        floor = "" if self.if_calibrated is None else f" {LEAST.format(_rounded_up(self.if_calibrated))}"
+        if self.claimed:
+            claim = f"{self.by} is at most {margin}"
+            if self.count is not None:
+                claim = f"In {_every(self.count, self.by)} the outcomes average within {margin} of the predictions"
+            return f"{claim} (p = {self.pvalue:.3g}; these rows could show {limit:g}).{floor}"
+        found = f"Not shown: {limit:g} is the least these {self.n} rows show"
+        if self.rows_needed is not None:
+            found += f"; a calibrated model needs about {self.rows_needed} rows for an even chance at {margin}"
+        return f"{found}.{floor}"
+
+    @property
+    def details(self) -> str:
+        """What was compared, and the null hypothesis."""
+        return f"{self.by}, {self.lens}, n = {self.n}, level {self.level:g}.\nNull hypothesis: {self.null_hypothesis}"
+
+    def __str__(self) -> str:
+        return f"{self.answer}\n{self.details}"
+
+
+def _rounded_up(limit: float) -> float:
+    """Round a bound to three digits, never downwards."""
+    if limit <= 0:
+        return 0.0
+    unit = 10.0 ** (math.floor(math.log10(limit)) - 2)
+    return math.ceil(limit / unit - 1e-9) * unit
+
+
+def _every(count: np.ndarray, by: str) -> str:
+    """Name the bins of a claim: fifths only if they are."""
+    if count.size == 1:
+        return "the one bin of all predictions"
+    even = count.size == FIFTHS and np.ptp(count) <= max(1.0, count.sum() / 100)
+    return "every fifth of the predictions" if even and by.endswith("quantile bins") else f"every one of the {by}"
+
+
+@each_model
+def equivalence_test(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    margin: float = 0.05,
+    by: str | Measure | type[Measure] = "bins",
+    level: float = 0.05,
+    lens: Any = None,
+    n_resamples: int | None = None,
+    rng: Any = None,
+    n_jobs: int = 1,
+    labels: Any = None,
+    **options: Any,
+) -> Equivalence:
+    """Test whether the outcomes are within a margin of the predictions: the null hypothesis is that they are not.
+
+    Parameters
+    ----------
+    y_true, y_prob, labels
+        As for `estimate`; no real-valued weights.
+    margin : float
+        The largest error that does not matter, between 0 and 1.
+    by : "bins", str or Measure
+        "bins": the mean outcome probability is compared with the mean prediction in each bin. Or a measure of
+        calibration error that has an honest interval, such as "ece" or ``calibstat.measures.KS()``.
+    level : float
+        The largest probability of a false claim, between 0 and 1/2.
+    lens : str or Lens, optional
+        The reduction of a K-class problem to a binary outcome: "top_label", the default of more than two classes, or a
+        lens made by `lenses.one_class`.
+    n_resamples, rng, n_jobs
+        As for `confidence_interval`, of a test by a measure; a test by bins draws nothing.
+    **options
+        For bins: `n_bins`, by default 5, and `strategy`, by default "quantile", bins of as near equal numbers of rows
+        as ties allow; both as for `reliability`. For a measure: its options.
+
+    Returns
+    -------
+    Equivalence
+        `Answers`, a mapping from name to this, for several models.
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named) or have real-valued weights, the lens does
+        not show a binary outcome, an argument is unknown or out of range, or the measure is a mean loss or has no
+        honest interval.
+
+    Notes
+    -----
+    Null hypothesis, by bins: in some bin the mean outcome probability of the rows, given their predictions, is more
+    than `margin` away from their mean prediction. It is rejected if it is rejected in every bin, in either direction,
+    by itself at `level` (intersection-union). The probability of a false claim is at most `level` for every number of
+    rows and all outcome probabilities, equal within a bin or not: the page on equivalence has the proof. Rows must be
+    independent given the predictions; nothing is known for clusters. Bins are cut from the predictions alone, and
+    their number has to be fixed beforehand: trying several until one is claimed breaks the level. Errors within a bin
+    that cancel are not seen.
+
+    By a measure: the claim is made if the upper end of the honest interval with confidence level 1 - 2 `level` is at
+    most `margin`; it is as reliable as that end (see `confidence_interval`). `limit` is the upper end, and `pvalue`
+    the smallest level at which it is at most `margin`, by inversion from 1e-6 to 1/2, and 1 if there is none. A margin
+    below the median of the measure if calibrated is never shown, because no upper end lies below it. Cost: an interval
+    and about twenty upper ends.
+
+    No claim does not mean that the margin is exceeded: few rows show little.
+
+    References
+    ----------
+    Hoeffding 1956, doi:10.1214/aoms/1177728178; Berger 1982, doi:10.1080/00401706.1982.10487790.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.calibrated().sample(10_000, rng=1)
+    >>> found = cs.equivalence_test(y, p, margin=0.05)
+    >>> found.claimed, round(found.limit, 3), round(found.pvalue, 3)
+    (True, 0.035, 0.001)
+    """
+    check_level("margin", margin)
+    check_level("level", level)
+    if level >= 0.5:
+        raise ValueError(f"expected level below 1/2, found {level!r}")
+    draws = Draws.of(rng, 1 if n_resamples is None else n_resamples, n_jobs)
+    seen = observe(y_true, y_prob, lens=lens, labels=labels).one_event("equivalence_test")
+    sample = seen.counted("equivalence_test")
+    if isinstance(by, str) and by == "bins":
+        return _by_bins(sample, seen.lens, float(margin), float(level), **_options_of_bins(options))
+    measure = find_measure(by, options)
+    if measure.is_mean:
+        raise ValueError(f"expected a measure of calibration error, found {measure.name!r}, a mean loss")
+    seed = rng if is_whole(rng, 0) else int(draws.key)  # the same for every level
+    found = confidence_interval(
+        sample, measure=measure, confidence_level=1 - 2 * level, n_resamples=n_resamples, rng=seed, n_jobs=n_jobs
+    )
+    ends = HonestEnds.of(pose(sample, None, measure, {}), Draws.of(seed, found.n_resamples, n_jobs))
+    claimed = found.high <= margin
+
+    def shown(alpha: float) -> bool:
+        return bool(np.clip(ends.high(1 - (1 - 2 * alpha)), *measure.bounds) <= margin)
+
+    pvalue = _inverted(shown, level, claimed)
+    floor = ends.known if found.if_calibrated is None else found.if_calibrated
+    return Equivalence(
+        claimed=claimed,
+        pvalue=pvalue,
+        limit=found.high,
+        margin=float(margin),
+        level=float(level),
+        worst_bin=None,
+        **dict.fromkeys(COLUMNS),
+        rows_needed=None,
+        null_hypothesis=f"this is more than {margin:g}: {found.estimand}",
+        by=found.measure,
+        lens=seen.lens,
+        n=found.n,
+        if_calibrated=floor if floor == found.high or (floor is not None and floor > margin) else None,
+    )
+
+
+def _options_of_bins(options: dict[str, Any]) -> dict[str, Any]:
+    known = {"n_bins": FIFTHS, "strategy": "quantile"}
+    for name in options:
+        if name not in known:
+            raise UnknownOption("equivalence_test by bins", name, known)
+    return known | options
+
+
+def _by_bins(
+    sample: Sample, lens: str, margin: float, level: float, n_bins: int | str | None, strategy: Strategy
+) -> Equivalence:
+    """Test both directions in every bin, each at the whole level."""
+    value, count, positives = sample.arrays
+    cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
+    first = np.flatnonzero(np.diff(cell, prepend=-1))
+    last = np.append(first[1:], cell.size) - 1
+    rows, ones = np.add.reduceat(count, first), np.add.reduceat(positives, first)
+    mean = np.clip(np.add.reduceat(count * value, first) / rows, value[first], value[last])
+    spread = np.add.reduceat(count * value * (1 - value), first) / rows
+    seen, expected = np.stack((ones, rows - ones)), np.stack((mean, 1 - mean))  # outcomes 1, and outcomes 0
+    least = smallest_mean(seen, rows, level)
+    gap = (expected - least).max(axis=0)
+    kind = strategy if isinstance(strategy, str) else "given"
+    return Equivalence(
+        claimed=bool(gap.max() <= margin),
+        pvalue=float(most_likely_tail(seen, rows, expected - margin).max()),
+        limit=float(gap.max()),
+        margin=margin,
+        level=level,
+        worst_bin=int(gap.argmax()),
+        left=read_only(value[first]),
+        right=read_only(value[last]),
+        count=read_only(rows),
+        mean_prediction=read_only(mean),
+        frequency=read_only(ones / rows),
+        low=read_only(least[0]),
+        high=read_only(1 - least[1]),
+        rows_needed=_rows_needed(rows / rows.sum(), mean, spread, margin, level),
+        null_hypothesis=f"in some bin the mean outcome probability is more than {margin:g} away from the mean "
+        "prediction.",
+        by=f"{rows.size} {kind} bin{'s' * (rows.size != 1)}",
+        lens=lens,
+        n=int(sample.n),
+    )
+
+
+def most_likely_tail(seen: np.ndarray, rows: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Bound P(S >= seen) for a sum S of independent indicators whose mean probability is below `mean`, however unequal.
+
+    By Hoeffding's theorem the binomial tail is the largest from one above the expected number on. Below that Markov's
+    inequality holds, which is attained at seen = 1. No mean probability is below 0.
+    """
+    from scipy.special import betainc
+
+    inside, some = np.clip(mean, 0, 1), np.maximum(seen, 1)
+    binomial = betainc(some, rows - some + 1, inside)
+    tail = np.where(some >= rows * inside + 1, binomial, np.minimum(rows * inside / some, 1))
+    return np.where(mean <= 0, 0.0, np.where(seen == 0, 1.0, tail))
+
+
+def smallest_mean(seen: np.ndarray, rows: np.ndarray, level: float) -> np.ndarray:
+    """Return the largest mean of which `most_likely_tail` is at most `level`: a lower limit of the mean probability."""
+    from scipy.special import betaincinv
+
+    some = np.maximum(seen, 1)
+    binomial = np.minimum(betaincinv(some, rows - some + 1, level), (some - 1) / rows)
+    return np.where(seen == 0, 0.0, np.maximum(binomial, level * some / rows))
+
+
+def _rows_needed(share: np.ndarray, mean: np.ndarray, spread: np.ndarray, margin: float, level: float) -> int:
+    """Return the number of rows, to two digits, with which a calibrated model is claimed in half of the data sets.
+
+    Frequencies are taken as normal, with half a row for their steps; `spread` is the mean variance of an outcome in
+    each bin.
+    """
+    from scipy.special import ndtr, ndtri
+
+    z = -ndtri(level)
+
+    def power(n: float) -> float:
+        unit = np.sqrt(np.maximum(spread, 1e-300))
+        chance = np.ones(mean.size)
+        for expected in (mean, 1 - mean):
+            edge = np.clip(expected - margin, 0, 1)
+            room = np.sqrt(n * share) * (margin - 0.5 / (n * share)) - z * np.sqrt(edge * (1 - edge))
+            chance -= np.where(expected > margin, ndtr(-room / unit), 0.0)
+        return float(np.prod(np.maximum(chance, 0)))
+
+    low, high = 0.0, 53.0  # log2 of the number
+    for _ in range(16):
+        middle = (low + high) / 2
+        low, high = (low, middle) if power(2**middle) >= 0.5 else (middle, high)
+    return int(float(f"{2**high:.2g}"))
+
+
+def _inverted(shown: Callable[[float], bool], level: float, claimed: bool) -> float:
+    """Return the smallest level at which the margin is shown, from `LEAST_P` to 1/2 (or 1), never across `level`."""
+    from scipy.special import ndtr, ndtri
+
+    if claimed:
+        low, high = LEAST_P, level
+        if level <= low or shown(low):
+            return min(low, level)
+    else:
+        low, high = level, 0.499
+        if level >= high or not shown(high):
+            return 1.0
+    below, above = float(ndtri(low)), float(ndtri(high))
+    for _ in range(STEPS):
+        middle = (below + above) / 2
+        below, above = (below, middle) if shown(float(ndtr(middle))) else (middle, above)
+    return min(max(float(ndtr(above)), low), high)

@@ -1,0 +1,119 @@
+"""Signed roots of likelihood ratios of groups of rows: is it too many or too few events, and are logits too far apart.
+
+All that depends on labels is how many rows of a group have outcome 1, in strata of predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibstat.measures.components.deviations import time_of
+from calibstat.measures.components.smooth_components import LOGIT, interpolated, orthonormal, roots
+
+STRATA = 8  # of equal information, for the slope
+CELLS = 128  # of equal time, in which the predictions of a group count as equal; as few distinct ones stay apart
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Strata of rows, ascending by prediction, and finer cells: the first stratum is predictions of 0, the last of 1.
+
+    Attributes
+    ----------
+    stratum, cell : ndarray, shape (n,)
+        Those of each row, ascending; every cell lies in one stratum.
+    size : int
+        Number of strata; some may have no rows.
+    logit : ndarray, shape (size,)
+        Mean logit of the predictions of each stratum.
+    """
+
+    stratum: np.ndarray
+    cell: np.ndarray
+    size: int
+    logit: np.ndarray
+
+    @classmethod
+    def of(cls, prediction: np.ndarray, inner: int) -> Strata:
+        """Return `inner` strata of equal information, of the predictions strictly between 0 and 1, ascending."""
+        value, count = np.unique(prediction, return_counts=True)
+        stratum, cell = np.where(value == 1, inner + 1, 0), np.arange(value.size)
+        inside = (value > 0) & (value < 1)
+        if inside.any():
+            information = count[inside] * value[inside] * (1 - value[inside])
+            middle = (np.cumsum(information) - information / 2) / information.sum()
+            stratum[inside] = 1 + np.minimum((middle * inner).astype(np.int64), inner - 1)
+            if value.size > CELLS:
+                time = np.where(value == 1, CELLS, -1)
+                time[inside] = np.minimum(time_of(value[inside], count[inside]) * CELLS, CELLS - 1).astype(np.int64)
+                cell = np.cumsum(np.append(0, (np.diff(time) > 0) | (np.diff(stratum) > 0)))
+        clipped = np.clip(value, LOGIT, 1 - LOGIT)
+        rows = np.bincount(stratum, count, inner + 2)
+        logit = np.bincount(stratum, count * np.log(clipped / (1 - clipped)), inner + 2) / np.maximum(rows, 1)
+        return cls(np.repeat(stratum, count), np.repeat(cell, count), inner + 2, logit)
+
+
+@dataclass(frozen=True)
+class GroupRoots:
+    """The statistic of groups, fixed before labels are seen.
+
+    Attributes
+    ----------
+    rows, expected : ndarray, shape (G, S)
+        Rows of each group in each stratum, and the sum of their predictions.
+    weight : ndarray, shape (G, K, S)
+        What a residual of a stratum adds to each component of a group: K is 1, or with the slope 2.
+    score, root : ndarray, shape (G * K, 61)
+        Ascending values of each component, and its root at each.
+    """
+
+    rows: np.ndarray
+    expected: np.ndarray
+    weight: np.ndarray
+    score: np.ndarray
+    root: np.ndarray
+
+    @classmethod
+    def of(cls, prediction: np.ndarray, strata: Strata, masks: Iterable[np.ndarray], shape: bool) -> GroupRoots:
+        """Return the statistic for predictions, ascending, and masks of groups; with `shape` the slope too."""
+        first = np.flatnonzero(np.diff(strata.cell, prepend=-1))
+        stratum = strata.stratum[first]
+        found = [_of_group(prediction, mask, first, stratum, strata, 1 + shape) for mask in masks]
+        rows, expected, weight, score, root = zip(*found, strict=True)
+        return cls(np.stack(rows), np.stack(expected), np.stack(weight), np.concatenate(score), np.concatenate(root))
+
+    def __call__(self, positives: np.ndarray) -> np.ndarray:
+        """Return the roots of all groups, (B, G, K), of rows with outcome 1 in groups and strata, (B, G, S).
+
+        A label that a prediction of 0 or 1 forbids makes the first one of its groups infinite.
+        """
+        residual = positives - self.expected
+        component = np.einsum("bgs,gks->bgk", residual, self.weight)
+        found = interpolated(component.reshape(len(positives), -1), self.score, self.root).reshape(component.shape)
+        too_many, too_few = positives[..., 0] > 0, positives[..., -1] < self.rows[:, -1]
+        forbidden = np.where(too_many & too_few, np.sign(residual.sum(axis=-1)) + 0.5, 1.0 * too_many - too_few)
+        found[..., 0] = np.where(too_many | too_few, np.copysign(np.inf, forbidden), found[..., 0])
+        return found
+
+
+def _of_group(
+    prediction: np.ndarray, mask: np.ndarray, first: np.ndarray, stratum: np.ndarray, strata: Strata, size: int
+) -> tuple[np.ndarray, ...]:
+    """Return the entries of one group."""
+    count = np.add.reduceat(mask, first, dtype=np.float64)
+    total = np.add.reduceat(np.where(mask, prediction, 0.0), first)
+    rows, expected = (np.bincount(stratum, each, strata.size) for each in (count, total))
+    inside = (count > 0) & (stratum > 0) & (stratum < strata.size - 1)
+    weight = np.zeros((size, strata.size))
+    if not inside.any():
+        none = np.zeros((size, 61))
+        return rows, expected, weight, none, none
+    count, at = count[inside], stratum[inside]
+    value = total[inside] / count
+    functions = np.stack([np.ones(at.size), strata.logit[at]])[:size]
+    basis = orthonormal(functions, count * value * (1 - value))
+    weight[:, at] = basis.T
+    return rows, expected, weight, *roots(basis, value, count)

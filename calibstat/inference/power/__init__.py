@@ -1,0 +1,1 @@
+"""What a test could have found: alternatives, power, detectable effects."""

@@ -1,0 +1,285 @@
+"""The effect that a test of calibration would have found with a given probability, for the predictions at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibstat.answers_by_model import each_model
+from calibstat.data.checks import check_level, check_whole
+from calibstat.data.observations import EVENT, subject
+from calibstat.data.predictions import Predictions
+from calibstat.inference.power.alternatives import FAMILIES, Family, find_families
+from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest, pose_predictions
+from calibstat.inference.power.power_search import PowerPoint, solve_power
+from calibstat.inference.problems.class_problems import ClassWiseProblem
+from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.problem import Problem
+from calibstat.measures.kinds.base import Measure
+from calibstat.resampling import Draws
+from calibstat.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEFAULT = "omnibus"
+NAMED = {name: name.replace("_confidence", "-confidence").replace("_", " ") for name in FAMILIES}  # "shift up"
+TIMES = 5  # as many draws under calibration as under each effect: the noise of the critical value is in every power
+ROOT = 3.3  # of the noncentrality at which tests of several directions have power .8 at level .05
+LEAST_LOGIT = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class DetectableEffect(Result):
+    """Result of `detectable_effect`.
+
+    Attributes
+    ----------
+    family : tuple of str
+        The families of alternatives, names in `calibstat.inference.power.alternatives.FAMILIES`.
+    effect : ndarray, shape (families,)
+        The temperature or the shift that is found with probability `power`; inf where none is.
+    ece : ndarray, shape (families,)
+        Its size: the mean of abs(q - v) over the predictions v with their true probabilities q, or half its sum over
+        K classes; inf where there is none.
+    largest_power : ndarray, shape (families,)
+        The largest power among the effects that were tried.
+    words : tuple of str
+        Each effect in words.
+    power, level : float
+        The probability with which the test rejects, and the p-value up to which it does.
+    test, lens : str
+        The test, and the outcome whose probability was predicted.
+    n, n_resamples, n_datasets : int
+        Rows, draws under calibration, and draws under each effect that was tried.
+    """
+
+    family: tuple[str, ...]
+    effect: np.ndarray
+    ece: np.ndarray
+    largest_power: np.ndarray
+    words: tuple[str, ...]
+    power: float
+    level: float
+    test: str
+    lens: str
+    n: int
+    n_resamples: int
+    n_datasets: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each family."""
+        import pandas as pd
+
+        return pd.DataFrame({name: list(getattr(self, name)) for name in ("family", "effect", "ece", "largest_power")})
+
+    def __str__(self) -> str:
+        rows = f"With these {self.n} rows" if self.n > 1 else "With this one row"
+        seen = "" if self.lens == EVENT else f" of {subject(self.lens)}"
+        known = np.isfinite(self.effect)
+        found = [words for words, is_found in zip(self.words, known, strict=True) if is_found]
+        missed = [NAMED[name] for name, is_found in zip(self.family, known, strict=True) if not is_found]
+        how = f"with probability {self.power:g} (test by {self.test}, level {self.level:g})"
+        best = f"the largest power seen was {self.largest_power[~known].max():.2g}" if missed else ""
+        if not found:
+            return f"{rows} no {' or '.join(missed)}{seen}, however large, would have been found {how}; {best}."
+        also = f"; no {' or '.join(missed)} would have been, however large ({best})" if missed else ""
+        return f"{rows} {' or '.join(found)}{seen} would have been found {how}{also}."
+
+
+@each_model
+def detectable_effect(
+    y_true: Any,
+    y_prob: Any = None,
+    measure: str | Measure | type[Measure] = DEFAULT,
+    *,
+    lens: Any = None,
+    reduce: str | None = None,
+    sample_weight: Any = None,
+    labels: Any = None,
+    families: str | Sequence[str] | None = None,
+    power: float = 0.8,
+    level: float = 0.05,
+    n_resamples: int | None = None,
+    n_datasets: int | None = None,
+    rng: Any = None,
+    n_jobs: int = 1,
+    **options: Any,
+) -> DetectableEffect:
+    """Return the miscalibration that a test would have found with a given probability, for these predictions.
+
+    Parameters
+    ----------
+    y_true, y_prob
+        As for `calibration_test`; or `y_true` alone is the predictions, an array of shape (n,) or (n, K). Outcomes,
+        also in a `Sample` or in `Predictions`, decide nothing: power at an observed estimate would say no more than
+        the p-value. They are checked, and put rows of several classes in the order in which the test draws them.
+    measure : str or Measure
+        The statistic, as for `calibration_test`.
+    lens, reduce, sample_weight, labels, **options
+        As for `calibration_test`; lens "class_wise" needs no `reduce` and means the test by the mean over the classes.
+    families : str or sequence of str, optional
+        Which kinds of miscalibration: "over_confidence", "under_confidence" (the logit of the true probability is that
+        of the prediction v divided by a temperature above or below 1; of K classes the probabilities are proportional
+        to v**(1 / temperature)), "shift_up", "shift_down" (the logit plus a shift: events more or less frequent than
+        predicted; only of one outcome). Default: "over_confidence" and, of one outcome, "shift_up". Predictions of
+        exactly 0 and 1 stay what they are. Through a lens they act on what the lens shows, such as the probability of
+        the most likely class.
+    power, level : float
+        The probability of a rejection, and the p-value up to which the test rejects; between 0 and 1.
+    n_resamples, n_datasets : int, optional
+        Draws under calibration, and draws under each effect that is tried. Default: 4999 and 1000, or 499 and 100 for a
+        measure whose test takes long.
+    rng, n_jobs
+        As for `calibration_test`.
+
+    Returns
+    -------
+    DetectableEffect
+        `print` says it in one sentence. `Answers`, a mapping from name to this, for several models.
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described (the first offending row is named), a `Sample` has real-valued counts, or an
+        argument is unknown or out of range.
+
+    Notes
+    -----
+    Labels are drawn from the predictions once, for the distribution under calibration, and from each effect that is
+    tried: six of each family, by the same random words, at strengths that close in on the wished power. The answer is
+    read off a line through the powers near it, on the probit scale. It is about these predictions alone: the same model
+    on other rows has another answer. Effects of one family are of the whole range of predictions; local deviations of
+    the same ECE may be harder or easier to find. Where the statistic takes few values, and the p-value at one of them
+    is so near the level that the test rejects there in a part of its runs alone, that part counts (of a test with the
+    default number of resamples, from 16 times as many draws under calibration). How exact the stated power is, is in
+    the study `planning`. Cost: `n_resamples` + 6 `n_datasets` draws for each family.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> import numpy as np
+    >>> found = cs.detectable_effect(np.linspace(0.05, 0.95, 500), measure="ks", rng=1)
+    >>> found.family
+    ('over_confidence', 'shift_up')
+    """
+    seen: dict[str, Any] = {"lens": lens, "reduce": reduce, "sample_weight": sample_weight}
+    if y_prob is None and not isinstance(y_true, Predictions):
+        problem = pose_predictions(y_true, measure, options, **seen)
+    else:
+        problem = pose(y_true, y_prob, measure, options, **seen, labels=labels).drawn_from("detectable_effect")
+        if isinstance(problem, ClassWiseProblem) and problem.reduce is None:
+            problem = replace(problem, reduce="mean")
+    return effects(problem, families, power, level, n_resamples, n_datasets, rng, n_jobs)
+
+
+def effects(
+    problem: Problem,
+    families: str | Sequence[str] | None,
+    power: float,
+    level: float,
+    n_resamples: int | None,
+    n_datasets: int | None,
+    rng: Any,
+    n_jobs: int,
+) -> DetectableEffect:
+    """Return the effects of these families that the test of a problem finds."""
+    check_level("power", power)
+    check_level("level", level)
+    if n_datasets is None:
+        n_datasets = problem.measure.draws(None) + 1
+    check_whole("n_datasets", n_datasets)
+    if n_resamples is None:
+        n_resamples = TIMES * (problem.measure.draws(None) + 1) - 1
+    test = MeasureTest(problem, Draws.of(rng, n_resamples, n_jobs))
+    if power <= level:
+        raise ValueError(f"expected power above the level {level:g}, which a calibrated model reaches; found {power:g}")
+    asked = find_families(families, of_classes=test.predicted.ndim == 2 and test.predicted.shape[1] > 2)
+    found = [_strength(test, family, power, level, n_datasets) for family in asked]
+    strength = [min(x, family.largest) for family, (x, _) in zip(asked, found, strict=True)]
+    tried = [family.value(x) for family, x in zip(asked, strength, strict=True)]
+    effect = np.where(np.isfinite([x for x, _ in found]), tried, np.inf)
+    ece = np.array([test.ece(family.at(x)) for family, x in zip(asked, strength, strict=True)])
+    words = tuple(f"{family.say(x)} (ECE {size:.2g})" for family, x, size in zip(asked, strength, ece, strict=True))
+    return DetectableEffect(
+        family=tuple(family.name for family in asked),
+        effect=effect,
+        ece=np.where(np.isfinite(effect), ece, np.inf),
+        largest_power=np.array([max(point.power for point in points) for _, points in found]),
+        words=words,
+        power=power,
+        level=level,
+        test=test.title,
+        lens=test.lens,
+        n=test.n,
+        n_resamples=test.draws.n,
+        n_datasets=n_datasets,
+    )
+
+
+def _strength(
+    test: MeasureTest, family: Family, power: float, level: float, n_datasets: int
+) -> tuple[float, list[PowerPoint]]:
+    """Return the strength that is found with this power, and the powers on the way."""
+
+    def power_at(strength: float) -> PowerPoint:
+        return PowerPoint(strength, test.expected(family.at(strength), n_datasets, level), n_datasets)
+
+    return solve_power(power_at, _start(test, family, power, level), family.largest, power, level)
+
+
+def _start(test: FixedTest, family: Family, power: float, level: float) -> float:
+    """Return a strength to start from: where two moments of the residuals are as far off as the power needs."""
+    wished = noncentrality(power, level)
+    low, high = 0.0, family.largest
+    for _ in range(30):
+        middle = (low + high) / 2
+        told = test.n * information(test.truth(family.at(middle)), test.predicted, test.count)
+        low, high = (middle, high) if told < wished else (low, middle)
+    return high
+
+
+def noncentrality(power: float, level: float) -> float:
+    """Return the noncentrality at which a test of several directions has about this power."""
+    from scipy.special import ndtri
+
+    usual = ROOT - float(ndtri(0.8) - ndtri(0.025))
+    return float(ndtri(power) - ndtri(level / 2) + usual) ** 2
+
+
+def information(truth: np.ndarray, predicted: np.ndarray, count: np.ndarray | None) -> float:
+    """Return u' I^-1 u for one row: u the means of (1, logit) (q - v), I those of (1, logit)(1, logit)' v (1 - v).
+
+    It is the noncentrality for each row of the score test of intercept and slope. Of K classes the sum over them, each
+    against the rest, times (K - 1) / K, as residuals of the classes sum to 0.
+    """
+    if predicted.ndim == 2:
+        k = predicted.shape[1]
+        return sum(information(truth[:, i], predicted[:, i], None) for i in range(k)) * (k - 1) / k
+    moments, spread = two_moments(truth, predicted, count, weight=predicted)
+    return float(moments @ np.linalg.pinv(spread, hermitian=True) @ moments)
+
+
+def two_moments(
+    truth: np.ndarray, predicted: np.ndarray, count: np.ndarray | None, *, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the means over rows of (1, x) (q - v) and of (1, x)(1, x)' w (1 - w), x the logit of the prediction v."""
+    from scipy.special import logit
+
+    x = logit(np.clip(predicted.astype(np.float64), LEAST_LOGIT, 1 - LEAST_LOGIT))
+    basis = np.stack([np.ones_like(x), x])
+    rows = np.ones_like(x) if count is None else count
+    moments = basis @ (rows * (truth - predicted)) / rows.sum()
+    return moments, (basis * (rows * weight * (1 - weight))) @ basis.T / rows.sum()
+
+
+def distance(truth: np.ndarray, predicted: np.ndarray, count: np.ndarray | None) -> float:
+    """Return `information`, or a third of the chi-square distance of a row if that is more, as of local deviations."""
+    open_ = (predicted > 0) & (predicted < 1)
+    weight = predicted * (1 - predicted)
+    squares = np.divide((truth - predicted) ** 2, weight, out=np.zeros(predicted.shape), where=open_)
+    each = squares if squares.ndim == 1 else squares.sum(axis=1)
+    return max(information(truth, predicted, count), float(np.average(each, weights=count)) / 3)

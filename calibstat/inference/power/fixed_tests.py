@@ -1,0 +1,184 @@
+"""Rejections by a test whose predictions are fixed, where labels are drawn from an alternative."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.lenses import ClassWise, find_lens
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
+from calibstat.data.validation import as_array
+from calibstat.inference.p_values import p_values
+from calibstat.inference.power.alternatives import Alternative, size
+from calibstat.inference.problems.binary_problem import BinaryProblem
+from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.problem import Problem
+from calibstat.resampling import Draws, Labels, Stage
+
+MORE = 16  # times as many draws, where the null distribution has few values
+SHARED = 2.0  # Monte Carlo errors: what as many draws have is a value of a statistic of few values
+NEAR = 3.0  # Monte Carlo errors, of both numbers of draws: a p-value nearer to the level may be on its other side
+
+
+def pose_predictions(
+    p: Any, measure: Any, options: Any, *, lens: Any = None, reduce: str | None = None, sample_weight: Any = None
+) -> Problem:
+    """Pose the problem of predictions without outcomes; those of a `Sample` or `Predictions` are never looked at."""
+    if lens is not None and isinstance(find_lens(lens), ClassWise) and reduce is None:
+        reduce = "mean"
+    if isinstance(p, Sample):
+        p = Sample(p.value, p.count, np.zeros_like(p.count), p.kind)
+        return pose(p, None, measure, options, lens=lens, sample_weight=sample_weight)
+    if isinstance(p, Predictions):
+        p = p.prob
+    array = as_array(p, "the predictions")
+    if array.ndim not in (1, 2):
+        raise ValueError(f"expected predictions of shape (n,) or (n, K), found shape {array.shape}")
+    y = np.zeros(len(array), np.int64)
+    return pose(y, array, measure, options, lens=lens, reduce=reduce, sample_weight=sample_weight)
+
+
+@dataclass(frozen=True)
+class FixedPredictions:
+    """Predictions seen through a lens, and alternatives for them.
+
+    Attributes
+    ----------
+    problem : Problem
+        The predictions, with a measure and outcomes that are never looked at.
+    """
+
+    problem: Problem
+
+    @property
+    def lens(self) -> str:
+        """The lens."""
+        return self.problem.lens
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.problem.drawn_from("power").n)  # raises for weights that are no counts
+
+    @cached_property
+    def predicted(self) -> np.ndarray:
+        """The distinct predictions, shape (m,), or those of the rows and classes, shape (n, K)."""
+        if isinstance(self.problem, BinaryProblem):
+            return self.problem.data.sample.value
+        return self.problem.data.predictions.prob  # type: ignore[attr-defined]
+
+    @cached_property
+    def count(self) -> np.ndarray | None:
+        """The numbers of rows of the distinct predictions; None of K classes."""
+        return self.problem.data.sample.count if isinstance(self.problem, BinaryProblem) else None
+
+    def truth(self, alternative: Alternative) -> np.ndarray:
+        """Return the probabilities of labels under an alternative."""
+        rows = self.problem.data.row_predictions if isinstance(self.problem, BinaryProblem) else None
+        return alternative.truth(self.predicted, None if rows is None else rows + 0.0)
+
+    def ece(self, alternative: Alternative) -> float:
+        """Return the size of an alternative."""
+        return size(self.truth(alternative), self.predicted, self.count)
+
+
+@dataclass(frozen=True)
+class FixedTest(FixedPredictions, ABC):
+    """A test of fixed predictions; all that data sets share is computed once.
+
+    Attributes
+    ----------
+    draws : Draws
+        The key of the labels, and the number of resamples under calibration.
+    """
+
+    draws: Draws
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """The name of the test."""
+
+    @abstractmethod
+    def pvalues(self, truth: np.ndarray, n_datasets: int) -> np.ndarray:
+        """Return the p-values of data sets whose labels have these probabilities; nan where the test has no result.
+
+        For one key they are drawn from the same random words for any probabilities.
+        """
+
+    def rejected(self, alternative: Alternative, n_datasets: int, level: float) -> np.ndarray:
+        """Return how many data sets are rejected at this level, and how many have no result."""
+        found = self.pvalues(self.truth(alternative), n_datasets)
+        with np.errstate(invalid="ignore"):
+            return np.array([np.count_nonzero(found <= level), np.count_nonzero(np.isnan(found))])
+
+
+@dataclass(frozen=True)
+class MeasureTest(FixedTest):
+    """`calibration_test` by a measure: the null distribution is drawn once."""
+
+    @property
+    def title(self) -> str:
+        return str(self.problem.measure)
+
+    @cached_property
+    def null(self) -> np.ndarray:
+        """The null distribution."""
+        return self._of_samples.resampler(Labels(), Stage.LABELS)(self.draws)
+
+    @cached_property
+    def _of_samples(self) -> Problem:
+        """The summary of the rows of a binary outcome; rows of classes stay in their order, as the truth has it."""
+        return self.problem.drawn_from("power") if isinstance(self.problem, BinaryProblem) else self.problem
+
+    @cached_property
+    def _many(self) -> np.ndarray:
+        """A longer null distribution, for a p-value that has to be known better."""
+        draws = Draws(self.draws.key, MORE * self.draws.n, self.draws.n_jobs)
+        return self._of_samples.resampler(Labels(), Stage.LABELS)(draws)
+
+    def pvalues(self, truth: np.ndarray, n_datasets: int) -> np.ndarray:
+        return p_values(self._statistics(truth, n_datasets), self.null, self._tail)
+
+    def expected(self, alternative: Alternative, n_datasets: int, level: float) -> float:
+        """Return how many data sets are rejected at this level on average over the draws of a test of its own.
+
+        Where the statistic takes few values, the p-value at one of them may be so close to the level that the test
+        rejects there in a part of its runs alone, however often data sets have that value.
+        """
+        statistic = self._statistics(self.truth(alternative), n_datasets)
+        found = p_values(statistic, self.null, self._tail)
+        rejected = (found <= level).astype(np.float64)
+        undecided = np.isin(found, self._undecided(level))
+        if undecided.any():
+            rejected[undecided] = self._share(p_values(statistic[undecided], self._many, self._tail), level)
+        return float(rejected.sum())
+
+    def _undecided(self, level: float) -> np.ndarray:
+        """Return the p-values near the level of values that many draws share."""
+        variance = level * (1 - level)
+        known = np.unique(p_values(self.null, self.null, self._tail))
+        shared = np.diff(known, prepend=0.0) > SHARED * np.sqrt(variance / self.draws.n)
+        both = np.sqrt(variance / self.draws.n + variance / self.problem.measure.draws(None))
+        return known[shared & (np.abs(known - level) <= NEAR * both)]
+
+    def _share(self, pvalue: np.ndarray, level: float) -> np.ndarray:
+        """Return the probability that the test with its default number of draws rejects, given exact p-values."""
+        from scipy.special import bdtr
+
+        n, tails = self.problem.measure.draws(None), 1 if self._tail == "greater" else 2
+        most = np.floor(level / tails * (n + 1) * (1 + np.finfo(float).eps)) - 1  # draws that are as extreme
+        return bdtr(most, n, pvalue / tails) if most >= 0 else np.zeros_like(pvalue)
+
+    @property
+    def _tail(self) -> str:
+        return self.problem.measure.info.tail
+
+    def _statistics(self, truth: np.ndarray, n_datasets: int) -> np.ndarray:
+        draws = Draws(self.draws.key, n_datasets, self.draws.n_jobs)
+        return self._of_samples.resampler(Labels(truth), Stage.ALTERNATIVE)(draws)

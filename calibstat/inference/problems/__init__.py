@@ -1,0 +1,1 @@
+"""The problems: data and a measure, posed once."""

@@ -1,0 +1,1 @@
+"""Components of residuals, which the omnibus test and the audit of groups add up."""

@@ -1,0 +1,198 @@
+"""Deviations from calibration of three kinds: smooth, scattered and local, and all three in one number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from calibstat.measures.components.local_components import Scales
+from calibstat.measures.components.smooth_components import Components, largest_sums
+
+MOST_CELLS = 1024  # of equal time; rows in one of them count as if their predictions were equal
+SCATTERED, LOCAL = 1.0, 4.0  # what the two local parts lose, so that all three matter about equally
+KINDS = ("smooth", "scattered", "local")
+TOGETHER = 64  # sets of labels that are looked at together, so that they stay in the cache
+CERTAIN = 1e-300, 1e-15  # a mean of predictions that is so close to 0 is 0, and to 1 is 1
+
+
+def time_of(value: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Return where each distinct prediction lies between 0 and 1: half by information, half by rank."""
+    return (_middles(count * value * (1 - value)) + _middles(count)) / 2
+
+
+def cells_of_time(value: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Return a cell for each distinct prediction, or of very many 1024 of equal time; 0 and 1 have cells of their own.
+
+    Of arrays of shape (m,), ascending; the cells are numbered from 0.
+    """
+    if value.size <= MOST_CELLS:
+        return np.arange(value.size)
+    inner = (value > 0) & (value < 1)
+    cell = np.where(value == 0, -1, MOST_CELLS)
+    cell[inner] = np.minimum((time_of(value[inner], count[inner]) * MOST_CELLS).astype(np.int64), MOST_CELLS - 1)
+    return np.cumsum(np.append(0, np.diff(cell) > 0))
+
+
+def _middles(weight: np.ndarray) -> np.ndarray:
+    """Return the share of the weight below the middle of each entry."""
+    return (np.cumsum(weight) - weight / 2) / weight.sum()
+
+
+@dataclass(frozen=True)
+class Deviations:
+    """What the three parts of the statistic say of B sets of labels; every array has shape (B,).
+
+    Attributes
+    ----------
+    smooth, components : ndarray
+        The largest standardised sum of the squared roots of the first components, and how many these are.
+    scattered, parts : ndarray
+        The largest standardised sum of the deviances of all cells of a scale, and into how many parts it cuts the time.
+    local, cell : ndarray
+        The most surprising single cell, as minus the logarithm of its p-value less a penalty, and its number.
+    """
+
+    smooth: np.ndarray
+    components: np.ndarray
+    scattered: np.ndarray
+    parts: np.ndarray
+    local: np.ndarray
+    cell: np.ndarray
+
+    @property
+    def shares(self) -> np.ndarray:
+        """What is compared: one column for each part, shape (B, 3)."""
+        return np.stack([self.smooth, self.scattered - SCATTERED, self.local - LOCAL], axis=1)
+
+    @property
+    def statistic(self) -> np.ndarray:
+        """The logarithm of the sum of the exponential functions of the shares."""
+        return np.asarray(np.logaddexp.reduce(self.shares, axis=1))
+
+
+@dataclass(frozen=True)
+class Look:
+    """How to look at labels: all that depends on the predictions alone.
+
+    Cells with predictions of exactly 0 or 1 take no part; a label that they forbid makes the statistic infinite.
+
+    Attributes
+    ----------
+    n : float
+        Number of rows.
+    value, count : ndarray, shape (m,)
+        Mean prediction and rows of every cell.
+    components, scales : Components and Scales, or None
+        Of the cells with predictions strictly between 0 and 1; None if there are no such cells.
+    """
+
+    n: float
+    value: np.ndarray
+    count: np.ndarray
+    components: Components | None
+    scales: Scales | None
+
+    @classmethod
+    def of(cls, count: np.ndarray, value: np.ndarray) -> Look:
+        """Return how to look at cells with these sums of rows and of predictions / n, each of shape (m,).
+
+        The last ones are kept, because the labels that were observed and those that are drawn are looked at alike.
+        """
+        return _look(np.ascontiguousarray(count).tobytes(), np.ascontiguousarray(value).tobytes())
+
+    @classmethod
+    def at(cls, count: np.ndarray, value: np.ndarray) -> Look:
+        """Return the same, without keeping it."""
+        n = float(count.sum())
+        mean = np.divide(value * n, count, out=np.zeros_like(value), where=count > 0)
+        mean[mean < CERTAIN[0]] = 0.0
+        mean[mean > 1 - CERTAIN[1]] = 1.0
+        inner = (mean > 0) & (mean < 1)
+        if not inner.any():
+            return cls(n, mean, count, None, None)
+        v, c = mean[inner], count[inner]
+        time = time_of(v, c)
+        return cls(n, mean, count, Components.of(time, v, c), Scales.of(time, v, c))
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether rows are counted, and not weighted."""
+        return bool(np.all(self.count == np.rint(self.count)))
+
+    @cached_property
+    def inner(self) -> np.ndarray:
+        """Whether a prediction is strictly between 0 and 1, shape (m,)."""
+        return (self.value > 0) & (self.value < 1)
+
+    def positives(self, residual: np.ndarray) -> np.ndarray:
+        """Return the rows with outcome 1, from residuals / n, so that equal labels give equal numbers."""
+        found = residual * self.n
+        found += self.count * self.value
+        return np.rint(found, out=found) if self.whole else found
+
+    def _inside(self, positives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return positives and residuals of the cells with predictions strictly between 0 and 1."""
+        inside = positives if self.inner.all() else np.ascontiguousarray(positives[:, self.inner])
+        return inside, inside - (self.count * self.value)[self.inner]
+
+    def sums(self, residual: np.ndarray) -> np.ndarray:
+        """Return the residuals themselves, of cells with predictions strictly between 0 and 1, from residuals / n."""
+        return self._inside(self.positives(residual))[1]
+
+    def roots(self, residual: np.ndarray) -> np.ndarray:
+        """Return the roots of the components, shape (B, D), of residuals / n in cells, shape (B, m)."""
+        assert self.components is not None
+        return self.components.roots_of(self.sums(residual))
+
+    def deviations(self, positives: np.ndarray) -> Deviations:
+        """Return what the parts say of positives in cells, shape (B, m)."""
+        assert self.components is not None
+        assert self.scales is not None
+        inside, residual = self._inside(positives)
+        smooth, components = largest_sums(self.components.roots_of(residual))
+        scattered, parts, local, cell = self.scales.parts_of(inside).T
+        return Deviations(smooth, components, scattered, parts.astype(np.int64), local, cell.astype(np.int64))
+
+    def statistic(self, residual: np.ndarray) -> np.ndarray:
+        """Return the statistic of residuals / n in cells, shape (B, m)."""
+        blocks = range(0, len(residual), TOGETHER)
+        return np.concatenate([self._statistic(residual[i : i + TOGETHER]) for i in blocks])
+
+    def _statistic(self, residual: np.ndarray) -> np.ndarray:
+        positives = self.positives(residual)
+        found = np.zeros(len(positives)) if self.components is None else self.deviations(positives).statistic
+        never, always = self.value == 0, self.value == 1
+        forbidden = (positives[:, never] > 0).any(axis=1) | (positives[:, always] < self.count[always]).any(axis=1)
+        return np.where(forbidden, np.inf, found)
+
+    def detail(self, residual: np.ndarray) -> dict[str, Any]:
+        """Return the parts and the roots of one set of residuals / n, shape (m,), by name; nothing without cells."""
+        if self.components is None or self.scales is None:
+            return {}
+        positives = self.positives(residual[None])
+        found, inside = self.deviations(positives), self._inside(positives)[0][0]
+        cell = int(found.cell[0])
+        within = (self.scales.place >= self.scales.begin[cell]) & (self.scales.place < self.scales.end[cell])
+        value, rows = self.value[self.inner][within], self.count[self.inner][within]
+        return {
+            "kind": KINDS[int(found.shares[0].argmax())],
+            "smooth": float(found.smooth[0]),
+            "components": int(found.components[0]),
+            "scattered": float(found.scattered[0]),
+            "parts": int(found.parts[0]),
+            "local": float(found.local[0]),
+            "local_low": float(value.min()),
+            "local_high": float(value.max()),
+            "local_rows": float(rows.sum()),
+            "local_predicted": float(rows @ value / rows.sum()),
+            "local_observed": float(inside[within].sum() / rows.sum()),
+            "roots": self.roots(residual[None])[0],
+        }
+
+
+@lru_cache(maxsize=4)
+def _look(count: bytes, value: bytes) -> Look:
+    return Look.at(np.frombuffer(count), np.frombuffer(value))

@@ -1,0 +1,1 @@
+"""Kinds of measures, what each kind brings, and the registry."""

@@ -1,0 +1,256 @@
+"""Base classes of measures, and the record of their known properties."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from calibstat.bounds.linear_form import Form, RowForm
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
+from calibstat.measures.kinds.population_value import VectorPopulation
+
+
+@dataclass(frozen=True)
+class Info:
+    """Known properties of a measure; tests check them for the measures of calibstat.
+
+    Attributes
+    ----------
+    title, formula, reference : str
+        The name in prose, the definition in LaTeX, and the source with DOI or arXiv number.
+    bounds : tuple of two floats
+        The range of the values.
+    tail : {"greater", "two-sided"}
+        Which values are evidence against calibration.
+    complete, sound, continuous : bool
+        Zero if calibrated; zero only if calibrated; continuous in the predictions.
+    symmetric : bool
+        Unchanged when outcomes and predictions are both reversed, y to 1 - y and v to 1 - v; for a multiclass measure,
+        when the classes are permuted (except for ties).
+    resolution : float
+        The largest jump that a vanishing change of the predictions may cause in a continuous measure; 0 unless it is
+        computed on a grid.
+    slow_above : float
+        The number of observations above which a test or an interval takes minutes, so that a loop over all measures
+        leaves this one out, and says so; 0: always.
+    resamples : int
+        The default number of resamples of a test or an interval.
+    no_interval : str
+        Why no honest interval is known.
+    for_tests_only : bool
+        Whether the value is a number with no unit that does not say how far predictions are off: only its p-value is
+        reported, and what drove it.
+    """
+
+    title: str = ""
+    formula: str = ""
+    reference: str = ""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    tail: Literal["greater", "two-sided"] = "greater"
+    complete: bool = True
+    sound: bool = True
+    continuous: bool = False
+    symmetric: bool = True
+    resolution: float = 0.0
+    slow_above: float = math.inf
+    resamples: int = 999
+    no_interval: str = ""
+    for_tests_only: bool = False
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measure:
+    """A measure of calibration: a frozen class whose fields are its options.
+
+    This is the base of all kinds; define a measure by a kind of it, such as `Statistic`, `Seminorm`, `Binned`,
+    `MeanLoss`, `VectorStatistic` or `VectorBinned`.
+
+    Attributes
+    ----------
+    name : str
+        The name in `calibstat.MEASURES`.
+    info : Info
+        Its known properties.
+    options : dict
+        The options by name; `defaults` gives those of the class.
+    has_form : bool
+        Whether an honest interval is known.
+    makes_cells : bool
+        Whether the cells depend on the sample, so that resamples can keep those of the data.
+    """
+
+    name: ClassVar[str] = ""
+    info: ClassVar[Info] = Info()
+    is_mean: ClassVar[bool] = False  # a mean of losses
+    is_proper: ClassVar[bool] = (
+        False  # a proper score: a calibration error plus what predictions of any size tell apart
+    )
+    takes_logarithms: ClassVar[bool] = False  # its value on a population needs the logarithms of probabilities
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            object.__setattr__(self, name, _plain(value))
+        self.check()
+
+    def check(self) -> None:
+        """Raise a ValueError if an option is wrong."""
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Return the options by name, with their defaults.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import calibstat as cs
+        >>> cs.MEASURES["ece"].defaults()
+        {'n_bins': 15, 'strategy': 'uniform', 'norm': 'l1'}
+        """
+        return {field.name: field.default for field in fields(cls)}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of the values with these options, of a mean of losses that of the loss of a row."""
+        return self.info.bounds
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).items()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
+    def with_options(self, options: dict[str, Any]) -> Self:
+        """Return the measure with these options changed."""
+        return replace(self, **options) if options else self
+
+    def __str__(self) -> str:
+        default = self.defaults()
+        given = [f"{name}={value!r}" for name, value in self.options.items() if value != default[name]]
+        return f"{self.name}({', '.join(given)})" if given else self.name
+
+    def draws(self, n_resamples: int | None) -> int:
+        """Return the number of resamples: the given one, or the default of the measure."""
+        return self.info.resamples if n_resamples is None else n_resamples
+
+    def check_probabilities(self, prob: np.ndarray) -> None:
+        """Raise a ValueError if the measure of these predictions, of any shape, is not finite under the options."""
+
+    @property
+    def has_form(self) -> bool:
+        """Whether an honest interval is known."""
+        return False
+
+    @property
+    def makes_cells(self) -> bool:
+        """Whether the cells depend on the sample, so that resamples can keep those of the data."""
+        return False
+
+    @property
+    def why_no_interval(self) -> str:
+        """Why no honest interval is known under these options, for messages."""
+        return self.info.no_interval
+
+    @property
+    def given(self) -> str:
+        """What the honest interval takes from these rows as given, for the sentence on what it is for."""
+        return ""
+
+    def multiclass(self) -> MulticlassMeasure | None:
+        """Return the measure of several classes jointly that belongs to this one, or None."""
+        return None
+
+
+class MulticlassMeasure(Measure, ABC):
+    """A measure of predictions of K classes, shape (n, K), and labels, shape (n,), int64 from 0 to K - 1.
+
+    This is the base of the multiclass kinds. A measure has to define `evaluate`; the other methods have
+    defaults, to be overridden where more is known.
+    """
+
+    @abstractmethod
+    def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
+        """Return the measure of predictions, shape (n, K), and labels, shape (n,)."""
+
+    def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """Return the measure for each of B draws of the labels, shape (B, n); the result has shape (B,)."""
+        return np.array([self.evaluate(prob, label) for label in labels])
+
+    def of_labels(self, prob: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """Return `batch` as a function of the labels alone; what depends on the predictions alone is computed once."""
+        return lambda labels: self.batch(prob, labels)
+
+    def detail(self, prob: np.ndarray, label: np.ndarray) -> dict[str, Any]:
+        """Return further results beside the value, such as a table of cells, by name."""
+        return {}
+
+    def strongest_part(self, predictions: Predictions) -> tuple[Any, Sample, int | None] | None:
+        """Return the binary measure and sample that drive the measure, and of which class; None if unknown.
+
+        The class None is the most likely one of each row.
+        """
+        return None
+
+    @property
+    def depends_on_order(self) -> bool:
+        """Whether the measure depends on the order of the rows, which is then kept."""
+        return False
+
+    @property
+    def refits_cells(self) -> bool:
+        """Whether resampled rows are cut into new cells, instead of keeping those of the data."""
+        return False
+
+    def population_value(self, population: VectorPopulation) -> float:
+        """Return the limit of estimates as n grows; raise NotImplementedError with the reason if it is not known."""
+        raise NotImplementedError("it is not a sum over cells that are the same for every sample")
+
+    def multiclass(self) -> MulticlassMeasure | None:
+        return self
+
+    @property
+    def has_form(self) -> bool:
+        """Whether an honest interval is known."""
+        return False
+
+    def linear_form(self, predictions: Predictions) -> Form:
+        """Return the linear form of the measure, from which the honest interval is computed."""
+        raise NotImplementedError(f"no honest interval is known for {self}")
+
+    @property
+    def has_row_form(self) -> bool:
+        """Whether the linear form is also known row by row, for comparisons of models."""
+        return False
+
+    def losses(self, predictions: Predictions) -> np.ndarray | None:
+        """Return the loss of each row, of which the measure is the mean, shape (n,); None of any other measure."""
+        return None
+
+    def row_form(self, predictions: Predictions) -> RowForm:
+        """Return the linear form row by row, for clusters and comparisons of models."""
+        raise NotImplementedError(f"no form by rows is known for {self}")
+
+
+def _plain(value: Any) -> Any:
+    """Return a sequence of numbers, such as cuts, as a tuple of Python numbers, which compares and prints well."""
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        return tuple(value.tolist())
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value.item() if isinstance(value, np.generic) else value

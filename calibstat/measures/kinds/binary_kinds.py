@@ -1,0 +1,346 @@
+"""Kinds of binary measures: any statistic, seminorms of the residuals, functions of sums in bins."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from calibstat.bounds import all_classes_form, cell_form, class_form, linear_form
+from calibstat.bounds.linear_form import Form, LinearForm, Order, RowForm, Rows
+from calibstat.bounds.moments import Noise
+from calibstat.bounds.score_bound import Score
+from calibstat.data.cell_sums import cell_sums
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
+from calibstat.measures.components.deviations import Look
+from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.population_value import FINE, NO_EDGES, BinaryPopulation
+
+
+class Statistic(Measure, ABC):
+    """A binary measure: any function of the summary of a sample.
+
+    It defines `evaluate`. It gets estimates, the exact test, bootstrap intervals and comparisons by permutation. If
+    `plugs_in` is set, its estimates tend to the measure of the population, so that it has a value on generators.
+    """
+
+    plugs_in: ClassVar[bool] = False
+
+    @abstractmethod
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        """Return the measure of distinct ascending predictions, with their numbers of rows and of positive rows.
+
+        All arrays have shape (m,), float64. In resamples counts may be 0.
+        """
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        """Return further results beside the value, such as a table of bins, by name."""
+        return {}
+
+    def look(self, sample: Sample) -> tuple[np.ndarray, Look] | None:
+        """Return the cell of each distinct prediction, and how the measure looks at labels in them.
+
+        Results of tests say with it what drove them. None if the measure cannot say.
+        """
+        return None
+
+    def has_value(self, value: np.ndarray) -> bool:
+        """Whether there is an estimate on these distinct predictions, and not only a bracket by `detail`."""
+        return True
+
+    def held(self, value: np.ndarray, count: np.ndarray) -> Self:
+        """Return the measure over the cells of this sample; itself if its cells do not depend on the sample."""
+        return self
+
+    @property
+    def makes_cells(self) -> bool:
+        """Whether the cells depend on the sample, so that resamples can keep those of the data."""
+        return self.held(np.array([0.0, 1.0]), np.ones(2)) != self
+
+    def estimate(self, sample: Sample) -> float:
+        """Return the measure of a sample."""
+        return float(self.evaluate(*sample.arrays))
+
+    def estimate_rows(self, y: np.ndarray, p: np.ndarray) -> float:
+        """Return the measure of outcomes and predictions, both of shape (n,); a kind may avoid sorting them."""
+        return self.estimate(Sample.from_rows(y, p))
+
+    def estimate_classes(self, predictions: Predictions) -> np.ndarray:
+        """Return the measure of each class against the rest, shape (K,)."""
+        columns = ((predictions.label == k, predictions.prob[:, k]) for k in range(predictions.n_classes))
+        return np.array([self.estimate(Sample.from_rows(y, p)) for y, p in columns])
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it hardly changes when residuals of neighbouring predictions are exchanged.
+
+        Only then is it known on a population whose points scatter, such as a multiclass one through a lens.
+        """
+        return self.plugs_in
+
+    def population_value(self, population: BinaryPopulation) -> float:
+        """Return the limit of estimates as n grows; raise NotImplementedError with the reason if it is not known."""
+        if not self.plugs_in:
+            raise NotImplementedError("it does not say that its estimates tend to it (`plugs_in`)")
+        return self.plug_in(population)
+
+    def plug_in(self, population: BinaryPopulation, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> float:
+        """Return the measure of the weighted points that represent a population, in bins that end at `edge`."""
+        if population.scattered and not self.is_weak:
+            raise NotImplementedError(
+                "over a continuous distribution of several classes it needs the true probability at every score"
+            )
+        sample = population.summary(edge, strategy)
+        if not self.has_value(sample.value):
+            raise NotImplementedError(f"it has none on {sample.value.size} distinct predictions")
+        return self.estimate(sample)
+
+    @property
+    def laplace_bandwidth(self) -> float | None:
+        """The bandwidth of the Laplace kernel if it is an error by it or the square of one, else None."""
+        return None
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether it averages residuals over cells, and so is a lower bound on the error of the predictions."""
+        return False
+
+    @property
+    def has_form(self) -> bool:
+        """Whether an honest interval is known."""
+        return False
+
+    @property
+    def has_row_form(self) -> bool:
+        """Whether the linear form is also known row by row, for clusters and comparisons of models."""
+        return self.has_form
+
+    @property
+    def has_class_form(self) -> bool:
+        """Whether the linear form is also known for the mean and the maximum over all classes."""
+        return False
+
+    @property
+    def has_class_row_form(self) -> bool:
+        """Whether that form is also known row by row, for comparisons of models."""
+        return False
+
+    def linear_form(self, sample: Sample) -> Form:
+        """Return the linear form over distinct predictions or cells, from which the honest interval is computed."""
+        raise NotImplementedError(f"no honest interval is known for {self}")
+
+    def bracket(self, n: float) -> Bracket | None:
+        """Return two measures with honest intervals that bracket this one, for `n` rows, or None."""
+        return None
+
+    def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
+        """Return the linear form row by row, the rows in this order; `sample` is their summary."""
+        raise NotImplementedError(f"no form by rows is known for {self}")
+
+    def class_form(self, predictions: Predictions, reduce: str) -> Form:
+        """Return the linear form of the mean over all classes, or with `reduce` "max" of the maximum."""
+        raise NotImplementedError(f"no form over classes is known for {self}")
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Two measures between which a measure is on every population.
+
+    It is at least `share` times `below` and at most `times` times `above` plus `width`. None of these may be chosen by
+    the outcomes.
+    """
+
+    below: Statistic
+    share: float
+    above: Statistic
+    times: float = 1.0
+    width: float = 0.0
+
+
+class Seminorm(Statistic):
+    """A binary measure that is a seminorm of the residuals.
+
+    It defines `norm`, and `witness` where one is known. It gets what a `Statistic` gets, and honest intervals, also of
+    clusters and of classes, comparisons of models, and values on generators. `highest` may be defined to make the
+    intervals shorter.
+
+    Two class variables may be set. `step` is the step of the numerical delta method, None where no honest interval is
+    known. `weak` says that the seminorm hardly changes when residuals of neighbouring predictions are exchanged.
+    """
+
+    plugs_in: ClassVar[bool] = True
+    weak: ClassVar[bool] = False
+    step: ClassVar[float | None] = 3.0
+
+    @abstractmethod
+    def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
+        """Return the seminorm of residuals, divided by n, at distinct ascending predictions; both of shape (m,)."""
+
+    def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray | None:
+        """Return weights in [-1, 1], shape (m,), or None if not known.
+
+        The sum of weight times residual equals the seminorm for these residuals, and exceeds it for no others.
+        """
+        return None
+
+    def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
+        """Return the largest upper bound of the sum of weight times residual for any fixed weights, times n.
+
+        The default needs no more than weights in [-1, 1]: it adds the largest reach that any of them has.
+        """
+        return noise.n * float(self.norm(value, noise.first / noise.n)) + float(score.reach(*noise.largest()))
+
+    @property
+    def is_weak(self) -> bool:
+        return self.weak
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        return float(self.norm(value, (positives - count * value) / count.sum()))
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        witness = self.witness(value, (positives - count * value) / count.sum())
+        return {} if witness is None else {"witness": witness}
+
+    @property
+    def has_form(self) -> bool:
+        return self.step is not None
+
+    def linear_form(self, sample: Sample) -> LinearForm:
+        assert self.step is not None
+        value = sample.value
+        norm, witness, highest = partial(self.norm, value), partial(self.witness, value), partial(self.highest, value)
+        return linear_form.of_seminorm(norm, witness, highest, self.step, sample)
+
+    def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
+        return linear_form.rows_of_seminorm(self.linear_form(sample), rows.taken(order), sample.value)
+
+    @property
+    def has_class_form(self) -> bool:
+        return self.has_form
+
+    def class_form(self, predictions: Predictions, reduce: str) -> Form:
+        return all_classes_form.of_all_classes(self.linear_form, predictions, reduce)
+
+
+class Binned(Statistic):
+    """A binary measure that is a function of sums in cells of the predictions.
+
+    It defines `cells` and `reduce`. It gets what a `Statistic` gets, faster, and values on generators. If `is_l1`, it
+    also gets honest intervals, also of clusters and of classes, and comparisons of models.
+    """
+
+    plugs_in: ClassVar[bool] = True
+
+    def population_edges(self) -> tuple[np.ndarray, str]:
+        """Return where the cells of a population end: as predictions ("uniform") or shares of it ("quantile").
+
+        The default is many narrow cells, so that the end of a cell may be off by 1e-4.
+        """
+        return np.arange(1, FINE) / FINE, "uniform"
+
+    def population_value(self, population: BinaryPopulation) -> float:
+        return self.plug_in(population, *self.population_edges())
+
+    @property
+    def is_l1(self) -> bool:
+        """Whether the measure is the sum over cells of absolute residuals."""
+        return False
+
+    @property
+    def is_coarse(self) -> bool:
+        return self.is_l1
+
+    @abstractmethod
+    def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
+        """Return the cell of each distinct ascending prediction, int64 from 0, ascending; all of shape (m,)."""
+
+    @abstractmethod
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
+        """Return the measure, given sums in cells along the last axis: of rows, residuals / n and predictions / n.
+
+        The arrays have shape (..., cells) and broadcast; the result has shape (...).
+        """
+
+    def of_residual(self, count: np.ndarray, value: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """Return the measure as a function of the residuals alone, for many draws of the labels of the same rows.
+
+        What depends on the predictions alone may then be computed once.
+        """
+        return lambda residual: self.reduce(count, residual, value)
+
+    def row_sums(self, y: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Return these sums, each of shape (cells,), of rows without sorting.
+
+        None if rows have to be sorted, or if one is invalid, which the sorting then reports.
+        """
+        return None
+
+    def column_sums(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Return these sums for each class against the rest, each of shape (K, cells); None if that needs sorting."""
+        return None
+
+    def class_cells(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the cell of each row for each class, shape (n, K), and rows and predictions / n summed in these cells.
+
+        The sums have shape (K, cells).
+        """
+        n, classes = predictions.prob.shape
+        place = np.empty((n, classes), np.int32)
+        sums = self.column_sums(predictions)
+        if sums is not None:  # cells that depend on each prediction alone: nothing needs sorting
+            for k in range(classes):
+                place[:, k] = self.cells(predictions.prob[:, k].astype(np.float64), np.ones(n))
+            return place, sums[0], sums[2]
+        for k in range(classes):
+            value, count, cell = predictions.distinct(k)
+            place[:, k] = self.cells(value, count)[cell]
+        cells = int(place.max()) + 1
+        count_b, value_b = np.zeros((2, classes, cells))
+        for k in range(classes):
+            count_b[k] = np.bincount(place[:, k], minlength=cells)
+            value_b[k] = np.bincount(place[:, k], predictions.prob[:, k], minlength=cells) / n
+        return place, count_b, value_b
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        return float(self.reduce(*cell_sums(self.cells(value, count), value, count, positives)))
+
+    def estimate_rows(self, y: np.ndarray, p: np.ndarray) -> float:
+        sums = self.row_sums(y, p)
+        return super().estimate_rows(y, p) if sums is None else float(self.reduce(*sums))
+
+    def estimate_classes(self, predictions: Predictions) -> np.ndarray:
+        sums = self.column_sums(predictions)
+        return super().estimate_classes(predictions) if sums is None else np.asarray(self.reduce(*sums), np.float64)
+
+    @property
+    def has_form(self) -> bool:
+        return self.is_l1
+
+    @property
+    def has_row_form(self) -> bool:
+        return self.is_l1
+
+    @property
+    def has_class_row_form(self) -> bool:
+        return self.is_l1
+
+    @property
+    def has_class_form(self) -> bool:
+        return self.is_l1
+
+    def linear_form(self, sample: Sample) -> Form:
+        return cell_form.of_cells(str(self), self.cells(sample.value, sample.count), sample)
+
+    def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
+        rows = rows.taken(order)
+        cell = self.cells(sample.value, sample.count)[np.searchsorted(sample.value, rows.prediction)]
+        return cell_form.rows_of_cells(str(self), cell, rows)
+
+    def class_form(self, predictions: Predictions, reduce: str) -> Form:
+        place, _, value = self.class_cells(predictions)
+        return class_form.of_classes(place, value, predictions, reduce)

@@ -1,0 +1,146 @@
+"""Kinds of measures that are the mean of a loss, binary and multiclass."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibstat.bounds import mean_form
+from calibstat.bounds.linear_form import Form, Order, RowForm, Rows
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
+from calibstat.measures.kinds.base import MulticlassMeasure
+from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
+
+
+class MeanLoss(Statistic):
+    """A binary measure that is the mean of a loss.
+
+    It defines `loss`. It gets what a `Statistic` gets, with the t interval of a mean as its honest interval, also of
+    clusters, comparisons of models, and values on generators. If it also defines `vector_loss`, there is a multiclass
+    measure, whose bounds are `vector_bounds`.
+    """
+
+    is_mean: ClassVar[bool] = True
+    vector_bounds: ClassVar[tuple[float, float] | None] = None
+
+    @abstractmethod
+    def loss(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the losses of the predictions, shape (m,), if the outcome is 0, and if it is 1."""
+
+    def vector_loss(self, prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+        """Return the loss of each row, given predictions, shape (n, K), and labels from 0 to K - 1, shape (n,)."""
+        raise NotImplementedError
+
+    def outcome_losses(self, value: np.ndarray, log_prob: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the losses of the predictions, shape (m,), if the outcome is 0, and if it is 1, for a population.
+
+        If the measure `takes_logarithms`, `log_prob` holds the logarithms of the probabilities of outcomes 0 and 1,
+        shape (m, 2), which are finite where a prediction rounds to 0 or 1.
+        """
+        return self.loss(value)
+
+    def class_losses(self, prob: np.ndarray, log_prob: np.ndarray | None) -> np.ndarray:
+        """Return the losses of predictions, shape (n, K), for each class that may be observed, shape (n, K)."""
+        return np.stack([self.vector_loss(prob, np.full(len(prob), k)) for k in range(prob.shape[1])], axis=1)
+
+    def population_value(self, population: BinaryPopulation) -> float:
+        return population.mean(self)
+
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+        total = 0.0
+        for rows, losses in zip((count - positives, positives), self.loss(value), strict=True):
+            observed = rows > 0  # a certain prediction may have an infinite loss for the outcome that was not observed
+            total += float(rows[observed] @ losses[observed])
+        return total / float(count.sum())
+
+    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
+        negative, positive = self.loss(value)
+        return {"loss_positive": positive, "loss_negative": negative}
+
+    def multiclass(self) -> MulticlassMeasure | None:
+        return None if type(self).vector_loss is MeanLoss.vector_loss else MulticlassMeanLoss(self)
+
+    @property
+    def has_form(self) -> bool:
+        return True
+
+    def linear_form(self, sample: Sample) -> Form:
+        return mean_form.of_losses(str(self), self.estimate(sample), self.possible(sample.value), sample, self.bounds)
+
+    def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
+        y, p, weight = rows
+        negative, positive = self.loss(p)
+        possible = partial(self.possible, p[order])
+        return mean_form.rows_of_losses(
+            str(self), np.where(y == 1, positive, negative), possible, self.bounds, p, order, weight
+        )
+
+    def possible(self, value: np.ndarray) -> np.ndarray:
+        """Return the losses that predictions may have, shape (m, 2): if the outcome is 0, and if it is 1."""
+        return np.stack(self.loss(value), axis=1)
+
+
+@dataclass(frozen=True)
+class MulticlassMeanLoss(MulticlassMeasure):
+    """The mean loss of predictions of K classes, made from a `MeanLoss` that defines `vector_loss`."""
+
+    is_mean: ClassVar[bool] = True
+    binary: MeanLoss
+
+    def check(self) -> None:
+        """Take over the name and the known properties of the loss."""
+        bounds = self.binary.vector_bounds or self.binary.bounds
+        object.__setattr__(self, "name", self.binary.name)
+        object.__setattr__(self, "takes_logarithms", self.binary.takes_logarithms)
+        object.__setattr__(self, "info", replace(self.binary.info, bounds=bounds))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return self.binary.options
+
+    def __str__(self) -> str:
+        return str(self.binary)
+
+    def check_probabilities(self, prob: np.ndarray) -> None:
+        self.binary.check_probabilities(prob)
+
+    def population_value(self, population: VectorPopulation) -> float:
+        return population.mean(self.binary)
+
+    def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
+        return float(self.binary.vector_loss(prob, label).mean())
+
+    def detail(self, prob: np.ndarray, label: np.ndarray) -> dict[str, Any]:
+        return {"loss": self.binary.vector_loss(prob, label)}
+
+    @property
+    def has_form(self) -> bool:
+        return True
+
+    @property
+    def has_row_form(self) -> bool:
+        return True
+
+    def linear_form(self, predictions: Predictions) -> Form:
+        return mean_form.of_vector_losses(
+            str(self), self.losses(predictions), lambda: self.possible(predictions.prob), self.bounds
+        )
+
+    def losses(self, predictions: Predictions) -> np.ndarray:
+        return self.binary.vector_loss(predictions.prob, predictions.label)
+
+    def row_form(self, predictions: Predictions) -> RowForm:
+        loss, prob = self.losses(predictions), predictions.prob
+        possible = partial(self.possible, prob)
+        return mean_form.rows_of_losses(str(self), loss, possible, self.bounds, prob, slice(None))
+
+    def possible(self, prob: np.ndarray) -> np.ndarray:
+        """Return the losses that rows may have, one for each class."""
+        rows = len(prob)
+        return np.stack([self.binary.vector_loss(prob, np.full(rows, k)) for k in range(prob.shape[1])], axis=1)

@@ -1,0 +1,84 @@
+"""Kinds of multiclass measures: any statistic, and functions of sums in cells of the simplex."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from calibstat.bounds.cell_norms import CellNorm
+from calibstat.bounds.class_row_form import rows_of_classes
+from calibstat.bounds.linear_form import Form, RowForm
+from calibstat.data.cell_sums import vector_sums
+from calibstat.data.predictions import Predictions
+from calibstat.measures.kinds.base import MulticlassMeasure
+from calibstat.measures.kinds.population_value import VectorPopulation
+
+
+class VectorStatistic(MulticlassMeasure):
+    """A multiclass measure: any function of predictions of K classes and labels.
+
+    It defines `evaluate`, and `batch` where many draws of the labels can share work. It gets estimates, the exact test
+    and bootstrap intervals.
+    """
+
+
+class VectorBinned(MulticlassMeasure):
+    """A multiclass measure that is a function of sums in cells of the probability simplex.
+
+    It defines `cells` and `reduce`. It gets estimates, fast exact tests and bootstrap intervals; values on generators
+    if its cells are the same for every sample; and honest intervals if it defines `cell_norm`.
+    """
+
+    @property
+    def cell_norm(self) -> CellNorm | None:
+        """The norm whose sum over the residuals of the cells is the measure, else None."""
+        return None
+
+    def has_fixed_cells(self, *, finite: bool) -> bool:
+        """Whether the cells are the same for every sample; `finite`: of a population of finitely many predictions."""
+        return not self.refits_cells
+
+    def population_value(self, population: VectorPopulation) -> float:
+        if not self.has_fixed_cells(finite=population.finite):
+            return super().population_value(population)
+        weight, prob = population.weight, population.prob
+        cell, share = self.cells(prob), weight / weight.sum()
+        cells = int(cell.max()) + 1
+        residual, value = np.zeros((2, cells, prob.shape[1]))
+        np.add.at(residual, cell, share[:, None] * (population.chance - prob))
+        np.add.at(value, cell, share[:, None] * prob)
+        return float(self.reduce(np.bincount(cell, weight, cells), residual, value))
+
+    @abstractmethod
+    def cells(self, prob: np.ndarray) -> np.ndarray:
+        """Return the cell of each row, int64 from 0, shape (n,), given the predictions, shape (n, K)."""
+
+    @abstractmethod
+    def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
+        """Return the measure, given sums in C cells: rows (..., C), residuals / n and predictions / n (..., C, K).
+
+        The arrays broadcast; the result has shape (...).
+        """
+
+    def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
+        return float(self.reduce(*vector_sums(self.cells(prob), prob, label)))
+
+    @property
+    def has_form(self) -> bool:
+        return self.cell_norm is not None
+
+    @property
+    def why_no_interval(self) -> str:
+        return self.info.no_interval or "it is not a sum over cells of a norm of the residuals"
+
+    def linear_form(self, predictions: Predictions) -> Form:
+        assert self.cell_norm is not None
+        return self.cell_norm.form(self.cells(predictions.prob), predictions)
+
+    @property
+    def has_row_form(self) -> bool:
+        return self.cell_norm is not None and self.cell_norm.has_row_form
+
+    def row_form(self, predictions: Predictions) -> RowForm:
+        return rows_of_classes(self.linear_form(predictions))

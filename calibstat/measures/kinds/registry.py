@@ -1,0 +1,211 @@
+"""The registry of measures: the decorator that adds one, and look-up by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, make_dataclass
+from types import MappingProxyType
+from typing import Any, TypeVar, dataclass_transform
+
+from calibstat.data.checks import UnknownOption, described, short, unknown_name
+from calibstat.measures.kinds.base import Info, Measure, MulticlassMeasure
+from calibstat.measures.kinds.binary_kinds import Binned, Seminorm, Statistic
+from calibstat.measures.kinds.mean_loss import MeanLoss
+from calibstat.measures.kinds.multiclass_kinds import VectorBinned, VectorStatistic
+
+_REGISTRY: dict[str, type[Measure]] = {}
+_DEFAULTS: dict[type[Measure], Measure] = {}
+MEASURES: Mapping[str, type[Measure]] = MappingProxyType(_REGISTRY)
+KINDS = (Measure, Statistic, Seminorm, Binned, MeanLoss, MulticlassMeasure, VectorStatistic, VectorBinned)
+KIND_OF_FUNCTION: Mapping[tuple[str, ...], tuple[type[Measure], str]] = MappingProxyType(
+    {  # by its parameters
+        ("value", "count", "positives"): (Statistic, "evaluate"),
+        ("value", "residual"): (Seminorm, "norm"),
+        ("prob", "label"): (VectorStatistic, "evaluate"),
+    }
+)
+T = TypeVar("T", bound=Callable[..., Any])
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def measure(name: str, **info: Any) -> Callable[[T], T]:
+    """Register a class of one of the kinds in `calibstat.measures`, or a plain function, as a measure.
+
+    Parameters
+    ----------
+    name : str
+        The name to use as ``measure=name``. Registering a name again replaces the entry, as re-running a notebook
+        cell does, but only from the module that made it.
+    **info
+        Known properties of the measure, the fields of `calibstat.measures.Info`: `title`, `formula`, `reference`,
+        `bounds`, `tail`, ... All may be left out.
+
+    Returns
+    -------
+    callable
+        A decorator. It returns a function unchanged, and a class as a frozen dataclass, whose fields are the options.
+
+    Raises
+    ------
+    ValueError
+        If the name is taken by another module, a field is unknown, an option has no default or a default that the
+        measure refuses, a function takes other arguments than those below, or a class lacks a method of its kind.
+
+    Notes
+    -----
+    The parameters of a function decide its kind; its keyword-only parameters are the options.
+
+    - ``f(value, residual)`` is a `Seminorm`: of the residuals divided by n at each distinct prediction, ascending.
+    - ``f(value, count, positives)`` is a `Statistic`: of the distinct predictions, ascending, their numbers of
+      rows and of rows with outcome 1.
+    - ``f(prob, label)`` is a `VectorStatistic`: of predictions of K classes, shape (n, K), and labels from 0 to K - 1.
+
+    A class can define more: the cells of a binned measure, the loss of a mean, the witness of a seminorm.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> @cs.measure("mean_residual", bounds=(0, 1))
+    ... def mean_residual(value, residual):
+    ...     return abs(residual.sum())
+    >>> cs.estimate([1, 0, 1, 1], [0.5, 0.5, 0.5, 0.5], measure="mean_residual")
+    0.25
+
+    >>> @cs.measure("power_loss", bounds=(0, 1), tail="two-sided")
+    ... class PowerLoss(cs.measures.MeanLoss):
+    ...     power: float = 1.0
+    ...
+    ...     def loss(self, value):
+    ...         return value**self.power, (1 - value) ** self.power
+    >>> cs.estimate([1, 0], [0.75, 0.75], measure="power_loss")
+    0.5
+    >>> cs.estimate([1, 0], [0.75, 0.75], measure=PowerLoss(power=2.0))
+    0.3125
+    """
+
+    def register(entry: T) -> T:
+        cls = class_of(name, entry)
+        taken = _REGISTRY.get(name)
+        if taken is not None and taken.__module__ != cls.__module__:
+            raise ValueError(f"expected a new name, found {name!r}, which {taken.__module__} has registered")
+        known = [each.name for each in fields(Info)]
+        for given in info:
+            if given not in known:
+                raise UnknownOption("cs.measure", given, known)
+        cls.name, cls.info = name, Info(**{"title": name, **info})
+        cls()  # raises now, not at the first call, if a default is wrong
+        _REGISTRY[name] = cls
+        return entry if inspect.isfunction(entry) else cls  # type: ignore[return-value]
+
+    return register
+
+
+def class_of(name: str, entry: Any) -> type[Measure]:
+    """Return the measure that a class or a function defines, as a frozen dataclass with a default for every field."""
+    cls: Any = entry if inspect.isclass(entry) else _of_function(name, entry)
+    if not issubclass(cls, Measure):
+        raise ValueError(f"expected a class of one of the kinds in calibstat.measures for {name!r}, found {short(cls)}")
+    if "__dataclass_params__" not in vars(cls):
+        cls = dataclass(frozen=True, kw_only=True, eq=False, repr=False)(cls)  # `Measure` has both
+    for option in fields(cls):
+        if option.default is MISSING:
+            raise ValueError(f"expected a default for option {option.name!r} of measure {name!r}")
+        if any(option.name in vars(kind) for kind in KINDS if issubclass(cls, kind)):
+            raise ValueError(
+                f"expected another name for option {option.name!r} of measure {name!r}, which its kind has"
+            )
+    if inspect.isabstract(cls):
+        lacking = ", ".join(sorted(cls.__abstractmethods__))
+        raise ValueError(f"expected measure {name!r} to define {lacking}, as its kind requires; found none")
+    return cls
+
+
+def _of_function(name: str, function: Any) -> type[Measure]:
+    """Return the measure that a function computes, of the kind that its parameters decide."""
+    if not callable(function):
+        raise ValueError(f"expected a function or a class for measure {name!r}, found {short(function)}")
+    parameters = inspect.signature(function).parameters.values()
+    takes = tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
+    if takes not in KIND_OF_FUNCTION:
+        known = ", ".join(f"({', '.join(names)})" for names in KIND_OF_FUNCTION)
+        raise ValueError(f"expected measure {name!r} to take one of {known}; found ({', '.join(takes)})")
+    kind, method = KIND_OF_FUNCTION[takes]
+
+    def call(self: Measure, *arrays: Any) -> Any:
+        try:
+            return function(*arrays, **vars(self))
+        except Exception as error:
+            error.add_note(f"raised by calibstat measure {name!r}")
+            raise
+
+    options: list[Any] = [
+        (p.name, Any) if p.default is p.empty else (p.name, Any, field(default=p.default))
+        for p in parameters
+        if p.kind is p.KEYWORD_ONLY
+    ]
+    namespace = {method: call, "__doc__": function.__doc__}
+    cls = make_dataclass(
+        name, options, bases=(kind,), namespace=namespace, frozen=True, kw_only=True, eq=False, repr=False
+    )
+    cls.__module__ = function.__module__
+    return cls
+
+
+def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, Any]) -> Measure:
+    """Return the measure of this name or class with these options, or the given measure."""
+    if isinstance(measure, Measure):
+        if options:
+            raise ValueError(f"expected no options beside the measure {measure}, found {short(dict(options))}")
+        return measure
+    if isinstance(measure, str) and measure in MEASURES:
+        measure = MEASURES[measure]
+    if isinstance(measure, list | tuple | set):
+        raise ValueError(
+            f"expected one measure, found {described(measure)}; ask for each in turn, or tabulate the usual ones by "
+            'calibstat.summarize(y_true, {"model": y_prob})'
+        )
+    if not (inspect.isclass(measure) and issubclass(measure, Measure)):
+        raise unknown_name(
+            "a measure", measure, MEASURES, titles={MEASURES[name].info.title: name for name in MEASURES}
+        )
+    if not options:
+        return _with_defaults(measure)
+    known = measure.defaults()
+    for option in options:
+        if option not in known:
+            raise UnknownOption(f"measure {measure.name!r}", option, known)
+    return measure(**options)
+
+
+def _with_defaults(measure: type[Measure]) -> Measure:
+    """Return the one measure of a class with its defaults: making it takes as long as estimating from a few rows."""
+    if measure not in _DEFAULTS:
+        _DEFAULTS[measure] = measure()
+    return _DEFAULTS[measure]
+
+
+def everyday_measures(rows: float = 1) -> list[str]:
+    """List the binary measures of error or loss that a loop over all of them can afford on this many rows."""
+    return [name for name in binary_measures() if is_affordable(name, rows) and not MEASURES[name].info.for_tests_only]
+
+
+def is_affordable(name: str, rows: float) -> bool:
+    """Whether a loop over all measures can afford this one on this many rows."""
+    return rows <= MEASURES[name].info.slow_above
+
+
+def binary_measures() -> list[str]:
+    """List the binary measures."""
+    return [name for name, entry in MEASURES.items() if issubclass(entry, Statistic)]
+
+
+def measures_with_row_forms() -> list[str]:
+    """List the binary measures that comparisons of models offer, with their default options."""
+    entries = ((name, MEASURES[name]()) for name in binary_measures())
+    return [name for name, entry in entries if isinstance(entry, Statistic) and entry.has_row_form]
+
+
+def multiclass_measures() -> list[str]:
+    """List the multiclass measures, and the binary ones that have a multiclass form."""
+    return [name for name, entry in MEASURES.items() if entry().multiclass() is not None]

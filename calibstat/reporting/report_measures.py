@@ -1,0 +1,105 @@
+"""The measures of a report, and what each is a measure of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from calibstat.data.lenses import ClassWise, Lens, find_lens
+from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.inference.estimate import estimate
+from calibstat.measures.kinds.registry import MEASURES, is_affordable
+from calibstat.output.wording import number
+from calibstat.result import Result
+
+COMPARED = (
+    "kernel_ce",
+    "brier",
+)  # the error that `compare` squares by default, and a score that rewards sharpness
+ERRORS = ("ece", "ece_debiased", COMPARED[0], "smooth_ece")  # the first is the primary one
+SCORES = (COMPARED[1], "log_loss")
+OF_ALL_CLASSES = "canonical_ce"  # the primary error through a lens that shows several classes
+
+
+@dataclass(frozen=True, eq=False)
+class Measured(Result):
+    """A measure of a model, with its honest interval if one is known.
+
+    Attributes
+    ----------
+    measure : str
+        The name of the measure.
+    title : str
+        Its name in prose.
+    lens : str
+        The outcome whose probability was predicted; empty where no interval is known.
+    estimate, low, high : float
+        The measure on the data, and the ends of its interval: nan where none is known.
+    remark : str
+        Why the estimate lies outside the interval and why the high end is not lower; empty if neither is so.
+    """
+
+    measure: str
+    title: str
+    lens: str
+    estimate: float
+    low: float
+    high: float
+    remark: str = ""
+
+    def __str__(self) -> str:
+        interval = "" if math.isnan(self.low) else f" [{self.low:.4g}, {self.high:.4g}]"
+        return f"{self.title}: {self.estimate:.4g}{interval}{f'. {self.remark}' if self.remark else ''}"
+
+
+def shows_several(lens: Any) -> bool:
+    """Whether a lens shows several events; None shows that of each verb."""
+    if lens is None:
+        return False
+    seen = find_lens(lens)
+    return isinstance(seen, ClassWise) or (isinstance(seen, Lens) and seen.names is not None)
+
+
+def questions(n_classes: int, lens: Any, *, jointly: bool = True) -> dict[str, dict[str, Any]]:
+    """Return the arguments of the verbs for each measure of a report, the primary one first.
+
+    If `jointly`, scores of more than two classes are those of all classes, unless a lens shows something else.
+    """
+    each_class = lens is not None and isinstance(find_lens(lens), ClassWise)
+    if not each_class and shows_several(lens):
+        return {name: {"measure": name, "lens": lens} for name in (OF_ALL_CLASSES, *SCORES)}
+    errors: dict[str, Any] = {"lens": lens}
+    if each_class:
+        errors["reduce"] = "mean"
+    jointly = jointly and (each_class or (lens is None and n_classes > 2))
+    named = [name for name in ERRORS if not (each_class and name == COMPARED[0])]  # not compared as a mean over classes
+    asked = {name: {"measure": name, **errors} for name in named}
+    return asked | {name: {"measure": name, "lens": "canonical" if jointly else lens} for name in SCORES}
+
+
+def affordable(asked: dict[str, dict[str, Any]], n: float) -> dict[str, dict[str, Any]]:
+    """Return the measures that so many rows allow; the primary one always."""
+    first = next(iter(asked))
+    return {name: each for name, each in asked.items() if name == first or is_affordable(name, n)}
+
+
+def compared(asked: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return how models are compared: as `compare` does by default, or by the primary error, and by a score."""
+    error, score = COMPARED
+    first = asked[error] | {"measure": None} if error in asked else next(iter(asked.values()))
+    return [first, asked[score]]
+
+
+def measured(y: Any, p: Any, asked: dict[str, Any], settings: dict[str, Any], found: ConfidenceInterval | None) -> Any:
+    """Return a measure with its honest interval, `found` if it is there already, or with none if none is known."""
+    name = asked["measure"]
+    if found is None:
+        try:
+            found = confidence_interval(y, p, **asked, **settings)
+        except ValueError:  # the data are those of the primary measure: this one has no honest interval for them
+            given = {name: settings[name] for name in ("labels", "sample_weight")}
+            value = float(estimate(y, p, **given, **asked))
+            return Measured(name, MEASURES[name].info.title, "", value, float("nan"), float("nan"))
+    ends = found.low, found.high
+    return Measured(name, MEASURES[name].info.title, found.lens, found.estimate, *ends, found.remark(number))

@@ -1,0 +1,126 @@
+"""Norms of residuals of all classes: their largest quadratic functions, and honest intervals of their sums."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from multiclass_populations import POPULATIONS, PROB, WEIGHT, misses, most_misses
+from vector_strategies import vectors
+
+import calibstat as cs
+from calibstat.bounds.score_bound import Score
+from calibstat.measures import AbsoluteSum, Euclidean, Largest
+from calibstat.measures.canonical_ce import CanonicalCE
+
+ROUND = {"l2": Euclidean(), "max": Largest()}
+
+
+def of_dual_ball(norm, shape, rng):
+    """Random weights on the sphere of the dual norm: of "l2" its own, of "max" the sum of absolute values."""
+    w = rng.normal(size=shape) * rng.integers(0, 2, size=shape)
+    size = np.abs(w).sum(-1) if isinstance(norm, Largest) else np.sqrt((w**2).sum(-1))
+    return w / np.where(size > 0, size, 1)[..., None]
+
+
+def residuals(prob, label):
+    return np.eye(prob.shape[1])[label] - prob
+
+
+# --- norms -----------------------------------------------------------------------------------------------------------
+
+
+def test_values():
+    residual = np.array([[3.0, -4.0, 0.0], [0.0, 0.0, 0.0]])
+    assert Euclidean()(residual).tolist() == [5, 0]
+    assert Largest()(residual).tolist() == [4, 0]
+    assert AbsoluteSum(0.5)(residual).tolist() == [3.5, 0]
+
+
+@pytest.mark.parametrize("norm", ROUND.values())
+def test_the_witness_attains_the_norm(norm):
+    residual = np.random.default_rng(0).normal(size=(20, 4))
+    residual[0] = 0
+    assert (norm.witness(residual) * residual).sum(-1) == pytest.approx(norm(residual))
+
+
+@pytest.mark.parametrize("norm", ROUND.values())
+@pytest.mark.parametrize("seed", range(4))
+def test_no_weights_exceed_the_largest_quadratic_function(norm, seed):
+    rng = np.random.default_rng(seed)
+    total, root = rng.normal(size=(5, 4)), rng.normal(size=(5, 4, 4)) * (seed > 0)
+    total[0] = 0
+    second, slope = root @ root.transpose(0, 2, 1), np.array([0.0, 0.3, 2.0])
+    found = norm.highest(total, second, slope)
+    best = np.zeros(found.shape)
+    for s, by_slope in enumerate(slope):
+        w = of_dual_ball(norm, (5000, 5, 4), rng)
+        for _ in range(300):  # each step goes to the best weights for the tangent, which does not lower the value
+            value = (w * total).sum(-1) + by_slope * np.einsum("bck,ckj,bcj->bc", w, second, w)
+            assert (value <= found[s] + 1e-9 * (1 + np.abs(found[s]))).all()
+            w = norm.witness(total + 2 * by_slope * np.einsum("ckj,bcj->bck", second, w))[:50]
+        best[s] = value.max(axis=0)
+    assert found == pytest.approx(best, rel=1e-4, abs=1e-12)  # and some weights attain it
+
+
+# --- the high end ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("distance", ROUND)
+@given(vectors(), st.integers(0, 10))
+def test_the_high_end_is_above_the_bound_of_any_weights(distance, drawn, seed):
+    (prob, label), norm = drawn, ROUND[distance]
+    n, score = label.size, Score.of_rows(0.025).times(norm.largest)
+    measure = CanonicalCE(distance=distance, strategy="uniform", n_bins=None)
+    cell, residual = measure.cells(prob), residuals(prob, label)
+    high = measure.linear_form(cs.Predictions.from_rows(label, prob)).high(0.025)
+    total = np.array([residual[cell == c].sum(axis=0) for c in range(cell.max() + 1)])
+    witness = (norm.witness(total)[cell] * residual).sum(axis=1)
+    rate = score.rate(max((witness**2).sum() - witness.sum() ** 2 / n, 0.0), (witness**3).sum())
+    for w in [norm.witness(total), *of_dual_ball(norm, (50, *total.shape), np.random.default_rng(seed))]:
+        row = (w[cell] * residual).sum(axis=1)
+        spread = np.sqrt(max((row**2).sum() - row.sum() ** 2 / n, 0.0))
+        assert n * high >= row.sum() + score.widened(score.z * spread, rate) - 1e-9
+
+
+@pytest.mark.parametrize(("distance", "size"), [("l2", np.sqrt(2)), ("max", 1)])
+def test_no_event_leaves_room_for_some(distance, size):
+    """Without variance the reach is rate * k, k = (2 z**2 + 4) / 3 = 3.894, and the rate the size of an event."""
+    found = cs.confidence_interval(np.zeros(200, int), np.eye(3)[np.zeros(200, int)], measure="canonical_ce",
+                                   distance=distance, rng=0)  # fmt: skip
+    assert (found.low, found.high) == (0, pytest.approx(size * 3.894 / 200, rel=1e-3))
+
+
+@given(vectors())
+def test_ends_are_in_order_and_do_not_depend_on_the_order_of_classes(drawn):
+    prob, label = drawn
+    measure = CanonicalCE(distance="l2", strategy="uniform", n_bins=None)
+    form = measure.linear_form(cs.Predictions.from_rows(label, prob))
+    turned = measure.linear_form(cs.Predictions.from_rows(prob.shape[1] - 1 - label, prob[:, ::-1]))
+    assert form.estimate <= form.high(0.025) + 1e-12
+    assert turned.high(0.025) == pytest.approx(form.high(0.025))
+
+
+# --- coverage --------------------------------------------------------------------------------------------------------
+
+
+def truth(norm, chance):
+    return float((WEIGHT * norm(chance - PROB)).sum())
+
+
+@pytest.mark.parametrize("distance", ROUND)
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_intervals_cover(distance, name):
+    chance, settings = POPULATIONS[name], {"measure": CanonicalCE(distance=distance, strategy="uniform", n_bins=None)}
+    true = truth(ROUND[distance], chance)
+    assert misses(chance, true, 200, 150, **settings) <= most_misses(200)
+
+
+def test_percentile_intervals_do_not():
+    measure = CanonicalCE(distance="l2", strategy="uniform", n_bins=None)
+    assert misses(PROB, 0.0, 50, 150, method="percentile", measure=measure) > most_misses(50)
+
+
+def test_other_distances_have_none():
+    for distance in ("squared_euclidean", lambda label, prediction: 0.0):
+        with pytest.raises(ValueError, match="no honest interval is known"):
+            cs.confidence_interval([0, 1, 2], PROB[:3], measure="canonical_ce", distance=distance)

@@ -1,0 +1,141 @@
+"""The form of several classes: how its sums vary, against loops over rows, and its high end by other roads."""
+
+import numpy as np
+import pytest
+from class_examples import example
+from scipy import stats
+
+import calibstat as cs
+from calibstat.bounds import class_form
+from calibstat.inference.problems.pose import pose
+
+CASES = {
+    "mean": ("ece", {"n_bins": 4}, {"lens": "class_wise", "reduce": "mean"}),
+    "grid": ("canonical_ce", {"strategy": "uniform", "n_bins": 3}, {}),
+}
+
+
+def form_of(name, label, prob):
+    measure, options, settings = CASES[name]
+    return pose(label, prob, measure, options, **settings).linear_form()
+
+
+def rows_by_hand(form):
+    """What each row adds to each sum, shape (n, D)."""
+    prob, label = form.predictions.prob.astype(float), form.predictions.label
+    x = np.zeros((label.size, form.theta.size))
+    for i in range(label.size):
+        for k in range(prob.shape[1]):
+            j = form.place[i, min(k, form.place.shape[1] - 1)] + k * form.along
+            x[i, j] += (label[i] == k) - prob[i, k]
+    return x
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", CASES)
+def test_noise_by_loops(name, dtype):
+    form = form_of(name, *example(60, 3, temperature=2.0, dtype=dtype))
+    x, noise, n = rows_by_hand(form), form.noise, 60
+    first, spare = x.sum(axis=0), 1e-12
+    assert noise.first == pytest.approx(first, abs=spare)
+    assert noise.first == pytest.approx(n * form.theta, abs=1e-9 if dtype == np.float64 else 1e-4)
+    covariance = x.T @ x - np.outer(first, first) / n
+    assert noise.covariance() == pytest.approx(covariance, abs=spare)
+    assert noise.variances() == pytest.approx(np.diag(covariance), abs=spare)
+    chosen = np.flatnonzero(noise.second)[::2]
+    assert noise.covariance_of(chosen) == pytest.approx(covariance[np.ix_(chosen, chosen)], abs=spare)
+    weight = np.random.default_rng(1).choice([-1.0, 1.0], first.size)
+    row = x @ weight
+    assert noise.moments(weight) == pytest.approx((row.sum(), weight @ covariance @ weight, (row**3).sum()))
+    largest = np.abs(x).sum(axis=1)
+    assert noise.largest() == pytest.approx(((largest**2).sum(), (largest**3).sum()))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_too_many_sums_for_a_matrix(name, monkeypatch):
+    """Then it is T + R, the largest bound of any signs: that of none is larger."""
+    form = form_of(name, *example(80, 3, temperature=2.0))
+    monkeypatch.setattr(class_form, "MANY_SUMS", 0)
+    scale, score = form.estimate / np.abs(form.theta).sum(), form.noise.score(0.025)
+    _, along, third = form.noise.moments(np.where(form.theta < 0, -1.0, 1.0))
+    worst = score.widened(score.z * np.sqrt(form.noise.largest()[0]), score.rate(along, third))
+    assert form.high(0.025) == pytest.approx(form.estimate + scale * worst / 80)
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_the_maximum_is_that_of_the_ends_of_the_classes(strategy):
+    label, prob = example(150, 4, temperature=2.0)
+    options = {"n_bins": 5, "strategy": strategy}
+    together = pose(label, prob, "ece", options, lens="class_wise", reduce="max").linear_form()
+    alone = [pose(label == k, prob[:, k], "ece", options).linear_form() for k in range(4)]
+    assert together.high(0.025) == pytest.approx(max(form.high(0.025) for form in alone))
+    assert together.high(0.025) >= together.estimate
+
+
+def test_two_classes_are_one():
+    """Of two classes, each with the residuals of the other but for the sign, mean and total variation are of one."""
+    random = np.random.default_rng(2)
+    p = np.round(random.random(300), 2)
+    y = (random.random(300) < p**2).astype(int)
+    prob = np.column_stack([1 - p, p])
+    one = cs.confidence_interval(y, p, n_bins=1, n_resamples=99, rng=1)
+    for case in ({"measure": "canonical_ce", "strategy": "uniform"}, {"lens": "class_wise", "reduce": "mean"}):
+        both = cs.confidence_interval(y, prob, n_bins=1, n_resamples=99, rng=1, **case)
+        assert both.estimate == pytest.approx(one.estimate)
+        # one cell, whose two sums are one: the Hermite series of its variance is that of 1 + t**2 - mean**2, cut off
+        assert both.high == pytest.approx(one.high, abs=2e-3)
+
+
+# --- how often the high end misses -----------------------------------------------------------------------------------
+
+RIVALS = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]), np.array([[0.56, 0.22, 0.22], [0.22, 0.56, 0.22]])
+RARE = np.array([[0.998, 0.001, 0.001]]), np.array([[0.994, 0.003, 0.003]])
+POPULATIONS = {"rival classes": (*RIVALS, 800), "rare classes": (*RARE, 200)}
+REDUCED = {
+    "mean": ("ece", {}, {"lens": "class_wise", "reduce": "mean"}, lambda error: error.sum(axis=0).mean()),
+    "max": ("ece", {}, {"lens": "class_wise", "reduce": "max"}, lambda error: error.sum(axis=0).max()),
+    "grid": ("canonical_ce", {"strategy": "uniform", "n_bins": 8}, {}, lambda error: error.sum() / 2),
+}
+
+
+def drawn(predicted, true, n, runs):
+    for run in range(runs):
+        random = np.random.default_rng([run, n])
+        j = random.integers(len(predicted), size=n)
+        above = random.random(n)[:, None] > true[j].cumsum(axis=1)
+        yield np.minimum(above.sum(axis=1), predicted.shape[1] - 1), predicted[j]
+
+
+def share_missed(population, reduced, runs, tail=0.025, end=None):
+    predicted, true, n = POPULATIONS[population]
+    measure, options, settings, error = REDUCED[reduced]
+    truth = error(np.abs(true - predicted) / len(predicted))  # no errors cancel within a bin
+    missed = 0
+    for label, prob in drawn(predicted, true, n, runs):
+        form = pose(label, prob, measure, options, **settings).linear_form()
+        missed += (form.high(tail) if end is None else end(form, tail)) < truth - 1e-12
+    return missed
+
+
+def normal_high(form, tail):
+    """The planted fault: the estimate and z standard errors of its witness."""
+    row = rows_by_hand(form) @ form.witness(form.theta)
+    return form.estimate + stats.norm.isf(tail) * row.std() / np.sqrt(row.size)
+
+
+@pytest.mark.parametrize("reduced", REDUCED)
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_the_high_end_misses_no_more_than_it_may(population, reduced):
+    assert share_missed(population, reduced, 150) <= stats.binom.isf(1e-5, 150, 0.025)
+
+
+def test_the_check_of_misses_can_fail():
+    assert share_missed("rare classes", "max", 60, end=normal_high) > stats.binom.isf(1e-5, 60, 0.025)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tail", [0.1, 0.05, 0.025, 0.005])
+@pytest.mark.parametrize("reduced", REDUCED)
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_misses_in_many_runs(population, reduced, tail):
+    assert share_missed(population, reduced, 1500, tail) <= stats.binom.isf(1e-5, 1500, 1.3 * tail)

@@ -1,0 +1,184 @@
+"""The honest interval of the gain by monotone recalibration, against all recalibrations on a grid."""
+
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.optimize import isotonic_regression
+
+import calibstat as cs
+from calibstat.bounds import isotonic_interval as isotonic_form
+from calibstat.bounds.isotonic_interval import highest_gain, largest_gain
+from calibstat.bounds.linear_form import Below
+from calibstat.bounds.score_bound import Score
+from calibstat.data.sample import Sample
+from calibstat.measures.corp import MCB
+
+SCORE = Score.of_rows(0.025)
+
+
+def test_largest_gain_by_isotonic_regression():
+    random = np.random.default_rng(2)
+    for m in (1, 2, 30):
+        value, share = np.sort(random.random(m)), random.dirichlet(np.ones(m))
+        residual = share * random.normal(0, 0.3, m)
+        move = isotonic_regression(value + residual / share, weights=share).x - value
+        expected = (2 * residual * move - share * move**2).sum()
+        assert largest_gain(value, share, residual) == pytest.approx(expected, abs=1e-12)
+
+
+def test_largest_gain_is_the_measure():
+    sample = Sample.from_rows(*cs.generators.temperature(2).sample(300, rng=1))
+    found = largest_gain(sample.value, sample.count / sample.n, sample.residual)
+    assert found == pytest.approx(MCB().estimate(sample), abs=1e-12)
+
+
+def all_bounds(sample, intervals):
+    """The bound of every non-decreasing recalibration with values on the grid."""
+    found = -np.inf
+    for steps in combinations_with_replacement(range(intervals + 1), sample.value.size):
+        moved = np.array(steps) / intervals
+        gain = [sample.value**2 - moved**2, (1 - sample.value) ** 2 - (1 - moved) ** 2]  # if the outcome is 0, and if 1
+        rows = [sample.count - sample.positives, sample.positives]
+        total = sum((r * g).sum() for r, g in zip(rows, gain, strict=True))
+        squares = sum((r * g**2).sum() for r, g in zip(rows, gain, strict=True))
+        added = max(np.max(gain), 0) * SCORE.k / 2
+        found = max(found, total + added + np.sqrt(SCORE.z**2 * squares + added**2))
+    return found
+
+
+@pytest.mark.parametrize("positives", [(0, 3, 9), (1, 20, 2), (0, 0, 0), (12, 10, 11)])
+def test_highest_bound_over_all_recalibrations(positives, monkeypatch):
+    monkeypatch.setattr(isotonic_form, "FINEST", 32)
+    sample = Sample.from_counts([0.1, 0.4, 0.8], [12, 25, 11], positives)
+    best = all_bounds(sample, 32) + sample.n / (4 * 32**2)
+    found = highest_gain(*sample.arrays, SCORE)
+    # never below it; above it because the largest part is rounded up to a bound, by a factor of at most 1.5
+    assert best - 1e-9 <= found <= best * 1.5
+
+
+def test_no_event():
+    # predictions of 0 and no event in 100 rows: a frequency of q is possible up to .0362, by an exact limit, and the
+    # recalibration q then gains q**2 on average
+    found = cs.confidence_interval(np.zeros(100), np.zeros(100), measure="mcb", n_resamples=99, rng=1)
+    assert found.low == found.estimate == 0
+    assert 0.0362**2 < found.high < 0.05
+
+
+def covered(value, chance, n, runs=150, shorter=1.0):
+    random = np.random.default_rng(6)
+    found = 0
+    for run in range(runs):
+        count = random.multinomial(n, np.full(value.size, 1 / value.size))
+        full = count > 0
+        sample = Sample.from_counts(value[full], count[full], random.binomial(count, chance)[full])
+        truth = MCB().evaluate(value[full], count[full].astype(float), (count * chance)[full])
+        interval = cs.confidence_interval(sample, measure="mcb", n_resamples=99, rng=run)
+        found += interval.low * shorter <= truth <= interval.high / shorter
+    return found
+
+
+VALUE = np.linspace(0.02, 0.98, 25)
+CHANCES = {
+    "calibrated": VALUE,
+    "over-confident": 0.5 + 0.6 * (VALUE - 0.5),
+    "one bad end": np.where(VALUE > 0.95, 0.5, VALUE),
+    "decreasing": 0.7 - 0.4 * VALUE,
+}
+
+
+@pytest.mark.parametrize("name", CHANCES)
+def test_coverage(name):
+    assert covered(VALUE, CHANCES[name], 300) >= stats.binom.ppf(1e-5, 150, 0.94)
+
+
+def test_coverage_can_fail():
+    found = covered(VALUE, CHANCES["decreasing"], 300, shorter=1.6)
+    assert found < stats.binom.ppf(1e-5, 150, 0.94)
+
+
+# --- events that were not observed, exactly ---------------------------------------------------------------------------
+
+
+GROUPS = 16  # of counts, where there are more than so many, each represented by its middle
+
+
+def counts(rows, chance):
+    """Numbers of events, of those that are not too rare, with their binomial probabilities."""
+    positives = np.arange(stats.binom.ppf(1e-4, rows, chance), stats.binom.isf(1e-4, rows, chance) + 1)
+    parts = np.array_split(positives, min(positives.size, GROUPS))
+    return [(part[part.size // 2], stats.binom.pmf(part, rows, chance).sum()) for part in parts]
+
+
+def truth_below(value, rows, chance):
+    """The probability that the truth lies below the interval: one interval for every combination of counts."""
+    value, rows, chance = (np.array(column, np.float64) for column in (value, rows, chance))
+    truth = MCB().evaluate(*(column[np.argsort(value)] for column in (value, rows, rows * chance)))
+    missed = 0.0
+    for seed, combination in enumerate(product(*map(counts, rows, chance))):
+        positives, probability = zip(*combination, strict=True)
+        sample = Sample.from_counts(value, rows, positives)
+        if np.prod(probability) > 1e-6 and MCB().estimate(sample) > truth:  # which low ends do not exceed
+            found = cs.confidence_interval(sample, measure="mcb", n_resamples=199, rng=seed)
+            missed += np.prod(probability) * (found.low > truth)
+    return missed
+
+
+UNSEEN = [  # .05 to 10 events, or rows without one, are expected of a prediction
+    ([0.3], [100], [0.001]),
+    ([0.3], [1000], [0.0005]),
+    ([0.5], [1000], [0.998]),
+    ([0.3], [10_000], [0.0002]),
+    ([0.05], [1000], [0.01]),
+    ([0.7025], [39], [0.9463]),
+    ([0.1, 0.9], [300, 300], [0.002, 0.998]),
+]
+
+
+@pytest.mark.parametrize(("value", "rows", "chance"), UNSEEN)
+def test_low_end_knows_of_events_that_were_not_observed(value, rows, chance):
+    assert truth_below(value, rows, chance) <= 0.03
+
+
+@pytest.mark.parametrize(("value", "rows", "chance"), UNSEEN)
+def test_resamples_do_not_know_of_them(value, rows, chance, monkeypatch):
+    """Planted fault: the low end takes what resamples say, and the same enumeration finds it."""
+    monkeypatch.setattr(Below, "widen", lambda self, reach: reach)
+    assert truth_below(value, rows, chance) > 0.1
+
+
+def random_cell(random):
+    """One to three predictions anywhere: .05 to 5 events are expected of the first, others are right, wrong or rare."""
+    m = random.choice([1, 2, 3], p=[0.6, 0.35, 0.05])
+    rows = np.maximum(np.round(random.dirichlet(np.ones(m)) * np.exp(random.uniform(np.log(39), np.log(10_000)))), 5)
+    value = random.random(m).round(4)
+    rare = np.minimum(np.exp(random.uniform(np.log(0.05), np.log(5), m)) / rows, 0.5)
+    chance = np.choose(np.append(0, random.integers(3, size=m - 1)), [rare, value, random.random(m)])
+    return (value, rows, chance) if random.random() < 0.5 else (1 - value, rows, 1 - chance)
+
+
+@pytest.mark.slow
+def test_low_end_in_random_cells():
+    random = np.random.default_rng(20)
+    missed = [truth_below(*random_cell(random)) for _ in range(200)]
+    assert max(missed) <= 0.03, np.argmax(missed)
+
+
+def test_low_end_is_the_score_bound_where_nothing_happened():
+    # no event in 100 rows predicted .3: an event takes .6 from the gain of .09, and (2 z**2 + 4) / 3 may be unseen
+    sample = Sample.from_counts([0.3], [100], [0])
+    found = cs.confidence_interval(sample, measure="mcb", n_resamples=99, rng=1)
+    assert found.low == pytest.approx(0.09 - 0.6 * (2 * SCORE.z**2 + 4) / 300, abs=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.5, 0.93, 1.0]), st.integers(0, 1)), min_size=1, max_size=30))
+def test_any_rows(rows):
+    p, y = map(np.array, zip(*rows, strict=True))
+    found = cs.confidence_interval(y, p, measure="mcb", n_resamples=79, rng=1)
+    assert 0 <= found.low <= found.estimate <= found.high <= 1
+    if found.low > 0:
+        assert cs.calibration_test(y, p, measure="mcb", n_resamples=79, rng=1).pvalue <= 0.025

@@ -1,0 +1,38 @@
+"""Sums over pairs with Laplace kernels, against the double sums."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibstat.bounds.laplace import laplace_smoothed, laplace_square, sum_over_pairs
+
+PREDICTIONS = st.lists(st.sampled_from([0.0, 0.1, 0.1 + 1e-12, 0.3, 0.5, 0.9, 1.0]), min_size=1, max_size=12)
+
+
+def kernel(one, other, bandwidth):
+    distance = np.abs(one[:, None] - one) + np.abs(other[:, None] - other)
+    return np.exp(-distance / bandwidth)
+
+
+@settings(max_examples=100)
+@given(PREDICTIONS, st.integers(0, 2**32 - 1), st.sampled_from([0.001, 0.0029, 0.02, 0.2, 1.0]))
+def test_sums_over_pairs(one, seed, bandwidth):
+    """With ties, 0 and 1, on both sides of the bandwidth at which powers would overflow."""
+    random = np.random.default_rng(seed)
+    one, other = np.sort(one), random.choice(one, len(one))
+    part = random.choice([-1.0, 0.25, 3.0], len(one))
+    matrix = kernel(one, other, bandwidth)
+    assert sum_over_pairs(part, one, other, bandwidth) == pytest.approx(part @ matrix @ part, rel=1e-12, abs=1e-12)
+    alone = kernel(one, np.zeros(len(one)), bandwidth)
+    assert laplace_smoothed(one, part, bandwidth) == pytest.approx(alone @ part, rel=1e-12, abs=1e-12)
+    assert laplace_square(one, part, bandwidth) == pytest.approx(part @ alone @ part, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("bandwidth", [0.0028, 0.003, 0.02, 1.0])
+def test_sums_over_many_pairs(bandwidth):
+    random = np.random.default_rng(1)
+    one, other = np.sort(random.random(500)), random.random(500).round(2)
+    part = random.normal(size=500)
+    wanted = part @ kernel(one, other, bandwidth) @ part
+    assert sum_over_pairs(part, one, other, bandwidth) == pytest.approx(wanted, rel=1e-12)

@@ -1,0 +1,109 @@
+"""Weighted sums of absolute residuals: the high end against the bounds of all signs, and the intervals of `gce`."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from multiclass_populations import POPULATIONS, PROB, WEIGHT, drawn, misses, most_misses
+from vector_strategies import vectors
+
+import calibstat as cs
+from calibstat.bounds import weighted_sums_form
+from calibstat.bounds.score_bound import Score
+from calibstat.measures import GCE
+
+OPTIONS = [
+    {},
+    {"class_conditional": False},
+    {"max_prob": True, "class_conditional": False},
+    {"max_prob": True},
+    {"binning": "adaptive"},
+    {"threshold": 0.3},
+]
+
+
+def form_of(prob, label, **options):
+    return GCE(n_bins=2, **options).linear_form(cs.Predictions.from_rows(label, prob, labels=range(prob.shape[1])))
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@given(drawn=vectors(max_size=12), many=st.sampled_from([2000, 0]))
+def test_the_high_end_is_above_the_bound_of_all_signs(options, drawn, many):
+    prob, label = drawn
+    form, n = form_of(prob, label, **options), label.size
+    assert form.estimate == pytest.approx(GCE(n_bins=2, **options).evaluate(prob, label))
+    residual = np.eye(prob.shape[1])[label] - prob
+    part = np.zeros((n, form.weight.size))
+    for i, k in product(range(n), range(prob.shape[1])):
+        part[i, form.place[i, k]] += form.weight[form.place[i, k]] * residual[i, k]
+    assert n * form.theta * form.weight == pytest.approx(part.sum(axis=0))
+    score, row = Score.of_rows(0.025).times(form.largest), part @ np.where(form.theta < 0, -1, 1)
+    assert (np.abs(part).sum(axis=1) <= form.largest + 1e-12).all()
+    rate = score.rate(max((row**2).sum() - row.sum() ** 2 / n, 0.0), (row**3).sum())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weighted_sums_form, "MANY_PLACES", many)
+        high = n * form.high(0.025)
+    for signs in product([-1, 1], repeat=min(part.shape[1], 9)):
+        row = part @ np.resize(signs, part.shape[1])
+        spread = np.sqrt(max((row**2).sum() - row.sum() ** 2 / n, 0.0))
+        assert high >= row.sum() + score.widened(score.z * spread, rate) - 1e-9
+
+
+def test_no_event_leaves_room_for_some():
+    """The predicted class is always right: one residual of at most 1 a row, so that the reach is k = 3.894."""
+    form = form_of(np.eye(3)[np.zeros(200, int)], np.zeros(200, int), max_prob=True, class_conditional=False)
+    assert form.high(0.025) == pytest.approx(3.894 / 200, rel=1e-3)
+
+
+def test_one_bin_is_the_score_bound():
+    """The sum of all top-label residuals, without a sign to choose."""
+    prob, label = drawn(POPULATIONS["over-confident"], 300, np.random.default_rng(0))
+    row = (prob.argmax(axis=1) == label) - prob.max(axis=1)
+    score, variance = Score.of_rows(0.025), (row**2).sum() - row.sum() ** 2 / 300
+    form = GCE(n_bins=1, max_prob=True, class_conditional=False).linear_form(cs.Predictions.from_rows(label, prob))
+    wanted = abs(row.sum()) + score.reach(variance, np.sign(row.sum()) * (row**3).sum())
+    assert wanted < form.high(0.025) * 300 < 1.02 * wanted  # its variance is not centred
+
+
+def truth(chance, **options):
+    """Over the bins of all atoms: kept probabilities of a class have weight 1 / K of its share."""
+    label = np.zeros(4, int)
+    form = form_of(PROB, label, **options)
+    share, sums = np.zeros((2, form.weight.size))
+    for i, k in product(range(4), range(3)):
+        share[form.place[i, k]] += WEIGHT[i]
+        sums[form.place[i, k]] += WEIGHT[i] * (chance - PROB)[i, k]
+    groups = 3 if options.get("class_conditional", True) else 1
+    by_group = (np.abs(sums[:-1]).reshape(groups, -1).sum(axis=1), share[:-1].reshape(groups, -1).sum(axis=1))
+    return float(np.mean(by_group[0] / by_group[1]))
+
+
+@pytest.mark.parametrize("options", OPTIONS[1:3], ids=str)
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_intervals_cover(options, name):
+    chance = POPULATIONS[name]
+    found = misses(chance, truth(chance, **options), 100, 150, measure="gce", n_bins=2, **options)
+    assert found <= most_misses(100)
+
+
+def test_percentile_intervals_do_not():
+    assert misses(PROB, 0.0, 50, 150, method="percentile", measure="gce", n_bins=2) > most_misses(50)
+
+
+def test_what_depends_on_the_rows_is_said():
+    rows = {"measure": "gce", "n_bins": 2, "n_resamples": 9, "rng": 0}
+    prob, label = drawn(PROB, 60, np.random.default_rng(1))
+    for options in OPTIONS:
+        found = cs.confidence_interval(label, prob, **rows, **options)
+        held = "binning" in options or "threshold" in options or options == {"max_prob": True}
+        assert ("over the cells that these rows make" in found.estimand) == held
+
+
+def test_none_of_the_l2_error_and_of_rows_alone_in_their_bins():
+    prob, label = np.random.default_rng(2).dirichlet(np.ones(3), 60), np.zeros(60, int)
+    with pytest.raises(ValueError, match="no honest interval is known for gce"):
+        cs.confidence_interval(label, prob, measure="gce", norm="l2")
+    with pytest.raises(ValueError, match="where most rows are alone in their cell"):
+        cs.confidence_interval(label, prob, measure="gce", n_bins=None)

@@ -1,0 +1,24 @@
+"""The source files of the package, its layers from the ground up, and what import statements load."""
+
+import ast
+from pathlib import Path
+
+import calibstat
+
+ROOT = Path(calibstat.__file__).parent
+LAYERS = ["compiled", "data", "bounds", "measures", "output", "result", "answers_by_model", "resampling", "generators"]
+LAYERS += ["inference", "classical", "planning", "monitoring", "recalibration", "plots", "reporting", "study"]
+LAYERS += ["__init__", "cli"]
+
+
+def sources():
+    return {str(path.relative_to(ROOT)): path.read_text() for path in sorted(ROOT.rglob("*.py"))}
+
+
+def imported(node):
+    """Dotted names that an import statement loads, or may load."""
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names}
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return set()

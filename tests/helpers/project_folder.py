@@ -1,0 +1,5 @@
+"""The folder of the project, for tests of its pages, studies and settings."""
+
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[2]

@@ -1,0 +1,223 @@
+"""One call of every public name and of every command, in any environment: ``python tests/helpers/smoke.py``.
+
+It needs what calibstat needs and nothing else: neither pytest nor scikit-learn. It prints the versions of what is
+installed and ends with exit code 1 if a call fails, if a command prints nothing that answers its question, or if a
+name or command has no call here.
+"""
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import traceback
+from importlib.metadata import distribution, version
+from importlib.util import find_spec
+from pathlib import Path
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("COLUMNS", "120")  # no answer is broken into lines
+
+import numpy as np
+
+import calibstat as cs
+
+Y, P = cs.generators.temperature(1.5).sample(120, rng=1)
+TWO = {"A": P, "B": P**2}
+LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(90, rng=1)
+STORES = find_spec("pyarrow") is not None  # a study needs it
+FEW = {"n_resamples": 19, "rng": 1}
+STUDY = """
+from pathlib import Path
+import calibstat as cs
+from calibstat.study import Study
+GRID = {"question": "bias", "generators": {"a": cs.generators.calibrated()}, "n": 20, "measures": ["ks"]}
+study = Study(question="Is it small?", seed=1, grids=lambda quick: [{**GRID, "replicates": 5}],
+              figures=lambda table: {"": cs.study.plot(table)}, file=Path(__file__))
+"""
+
+
+class Fitted:
+    """A fitted classifier."""
+
+    classes_ = (0, 1)
+
+    def predict_proba(self, features):
+        return np.column_stack((1 - features, features))
+
+
+def own_measure():
+    """Register a measure, at the call and not before: the registry belongs to the process."""
+
+    @cs.measure("smoke_error")
+    def smoke_error(value, residual):
+        """The absolute mean residual."""
+        return abs(residual.sum())
+
+    return "smoke_error"
+
+
+def monitored(monitor, *prob):
+    """The status of a monitor after one period."""
+    monitor.update(Y, *prob, period=1)
+    return monitor.status()
+
+
+def drawn(result):
+    """A result as text, as HTML, as a dictionary, as a frame and, where there is one, as a picture."""
+    return str(result), result._repr_html_(), result.to_dict(), result.to_frame(), cs.plot(result).figure.canvas.draw()
+
+
+CALLS = {
+    "GENERATORS": lambda: [str(generator) for generator in cs.GENERATORS],
+    "LENSES": lambda: [cs.estimate(LABEL, PROB, lens=lens) for lens in ("top_label", "class_wise")] + [*cs.LENSES],
+    "MEASURES": lambda: [cs.estimate(Y, P, measure=name) for name in cs.MEASURES if name in ("ece", "ks", "brier")],
+    "Answers": lambda: cs.Answers({"A": 0.5}),
+    "Bregman": lambda: cs.decompose(Y, P, score=cs.Bregman("half", lambda x: x**2 / 2, lambda x: x)),
+    "BrierMonitor": lambda: drawn(monitored(cs.BrierMonitor(), P, P**2)),
+    "Lens": lambda: isinstance(cs.lenses.top_k(2), cs.Lens) or 1 / 0,
+    "Measure": lambda: issubclass(cs.MEASURES["ece"], cs.Measure) or 1 / 0,
+    "Monitor": lambda: drawn(monitored(cs.Monitor(), P)),
+    "Predictions": lambda: cs.Predictions.from_rows(LABEL, PROB),
+    "ReliabilityDisplay": lambda: cs.ReliabilityDisplay.from_estimator(Fitted(), P, Y, rng=1),
+    "Sample": lambda: cs.Sample.from_counts([0.2, 0.7], [50, 50], [20, 35]),
+    "audit": lambda: drawn(cs.audit(Y, P, {"a": P > 0.5, "b": P > 0.3}, **FEW)),
+    "calibration_belt": lambda: drawn(cs.calibration_belt(Y, P, held_out=True)),
+    "calibration_test": lambda: drawn(cs.calibration_test(Y, P, **FEW)),
+    "compare": lambda: drawn(cs.compare(Y, TWO, **FEW)),
+    "compare_samples": lambda: drawn(cs.compare_samples({"a": (Y, P), "b": (Y, 1 - P)})),
+    "confidence_interval": lambda: drawn(cs.confidence_interval(Y, P, measure="smooth_ce", **FEW)),
+    "cox": lambda: str(cs.cox(Y, P, held_out=True)),
+    "decompose": lambda: str(cs.decompose(Y, P)),
+    "detail": lambda: drawn(cs.detail(Y, P, measure="ece")),
+    "detectable_effect": lambda: str(cs.detectable_effect(P)),
+    "equivalence_test": lambda: str(cs.equivalence_test(Y, P, margin=0.2)),
+    "estimate": lambda: cs.estimate(Y, P),
+    "expected_calibration_error": lambda: cs.expected_calibration_error(Y, P),
+    "from_logits": lambda: cs.from_logits([0.1, -2.0]),
+    "gce_family": lambda: cs.gce_family(LABEL, PROB),
+    "generalization_gap": lambda: str(cs.generalization_gap((Y, P), (Y, P), **FEW)),
+    "generators": lambda: cs.generators.shift(0.5).sample(5, rng=1),
+    "hosmer_lemeshow": lambda: str(cs.hosmer_lemeshow(Y, P, held_out=True)),
+    "kernel_calibration_test": lambda: str(cs.kernel_calibration_test(LABEL, PROB)),
+    "kolmogorov_smirnov": lambda: str(cs.kolmogorov_smirnov(Y, P)),
+    "kuiper": lambda: str(cs.kuiper(Y, P)),
+    "lenses": lambda: cs.calibration_test(LABEL, PROB, lens=cs.lenses.one_class(1), **FEW),
+    "measure": lambda: cs.calibration_test(Y, P, measure=own_measure(), **FEW),
+    "measures": lambda: cs.estimate(Y, P, measure=cs.measures.KernelCE()),
+    "net_benefit": lambda: drawn(cs.net_benefit(Y, P)),
+    "plot": lambda: cs.plot(cs.reliability(LABEL, PROB, lens="canonical", **FEW)).figure.canvas.draw(),
+    "power": lambda: drawn(cs.power(P, "shift=1", [40, 80], test="ks", n_datasets=9, n_sets=3, **FEW)),
+    "predict": lambda: cs.predict(Fitted(), P),
+    "recalibration": lambda: cs.recalibration.PlattScaling().fit(P, Y).predict_proba(P),
+    "reliability": lambda: drawn(cs.reliability(Y, P, **FEW)),
+    "report": lambda: cs.report(Y, TWO, rng=1)._repr_html_(),
+    "sample_size": lambda: str(cs.sample_size(P, width=0.2, of="o/e")),
+    "sharpness": lambda: drawn(cs.sharpness(Y, P)),
+    "spiegelhalter": lambda: str(cs.spiegelhalter(Y, P)),
+    "study": lambda: cs.study.plot(
+        cs.study.run("bias", {"a": cs.generators.calibrated()}, [20, 40], ["ece"], replicates=5, seed=1)
+    ),
+    "summarize": lambda: str(cs.summarize(Y, TWO, **FEW)),
+    "t_cal": lambda: str(cs.t_cal(Y, P, **FEW)),
+    "validate": lambda: str(cs.validate(Y, P)),
+}
+ROWS = ["rows.csv", "--label", "y", "--prob", "p"]
+AGAINST = ["rows.csv", "--label", "y", "--prob", "p", "--prob", "q"]
+QUICK = ["--n-resamples", "19"]
+COMMANDS = {  # arguments, exit code, and a part of what is printed
+    "audit": ([*ROWS, "--by", "g", *QUICK], 0, "groups"),
+    "compare": ([*AGAINST, *QUICK], 0, "120 rows, 2 models"),
+    "decompose": (ROWS, 0, "120 rows"),
+    "demo": (["--out", "demo"], 0, "Written to demo"),
+    "equivalence": ([*ROWS, "--margin", "0.2"], 0, "120 rows"),
+    "interval": ([*ROWS, *QUICK], 0, "on these rows"),
+    "measures": ([], 0, "smooth_ece"),
+    "monitor": ([*ROWS, "--when", "d", "--state", "state.json"], 0, "period"),
+    "net-benefit": (ROWS, 0, "120 rows"),
+    "power": (
+        ["rows.csv", "--prob", "p", "--alternative", "shift=1", "--test", "ks", "--n-datasets", "20"],
+        0,
+        "Power",
+    ),
+    "recalibrate": ([*ROWS, "--map", "PlattScaling", "--out", "q.csv"], 0, "q.csv"),
+    "report": ([*ROWS, "--out", "r.html", "--fail-if", "test.pvalue < 2"], 1, "test.pvalue"),
+    "sample-size": (["rows.csv", "--prob", "p", "--width", "0.2"], 0, "rows"),
+    "sharpness": (ROWS, 0, "Calibration error"),
+    "study": (["study.py", "--quick", "--out", "out"], *((0, "Written to out") if STORES else (2, "needs pyarrow"))),
+    "summarize": (AGAINST, 0, "120 rows"),
+    "test": ([*ROWS, *QUICK], 0, "p = "),
+    "validate": (ROWS, 0, "120 rows"),
+}
+
+
+def unasked(public, calls):
+    """Names without a call, and calls without a name."""
+    return sorted(set(public) ^ set(calls))
+
+
+def commands():
+    """The names of all commands."""
+    from calibstat.cli.app import QUESTIONS, app
+
+    return {*QUESTIONS, *(command.name for command in app.registered_commands)}
+
+
+def run_command(name, arguments, code, part):
+    """Run a command as the shell would; raise unless it ends with this code and prints this part."""
+    from calibstat.cli.app import main
+
+    printed, before = io.StringIO(), sys.argv
+    sys.argv = ["calibstat", name, *arguments]
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            main()
+        found = 0
+    except SystemExit as left:
+        found = left.code or 0
+    finally:
+        sys.argv = before
+    if found != code or part not in printed.getvalue():
+        raise AssertionError(f"expected exit code {code} and {part!r}, found {found} and:\n{printed.getvalue()}")
+
+
+def failures(calls):
+    """Make each call, and return the names of those that fail; their tracebacks are printed."""
+    failed = []
+    for name, call in calls.items():
+        try:
+            call()
+        except Exception:
+            failed.append(name)
+            traceback.print_exc()
+    return failed
+
+
+def files():
+    """Write what the commands read."""
+    rows = np.column_stack((Y, P, P**2, P > 0.5, np.repeat([1, 2], 60)))
+    np.savetxt("rows.csv", rows, delimiter=",", header="y,p,q,g,d", comments="", fmt=["%d", "%.6f", "%.6f", "%d", "%d"])
+    Path("study.py").write_text(STUDY, encoding="utf-8")
+
+
+def main():
+    """Print the versions, make every call, and return how many failed."""
+    for requirement in [
+        "calibstat",
+        "click",
+        *(line for line in distribution("calibstat").requires if ";" not in line),
+    ]:
+        name = "".join(letter for letter in requirement.split(">")[0] if letter not in " =")
+        print(name, version(name))
+    asked = {
+        f"command {name}": (lambda name=name, rest=rest: run_command(name, *rest)) for name, rest in COMMANDS.items()
+    }
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        files()
+        failed = unasked(cs.__all__, CALLS) + unasked(commands(), COMMANDS) + failures(CALLS | asked)
+    print(f"{len(CALLS)} names and {len(COMMANDS)} commands were called: {', '.join(failed) or 'none'} failed")
+    return len(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 1))

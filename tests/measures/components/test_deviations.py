@@ -1,0 +1,51 @@
+"""Deviations of three kinds: the time of predictions, and what is kept between data and draws."""
+
+import math
+
+import numpy as np
+
+from calibstat.measures.components.deviations import Look, cells_of_time, time_of
+
+
+def test_time():
+    """Half the share of information below the middle of a prediction, half that of rows.
+
+    Information 1 * .25 and 3 * .09: shares .125 / .52 and (.25 + .135) / .52; of rows 1 / 8 and 5 / 8.
+    """
+    found = time_of(np.array([0.5, 0.9]), np.array([1.0, 3.0]))
+    assert np.allclose(found, [(0.125 / 0.52 + 1 / 8) / 2, (0.385 / 0.52 + 5 / 8) / 2])
+
+
+def test_cells_of_time():
+    few = np.linspace(0, 1, 1024)
+    assert np.array_equal(cells_of_time(few, np.ones(1024)), np.arange(1024))
+    many = np.linspace(0, 1, 4000)
+    cell = cells_of_time(many, np.ones(4000))
+    assert cell[0] == 0
+    assert cell[-1] == 1025
+    assert set(np.diff(cell)) == {0, 1}
+    inner = np.bincount(cell)[1:-1]
+    assert inner.max() < 9  # 3998 rows in 1024 cells, more of them where they carry more information
+
+
+def test_look_is_kept():
+    """Data and draws of the same rows share what does not depend on labels."""
+    count, value = np.array([2.0, 3.0]), np.array([0.1, 0.4])
+    assert Look.of(count, value) is Look.of(count.copy(), value.copy())
+    assert Look.of(count, value) is not Look.of(count, value[::-1])
+
+
+def test_weighted_rows_are_not_rounded():
+    """Half a row more is half a row more."""
+    count, value = np.array([2.5, 3.5]), np.array([0.5, 1.75]) / 6
+    look = Look.at(count, value)
+    assert not look.whole
+    assert np.allclose(look.positives(np.array([[0.25, 0.0]]) / 6), [[0.75, 1.75]])
+
+
+def test_mean_prediction_that_rounds_to_one():
+    """A cell whose mean prediction is 1 up to rounding forbids a label 0."""
+    rows = 49.0
+    look = Look.at(np.array([rows]), np.array([1 / 49 * 49]))
+    assert look.value[0] == 1
+    assert look.statistic(np.array([[-1 / 49]]))[0] == math.inf

@@ -1,0 +1,174 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from row_strategies import rows
+from scipy.stats import norm
+
+import calibstat as cs
+from calibstat.bounds.moments import ClusterNoise, RowNoise
+from calibstat.measures.kernel_ce import KernelCE
+
+
+def all_pairs(y, p, kernel, bandwidth):
+    """Mean over pairs of rows with, and over pairs of different rows without, the diagonal."""
+    distance = np.abs(p[:, None] - p[None, :]) / bandwidth
+    terms = np.outer(y - p, y - p) * np.exp(-distance if kernel == "laplace" else -(distance**2) / 2)
+    n = y.size
+    return terms.mean(), (terms.sum() - np.trace(terms)) / (n * (n - 1)) if n > 1 else 0.0
+
+
+@given(rows(), st.sampled_from(["laplace", "gaussian"]), st.sampled_from([0.01, 0.3, 1, 5]))
+def test_against_all_pairs(data, kernel, bandwidth):
+    y, p = data
+    squared, unbiased = all_pairs(y, p, kernel, bandwidth)
+    options = {"kernel": kernel, "bandwidth": bandwidth}
+    assert cs.estimate(y, p, measure="kernel_ce", **options) ** 2 == pytest.approx(squared, abs=1e-12)
+    assert cs.estimate(y, p, measure="kernel_ce_squared", **options) == pytest.approx(unbiased, abs=1e-12)
+
+
+def test_many_rows_against_all_pairs():
+    rng = np.random.default_rng(0)
+    p = rng.random(1500).round(3)
+    y = rng.random(1500) < p**2
+    for kernel in ("laplace", "gaussian"):
+        squared, unbiased = all_pairs(y, p, kernel, 0.2)
+        options = {"kernel": kernel, "bandwidth": 0.2}
+        assert cs.estimate(y, p, measure="kernel_ce", **options) == pytest.approx(math.sqrt(squared), abs=1e-12)
+        assert cs.estimate(y, p, measure="kernel_ce_squared", **options) == pytest.approx(unbiased, abs=1e-12)
+
+
+def test_by_hand():
+    # residuals -.5 and 1 half a unit apart: squares .25 + 1 - 2 * .5 * exp(-.5), over 2**2 rows
+    y, p = [0, 1], [0.5, 0.0]
+    assert cs.estimate(y, p, measure="kernel_ce") == pytest.approx(math.sqrt(1.25 - math.exp(-0.5)) / 2, abs=1e-15)
+    assert cs.estimate(y, p, measure="kernel_ce_squared") == pytest.approx(-0.5 * math.exp(-0.5), abs=1e-15)
+    assert cs.estimate(y, p, measure="kernel_ce", kernel="gaussian") == pytest.approx(
+        math.sqrt(1.25 - math.exp(-0.125)) / 2, abs=1e-15
+    )
+
+
+def test_unbiased_statistic_is_unbiased():
+    # all outcomes of four rows with known probabilities: E U = sum over pairs of mean residuals times K, over 4 * 3
+    p, truth = np.array([0.1, 0.3, 0.3, 0.8]), np.array([0.2, 0.5, 0.3, 0.7])
+    gap = truth - p
+    terms = np.outer(gap, gap) * np.exp(-np.abs(p[:, None] - p[None, :]))
+    expected = (terms.sum() - np.trace(terms)) / 12
+    mean = 0.0
+    for code in range(16):
+        y = np.array([code >> i & 1 for i in range(4)])
+        mean += np.prod(np.where(y, truth, 1 - truth)) * cs.estimate(y, p, measure="kernel_ce_squared")
+    assert mean == pytest.approx(expected, abs=1e-15)
+
+
+@given(rows(), st.sampled_from(["laplace", "gaussian"]))
+def test_witness_is_the_smoothed_residual(data, kernel):
+    sample = cs.Sample.from_rows(*data)
+    detail = cs.detail(sample, measure="kernel_ce", kernel=kernel, bandwidth=0.3)
+    distance = np.abs(sample.value[:, None] - sample.value[None, :]) / 0.3
+    smoothed = np.exp(-distance if kernel == "laplace" else -(distance**2) / 2) @ sample.residual
+    assert detail["witness"] * detail.estimate == pytest.approx(smoothed, abs=1e-12)
+
+
+def test_a_calibrated_sample_has_no_witness():
+    assert cs.detail(cs.Sample.from_counts([0.5, 1], [2, 3], [1, 3]), measure="kernel_ce")["witness"].tolist() == [0, 0]
+
+
+def test_one_row_has_no_pair():
+    assert cs.estimate([1], [0.25], measure="kernel_ce") == 0.75
+    assert cs.estimate([1], [0.25], measure="kernel_ce_squared") == 0
+
+
+@pytest.mark.parametrize("kernel", ["laplace", "gaussian"])
+def test_interval_of_the_square_is_the_square_of_the_interval(kernel):
+    random = np.random.default_rng(3)
+    p = random.random(200)
+    y = (random.random(200) < p**2).astype(int)
+    options = {"kernel": kernel, "bandwidth": 0.3, "n_resamples": 99, "rng": 1}
+    root = cs.confidence_interval(y, p, measure="kernel_ce", **options)
+    square = cs.confidence_interval(y, p, measure="kernel_ce_squared", **options)
+    assert square.low > 0
+    assert (square.low, square.high) == pytest.approx((root.low**2, root.high**2), rel=1e-12)
+
+
+def test_interval_of_the_square_of_a_calibrated_model_holds_zero():
+    # the estimate is negative in half of the samples, and the interval is of what it estimates, at least 0
+    random = np.random.default_rng(4)
+    p = random.random(300)
+    y = (random.random(300) < p).astype(int)
+    found = cs.confidence_interval(y, p, measure="kernel_ce_squared", n_resamples=99, rng=1)
+    assert found.low == 0 < found.high
+
+
+@pytest.mark.parametrize("measure", ["kernel_ce", "kernel_ce_squared"])
+@pytest.mark.parametrize("options", [{"kernel": "box"}, {"bandwidth": 0}, {"bandwidth": math.nan}, {"statistic": "U"}])
+def test_unknown_options(measure, options):
+    with pytest.raises(ValueError, match="expected"):
+        cs.estimate([1], [0.5], measure=measure, **options)
+
+
+# --- the largest bound over the unit ball ----------------------------------------------------------------------------
+
+
+def bounds_in_the_ball(noise, value, score, rate, functions):
+    """The bound of the sum of w(v) r for functions w = K a with a'Ka = 1, at this rate of the variance."""
+    kernel = np.exp(-np.abs(value[:, None] - value))
+    for a in functions:
+        total, variance, _ = noise.moments(kernel @ a / np.sqrt(a @ kernel @ a))
+        yield total + score.widened(score.z * np.sqrt(max(variance, 0.0)), rate)
+
+
+@pytest.mark.parametrize("bandwidth", [0.2, 1.0])
+def test_high_end_is_the_root_of_the_bound_of_the_square_where_that_is_lower(bandwidth):
+    """The bound of the square by sums over all pairs of rows, as docs/squares.md has it, at temperature 1.5."""
+    y, p = cs.generators.temperature(1.5).sample(400, rng=2)
+    n, tail = 400, 0.025
+    z, r = norm.isf(tail), y - p
+    near = np.exp(-np.abs(p[:, None] - p) / bandwidth)
+    terms = np.outer(r, r) * near * ~np.eye(n, dtype=bool)
+    c = terms.sum(axis=1) / (n - 1) - terms.sum() / (n * (n - 1))
+    v1, v3 = 4 * (c**2).sum(), 2 * (terms**2).sum() / (n * (n - 1))
+    d = 4 * c @ (np.outer(r, r) * near) @ c / (n * v1)
+    order = np.argsort(p)
+    value, smoothed = p[order], (near @ r)[order]
+    low, high = np.append(0, value), np.append(value, 1)
+    around = np.append(smoothed[:1], smoothed), np.append(smoothed, smoothed[-1:])
+    up = max(((1 - low) * np.maximum(*around).clip(0)).max(), (high * (-np.minimum(*around)).clip(0)).max())
+    k, most = (2 * z**2 + 4) / 3, 2 * up / n + 4 / n
+    variance = v1 + 2 * v3
+    rate = min((max(8 * (c**3).sum(), 0) + 2 * most**3) / (variance + 2 * most**2), most)
+    reach = rate * k / 2 + z**2 * max(d, 0) + np.sqrt(z**2 * variance + rate**2 * k**2 / 4)
+    wanted = np.sqrt(terms.sum() / (n * (n - 1)) + reach / n)
+
+    options = {"measure": "kernel_ce", "bandwidth": bandwidth, "n_resamples": 99, "rng": 1}
+    assert cs.confidence_interval(y, p, **options).high == pytest.approx(wanted, rel=1e-6)
+    form = KernelCE(bandwidth=bandwidth).linear_form(cs.Sample.from_rows(y, p))
+    of_sums = replace(form, other_high=None).high(tail)
+    assert form.high(tail) == pytest.approx(wanted, rel=1e-6)
+    assert form.high(tail) < 0.95 * of_sums
+    held = replace(form, other_high=lambda tail: 2 * of_sums)  # the other one counts only where it is lower
+    assert held.high(tail) == of_sums
+    assert KernelCE(kernel="gaussian").linear_form(cs.Sample.from_rows(y, p)).other_high is None
+
+
+@pytest.mark.parametrize("clusters", [None, 12])
+def test_high_end_is_above_the_bounds_of_all_functions(clusters):
+    """Among 3000 random functions, half of them near the witness, some come near to the end."""
+    random = np.random.default_rng(2)
+    value = np.array([0.1, 0.3, 0.35, 0.8, 0.9])
+    cell = np.repeat(np.arange(5), 40)
+    residual = (random.random(200) < (value * 0.7 + 0.1)[cell]) - value[cell]
+    noise = RowNoise.of_rows(cell, residual, 5)
+    if clusters is not None:
+        noise = ClusterNoise(cell, residual, np.arange(200) % clusters, 5)
+    score, measure = noise.score(0.025), KernelCE()
+    found = measure.highest(value, noise, score)
+    total, variance, third = noise.moments(measure.witness(value, noise.first / noise.n))
+    near = noise.first / np.abs(noise.first).max() + 0.5 * random.normal(size=(1500, 5))
+    functions = [*random.normal(size=(1500, 5)), *near]
+    largest = max(bounds_in_the_ball(noise, value, score, score.rate(variance, third), functions))
+    assert largest <= found + 1e-9
+    assert largest - total > 0.8 * (found - total)

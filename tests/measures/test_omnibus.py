@@ -1,0 +1,165 @@
+"""The omnibus statistic: its formulas by a slow version, closed forms, forbidden labels, and many classes."""
+
+import math
+
+import numpy as np
+import omnibus_oracle
+import pytest
+from hypothesis import given
+from row_strategies import rows
+from scipy.stats import norm
+
+import calibstat as cs
+from calibstat.data.cell_sums import cell_sums
+from calibstat.data.sample import Sample
+from calibstat.measures import Omnibus
+from calibstat.measures.components import deviations
+
+OMNIBUS = Omnibus()
+
+
+def relative(found, expected):
+    return abs(found - expected) / max(1, abs(expected))
+
+
+def off_formula(sample):
+    """How far the statistic is from the slow version, on predictions of which none is 0 or 1."""
+    return relative(OMNIBUS.estimate(sample), omnibus_oracle.omnibus(*sample.arrays)[0])
+
+
+@given(rows())
+def test_formula(data):
+    y, p = data
+    inner = (p > 1e-9) & (p < 1 - 1e-9)
+    if inner.any():
+        assert off_formula(Sample.from_rows(y[inner], p[inner])) < 1e-9
+
+
+def hard_samples():
+    """Samples of the kinds that formulas get wrong: rare, tied, near the ends, with many rows at a prediction."""
+    rng = np.random.default_rng(3)
+    for k in range(40):
+        m = int(rng.integers(1, 60))
+        value = [rng.random(m), rng.beta(0.2, 3, m), rng.integers(1, 20, m) / 20, 1e-6 + 1e-4 * rng.random(m)][k % 4]
+        value = np.unique(np.clip(value, 1e-7, 1 - 1e-7))
+        count = rng.integers(1, [2, 30, 500][k % 3], value.size)
+        true = np.clip(value * [1, 2, 0.5, 5][k // 4 % 4], 0, 1)
+        yield Sample.from_counts(value, count, rng.binomial(count, true))
+
+
+def test_formula_on_hard_samples(monkeypatch):
+    assert max(map(off_formula, hard_samples())) < 1e-9
+    monkeypatch.setattr(deviations, "LOCAL", 4.5)
+    assert max(map(off_formula, hard_samples())) > 1e-2  # the same check finds another constant
+
+
+def test_one_distinct_prediction():
+    """Only the bias is left, and every part of the statistic is a function of the deviance of one cell.
+
+    z = 2 (a log(a / nv) + (n - a) log((n - a) / (n - nv))). The root of the first component is that of z, read from
+    a table; A = (z - 2) / 2, since further components add nothing; M = (z - 1) / sqrt 2; and with two-sided p-value P
+    of z, G = -log P - log 2.
+    """
+    for v, n, a in ((0.3, 100, 42), (0.01, 400, 9), (0.5, 20, 3)):
+        z = 2 * (a * math.log(a / (n * v)) + (n - a) * math.log((n - a) / (n - n * v)))
+        parts = (z - 2) / 2, (z - 1) / math.sqrt(2) - 1, -math.log(2 * norm.sf(math.sqrt(z))) - math.log(2) - 4
+        exact = math.log(sum(map(math.exp, parts)))
+        assert abs(OMNIBUS.estimate(Sample.from_counts([v], [n], [a])) - exact) < 0.03  # of the table
+    assert abs(OMNIBUS.estimate(Sample.from_counts([v], [n], [a + 1])) - exact) > 0.5
+
+
+def test_no_information():
+    """Labels that predictions of 0 and 1 force say nothing; one that they forbid says all."""
+    assert OMNIBUS.estimate(Sample.from_rows([0, 1, 1], [0.0, 1.0, 1.0])) == 0
+    for y in ([1, 1, 1], [0, 0, 1]):
+        assert OMNIBUS.estimate(Sample.from_rows(y, [0.0, 1.0, 1.0])) == math.inf
+    found = cs.calibration_test([1, 0, 1, 1], [0.0, 0.5, 0.5, 1.0], measure="omnibus", n_resamples=99, rng=1)
+    assert found.pvalue == 1 / 100
+    assert "row 0 had probability 0" in found.why_infinite
+
+
+def test_certain_rows_do_not_count():
+    """Rows with predictions of 0 and 1, whose labels are forced, change nothing."""
+    y, p = np.array([0, 1, 1, 0, 1]), np.array([0.1, 0.2, 0.3, 0.6, 0.6])
+    more = Sample.from_rows(np.append(y, [0, 1, 1]), np.append(p, [0.0, 1.0, 1.0]))
+    assert OMNIBUS.estimate(more) == OMNIBUS.estimate(Sample.from_rows(y, p))
+
+
+def test_many_distinct_predictions():
+    """Rows in one of 1024 cells count as if they had the mean prediction of the cell; that hardly matters."""
+    rng = np.random.default_rng(4)
+    p = np.append(rng.beta(0.5, 2, 3000), [0.0, 0.0, 1.0])
+    y = rng.random(p.size) < p
+    sample = Sample.from_rows(y, p)
+    cell = OMNIBUS.cells(sample.value, sample.count)
+    assert cell[0] == 0
+    assert cell[1] == 1
+    assert cell[-1] == cell[-2] + 1  # predictions of 0 and 1 have cells of their own
+    assert cell.max() < 1026
+    count, residual, value = cell_sums(cell, *sample.arrays)
+    mean, positives = value * 3003 / count, np.rint((residual + value) * 3003)
+    by_cells = omnibus_oracle.omnibus(mean[1:-1], count[1:-1], positives[1:-1])[0]
+    assert relative(OMNIBUS.estimate(sample), by_cells) < 1e-9
+    inner = (sample.value > 0) & (sample.value < 1)
+    by_rows = omnibus_oracle.omnibus(*(each[inner] for each in sample.arrays))[0]
+    assert abs(by_rows - by_cells) < 0.2
+
+
+def test_draws_together():
+    """Many sets of labels, and many classes with as many cells, are looked at as one by one."""
+    rng = np.random.default_rng(5)
+    count = np.stack([rng.integers(1, 9, 30), np.where(np.arange(30) < 20, 3, 0)]).astype(float)
+    value = count * np.sort(rng.random((2, 30))) / count.sum(axis=1, keepdims=True)
+    n = count.sum(axis=1)
+    drawn = np.minimum(rng.poisson(value * n[:, None], (130, 2, 30)), count)
+    residual = drawn / n[:, None] - value
+    together = OMNIBUS.reduce(count, residual, value)
+    assert together.shape == (130, 2)
+    for k in range(2):
+        one_by_one = [OMNIBUS.reduce(count[k], each, value[k]) for each in residual[:, k]]
+        assert np.abs(together[:, k] - one_by_one).max() < 1e-11
+    changing = np.stack([count[0], count[0] + 1])  # cells that differ from draw to draw, as of rows with replacement
+    both = OMNIBUS.reduce(changing, np.zeros((2, 30)), np.full((2, 30), 0.01))
+    assert both[1] == OMNIBUS.reduce(changing[1], np.zeros(30), np.full(30, 0.01))
+
+
+def test_classes():
+    """Of K classes it is the logarithm of the sum over classes, and the most likely one, of exp(T)."""
+    rng = np.random.default_rng(6)
+    prob = rng.dirichlet(np.ones(4), 200)
+    label = np.array([rng.choice(4, p=each) for each in prob])
+    single = [OMNIBUS.estimate(Sample.from_rows(label == k, prob[:, k])) for k in range(4)]
+    top = prob.argmax(axis=1)
+    single.append(OMNIBUS.estimate(Sample.from_rows(label == top, prob.max(axis=1))))
+    found = cs.estimate(label, prob, measure="omnibus", lens="canonical")
+    assert abs(found - math.log(sum(map(math.exp, single)))) < 1e-10
+    assert abs(found - max(single)) > 1e-3  # and not the largest alone
+    classes = OMNIBUS.multiclass()
+    labels = np.array([label, rng.permutation(label)] * 40)
+    assert np.abs(classes.batch(prob, labels)[::2] - found).max() < 1e-10
+    prob[0] = [1, 0, 0, 0]
+    assert classes.evaluate(prob, np.where(np.arange(200) == 0, 1, label)) == math.inf
+
+
+@pytest.mark.parametrize("lens", ["top_label", "class_wise", "canonical"])
+def test_lenses(lens):
+    """A test through every lens finds predictions that are too extreme."""
+    rng = np.random.default_rng(7)
+    true = rng.dirichlet(np.ones(3), 600)
+    label = np.array([rng.choice(3, p=each) for each in true])
+    sharp = true**2 / (true**2).sum(axis=1, keepdims=True)
+    for prob, wrong in ((true, False), (sharp, True)):
+        found = cs.calibration_test(label, prob, measure="omnibus", lens=lens, n_resamples=99, rng=1)
+        pvalue = found.pvalue_holm.min() if lens == "class_wise" else found.pvalue
+        assert (pvalue <= 0.05) == wrong
+
+
+def test_detail():
+    """The parts are named, and the local one says where: 40 rows at .7, of which 8 have outcome 1."""
+    value, count = np.array([0.2, 0.4, 0.7, 0.9]), np.array([200, 200, 40, 200])
+    found = cs.detail(Sample.from_counts(value, count, [40, 80, 8, 180]), measure="omnibus")
+    expected = omnibus_oracle.omnibus(value, count, [40, 80, 8, 180])
+    assert np.allclose([found["smooth"], found["scattered"], found["local"]], expected[1:], atol=1e-9)
+    assert found["local_low"] == found["local_high"] == 0.7
+    assert (found["local_rows"], found["local_predicted"], found["local_observed"]) == (40, 0.7, 0.2)
+    assert found["roots"][0] < 0  # fewer events than predicted

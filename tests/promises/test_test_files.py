@@ -1,0 +1,158 @@
+"""Where tests lie, and what they may import: beside their source in the tree, each by itself.
+
+Every rule is a checker that returns what it objects to, and has a twin test that feeds it a planted fault.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+from package_sources import ROOT, imported, sources
+from project_folder import PROJECT
+
+TESTS = PROJECT / "tests"
+MOST_FILES = 30  # of a folder, beside its sub-folders
+ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
+    "classical/binary_input.py": "test_asymptotic_result.py",
+    "cli/options.py": "test_app.py",
+    "cli/testing.py": "test_app.py",
+    "inference/problems/clustered_problem.py": "test_confidence_interval_clusters.py",
+    "inference/comparing/compare_by_bootstrap.py": "test_compare.py",
+    "inference/problems/binary_problem.py": "test_pose.py",
+    "inference/problems/class_problems.py": "test_pose.py",
+    "inference/problems/drawable.py": "test_pose.py",
+    "inference/problems/problem.py": "test_pose.py",
+    "bounds/directional_form.py": "test_cell_norms.py",
+    "resampling/binary_pairs.py": "test_binary_labels_and_pairs.py",
+    "resampling/sources.py": "test_draw.py",
+}
+ACROSS = {  # test files about a claim that no single source file makes
+    "test_architecture.py",
+    "test_docs.py",
+    "test_first_use.py",
+    "test_inequalities_between_measures.py",
+    "test_infinite_draws_give_no_nan.py",
+    "test_level_and_coverage_of_every_measure.py",
+    "test_one_name_one_number.py",
+    "test_public_names.py",
+    "test_simulations.py",
+    "test_smoke.py",
+    "test_test_files.py",
+    "test_user_defined_measure_of_classes.py",
+    "test_user_defined_measures.py",
+    "test_wrong_input.py",
+}
+LONGEST_TEST = 400
+
+
+def source_of(test, names):
+    """Which of these names of source files a test file is of: test_X.py or test_X_<about>.py, the longest X if many."""
+    stem = test.removesuffix(".py")
+    return max((x for x in names if stem == f"test_{x}" or stem.startswith(f"test_{x}_")), key=len, default=None)
+
+
+def without_test(files, tests):
+    """Source files that have no test file of their name, and entries of ELSEWHERE that are not needed."""
+    names = {Path(file).stem for file in files if Path(file).name != "__init__.py"}
+    have = {source_of(test, names) for test in tests}
+    lacking = {file for file in files if Path(file).stem in names - have}
+    return sorted(lacking ^ {file for file, test in ELSEWHERE.items() if file in files and test in tests})
+
+
+def without_source(files, studies, tests):
+    """Test files that are named neither after a source file or a study, test_simulations_X.py, nor in ACROSS."""
+    names = {Path(file).stem for file in files} | {f"simulations_{study}" for study in studies}
+    return [test for test in tests if test not in ACROSS and source_of(test, names) is None]
+
+
+def between_tests(tests):
+    """Test modules that import another one, by the name and source of each."""
+    others = {test.removesuffix(".py") for test in tests}
+    found = []
+    for test, source in tests.items():
+        names = {name for node in ast.walk(ast.parse(source)) for name in imported(node)}
+        found += [test] * bool(others & {part for name in names for part in name.split(".")})
+    return found
+
+
+def too_long(tests):
+    return [test for test, source in tests.items() if source.count("\n") > LONGEST_TEST]
+
+
+def named_tests():
+    return {path.name: path.read_text() for path in sorted(TESTS.rglob("test_*.py"))}
+
+
+def misplaced(files, tests):
+    """Tests, by their path, that lie neither beside their source in the tree nor where their kind of test belongs."""
+    folder = {Path(file).stem: str(Path(file).parent) for file in files}
+    found = []
+    for test in tests:
+        name = Path(test).name
+        place = "studies" if name.startswith("test_simulations") else "promises" if name in ACROSS else None
+        place = place or folder.get(source_of(name, folder))
+        found += [test] * (str(Path(test).parent) != place)
+    return found
+
+
+def crowded(files):
+    """Folders with more source files than MOST_FILES, sub-folders not counted."""
+    folders = [str(Path(file).parent) for file in files]
+    return sorted({folder for folder in folders if folders.count(folder) > MOST_FILES})
+
+
+def test_every_source_file_has_a_test_of_its_name():
+    assert without_test(sources(), named_tests()) == []
+
+
+def test_every_test_file_says_what_it_tests():
+    studies = [path.stem for path in (ROOT.parent / "simulations").glob("*.py")]
+    assert without_source(sources(), studies, named_tests()) == []
+
+
+def test_tests_mirror_the_tree():
+    assert misplaced(sources(), [str(path.relative_to(TESTS)) for path in TESTS.rglob("test_*.py")]) == []
+
+
+def test_a_misplaced_test_is_found():
+    tests = ["data/test_sample.py", "data/test_binned.py", "test_docs.py", "studies/test_simulations_size.py"]
+    assert misplaced(["data/sample.py", "measures/binned.py"], tests) == ["data/test_binned.py", "test_docs.py"]
+
+
+def test_no_folder_is_crowded():
+    tests = [str(path.relative_to(TESTS)) for path in TESTS.rglob("test_*.py")]
+    assert crowded(sources()) == crowded(tests) == []
+
+
+def test_a_crowded_folder_is_found():
+    files = [f"data/{k}.py" for k in range(MOST_FILES)]
+    assert crowded([*files, "data/inner/a.py"]) == []
+    assert crowded([*files, "data/a.py"]) == ["data"]
+
+
+def test_a_source_file_without_test_is_found():
+    files = ["data/__init__.py", "data/sample.py", "measures/binned.py", "cli/options.py"]
+    assert without_test(files, ["test_sample_of_rows.py", "test_app.py"]) == ["measures/binned.py"]
+    assert without_test(["study/study.py", "study/study_file.py"], ["test_study_file_run.py"]) == ["study/study.py"]
+    assert without_test(["cli/options.py"], ["test_options.py", "test_app.py"]) == ["cli/options.py"]  # not needed
+    tests = ["test_docs.py", "test_sample.py", "test_samples.py", "test_simulations_size.py", "test_simulations_of.py"]
+    assert without_source(files, ["size"], tests) == ["test_samples.py", "test_simulations_of.py"]
+
+
+def test_no_test_imports_another():
+    assert between_tests(named_tests()) == []
+
+
+@pytest.mark.parametrize(
+    "statement", ["from test_b import x", "from tests.test_b import x", "def f():\n    import test_b as b"]
+)
+def test_a_test_that_imports_another_is_found(statement):
+    assert between_tests({"test_a.py": statement, "test_b.py": "import oracles"}) == ["test_a.py"]
+
+
+def test_no_test_file_is_long():
+    assert too_long(named_tests()) == []
+
+
+def test_a_long_test_file_is_found():
+    assert too_long({"test_a.py": "\n" * 401, "test_b.py": "\n" * 400}) == ["test_a.py"]

@@ -1,0 +1,193 @@
+"""The report says what the verbs say: on ten data sets, of classes, groups and recalibrated models."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import plain_text, run
+from quick_report import quick, quick_report
+
+import calibstat as cs
+from calibstat.output.wording import number, p_text
+
+BINARY = {
+    "calibrated": cs.generators.calibrated(),
+    "over-confident": cs.generators.temperature(2),
+    "under-confident": cs.generators.temperature(0.6),
+}
+
+
+def binary(kind, seed):
+    if kind in BINARY:
+        return BINARY[kind].sample(200, rng=seed)
+    rng = np.random.default_rng(seed)
+    p = {
+        "rare": rng.random(200) * 0.05,
+        "one value": np.full(200, 0.3),
+        "zeros and ones": np.repeat([0.0, 0.4, 1.0], [60, 80, 60]),
+        "tied": rng.random(200).round(1),
+    }[kind]
+    return (rng.random(200) < np.where(kind == "tied", p**2, p)).astype(float), p
+
+
+KINDS = [*BINARY, "rare", "one value", "zeros and ones", "tied"]
+LENSES = (None, "class_wise", "canonical")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_seven_binary_data_sets_every_verb_says_the_same(kind):
+    y, p = binary(kind, 3)
+    found = quick_report(y, {"A": p, "B": p**2}, rng=5)
+    for name, prob in (("A", p), ("B", p**2)):
+        model = found.models[name]
+        test = cs.calibration_test(y, prob, rng=5)
+        assert model.test.answer == test.answer
+        assert model.answer.startswith(test.answer)
+        assert model.ece.to_dict() == cs.confidence_interval(y, prob, rng=5).to_dict()
+        assert model.measures["ece"].high == model.ece.high
+        assert model.diagram.to_dict() == cs.reliability(y, prob, rng=5).to_dict()
+    first, second = found.comparisons.values()
+    assert first.to_dict() == cs.compare(y, {"A": p, "B": p**2}, rng=5).to_dict()
+    assert second.to_dict() == cs.compare(y, {"A": p, "B": p**2}, measure="brier", rng=5).to_dict()
+    values = [cs.estimate(y, prob, measure="kernel_ce_squared", bandwidth=0.2) for prob in (p, p**2)]
+    assert first.estimates == pytest.approx(values, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["over-confident", "rare"])
+def test_the_commands_say_the_same(kind, tmp_path):
+    y, p = binary(kind, 3)
+    pd.DataFrame({"y": y, "A": p, "B": p**2}).to_csv(tmp_path / "rows.csv", index=False)
+    given = [tmp_path / "rows.csv", "--label", "y", "--rng", 5]
+    found = quick_report(y, {"A": p, "B": p**2}, rng=5)
+    with quick():
+        said = plain_text(run("report", *given, "--prob", "A", "--prob", "B").stdout)
+        by_test, by_interval = (
+            plain_text(run(verb, *given, "--prob", "A", "--verbose").stdout) for verb in ("test", "interval")
+        )
+        compared = plain_text(run("compare", *given, "--prob", "A", "--prob", "B").stdout)
+    model = found.models["A"]
+    for where in (said, by_test):
+        assert plain_text(model.test.answer) in where
+    assert plain_text(str(model.detectable)) in by_test
+    for where in (said, by_interval):
+        assert plain_text(model.answer.splitlines()[-1]) in where
+    difference, p_value = (
+        found.comparisons["kernel_ce_squared"].difference[0],
+        found.comparisons["kernel_ce_squared"].pvalue[0],
+    )
+    assert f"A − B {number(difference)}" in compared
+    assert f" {p_text(p_value)} " in compared
+    assert f"p = {p_text(p_value)}" in said
+
+
+@pytest.mark.parametrize("lens", LENSES)
+def test_of_three_classes_every_verb_says_the_same(lens):
+    y, p = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(150, rng=2)
+    models = {"A": p, "B": p[:, ::-1]}
+    report = quick_report(y, models, lens=lens, rng=5)
+    found = report.models["A"]
+    test = cs.calibration_test(y, p, lens=lens, rng=5)
+    assert found.test.answer == test.answer
+    measure = {"measure": "canonical_ce"} if lens == "canonical" else {}
+    reduce = {"reduce": "mean"} if lens == "class_wise" else {}
+    assert found.ece.to_dict() == cs.confidence_interval(y, p, lens=lens, rng=5, **measure, **reduce).to_dict()
+    assert (found.diagram is None) == (lens is not None)
+    errors = {"class_wise": {"measure": "ece"} | reduce, "canonical": measure}.get(lens, {})
+    compared = cs.compare(y, models, lens=lens, rng=5, **errors)
+    assert [*report.comparisons] == [compared.measure.partition("(")[0], "brier"]
+    assert next(iter(report.comparisons.values())).to_dict() == compared.to_dict()
+    diagrams = cs.reliability(y, p, lens="class_wise", rng=5)
+    assert found.classes.diagrams.to_dict() == diagrams.to_dict()
+    stop = {} if lens == "class_wise" else {"stop_after": 20}
+    by_class = cs.calibration_test(y, p, lens="class_wise", rng=5, **stop)
+    assert found.classes.test.pvalue_holm.tolist() == by_class.pvalue_holm.tolist()
+
+
+def test_another_verdict_would_be_noticed():
+    y, p = binary("over-confident", 3)
+    assert quick_report(y, p, rng=5).models["model"].test.answer != cs.calibration_test(y, p**2, rng=5).answer
+
+
+def test_groups_are_those_of_the_audit():
+    y, p = binary("tied", 1)
+    sex = np.where(np.arange(200) % 3, "man", "woman")
+    frame = pd.DataFrame({"sex": sex})
+    wanted = cs.audit(y, p, frame, rng=0)
+    for by in (frame, frame["sex"], {"sex = man": sex == "man", "sex = woman": sex == "woman"}):
+        found = quick_report(y, p, by=by).models["model"].groups
+        assert found.names == wanted.names
+        assert found.pvalue_adjusted.tolist() == wanted.pvalue_adjusted.tolist()
+    assert quick_report(y, p, by=sex).models["model"].groups.rows.tolist() == wanted.rows.tolist()
+
+
+def test_clusters_are_in_the_test_and_intervals():
+    y, p = binary("calibrated", 1)
+    cluster = np.arange(200) // 10
+    found = quick_report(y, {"A": p, "B": p**2}, cluster=cluster)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted = cs.confidence_interval(y, p, cluster=cluster, rng=0)
+        test = cs.calibration_test(y, p, cluster=cluster, rng=0)
+    assert found.models["A"].ece.to_dict() == wanted.to_dict()
+    assert found.models["A"].detectable is None
+    assert any("20 clusters are few" in note for note in found.notes)
+    assert found.models["A"].test.to_dict() == test.to_dict()
+    assert not any("take rows as independent" in note for note in found.notes)
+    assert found.models["A"].diagram.interval == found.models["A"].ece
+
+
+def test_what_takes_rows_as_independent_beside_clusters_is_said():
+    y, p = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(150, rng=2)
+    given = {"cluster": np.arange(150) // 3, "by": np.arange(150) % 3}
+    said = [note.split(" take rows")[0] for note in quick_report(y, p, **given).notes]
+    assert said == ["The tests of single classes", "The tests and intervals of groups"]
+    with pytest.raises(ValueError, match="a lens that shows one event with cluster=, such as 'top_label', found class"):
+        quick_report(y, p, lens="class_wise", **given)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_a_page_has_one_interval_of_an_error(level):
+    """The picture states the interval of the verdict, at its level; also after recalibration."""
+    y, p = binary("calibrated", 1)
+    model = quick_report(y, p, confidence_level=level, recalibrate=True).models["model"]
+    assert model.ece.confidence_level == level
+    assert model.diagram.interval == model.ece
+    assert model.recalibrated.diagram.interval == model.recalibrated.after
+
+
+def test_predictions_samples_and_frames_are_taken():
+    y, p = binary("tied", 1)
+    found = quick_report(y, p)
+    assert quick_report(cs.Sample.from_rows(y, p)).models["model"].answer == found.models["model"].answer
+    frame = pd.DataFrame({"A": p, "B": p**2})
+    assert list(quick_report(y, frame).models) == ["A", "B"]
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(60, rng=2)
+    names = ["x", "y", "z"]
+    data = cs.Predictions.from_rows([names[int(k)] for k in label], prob, labels=names)
+    assert quick_report(data, recalibrate=True).models["model"].classes.test.names == ("x", "y", "z")
+
+
+def test_the_seed_is_kept_and_makes_it_again():
+    y, p = binary("tied", 1)
+    found = quick_report(y, p, rng=np.random.default_rng(1))
+    assert quick_report(y, p, rng=found.seed).to_dict() | {"command": ""} == found.to_dict() | {"command": ""}
+    assert found.version == cs.__version__
+    assert found.command == f"calibstat.report(y_true, y_prob, rng={found.seed})"
+
+
+def test_measures_that_are_costly_are_left_out_and_named(monkeypatch):
+    monkeypatch.setattr("calibstat.reporting.report_measures.is_affordable", lambda name, n: name == "brier")
+    found = quick_report(*binary("tied", 1))
+    assert list(found.models["model"].measures) == ["ece", "brier"]
+    assert "Left out, because they are costly on 200 rows: kernel_ce, log_loss." in found.notes
+
+
+def test_bad_input_is_named():
+    y, p = binary("tied", 1)
+    with pytest.raises(ValueError, match="found a Sample"):
+        quick_report(cs.Sample.from_rows(y, p), recalibrate=True)
+    with pytest.raises(ValueError, match=r"at row 3.*\(of 'B'\)"):
+        quick_report(y, {"A": p, "B": np.where(np.arange(200) == 3, 1.5, p)})
+    with pytest.raises(ValueError, match="confidence_level between 0 and 1"):
+        quick_report(y, p, confidence_level=95)

@@ -1,0 +1,116 @@
+"""Sums over the cells of a binary sample: their distributions, by whichever kernel is cheapest."""
+
+import numpy as np
+import pytest
+from binary_draws import KEY, SCHEMES, SMALL, TIED, names, poisson_binomial
+from oracles import follows
+from oracles import splitmix_words as words
+from scipy import stats
+
+import calibstat as cs
+from calibstat.measures.kinds.registry import find_measure
+from calibstat.resampling import (
+    CellSums,
+    Consistency,
+    Draws,
+    Labels,
+    Pairs,
+    binary_cells,
+    draw,
+    streams,
+)
+from calibstat.resampling.poisson_binomial import pmf_of_positives
+
+
+def draw_cells(sample, cell, scheme, n_resamples):
+    """Count, residual / n and prediction / n in every cell, (n_resamples, cells) or (1, cells) where all share them."""
+    parts = []
+    draw(CellSums(sample, cell), scheme, lambda *sums: parts.append(sums) or np.zeros(1), Draws(KEY, n_resamples), 1)
+    assert len(parts) == 1
+    return parts[0]
+
+
+@pytest.mark.parametrize("sample", [SMALL, TIED], ids=["rows", "cells"])
+@pytest.mark.parametrize("scheme", SCHEMES, ids=names)
+def test_cell_pmf(sample, scheme):
+    """Sums over fixed cells have the distribution of the summary's sums, and the three of a cell belong together."""
+    cell = find_measure("ece", {"n_bins": 3}).cells(sample.value, sample.count)
+    count, residual, value = draw_cells(sample, cell, scheme, 40_000)
+    n = sample.n
+    positives = (residual + value) * n
+    assert np.allclose(positives, np.round(positives), atol=1e-9)
+    assert np.all(count.sum(axis=1) == n)
+    for b in np.unique(cell):
+        inside = cell == b
+        v, c, a = (array[inside] for array in sample.arrays)
+        hits = np.arange(n + 1)
+        if scheme == Labels():
+            pmf = poisson_binomial(np.repeat(v, c.astype(int)))
+            assert np.allclose(value[:, b] * n, c @ v)
+        else:
+            assert follows(count[:, b], stats.binom.pmf(hits, n, c.sum() / n))
+            pmf = stats.binom.pmf(hits, n, (c @ v if scheme == Consistency() else a.sum()) / n)
+            # the mean prediction given the rows: compare the mean of sum v with its expectation, within normal limits
+            difference = value[:, b] * n - count[:, b] * (c @ v) / c.sum()
+            assert abs(difference.mean()) <= 4.5 * difference.std() / np.sqrt(len(difference)) + 1e-12
+        assert follows(np.round(positives[:, b]), pmf)
+
+
+def test_an_outcome_belongs_to_the_row_it_is_drawn_with():
+    """With predictions 0 and 1 in one cell every drawn outcome equals its prediction, however the rows fall."""
+    sample = cs.Sample.from_counts([0.0, 1.0], [30, 20], [10, 15])
+    for scheme in (Consistency(), Pairs()):
+        count, residual, value = draw_cells(sample, np.zeros(2, np.int64), scheme, 2000)
+        assert np.unique(value).size > 10
+        assert np.all(count == 50)
+        assert np.all(residual == 0) == (scheme == Consistency())
+
+
+def test_inversion_is_exact():
+    """The table that speeds up inversion gives what a search of it all gives; one cell holds no rows."""
+    generator = np.random.default_rng(6)
+    p = np.sort(generator.beta(0.3, 0.3, 6000))
+    sample = cs.Sample.from_rows(np.zeros(p.size), p)
+    cell = np.searchsorted([0.001, 0.2, 0.2, 0.9], sample.value)
+    count, residual, value = draw_cells(sample, cell, Labels(), 500)
+    starts = [streams.stream(KEY, 1, replicate) for replicate in range(500)]
+    uniform = ((words(starts, 5) >> np.uint64(11)).astype(float) + 0.5) * 2.0**-53
+    for b in range(5):
+        least, pmf = pmf_of_positives(sample.value[cell == b], sample.count[cell == b])
+        total = np.cumsum(pmf)
+        positives = least + np.searchsorted(total, uniform[:, b] * total[-1])
+        assert np.array_equal(residual[:, b], positives / sample.n - value[0, b])
+        assert count[0, b] == np.sum(cell == b)
+
+
+def test_large_distributions_are_drawn_cell_by_cell(monkeypatch):
+    """Where the exact distribution would cost too much, the cells are drawn from the summary: other numbers."""
+    monkeypatch.setattr(binary_cells, "LARGEST_PMF", 0.0)
+    test_cell_pmf(SMALL, Labels())
+
+
+@pytest.mark.parametrize(
+    ("value", "count", "n_resamples", "exact"),
+    [
+        (np.linspace(0, 1, 101), 100.0, 999, True),
+        (
+            np.linspace(0, 1, 1001),
+            1e5,
+            999,
+            False,
+        ),  # a second for each bin, but .1 microseconds for a draw
+        (np.linspace(0, 1, 1001), 1e12, 999, False),
+        (np.linspace(0, 1, 2000), 1.0, 999, True),
+        (np.linspace(0, 1, 100_000), 1.0, 3, False),  # few resamples are drawn before the distributions are made
+        (np.linspace(0, 1, 100_000), 1.0, 999, True),
+    ],
+)
+def test_the_exact_distribution_is_taken_where_it_is_cheaper(monkeypatch, value, count, n_resamples, exact):
+    taken = []
+    monkeypatch.setattr(binary_cells, "_from_distributions", lambda *_: taken.append(True) or np.zeros((3, 1, 1)))
+    monkeypatch.setattr(binary_cells, "labels_of_sample", lambda *_: np.zeros((1, 3, 1)))
+    counts = np.full(value.size, count)
+    sample = cs.Sample.from_counts(value, counts, np.round(counts * value))
+    cell = np.minimum((value * 15).astype(np.int64), 14)
+    draw_cells(sample, cell, Labels(), n_resamples)
+    assert taken == [True] * exact

@@ -1,0 +1,132 @@
+"""The study of squares: its recipe is that of the package, every step of it is needed, its cases are what they say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, logit
+
+from calibstat.bounds.square_bound import Side, bound_of
+from simulations.parts import squares_in_the_limit as limits
+from simulations.parts.pairs_of_models import changed, made_equal, random_pair
+from simulations.parts.squares_of_kinds import PairOfKinds
+from simulations.squares import DIFFERENCE, EQUAL, HIGH_END, ONE_SIDE, misses, study, violations
+
+HUNDRED = (np.arange(100) + 0.5) / 100
+
+
+def test_it_is_the_recipe_of_the_package():
+    random = np.random.default_rng(0)
+    for _ in range(60):
+        m = random.integers(1, 9)
+        first, second = random.choice([0, 0.1, 0.3, 0.3 + 1e-9, 0.8, 1], (2, m))
+        bandwidth = float(random.choice([0.05, 0.2, 1]))
+        pair = PairOfKinds(random.dirichlet(np.ones(m)), random.random(m), first, second, bandwidth)
+        count = pair.draw(random, int(random.choice([2, 10, 100])), 2)
+        ends, alone = pair.ends(count), pair.alone(first=True).ends(count)
+        _, y, a, b = pair.cells
+        for i, rows in enumerate(count):
+            seen = rows > 0
+            sides = [Side(v[seen], (y - v)[seen], bandwidth, sign) for v, sign in ((a, 1.0), (b, -1.0))]
+            for found, bound in ((ends, bound_of(sides, rows[seen])), (alone, bound_of(sides[:1], rows[seen]))):
+                for tail in (0.005, 0.025, 0.3):
+                    assert found.low(tail)[i] == pytest.approx(bound.low(tail), abs=1e-12)
+                    assert found.high(tail)[i] == pytest.approx(bound.high(tail), abs=1e-12)
+
+
+def of_kinds(*parts):
+    return PairOfKinds(*(np.array(part, np.float64) for part in parts))
+
+
+NEEDS = {
+    "curvature": (
+        of_kinds(
+            (0.26434, 0.085112, 0.579817, 0.070731),
+            (0, 1, 0, 1),
+            (0.237216, 0.237216, 0, 0.884495),
+            (0, 1, 0.004518, 0.884495),
+        ),
+        80_365,
+        ("curvature",),
+    ),
+    "quadratic": (
+        of_kinds(np.full(100, 0.01), HUNDRED, np.full(100, 0.52), expit(1.30881 * logit(HUNDRED))),
+        1000,
+        ("quadratic",),
+    ),
+    "both": (of_kinds((0.5, 0.5), (0, 1), (0, 1), (0.5, 0.5)), 1000, ("curvature", "quadratic")),
+    "skewness": (of_kinds([1], [0.005], [0], [0.01]), 100, ("skewness",)),
+}
+
+
+@pytest.mark.parametrize("needed", NEEDS)
+def test_every_step_is_needed(needed):
+    """Both errors are equal; a difference is found at 5 % too often only if the step is left out."""
+    pair, n, without = NEEDS[needed]
+    one, other = pair.squares()
+    assert one == pytest.approx(other, rel=5e-4, abs=1e-12)
+    ends = pair.ends(pair.draw(np.random.default_rng(1), n, 4000))
+
+    def found(*steps):
+        return float(((ends.low(0.025, steps) > 0) | (ends.high(0.025, steps) < 0)).mean())
+
+    assert found() <= 0.05
+    assert found(*without) > 0.06
+
+
+def test_errors_are_made_equal():
+    random = np.random.default_rng(2)
+    made = [made_equal(random_pair(random, 1000)) for _ in range(50)]
+    assert sum(pair is not None for pair in made) > 20
+    for pair in filter(None, made):
+        one, other = pair.squares()
+        assert one == pytest.approx(other, rel=1e-9, abs=1e-15)
+        again = changed(random, pair)
+        for part in (again.chance, again.first, again.second):
+            assert part.min() >= 0
+            assert part.max() <= 1
+        assert again.probability.sum() == pytest.approx(1)
+    same = of_kinds([1], [0.3], [0.2], [0.2])
+    assert made_equal(same) is None
+
+
+def test_misses_are_counted():
+    """A model beside one that knows every outcome: the difference is the squared error of the first."""
+    pair = of_kinds([0.5, 0.5], [0, 1], [0.2, 0.8], [0, 1])
+    assert pair.difference == pytest.approx((0.5 * 0.2) ** 2 * (2 - 2 * np.exp(-0.6 / 0.2)))
+    below, above, false = misses(np.random.default_rng(1), pair, 400, 0.05, 500, equal=False)
+    assert below + above <= 45
+    assert false <= 45
+    wrong, _, false = misses(np.random.default_rng(1), pair, 400, 0.05, 500, equal=True)
+    assert wrong == 500  # 0 is not the difference
+    assert false == 0  # but the sentence is judged by the errors
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_limits(equal):
+    random = np.random.default_rng(3)
+    for _ in range(20):
+        limit = limits.random_limit(random, equal=equal)
+        for each in (limit, limits.changed(random, limit, equal=equal)):
+            assert (abs(each.difference) < 1e-8 * (each.mean**2).sum() + 1e-12) == equal or not each.mean.any()
+            assert sum(each.misses(random, 400, 0.05)) <= 45
+    one = limits.Limit(np.array([5.0]), np.eye(1), np.ones(1), 0.0)
+    below, above = one.misses(random, 40_000, 0.05)  # as by integration in tests/bounds/test_square_bound.py
+    assert 0.01 < (below + above) / 40_000 < 0.0535
+
+
+def test_the_table_and_a_planted_fault():
+    table = study.table(quick=True, n_jobs=1)
+    assert set(table["question"]) == {EQUAL, DIFFERENCE, ONE_SIDE, HIGH_END}
+    assert set(table["kind"]) == {"limit", "population"}
+    assert violations(table).empty
+    for column in ("missed_below", "false_sentences"):
+        planted = table.assign(**{column: np.where(table.index == table.index[-1], table["replicates"], table[column])})
+        planted.loc[planted.index[-1], "level"] = 0.05
+        assert len(violations(planted)) == 1
+    assert (table["missed_below"][table["question"].isin((ONE_SIDE, HIGH_END))] == 0).all()
+    ends = table[table["question"] == HIGH_END]
+    assert len(violations(ends.assign(missed_above=ends["replicates"] // 8))) == (ends["level"] == 0.05).sum()
+    again = study.table(quick=True, n_jobs=1)
+    pd.testing.assert_frame_equal(table, again)
+    figure = study.figures(table)[""]
+    assert [ax.get_title() for ax in figure.axes] == list(dict.fromkeys(table["question"]))
