@@ -1,0 +1,90 @@
+"""What calls return, as text that shows every bit of every number.
+
+``python benchmarks/recorded.py CHECKOUT PART PARTS`` prints a line for each combination whose place is PART modulo
+PARTS, from the calibstat of this checkout, which PYTHONPATH has to name.
+"""
+
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import calibstat
+
+REFUSED = "refused"
+
+
+def entries(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each number, text and None within a result, with the way to it such as ``.low`` or ``[a].low[0]``."""
+    if isinstance(thing, np.ndarray | np.generic):
+        yield from entries(thing.tolist(), path)
+    elif isinstance(thing, Mapping):
+        for key in thing:
+            yield from entries(thing[key], f"{path}[{key}]")
+    elif is_dataclass(thing):
+        for each in fields(thing):
+            if not each.name.startswith("_"):
+                yield from entries(getattr(thing, each.name), f"{path}.{each.name}")
+    elif isinstance(thing, list | tuple):
+        for i, entry in enumerate(thing):
+            yield from entries(entry, f"{path}[{i}]")
+    elif thing is None or isinstance(thing, str | int | float):
+        yield path, thing
+    else:
+        yield path, f"<{type(thing).__name__}>"
+
+
+def answer(call: Callable[[], Any]) -> dict[str, Any]:
+    """Return the entries of what a call returns, or under `REFUSED` the built-in type of the error that it raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            result = call()
+        except Exception as error:
+            kind = next(each for each in type(error).__mro__ if each.__module__ == "builtins")
+            return {REFUSED: kind.__name__}
+    return dict(entries(result))
+
+
+def exact(entry: Any) -> str:
+    """Write an entry so that no two different ones are written alike."""
+    return entry.hex() if isinstance(entry, float) else json.dumps(entry)
+
+
+def recorded(call: Callable[[], Any]) -> dict[str, str]:
+    """Return the answer to a call, its entries written exactly."""
+    return {path: exact(entry) for path, entry in answer(call).items()}
+
+
+def line(name: str, found: Mapping[str, str]) -> str:
+    """Write a combination, a tab and its entries."""
+    return f"{name}\t{json.dumps(found)}"
+
+
+def read_line(text: str) -> tuple[str, dict[str, str]]:
+    """Return the combination and the entries of a line."""
+    name, _, found = text.partition("\t")
+    return name, json.loads(found)
+
+
+def main() -> None:
+    """Print the lines of one part of all combinations."""
+    from combinations import combinations, register
+
+    checkout, part, parts = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    found = Path(calibstat.__file__).resolve()
+    if found.parent.parent != checkout.resolve():
+        raise SystemExit(f"expected calibstat of {checkout}, found {found}")
+    register()
+    for i, (name, call) in enumerate(combinations().items()):
+        if i % parts == part:
+            print(line(name, recorded(call)))
+
+
+if __name__ == "__main__":
+    main()
