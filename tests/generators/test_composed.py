@@ -130,7 +130,7 @@ def test_prevalence_and_distortion_commute():
         distorted(prevalence(family, 0.2), shift=0.5, s_shape=0.3, subgroup=0.3),
         prevalence(distorted(family, shift=0.5, s_shape=0.3, subgroup=0.3), 0.2),
     )
-    for measure in everyday_measures():
+    for measure in ("ece", "ks", "smooth_ece", "brier", "mcb"):
         assert one.truth(measure) == pytest.approx(other.truth(measure), abs=1e-9)
 
 

@@ -121,7 +121,7 @@ def test_large_samples_are_near_the_truth(family, other, told):
 def test_skce_of_a_large_sample():
     # Its root is the norm of the mean of e_y - p as elements of an RKHS, each of norm at most sqrt(2): that of n rows
     # is within sqrt(2/n) (1 + sqrt(2 ln(1/a))) of that of the distribution, but for a probability a (McDiarmid)
-    n = 16_000
+    n = 12_000
     near = math.sqrt(2 / n) * (1 + math.sqrt(2 * math.log(1 / ALARM)))
     for family in (dirichlet((0.1, 0.1, 0.1), temperature=0.1), always_wrong(3, 0.3)):
         y, p = family.sample(n, 2)

@@ -58,8 +58,8 @@ def test_a_map_fitted_to_the_same_rows_is_noticed(fit, n):
 
 
 def test_cross_validated_predictions_are_noticed_mostly():
-    """A cheaper bound of what the docs say of 1000 rows: 10 of 20."""
-    assert sum(is_noted(*platt_in_folds(1000, i), rng=i) for i in range(20)) >= 10
+    """A cheaper bound of what the docs say of 1000 rows: 3 of 6; with a rate of .01, so many have probability 2e-5."""
+    assert sum(is_noted(*platt_in_folds(1000, i), rng=i) for i in range(6)) >= 3
 
 
 def rate(model, n, sets):

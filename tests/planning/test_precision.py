@@ -25,6 +25,7 @@ def test_the_standard_error_of_the_ratio():
     assert high - low == pytest.approx(0.4, rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_standard_error_of_the_slope():
     """Cox's slope on 300 data sets of the size that the formula asks for, and that of another size as planted fault."""
     p = 1 / (1 + np.exp(-np.random.default_rng(3).normal(size=2000)))

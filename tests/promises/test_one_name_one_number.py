@@ -84,7 +84,7 @@ def check(found):
             assert value == pytest.approx(expected, abs=1e-9, nan_ok=True), (key, verb, values)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(binary())
 def test_of_two_outcomes(data):
     y, p, form = data
@@ -97,7 +97,7 @@ def test_of_two_outcomes(data):
     assert len(found["ece", OUTCOME]) == 8  # so many verbs agreed
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(classes())
 def test_of_several_classes(data):
     found = numbers(*data)
