@@ -45,7 +45,7 @@ def difference(old: Mapping[str, str], new: Mapping[str, str]) -> str:
     """Say in what two answers to one combination differ; nothing if they are the same."""
     both = [path for path in old if path in new and old[path] != new[path]]
     said = [f"{path} {readable(old[path])} is now {readable(new[path])}" for path in both[:1]]
-    said += [f"and {len(both) - 1} others"] * (len(both) > 1)
+    said += [f"and {len(both) - 1} more"] * (len(both) > 1)
     for paths, where in ((old.keys() - new.keys(), "old"), (new.keys() - old.keys(), "new")):
         said += [f"only in the {where} checkout: {', '.join(sorted(paths)[:5])}{', ...' * (len(paths) > 5)}"] * any(
             paths

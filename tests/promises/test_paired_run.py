@@ -1,0 +1,204 @@
+"""The comparison of two checkouts by `benchmarks/paired_run.py` finds what differs, were it by the last bit."""
+
+import json
+import subprocess
+from collections import UserDict
+from dataclasses import dataclass, field
+from itertools import product
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from paired import (
+    answer,
+    check_enough,
+    combinations,
+    difference,
+    differences,
+    entries,
+    exact,
+    read_line,
+    recorded,
+    register,
+    run,
+)
+from project_folder import PROJECT
+
+import calibstat as cs
+from calibstat.bounds import class_form
+from calibstat.bounds.linear_form import LinearForm
+from calibstat.bounds.moments import RowNoise
+from calibstat.bounds.score_bound import Score
+from calibstat.inference import honest_ends
+from calibstat.inference.problems import drawable
+
+MORE = 1 + 1e-15
+ASKED = [
+    *product(
+        ("test", "honest", "honest .5", "compare"),
+        ("ks", "ece", "kernel_ce", "brier"),
+        ("tied", "lucky", "rare"),
+        ("plain", "weights", "clusters", "both"),
+    ),
+    *product(("honest", "honest .5"), ("ks", "ece"), ("over-confident class_wise mean",), ("plain",)),
+    *product(("honest", "honest .5"), ("ks", "ece"), ("lucky class_wise max",), ("plain",)),
+    *product(
+        ("honest", "honest .5"), ("canonical_ce distance=l1 min_size=20",), ("over-confident canonical",), ("plain",)
+    ),
+]
+
+
+def whole(function):
+    """A function whose result is larger by 1e-15 of it."""
+    return lambda *given, **options: function(*given, **options) * MORE
+
+
+def part(k):
+    """A function of which one number of the result is larger by 1e-15 of it."""
+
+    def changed(function):
+        def call(*given, **options):
+            found = list(function(*given, **options))
+            found[k] = found[k] * MORE
+            return tuple(found)
+
+        return call
+
+    return changed
+
+
+def argument(method):
+    """A method that gets its argument larger by 1e-15 of it."""
+    return lambda self, theta: method(self, theta * MORE)
+
+
+FAULTS = {  # what is changed by 1e-15: its owner, its name, and how
+    "norm": (cs.MEASURES["ks"], "norm", whole),
+    "witness": (cs.MEASURES["kernel_ce"], "witness", whole),
+    "variance": (RowNoise, "moments", part(1)),
+    "third moment": (RowNoise, "moments", part(2)),
+    "score bound": (Score, "reach", whole),
+    "theta of draws": (LinearForm, "moves", argument),
+    "median if calibrated": (honest_ends, "quantiles", whole),
+    "p-value": (drawable, "p_value", whole),
+    "mean of a loss": (cs.MEASURES["brier"], "evaluate", whole),
+    "bound of classes": (class_form, "highest_of_sums", whole),
+}
+
+
+@pytest.fixture(scope="module")
+def calls():
+    every = combinations()
+    return {name: every[name] for name in (" | ".join(words) for words in ASKED)}
+
+
+@pytest.fixture(scope="module")
+def found(calls):
+    return {name: recorded(call) for name, call in calls.items()}
+
+
+def again(calls):
+    return {name: recorded(call) for name, call in calls.items()}
+
+
+def test_the_same_code_gives_the_same_numbers(calls, found):
+    assert differences(found, again(calls)) == []
+    check_enough(found, len(ASKED) * 3 // 4)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_change_of_1e_15_is_found(fault, calls, found, monkeypatch):
+    owner, name, changed = FAULTS[fault]
+    monkeypatch.setattr(owner, name, changed(getattr(owner, name)))
+    assert differences(found, again(calls)) != []
+
+
+# --- results as text --------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Inner:
+    low: float
+    text: str = "a\tb"
+
+
+@dataclass
+class Outer:
+    inner: Inner
+    counts: np.ndarray
+    by_name: dict = field(default_factory=dict)
+    _kept: int = 3
+
+
+def test_every_number_has_a_way_to_it():
+    outer = Outer(Inner(-0.0), np.array([[1, 2], [3, 4]]), {"a": np.float32(0.5), "b": [None, True]})
+    expected = {".inner.low": -0.0, ".inner.text": "a\tb", ".counts[0][0]": 1, ".counts[0][1]": 2, ".counts[1][0]": 3}
+    expected |= {".counts[1][1]": 4, ".by_name[a]": 0.5, ".by_name[b][0]": None, ".by_name[b][1]": True}
+    assert dict(entries(outer)) == expected
+    assert dict(entries([{1, 2}, np.nan])).keys() == {"[0]", "[1]"}
+
+
+def test_all_mappings_are_alike():
+    inner = {"a": Inner(1.0)}
+    assert dict(entries(inner)) == dict(entries(MappingProxyType(inner))) == dict(entries(UserDict(inner)))
+
+
+def test_different_entries_are_written_differently():
+    written = [exact(entry) for entry in (0.0, -0.0, 0, False, None, "0", "null", float("nan"), 1e-320, 1.0, 1)]
+    assert len(set(written)) == len(written)
+    assert float.fromhex(exact(0.1 * MORE)) == 0.1 * MORE
+
+
+def test_a_line_is_read_as_it_was_written():
+    found = {".low": exact(0.1), ".note": exact('two\nlines\u2028, "quoted"\tand = signs'), "": exact(None)}
+    text = f"a | b = c\t{json.dumps(found)}"
+    assert len(text.splitlines()) == 1
+    assert read_line(text) == ("a | b = c", found)
+
+
+class OwnError(ValueError):
+    pass
+
+
+@pytest.mark.parametrize("error", [ValueError, OwnError, NotImplementedError, TypeError])
+def test_of_an_error_only_the_built_in_type_is_kept(error):
+    def call():
+        raise error("some words")
+
+    assert answer(call) == {"refused": "ValueError" if error is OwnError else error.__name__}
+
+
+# --- differences ------------------------------------------------------------------------------------------------------
+
+
+def test_differences_are_named():
+    old = {"a": {".low": exact(0.5), ".n": "3"}, "b": {".x": "1"}, "c": {"refused": '"ValueError"'}, "d": {}}
+    assert differences(old, old) == []
+    new = {"a": {".low": exact(0.5 * MORE), ".n": "4"}, "b": {".x": "1", ".y": "2"}, "c": {".x": "1"}, "e": {}}
+    assert differences(old, new) == [
+        "a: .low 0x1.0000000000000p-1 (0.5) is now 0x1.0000000000005p-1 (0.5); and 1 more",
+        "b: only in the new checkout: .y",
+        "c: only in the old checkout: refused; only in the new checkout: .x",
+        "d: only in the old checkout",
+        "e: only in the new checkout",
+    ]
+    assert difference({"refused": '"ValueError"'}, {"refused": '"TypeError"'}) == (
+        'refused "ValueError" is now "TypeError"'
+    )
+
+
+def test_few_answers_are_not_enough():
+    found = {"a": {".low": "1"}, "b": {"refused": '"ValueError"'}}
+    check_enough(found, 1)
+    with pytest.raises(SystemExit, match="at least 2 combinations, found 1"):
+        check_enough(found, 2)
+
+
+def test_a_checkout_is_recorded_in_a_process_of_its_own(tmp_path, capfd, registry):
+    register()
+    every = combinations()
+    lines = dict(read_line(text) for text in run(PROJECT, 3, 2000).splitlines())
+    assert lines == {name: recorded(every[name]) for name in list(every)[3::2000]}
+    with pytest.raises(subprocess.CalledProcessError):
+        run(tmp_path, 3, 2000)
+    assert f"expected calibstat of {tmp_path}" in capfd.readouterr().err
