@@ -51,6 +51,8 @@ class AllClassesForm(ByRows):
 
         The class that is worst in the population is a fixed one. Of a mean with fixed weights the standard deviation
         is at most the mean of those of the classes, and so are its third moment and the size of an event.
+
+        Statement and argument: docs/proofs.md, section 6.
         """
         return float(self.reduce([form.high(tail) for form in self.forms]))
 

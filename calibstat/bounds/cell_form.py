@@ -43,7 +43,10 @@ class AbsoluteForm(LinearForm):
 
     @cached_property
     def near(self) -> np.ndarray:
-        """Which cells may have no error, beside others; none of them if all may, or their noise is the smaller."""
+        """Which cells may have no error, beside others; none of them if all may, or their noise is the smaller.
+
+        Statement and argument: docs/proofs.md, section 4.
+        """
         near = np.abs(self.theta) < NEAR * self.gap_spread
         noise = self.gap_spread**2
         beside = self.theta[~near].round(12).any() and noise[near].sum() >= noise[~near].sum()

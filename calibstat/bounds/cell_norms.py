@@ -162,6 +162,8 @@ class CellNormForm(PlaceForm):
 
         The standard deviation is at most slope * variance + 1 / (4 slope) for every slope, so that each cell is best by
         itself.
+
+        Statement and argument: docs/proofs.md, section 6.
         """
         n, norm, total = self.predictions.n, self.cell_norm, self.total
         score = Score.of_rows(tail).times(norm.largest)

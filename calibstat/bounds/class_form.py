@@ -140,7 +140,10 @@ class ClassNoise(RowNoise):
 
 
 def highest_of_classes(noise: Noise, score: Score, classes: int) -> float:
-    """Return the largest of the high ends of the classes: that of the class that is worst in the population holds."""
+    """Return the largest of the high ends of the classes: that of the class that is worst in the population holds.
+
+    Statement and argument: docs/proofs.md, section 6.
+    """
     assert isinstance(noise, RowNoise)
     first, second, third = (part.reshape(classes, -1) for part in (noise.first, noise.second, noise.third))
     return max(highest_of_cells(RowNoise(first[k], second[k], third[k], noise.n), score) for k in range(classes))
@@ -150,6 +153,8 @@ def highest_of_sums(noise: Noise, score: Score, scale: float) -> float:
     """Return the largest sum of absolute means that the observed sum allows, times `scale`.
 
     Of too many sums for a matrix it is the bound with the largest variance that any signs have.
+
+    Statement and argument: docs/proofs.md, section 6.
     """
     assert isinstance(noise, ClassNoise)
     total, along, third = noise.moments(np.where(noise.first < 0, -1.0, 1.0))

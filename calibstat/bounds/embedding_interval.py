@@ -34,6 +34,8 @@ class EmbeddingForm(DirectionalForm, ByRows):
 
         With a share a of the first, the mean is a * total and the standard deviation at most a times that of the
         witness plus sqrt(1 - a**2) times the largest one of the rest.
+
+        Statement and argument: docs/proofs.md, section 6.
         """
         n, score = self.theta.size, Score.of_rows(tail).times(self.largest)
         along, beyond = self._parts

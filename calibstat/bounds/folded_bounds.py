@@ -20,7 +20,10 @@ POINTS, ZOOMS = 33, 7  # of the search for a root: to 2**-35 of the range
 
 
 def largest_bias(gap: np.ndarray, spread: np.ndarray) -> float:
-    """Return a bound on the bias of the sum of absolute gaps: its bias if each gap is one spread nearer to zero."""
+    """Return a bound on the bias of the sum of absolute gaps: its bias if each gap is one spread nearer to zero.
+
+    Statement and argument: docs/proofs.md, section 3.
+    """
     noisy = spread > 0
     return float((spread[noisy] * folded_bias(np.maximum(gap[noisy] / spread[noisy] - 1, 0))).sum())
 
@@ -66,6 +69,8 @@ class AbsoluteSums:
 
         The mean of a folded normal is convex in its centre, so for a given sum of absolute means the mean of the
         observed one is least if all standardised means are equal, but for those at their caps.
+
+        Statement and argument: docs/proofs.md, section 4.
         """
         total, fixed = float(np.abs(self.first).sum()), float(np.abs(self.first[~self.folded]).sum())
         spread = self._spread
@@ -148,7 +153,10 @@ def high_over_signs(noise: Noise, score: Score) -> float:
 
 
 def largest_excess(first: np.ndarray, covariance: np.ndarray, z: float) -> float:
-    """Return a bound on w @ first + z sqrt(w @ covariance @ w) less the sum of absolute values, over all signs w."""
+    """Return a bound on w @ first + z sqrt(w @ covariance @ w) less the sum of absolute values, over all signs w.
+
+    Statement and argument: docs/proofs.md, section 4.
+    """
     sign = _sign(first)
     along = covariance @ sign
     absolute = np.abs(covariance).sum(axis=1)

@@ -68,7 +68,10 @@ class IsotonicForm(Form):
         return np.array([2 * float(self.best @ noise), fitted])
 
     def below(self, tail: float) -> Below:
-        """Return how far the gain of the sample's best recalibration may lie above its mean, given the predictions."""
+        """Return how far the gain of the sample's best recalibration may lie above its mean, given the predictions.
+
+        Statement and argument: docs/proofs.md, section 9.
+        """
         mean = self.sample.value + self.best  # of the outcomes
         deviation = 2 * self.best * np.array([-mean, 1 - mean])  # of the gain from its mean, if the outcome is 0, and 1
         rows = np.array([self.sample.count - self.sample.positives, self.sample.positives])
@@ -76,7 +79,10 @@ class IsotonicForm(Form):
         return Below.of(Score.of_rows(tail).times(-deviation.min()), variance, third, self.sample.n)
 
     def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
-        """Return the smallest t that the estimate exceeds by no more than noise: |w_0|**2 is at most the true value."""
+        """Return the smallest t that the estimate exceeds by no more than noise: |w_0|**2 is at most the true value.
+
+        Statement and argument: docs/proofs.md, section 9.
+        """
         if self.estimate <= 0:
             return 0.0
         along, fitted = draw().T
@@ -136,6 +142,8 @@ def highest_gain(value: np.ndarray, count: np.ndarray, positives: np.ndarray, sc
 
     Recalibrations are rounded to a grid: the best one in the population loses at most the mean square of the rounding,
     because outcomes deviate from its values by 0 on average wherever it has one value.
+
+    Statement and argument: docs/proofs.md, section 9.
     """
     n = count.sum()
     intervals = int(min(max(4 * math.sqrt(n), 32), FINEST))

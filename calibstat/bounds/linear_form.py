@@ -143,14 +143,20 @@ class LinearForm(Form):
         return 0.0
 
     def reach(self, drawn: np.ndarray, tail: float) -> float:
-        """Return how far the estimate may lie above the measure, from the moves of all resamples."""
+        """Return how far the estimate may lie above the measure, from the moves of all resamples.
+
+        Statement and argument: docs/proofs.md, section 3.
+        """
         return upper_quantile(drawn + self.missing_bias(drawn), tail)
 
     def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
         return self.estimate - self.below(tail).widen(self.reach(draw(), tail))
 
     def below(self, tail: float) -> Below:
-        """Return how far the sum with the weights of the data may lie above its mean."""
+        """Return how far the sum with the weights of the data may lie above its mean.
+
+        Statement and argument: docs/proofs.md, section 3.
+        """
         score, weight = self.score(tail), self.witness(self.theta)
         if weight is None:  # the worst
             variance, third = self.noise.largest()

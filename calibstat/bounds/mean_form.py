@@ -21,6 +21,8 @@ class MeanForm(Form):
 
     `least` and `most` are the smallest and the largest loss that a row may have, and `size` the numbers of rows of
     clusters, or the weights of rows or clusters; None if rows are independent and have no weights.
+
+    Statement and argument: docs/proofs.md, section 5.
     """
 
     is_mean: ClassVar[bool] = True

@@ -224,7 +224,10 @@ class ClusterNoise(Noise):
         return float(self.size.size)
 
     def beyond(self, weight: np.ndarray, smooth: Callable[[np.ndarray], np.ndarray]) -> float:
-        """Return the largest eigenvalue of the products of what the clusters add, without their part along `weight`."""
+        """Return the largest eigenvalue of the products of what the clusters add, without their part along `weight`.
+
+        Statement and argument: docs/proofs.md, section 8.
+        """
         along = self.centred(np.bincount(self.unit, weight[self.cell] * self.residual))
 
         def products(share: np.ndarray) -> np.ndarray:
@@ -279,7 +282,10 @@ def largest_eigenvalue(products: Callable[[np.ndarray], np.ndarray], size: int) 
 
 
 def moments_of_sums(total: np.ndarray, centred: np.ndarray) -> tuple[float, float, float]:
-    """Return the sum over clusters, its variance and its third moment."""
+    """Return the sum over clusters, its variance and its third moment.
+
+    Statement and argument: docs/proofs.md, section 8.
+    """
     factor = centred.size / max(centred.size - 1, 1)
     return float(total.sum()), factor * float((centred**2).sum()), float((centred**3).sum())
 
@@ -290,6 +296,8 @@ def score_of_units(size: np.ndarray, tail: float) -> Score:
     Units of `size` hide the most, each with a chance q of its own, that have no event with probability exp(-k): the sum
     of q * size, subject to prod(1 - q) = exp(-k), is largest where size * (1 - q) is one number. The degrees of freedom
     of Student's quantile are those of a sum of squares of such sizes (Satterthwaite 1946).
+
+    Statement and argument: docs/proofs.md, section 8.
     """
     from scipy.special import stdtrit
 

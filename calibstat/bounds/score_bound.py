@@ -50,7 +50,10 @@ class Score:
         return replace(self, largest=self.largest * size, cap=self.cap * size)
 
     def rate(self, variance: Any, third: Any) -> Any:
-        """Return the growth of the variance, given the variance and the third moment of sums, of any shape."""
+        """Return the growth of the variance, given the variance and the third moment of sums, of any shape.
+
+        Statement and argument: docs/proofs.md, section 1.
+        """
         squares, cubes = UNSEEN * self.largest**2, UNSEEN * self.largest**3
         if squares == 0:
             return np.zeros_like(variance)
@@ -62,7 +65,10 @@ class Score:
         return added + np.sqrt(excess**2 + added**2)
 
     def reach(self, variance: Any, third: Any) -> Any:
-        """Return how far the bound lies above the sum, given its variance and third moment."""
+        """Return how far the bound lies above the sum, given its variance and third moment.
+
+        Statement and argument: docs/proofs.md, section 1.
+        """
         variance = np.maximum(variance, 0)  # below 0 by rounding
         return self.widened(self.z * np.sqrt(variance), self.rate(variance, third))
 
@@ -72,6 +78,8 @@ class Score:
         Where a sum has a variance of at most v <= `most` and a third moment of at most `third`, its reach is at most
         height + slope * v for each of the lines. The reach increases with the rate, and the rate does not increase with
         the variance: on each short interval its two ends are used.
+
+        Statement and argument: docs/proofs.md, section 2.
         """
         spread = np.sqrt(max(most, 0.0)) * np.linspace(0, 1, FINE + 1)
         square = spread**2

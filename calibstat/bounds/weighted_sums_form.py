@@ -32,6 +32,8 @@ class WeightedSumsForm(PlaceForm):
         0 to 2, costs d times its absolute value. With the matrix M of the products of sums it adds at most twice d
         times the excess of the row sum of abs(M) over that of M with signs to the variance, so that each sum is best
         by itself.
+
+        Statement and argument: docs/proofs.md, section 6.
         """
         score = Score.of_rows(tail).times(self.largest)
         sign = np.where(self.theta < 0, -1.0, 1.0)

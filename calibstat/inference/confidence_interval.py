@@ -323,7 +323,10 @@ def exceeds(one: float, other: float) -> bool:
 
 
 def bracket_interval(problem: Problem, alpha: float, draws: Draws) -> tuple[float, float]:
-    """Return the honest low end of the measure below and the honest high end of the measure above, as a bracket."""
+    """Return the honest low end of the measure below and the honest high end of the measure above, as a bracket.
+
+    Statement and argument: docs/proofs.md, section 10.
+    """
     bracket = problem.bracket()
     assert bracket is not None
     below, above = (

@@ -43,7 +43,10 @@ class HonestEnds:
         return cls(drawn, drawn.linear_form(), draws)
 
     def low(self, alpha: float) -> float:
-        """Return the low end: of an error 0 unless the test of calibration by the same measure rejects."""
+        """Return the low end: of an error 0 unless the test of calibration by the same measure rejects.
+
+        Statement and argument: docs/proofs.md, section 3.
+        """
         low = self.form.low(lambda: self.drawn.draw_form(self.form, self.draws), alpha / 2)
         if self.form.is_mean:
             return low
@@ -62,6 +65,8 @@ class HonestEnds:
         """Return the median of the estimates if calibrated where it lies above a bound of an error, else None.
 
         If few of the first ones lie above the bound, the others are not drawn.
+
+        Statement and argument: docs/proofs.md, section 11.
         """
         if self.form.is_mean:
             return None

@@ -80,7 +80,10 @@ class KS(Seminorm):
     step = 2.0
 
     def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
-        """Return the largest bound over all thresholds and both signs; the empty sum is one of them."""
+        """Return the largest bound over all thresholds and both signs; the empty sum is one of them.
+
+        Statement and argument: docs/proofs.md, section 2.
+        """
         total, variance, third = noise.prefixes()
         above, below = score.reach(variance, third), score.reach(variance, -third)
         return float(max((total + above).max(), (below - total).max()))
@@ -124,6 +127,8 @@ class Kuiper(Seminorm):
 
         Of many predictions not all are ends of intervals, but of each block of equal variance the first, the lowest
         and the highest point of the curve.
+
+        Statement and argument: docs/proofs.md, section 2.
         """
         total, variance, third = noise.differences(_ends(noise))
         return float((total + score.reach(variance, third)).max())

@@ -102,6 +102,8 @@ class KernelCE(Seminorm):
 
         With a share a of the first, the mean is a * total and the standard deviation at most a times that of the
         witness plus sqrt(1 - a**2) times the largest one of the rest.
+
+        Statement and argument: docs/proofs.md, section 2.
         """
         witness = self.witness(value, noise.first / noise.n)
         total, variance, third = noise.moments(witness)

@@ -219,7 +219,10 @@ class SmoothCE(Seminorm):
         return _denoised(value, residual)[2]
 
     def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
-        """Return a bound of the largest bound over all weights: the least over lines above the reach."""
+        """Return a bound of the largest bound over all weights: the least over lines above the reach.
+
+        Statement and argument: docs/proofs.md, section 2.
+        """
         first, second, third = noise.separate()
         total, left = _on_grid(value, first)
         squares, _ = _on_grid(value, second)

@@ -185,6 +185,8 @@ class SmoothForm(Form):
         by a share d in [0, 2] takes d * |h| from the sum, and adds no more than 2 d (M 1 - s M s) to the sum of squares
         s' M s, where M smooths, multiplies by the squares and smooths again: M is nowhere negative. So each point
         decides for itself. The cube of a smoothed function up to 1 is one smoothed by the bandwidth over sqrt(3).
+
+        Statement and argument: docs/proofs.md, section 2.
         """
         first, third = self._waves
         h = curve(first, bandwidth)

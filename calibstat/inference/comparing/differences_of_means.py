@@ -12,7 +12,10 @@ from calibstat.inference.comparing.differences import settled
 
 
 def of_same_rows(one: RowMeanForm, other: RowMeanForm, same_outcomes: bool) -> MeanForm:
-    """Return the mean difference of the losses of two models in each row."""
+    """Return the mean difference of the losses of two models in each row.
+
+    Statement and argument: docs/proofs.md, section 7.
+    """
     scale = max(abs(one.estimate), abs(other.estimate))
 
     def possible() -> np.ndarray:
@@ -36,7 +39,10 @@ class MeansOfSamples:
     other: MeanForm
 
     def high(self, tail: float) -> float:
-        """Return the end, below the difference in the population with probability `tail` at most."""
+        """Return the end, below the difference in the population with probability `tail` at most.
+
+        Statement and argument: docs/proofs.md, section 7.
+        """
         from scipy.special import stdtrit
 
         one, other = self.one, self.other

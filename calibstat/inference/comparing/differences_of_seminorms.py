@@ -146,7 +146,10 @@ class SeminormDifference:
         return len(self.ordered)
 
     def high(self, tail: float) -> float:
-        """Return the end, below the difference in the population with probability `tail` at most."""
+        """Return the end, below the difference in the population with probability `tail` at most.
+
+        Statement and argument: docs/proofs.md, section 7.
+        """
         a, b, found = self.one.form, self.other.form, self.candidates
         place = np.clip(tail * (self.n_draws + 1), 1, self.n_draws) - 1  # as of "weibull" quantiles
         first = int(place)

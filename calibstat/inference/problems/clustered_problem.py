@@ -57,6 +57,8 @@ class ClusteredProblem(Drawable):
 
         Calibration does not say how the outcomes of one cluster depend on each other. Signs keep the squares of the
         observed residuals, which are tiny where no event was observed; labels are drawn from the predictions.
+
+        Statement and argument: docs/proofs.md, section 8.
         """
         found = {
             "signs of clusters": self.draw_null(draws),
@@ -74,6 +76,8 @@ class ClusteredProblem(Drawable):
         By square a cluster of m rows counts m**2, the variance of its sum if all its outcomes are equal, divided by the
         mean m**2 of the clusters, weighted by their unlikely outcomes. So small clusters in which an outcome occurred
         do not make up for a few large clusters in which it did not.
+
+        Statement and argument: docs/proofs.md, section 8.
         """
         weight = np.ones(self.unit.size) if self.form.weight is None else self.form.weight
         size = np.bincount(self.unit, weight)

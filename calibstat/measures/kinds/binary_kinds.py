@@ -192,6 +192,8 @@ class Seminorm(Statistic):
         """Return the largest upper bound of the sum of weight times residual for any fixed weights, times n.
 
         The default needs no more than weights in [-1, 1]: it adds the largest reach that any of them has.
+
+        Statement and argument: docs/proofs.md, section 2.
         """
         return noise.n * float(self.norm(value, noise.first / noise.n)) + float(score.reach(*noise.largest()))
 
