@@ -30,6 +30,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_architecture.py",
     "test_docs.py",
     "test_first_use.py",
+    "test_frozen_numbers.py",
     "test_inequalities_between_measures.py",
     "test_infinite_draws_give_no_nan.py",
     "test_level_and_coverage_of_every_measure.py",
