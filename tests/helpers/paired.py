@@ -8,7 +8,7 @@ sys.path.append(str(PROJECT / "benchmarks"))  # at the end: nothing of it hides 
 
 from combinations import combinations, register
 from paired_run import check_enough, difference, differences, run
-from recorded import REFUSED, answer, entries, exact, line, read_line, recorded
+from recorded import REFUSED, answer, entries, exact, read_line, recorded
 
 __all__ = [
     "REFUSED",
@@ -19,7 +19,6 @@ __all__ = [
     "differences",
     "entries",
     "exact",
-    "line",
     "read_line",
     "recorded",
     "register",

@@ -1,0 +1,91 @@
+"""How deep a call goes into the package and how many files it enters: limits that may be lowered, and not raised.
+
+They are what was measured when they were written. To be reached are 14 deep and 18 files by the interval, 9 deep and 20
+files by the test, and one check of the rows by the report.
+"""
+
+import pytest
+from profiled import profiled
+
+import calibstat as cs
+
+ROWS = cs.generators.temperature(3).sample(500, rng=1)
+OTHER_ROWS = cs.generators.temperature(3).sample(500, rng=2)
+CALLS = {  # what is called, the deepest that it may go and the most files that it may enter
+    "interval": (lambda y, p: cs.confidence_interval(y, p, measure="ks", n_resamples=99, rng=1), 20, 33),
+    "test": (lambda y, p: cs.calibration_test(y, p, measure="ece", n_resamples=99, rng=1), 13, 35),
+}
+CHECKS = 31  # of the rows of one model by a report
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_are_no_deeper_and_enter_no_more_files(name):
+    call, deepest, files = CALLS[name]
+    found = profiled(call, *ROWS, warm_up=OTHER_ROWS)
+    assert found.deepest <= deepest
+    assert len(found.files) <= files
+
+
+def test_the_interval_takes_the_whole_way():
+    """Its low end is above 0, so that the test of calibration is asked too."""
+    assert CALLS["interval"][0](*ROWS).low > 0
+
+
+def test_a_report_checks_the_rows_no_more_often():
+    found = profiled(lambda y, p: cs.report(y, p, rng=1), *ROWS, warm_up=OTHER_ROWS)
+    assert 1 <= found.times("data", "as_rows", "check_rows") <= CHECKS
+
+
+# --- by hand ----------------------------------------------------------------------------------------------------------
+
+SOURCES = {
+    "outer.py": """
+def outer(x):
+    return [inner(each) for each in (x, x)]
+
+def caught():
+    try:
+        fail(1)
+    except ValueError:
+        return inner(1)
+""",
+    "data/inner.py": """
+def inner(x):
+    return innermost(x)
+
+def innermost(x):
+    return sorted([x, 0], key=key)[0]
+
+def key(x):
+    return -x
+
+def fail(x):
+    if x:
+        fail(x - 1)
+    raise ValueError
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def package():
+    """The functions of these files, as if they were below a folder `root`."""
+    found = {}
+    for file, source in SOURCES.items():
+        exec(compile(source, f"root/{file}", "exec"), found)
+    return found
+
+
+def test_a_profile_by_hand(package):
+    """outer, inner, innermost and key are open at once; the list is made in place, and `sorted` is of no file."""
+    found = profiled(package["outer"], 1, warm_up=(2,), root="root")
+    assert found.deepest == 4
+    assert found.files == {"outer.py", "data/inner.py"}
+    assert found.times("data", "inner", "key") == 2 + 4
+    assert found.times("bounds", "inner", "key") == found.times("data", "outer") == 0
+
+
+def test_errors_close_what_they_leave(package):
+    found = profiled(package["caught"], root="root")
+    assert found.deepest == 4  # caught, inner, innermost and key: the error has left both calls of fail
+    assert found.times("data", "fail") == 2
