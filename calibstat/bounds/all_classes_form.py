@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.directional_form import STEP, ByRows
-from calibstat.bounds.linear_form import Below, LinearForm, upper_quantile
+from calibstat.bounds.linear_form import Allowance, LinearForm, upper_quantile
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 
@@ -44,7 +44,7 @@ class AllClassesForm(ByRows):
     def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
         below = [form.below(tail) for form in self.forms]
         normal, skewness = self.reduce([b.normal for b in below]), self.reduce([b.skewness for b in below])
-        return self.estimate - Below(float(normal), float(skewness)).widen(upper_quantile(draw(), tail))
+        return self.estimate - Allowance(float(normal), float(skewness)).extend(upper_quantile(draw(), tail))
 
     def high(self, tail: float) -> float:
         """Return the mean or the maximum of the high ends of the classes.

@@ -15,8 +15,8 @@ import numpy as np
 
 from calibstat.bounds.cell_form import need_rows_in_cells
 from calibstat.bounds.linear_form import WIDE_STEP, Form, LinearForm
-from calibstat.bounds.moments import Noise, RowNoise
-from calibstat.bounds.score_bound import Score, events_at
+from calibstat.bounds.moments import Moments, SeparableMoments
+from calibstat.bounds.score_bound import ScoreBound, events_at
 from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
@@ -85,10 +85,10 @@ def worst_bin(title: str, cell: np.ndarray, sample: Sample) -> WorstBinForm:
 
 def of_power(title: str, cell: np.ndarray, sample: Sample, power: float) -> LinearForm:
     """Return the form of the Lp error over cells of the predictions."""
-    bins, noise = full_bins(title, cell, sample), RowNoise.of_sample(sample, cell)
+    bins, moments = full_bins(title, cell, sample), SeparableMoments.of_sample(sample, cell)
     count = np.bincount(cell, sample.count)
-    residual = noise.first / noise.n
-    share = np.where(count > 0, count / noise.n, 1.0)  # a cell without rows has none in resamples either
+    residual = moments.total / moments.n
+    share = np.where(count > 0, count / moments.n, 1.0)  # a cell without rows has none in resamples either
 
     def norm(theta: np.ndarray) -> np.ndarray:
         return (share * np.abs(theta / share) ** power).sum(axis=-1) ** (1 / power)
@@ -97,8 +97,8 @@ def of_power(title: str, cell: np.ndarray, sample: Sample, power: float) -> Line
         value, gap = norm(theta), theta / share
         return np.sign(gap) * (np.abs(gap) / value) ** (power - 1) if value > 0 else np.zeros(gap.size)
 
-    def highest(noise: Noise, score: Score) -> float:
-        return noise.n * (highest_power(bins, power, score.z) / noise.n) ** (1 / power)
+    def highest(moments: Moments, score: ScoreBound) -> float:
+        return moments.n * (highest_power(bins, power, score.z) / moments.n) ** (1 / power)
 
     return LinearForm(
         estimate=float(norm(residual)),
@@ -106,7 +106,7 @@ def of_power(title: str, cell: np.ndarray, sample: Sample, power: float) -> Line
         norm=norm,
         witness=witness,
         step=WIDE_STEP,
-        noise=noise,
+        moments=moments,
         highest=highest,
         cell=cell,
         largest_weight=max(float(np.abs(witness(residual)).max()), 1.0),

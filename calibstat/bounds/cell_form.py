@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from calibstat.bounds.folded_bounds import AbsoluteSums, are_folded, high_over_signs, largest_bias
-from calibstat.bounds.linear_form import LinearForm, RowForm, Rows, noise_of_rows, upper_quantile
-from calibstat.bounds.moments import Noise, RowNoise
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.linear_form import LinearForm, RowForm, Rows, upper_quantile
+from calibstat.bounds.moments import Moments, SeparableMoments
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
 
@@ -82,23 +82,23 @@ class CellForm(AbsoluteForm):
     title: str
 
     def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
-        need_rows_in_cells(self.title, int(self.noise.n), self.full_cells)
+        need_rows_in_cells(self.title, int(self.moments.n), self.full_cells)
         return super().low(draw, tail)
 
 
 def of_cells(title: str, cell: np.ndarray, sample: Sample) -> CellForm:
     """Return the form over these cells of the distinct predictions."""
     count, residual, _ = cell_sums(cell, *sample.arrays)
-    noise, n = RowNoise.of_sample(sample, cell), sample.n
+    moments, n = SeparableMoments.of_sample(sample, cell), sample.n
     model = np.bincount(cell, sample.count * sample.value * (1 - sample.value), count.size)
-    variance = np.where(count < FEW_ROWS, np.maximum(noise.variances(), model), noise.variances())
+    variance = np.where(count < FEW_ROWS, np.maximum(moments.variances(), model), moments.variances())
     return CellForm(
         estimate=float(_absolute_sum(residual)),
         theta=residual,
         norm=_absolute_sum,
         witness=np.sign,
         step=1.0,
-        noise=noise,
+        moments=moments,
         highest=highest_of_cells,
         cell=cell,
         gap_spread=np.sqrt(np.maximum(variance, 0.0)) / n,
@@ -107,16 +107,16 @@ def of_cells(title: str, cell: np.ndarray, sample: Sample) -> CellForm:
     )
 
 
-def highest_of_cells(noise: Noise, score: Score) -> float:
+def highest_of_cells(moments: Moments, score: ScoreBound) -> float:
     """Return the largest sum of absolute means that the observed sum allows.
 
     The sums of cells are not correlated, but for their sum.
     """
-    assert isinstance(noise, RowNoise)
-    variance = noise.variances()  # a larger one, as of a calibrated model, would take more of the estimate for bias
-    folded = are_folded(variance / noise.largest_square, noise.second / noise.largest_square)
-    _, along, third = noise.moments(np.sign(noise.first))
-    sums = AbsoluteSums(noise.first, np.where(folded, variance, noise.second), folded)
+    assert isinstance(moments, SeparableMoments)
+    variance = moments.variances()  # a larger one, as of a calibrated model, would take more of the estimate for bias
+    folded = are_folded(variance / moments.largest_square, moments.square / moments.largest_square)
+    _, along, third = moments.of(np.sign(moments.total))
+    sums = AbsoluteSums(moments.total, np.where(folded, variance, moments.square), folded)
     return sums.high(score, float(score.rate(max(along, 0.0), third)))
 
 
@@ -131,7 +131,7 @@ class CellRowForm(AbsoluteForm, RowForm):
 
     @cached_property
     def gap_spread(self) -> np.ndarray:  # type: ignore[override]
-        return np.sqrt(np.maximum(np.maximum(self.noise.variances(), self.model), 0.0)) / self.n
+        return np.sqrt(np.maximum(np.maximum(self.moments.variances(), self.model), 0.0)) / self.n
 
     def missing_bias(self, directional: np.ndarray, cells: Any = slice(None)) -> float:
         """Return the bias of absolute values that resamples miss: the more cells, the more."""
@@ -145,8 +145,8 @@ def rows_of_cells(title: str, cell: np.ndarray, rows: Rows) -> CellRowForm:
     square = np.bincount(cell, weight**2)
     effective = np.divide(np.bincount(cell, weight) ** 2, square, out=np.zeros_like(square), where=square > 0)
     need_rows_in_cells(title, int(weight.sum()), np.unique(cell).size)
-    noise = noise_of_rows(cell, residual, rows.weight, square.size)
-    theta = noise.first / noise.n
+    moments = SeparableMoments.of_rows(cell, residual, square.size, rows.weight)
+    theta = moments.total / moments.n
     model = np.where(effective < FEW_ROWS, np.bincount(cell, weight**2 * p * (1 - p)), 0.0)
     return CellRowForm(
         estimate=float(_absolute_sum(theta)),
@@ -154,7 +154,7 @@ def rows_of_cells(title: str, cell: np.ndarray, rows: Rows) -> CellRowForm:
         norm=_absolute_sum,
         witness=lambda theta: np.sign(theta.round(12)),
         step=1.0,
-        noise=noise,
+        moments=moments,
         highest=highest_of_cells,
         cell=cell,
         residual=residual,

@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.bounds import class_form
 from calibstat.bounds.directional_form import PlaceForm
 from calibstat.bounds.linear_form import Form
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.predictions import Predictions
 
@@ -166,7 +166,7 @@ class CellNormForm(PlaceForm):
         Statement and argument: docs/proofs.md, section 6.
         """
         n, norm, total = self.predictions.n, self.cell_norm, self.total
-        score = Score.of_rows(tail).times(norm.largest)
+        score = ScoreBound.of_rows(tail).times(norm.largest)
         value, second, row = float(norm(total).sum()), np.zeros((*total.shape, total.shape[1])), self.by_row()
         for c, rows in enumerate(
             np.split(np.argsort(self.cell, kind="stable"), np.cumsum(np.bincount(self.cell))[:-1])
@@ -179,4 +179,4 @@ class CellNormForm(PlaceForm):
         bounds = norm.highest(total, second, score.z * slope).sum(axis=-1) + score.z / (4 * slope)
         excess = min(float(bounds.min()) - value, score.z * np.sqrt(most))
         variance, third = float((row**2).sum() - row.sum() ** 2 / n), float((row**3).sum())
-        return (value + float(score.widened(max(excess, 0.0), score.rate(max(variance, 0.0), third)))) / n
+        return (value + float(score.widen(max(excess, 0.0), score.rate(max(variance, 0.0), third)))) / n

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 import numpy as np
 
 from calibstat.bounds.cell_form import highest_of_cells
 from calibstat.bounds.folded_bounds import MANY_SUMS, AbsoluteSums, are_folded
 from calibstat.bounds.linear_form import LinearForm
-from calibstat.bounds.moments import Noise, RowNoise
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.moments import Moments, SeparableMoments, Sums
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.predictions import Predictions
@@ -68,7 +69,7 @@ def of_classes(place: np.ndarray, value: np.ndarray, predictions: Predictions, r
         norm=largest,
         witness=witness,
         step=VECTOR_STEP,
-        noise=RowNoise(first, second, third, float(n)),
+        moments=SeparableMoments.of_powers(first, second, third, float(n)),
         highest=partial(highest_of_classes, classes=classes),
         predictions=predictions,
         place=place,
@@ -82,15 +83,14 @@ def _summed(predictions: Predictions, theta: np.ndarray, place: np.ndarray, alon
     def norm(theta: np.ndarray) -> np.ndarray:
         return scale * np.abs(theta).sum(axis=-1)
 
-    first, second, third = _powers(predictions.prob, predictions.label, place, along, theta.size)
-    noise = ClassNoise(first, second, third, float(predictions.n), predictions, place, along)
+    moments = ClassMoments.of_classes(predictions, place, along, theta.size)
     return VectorForm(
         estimate=float(norm(theta)),
         theta=theta,
         norm=norm,
         witness=lambda theta: scale * np.sign(theta),
         step=VECTOR_STEP,
-        noise=noise,
+        moments=moments,
         highest=partial(highest_of_sums, scale=scale),
         largest_weight=scale,
         predictions=predictions,
@@ -102,21 +102,34 @@ def _summed(predictions: Predictions, theta: np.ndarray, place: np.ndarray, alon
 # --- the high end ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class ClassNoise(RowNoise):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassMoments(SeparableMoments):
     """Of independent rows each of which adds a residual for each class, to cells that it has for them."""
 
     predictions: Predictions
     place: np.ndarray
     along: int
 
-    def score(self, tail: float) -> Score:
-        return Score.of_rows(tail).times(LARGEST)
+    @classmethod
+    def of_classes(cls, predictions: Predictions, place: np.ndarray, along: int, cells: int) -> Self:
+        """Return the moments of rows whose residual of class k adds at ``place[i, k] + k * along``."""
+        total, square, cube = _powers(predictions.prob, predictions.label, place, along, cells)
+        return cls(
+            powers=(total, square, cube),
+            n=float(predictions.n),
+            largest_third=np.nan,  # not of a residual, but of all residuals of a row: see `largest`
+            predictions=predictions,
+            place=place,
+            along=along,
+        )
 
-    def moments(self, weight: np.ndarray) -> tuple[float, float, float]:
-        rows = _row_sums(*self._rows, weight)
+    def score(self, tail: float) -> ScoreBound:
+        return ScoreBound.of_rows(tail).times(LARGEST)
+
+    def of(self, weights: np.ndarray) -> Sums:
+        rows = _row_sums(*self._rows, weights)
         total = float(rows.sum())
-        return total, float((rows**2).sum()) - total**2 / self.n, float((rows**3).sum())
+        return Sums(total, float((rows**2).sum()) - total**2 / self.n, float((rows**3).sum()))
 
     def largest(self) -> tuple[float, float]:
         """Return the moments if each row adds its absolute residuals: those of the other classes add up to the same."""
@@ -125,48 +138,51 @@ class ClassNoise(RowNoise):
         return float((rows**2).sum()), float((rows**3).sum())
 
     def covariance(self) -> np.ndarray:
-        return self.covariance_of(np.arange(self.first.size))
+        return self.covariance_of(np.arange(self.total.size))
 
     def covariance_of(self, chosen: np.ndarray) -> np.ndarray:
         """Return the covariances of these sums, shape (chosen, chosen)."""
-        number = np.full(self.first.size, -1)
+        number = np.full(self.total.size, -1)
         number[chosen] = np.arange(chosen.size)
         products = _products(*self._rows, number, chosen.size)
-        return products - np.outer(self.first[chosen], self.first[chosen]) / self.n
+        return products - np.outer(self.total[chosen], self.total[chosen]) / self.n
 
     @property
     def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         return self.predictions.prob, self.predictions.label, self.place, self.along
 
 
-def highest_of_classes(noise: Noise, score: Score, classes: int) -> float:
+def highest_of_classes(moments: Moments, score: ScoreBound, classes: int) -> float:
     """Return the largest of the high ends of the classes: that of the class that is worst in the population holds.
 
     Statement and argument: docs/proofs.md, section 6.
     """
-    assert isinstance(noise, RowNoise)
-    first, second, third = (part.reshape(classes, -1) for part in (noise.first, noise.second, noise.third))
-    return max(highest_of_cells(RowNoise(first[k], second[k], third[k], noise.n), score) for k in range(classes))
+    assert isinstance(moments, SeparableMoments)
+    total, square, cube = (part.reshape(classes, -1) for part in moments.powers)
+    return max(
+        highest_of_cells(SeparableMoments.of_powers(total[k], square[k], cube[k], moments.n), score)
+        for k in range(classes)
+    )
 
 
-def highest_of_sums(noise: Noise, score: Score, scale: float) -> float:
+def highest_of_sums(moments: Moments, score: ScoreBound, scale: float) -> float:
     """Return the largest sum of absolute means that the observed sum allows, times `scale`.
 
     Of too many sums for a matrix it is the bound with the largest variance that any signs have.
 
     Statement and argument: docs/proofs.md, section 6.
     """
-    assert isinstance(noise, ClassNoise)
-    total, along, third = noise.moments(np.where(noise.first < 0, -1.0, 1.0))
+    assert isinstance(moments, ClassMoments)
+    total, along, third = moments.of(np.where(moments.total < 0, -1.0, 1.0))
     rate = float(score.rate(max(along, 0.0), third))
-    most = noise.largest()[0]
-    used = np.flatnonzero(noise.second)
+    most = moments.largest()[0]
+    used = np.flatnonzero(moments.square)
     if used.size > MANY_SUMS:
-        return scale * (total + float(score.widened(score.z * np.sqrt(most), rate)))
-    covariance = noise.covariance_of(used)
+        return scale * (total + float(score.widen(score.z * np.sqrt(most), rate)))
+    covariance = moments.covariance_of(used)
     variance = np.maximum(np.diag(covariance), 0.0)
-    folded = are_folded(variance, noise.second[used])
-    sums = AbsoluteSums(noise.first[used], variance, folded, covariance, most)
+    folded = are_folded(variance, moments.square[used])
+    sums = AbsoluteSums(moments.total[used], variance, folded, covariance, most)
     return scale * sums.high(score, rate)
 
 

@@ -19,7 +19,7 @@ def rows_of_classes(form: Form) -> RowForm:
         norm=form.norm,
         witness=form.witness,
         step=form.step,
-        noise=form.noise,
+        moments=form.moments,
         highest=form.highest,
         largest_weight=form.largest_weight,
         cell=form.place + classes * form.along,

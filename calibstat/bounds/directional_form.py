@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibstat.bounds.linear_form import Below, Form, Norm, upper_quantile
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.linear_form import Allowance, Form, Norm, upper_quantile
+from calibstat.bounds.score_bound import ScoreBound
 
 STEP = 20.0  # of many dimensions noise is large beside a small error: a smaller step takes it for one
 
@@ -40,10 +40,10 @@ class DirectionalForm(Form):
         return (self.norm(self.theta + STEP * (theta - self.theta)) - self.estimate) / STEP
 
     def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
-        row, score = self.by_row(), Score.of_rows(tail).times(self.largest)
+        row, score = self.by_row(), ScoreBound.of_rows(tail).times(self.largest)
         centred = row - row.mean()
-        below = Below.of(score, float((centred**2).sum()), float((centred**3).sum()), row.size)
-        return self.estimate - below.widen(upper_quantile(draw(), tail))
+        below = Allowance.of(score, float((centred**2).sum()), float((centred**3).sum()), row.size)
+        return self.estimate - below.extend(upper_quantile(draw(), tail))
 
     @abstractmethod
     def by_row(self) -> np.ndarray:

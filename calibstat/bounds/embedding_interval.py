@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.bounds.directional_form import ByRows, DirectionalForm
 from calibstat.bounds.moments import largest_eigenvalue
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.score_bound import ScoreBound
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,12 +37,12 @@ class EmbeddingForm(DirectionalForm, ByRows):
 
         Statement and argument: docs/proofs.md, section 6.
         """
-        n, score = self.theta.size, Score.of_rows(tail).times(self.largest)
+        n, score = self.theta.size, ScoreBound.of_rows(tail).times(self.largest)
         along, beyond = self._parts
         total, centred = n * self.estimate, along - along.mean()
         variance, third = float((centred**2).sum()), float((along**3).sum())
         excess = np.sqrt((total + score.z * np.sqrt(variance)) ** 2 + score.z**2 * beyond) - total
-        return (total + float(score.widened(excess, score.rate(variance, third)))) / n
+        return (total + float(score.widen(excess, score.rate(variance, third)))) / n
 
     @cached_property
     def _parts(self) -> tuple[np.ndarray, float]:

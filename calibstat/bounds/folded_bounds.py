@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.moments import Noise
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.moments import Moments
+from calibstat.bounds.score_bound import ScoreBound
 
 CAP = 2.0  # spreads, or z if larger: by so much at most a true sum exceeds the observed one
 FOLDED_VARIANCE, FOLDED_SQUARES = 1.0, 0.5  # at least, for the absolute value to be nearly that of a normal
@@ -64,7 +64,7 @@ class AbsoluteSums:
     covariance: np.ndarray | None = None
     most: float = np.inf
 
-    def high(self, score: Score, rate: float) -> float:
+    def high(self, score: ScoreBound, rate: float) -> float:
         """Return the largest sum of absolute means for which the observed one is not too small.
 
         The mean of a folded normal is convex in its centre, so for a given sum of absolute means the mean of the
@@ -79,7 +79,7 @@ class AbsoluteSums:
         def least(tau: np.ndarray) -> np.ndarray:
             t = np.minimum(cap, tau[:, None])
             mean, variance = self._moments(t)
-            return fixed + mean @ spread - score.widened(score.z * np.sqrt(variance), rate)
+            return fixed + mean @ spread - score.widen(score.z * np.sqrt(variance), rate)
 
         end = cap.max(initial=0.0)
         t = np.minimum(cap, last_below(least, total, end))
@@ -136,20 +136,20 @@ def last_below(function: Callable[[np.ndarray], np.ndarray], target: float, end:
 # --- the high end: clusters ------------------------------------------------------------------------------------------
 
 
-def high_over_signs(noise: Noise, score: Score) -> float:
+def high_over_signs(moments: Moments, score: ScoreBound) -> float:
     """Return a bound on the largest upper bound of the sum with fixed signs of the cells, over all signs.
 
     For every l, the root of a variance q is at most l q + 1 / (4 l), and to change the sign of a cell adds at most a
     number of its own to l q, so that each cell decides for itself.
     """
-    sign = _sign(noise.first)
-    total, variance, third = noise.moments(sign)
-    largest = noise.largest()[0]
-    if sign.size > MANY_SUMS or sign.size * noise.units > PRODUCTS:
+    sign = _sign(moments.total)
+    total, variance, third = moments.of(sign)
+    largest = moments.largest()[0]
+    if sign.size > MANY_SUMS or sign.size * moments.numbers_per_sum > PRODUCTS:
         excess = score.z * np.sqrt(largest)
     else:
-        excess = largest_excess(noise.first, noise.covariance(), score.z)
-    return total + float(score.widened(excess, score.rate(max(variance, 0.0), third)))
+        excess = largest_excess(moments.total, moments.covariance(), score.z)
+    return total + float(score.widen(excess, score.rate(max(variance, 0.0), third)))
 
 
 def largest_excess(first: np.ndarray, covariance: np.ndarray, z: float) -> float:

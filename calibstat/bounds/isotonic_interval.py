@@ -15,8 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibstat.bounds.linear_form import Below, Form, smallest, upper_quantile
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.linear_form import Allowance, Form, smallest, upper_quantile
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 
@@ -67,7 +67,7 @@ class IsotonicForm(Form):
         fitted = max(largest_gain(centre, self.share, noise) for centre in self.centres)
         return np.array([2 * float(self.best @ noise), fitted])
 
-    def below(self, tail: float) -> Below:
+    def below(self, tail: float) -> Allowance:
         """Return how far the gain of the sample's best recalibration may lie above its mean, given the predictions.
 
         Statement and argument: docs/proofs.md, section 9.
@@ -76,7 +76,7 @@ class IsotonicForm(Form):
         deviation = 2 * self.best * np.array([-mean, 1 - mean])  # of the gain from its mean, if the outcome is 0, and 1
         rows = np.array([self.sample.count - self.sample.positives, self.sample.positives])
         variance, third = (float((rows * deviation**power).sum()) for power in (2, 3))
-        return Below.of(Score.of_rows(tail).times(-deviation.min()), variance, third, self.sample.n)
+        return Allowance.of(ScoreBound.of_rows(tail).times(-deviation.min()), variance, third, self.sample.n)
 
     def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
         """Return the smallest t that the estimate exceeds by no more than noise: |w_0|**2 is at most the true value.
@@ -90,12 +90,12 @@ class IsotonicForm(Form):
 
         def explained(t: float) -> bool:
             reach = upper_quantile(math.sqrt(t / self.estimate) * along + fitted, tail)
-            return self.estimate - below.widen(reach) <= t
+            return self.estimate - below.extend(reach) <= t
 
         return 0.0 if explained(0.0) else smallest(explained, 0.0, self.estimate, CLOSE * self.estimate)
 
     def high(self, tail: float) -> float:
-        return highest_gain(*self.sample.arrays, Score.of_rows(tail)) / self.sample.n
+        return highest_gain(*self.sample.arrays, ScoreBound.of_rows(tail)) / self.sample.n
 
 
 def recalibrated(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
@@ -137,7 +137,7 @@ def largest_gain(value: np.ndarray, share: np.ndarray, residual: np.ndarray) -> 
     return gain
 
 
-def highest_gain(value: np.ndarray, count: np.ndarray, positives: np.ndarray, score: Score) -> float:
+def highest_gain(value: np.ndarray, count: np.ndarray, positives: np.ndarray, score: ScoreBound) -> float:
     """Return the largest upper bound of the sum of f for any fixed recalibration.
 
     Recalibrations are rounded to a grid: the best one in the population loses at most the mean square of the rounding,

@@ -19,14 +19,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from calibstat.bounds.moments import ClusterNoise, Noise, RowNoise
-from calibstat.bounds.score_bound import Score
-from calibstat.bounds.weight_moments import WeightNoise
+from calibstat.bounds.moments import JointMoments, Moments, SeparableMoments
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.sample import Sample
 
 Norm = Callable[[np.ndarray], Any]  # of sums over the last axis
 Witness = Callable[[np.ndarray], np.ndarray | None]  # of sums, the weights of the largest one
-Highest = Callable[[Noise, Score], float]  # the largest bound of a sum for any fixed weights, in rows
+Highest = Callable[[Moments, ScoreBound], float]  # the largest bound of a sum for any fixed weights, in rows
 Losses = Callable[[], np.ndarray]  # that rows may have, shape (n, K)
 Order = np.ndarray | slice  # in which rows are put before they are summed
 WIDE_STEP = 3.0  # without an exact test a smaller step takes the bias of a calibrated model for an error
@@ -66,7 +65,7 @@ class Form(ABC):
 
 
 @dataclass(frozen=True)
-class Below:
+class Allowance:
     """How far a mean may lie below an estimate: if the estimate is normal, and how much more because it is not.
 
     Resamples do not know of rows that were not observed: where all of a group have the event, each resample has it too.
@@ -77,12 +76,12 @@ class Below:
     skewness: float
 
     @classmethod
-    def of(cls, score: Score, variance: float, third: float, n: float) -> Self:
+    def of(cls, score: ScoreBound, variance: float, third: float, n: float) -> Self:
         """Return it for a sum over n rows with this variance and third moment."""
         normal = score.z * float(np.sqrt(max(variance, 0.0)))
         return cls(normal / n, float(score.skewness(variance, -third)) / n)
 
-    def widen(self, reach: float) -> float:
+    def extend(self, reach: float) -> float:
         """Return how far the low end lies below the estimate, where resamples say `reach`."""
         return max(reach, self.normal) + self.skewness
 
@@ -102,10 +101,10 @@ class LinearForm(Form):
         None where they are not known.
     step : float
         The step of the directional bootstrap.
-    noise : Noise
+    moments : Moments
         How sums vary.
     highest : callable
-        ``highest(noise, score)``, the largest bound of a sum for any fixed weights, in rows.
+        ``highest(moments, score)``, the largest bound of a sum for any fixed weights, in rows.
     cell : ndarray or None
         The cell of each distinct prediction; None if each is a cell by itself.
     largest_weight : float
@@ -119,15 +118,15 @@ class LinearForm(Form):
     norm: Norm
     witness: Witness
     step: float
-    noise: Noise
+    moments: Moments
     highest: Highest
     cell: np.ndarray | None = None
     largest_weight: float = 1.0
     other_high: Callable[[float], float] | None = None
 
-    def score(self, tail: float) -> Score:
+    def score(self, tail: float) -> ScoreBound:
         """Return the upper bound of a sum with weights that the measure allows, exceeded with probability `tail`."""
-        return self.noise.score(tail).times(self.largest_weight)
+        return self.moments.score(tail).times(self.largest_weight)
 
     def directional(self, step: np.ndarray) -> Any:
         """Return the directional bootstrap of the measure, from G* over the last axis."""
@@ -150,22 +149,22 @@ class LinearForm(Form):
         return upper_quantile(drawn + self.missing_bias(drawn), tail)
 
     def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
-        return self.estimate - self.below(tail).widen(self.reach(draw(), tail))
+        return self.estimate - self.below(tail).extend(self.reach(draw(), tail))
 
-    def below(self, tail: float) -> Below:
+    def below(self, tail: float) -> Allowance:
         """Return how far the sum with the weights of the data may lie above its mean.
 
         Statement and argument: docs/proofs.md, section 3.
         """
         score, weight = self.score(tail), self.witness(self.theta)
         if weight is None:  # the worst
-            variance, third = self.noise.largest()
-            return Below.of(score, variance, -third, self.noise.n)
-        total, variance, third = self.noise.moments(weight)
-        return Below.of(score, variance, self.noise.central(total, variance, third), self.noise.n)
+            variance, third = self.moments.largest()
+            return Allowance.of(score, variance, -third, self.moments.n)
+        sums = self.moments.of(weight)
+        return Allowance.of(score, sums.variance, self.moments.central_third(sums), self.moments.n)
 
     def high(self, tail: float) -> float:
-        high = self.highest(self.noise, self.noise.score(tail)) / self.noise.n
+        high = self.highest(self.moments, self.moments.score(tail)) / self.moments.n
         return high if self.other_high is None else min(high, self.other_high(tail))
 
 
@@ -227,8 +226,8 @@ class RowForm(LinearForm):
 
     def in_units(self, unit: np.ndarray) -> Self:
         """Return the form with its rows in clusters."""
-        noise = ClusterNoise(self.cell, self.added, unit, self.theta.size, self.weight)
-        return replace(self, unit=unit, noise=noise, step=max(self.step, WIDE_STEP))
+        moments = JointMoments(self.cell, self.added, unit, self.theta.size, self.weight)
+        return replace(self, unit=unit, moments=moments, step=max(self.step, WIDE_STEP))
 
 
 def upper_quantile(drawn: np.ndarray, tail: float) -> float:
@@ -257,30 +256,23 @@ def of_seminorm(
         norm=_over_last_axis(norm),
         witness=witness,
         step=step,
-        noise=RowNoise.of_sample(sample),
+        moments=SeparableMoments.of_sample(sample),
         highest=highest,
     )
-
-
-def noise_of_rows(cell: np.ndarray, residual: np.ndarray, weight: np.ndarray | None, cells: int) -> RowNoise:
-    """Return the noise of independent rows, each with its residual in a cell."""
-    if weight is None:
-        return RowNoise.of_rows(cell, residual, cells)
-    return WeightNoise.of_weights(cell, residual, weight, cells)
 
 
 def rows_of_seminorm(form: LinearForm, rows: Rows, value: np.ndarray) -> RowForm:
     """Return the form row by row: each row adds its residual at its prediction, one of `value`."""
     cell, residual, weight = np.searchsorted(value, rows.prediction), rows.outcome - rows.prediction, rows.weight
-    noise = form.noise if weight is None else noise_of_rows(cell, residual, weight, value.size)
-    theta = np.bincount(cell, residual) / cell.size if weight is None else noise.first / noise.n
+    moments = form.moments if weight is None else SeparableMoments.of_rows(cell, residual, value.size, weight)
+    theta = np.bincount(cell, residual) / cell.size if weight is None else moments.total / moments.n
     return RowForm(
         estimate=float(form.norm(theta)),
         theta=theta,
         norm=form.norm,
         witness=form.witness,
         step=form.step,
-        noise=noise,
+        moments=moments,
         highest=form.highest,
         cell=cell,
         residual=residual,

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibstat.bounds.linear_form import Form, Losses, Order, RowForm, noise_of_rows
-from calibstat.bounds.moments import moments_of_sums, score_of_units
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.linear_form import Form, Losses, Order, RowForm
+from calibstat.bounds.moments import SeparableMoments, sums_of_units
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.clipping import advice
 from calibstat.data.sample import Sample
 
@@ -51,7 +51,7 @@ class MeanForm(Form):
         rows = self.n if size is None else size.size
         if rows < 2:
             raise ValueError(f"expected at least 2 rows for an interval of {self.title}, found {rows:g}")
-        score = Score(float(stdtrit(self.n - 1, 1 - tail))) if size is None else score_of_units(size, tail)
+        score = ScoreBound(float(stdtrit(self.n - 1, 1 - tail))) if size is None else ScoreBound.of_units(size, tail)
         return float(score.times(largest).reach(self.variance, third)) / self.n
 
 
@@ -114,7 +114,7 @@ def of_units(
     n = float(weight.sum())
     deviation = loss - (loss @ weight) / n
     by_cluster, centred = (np.bincount(unit, part * weight) for part in (loss, deviation))
-    total, variance, third = moments_of_sums(by_cluster, centred)
+    total, variance, third = sums_of_units(by_cluster, centred)
     return MeanForm(
         is_bounded=is_bounded,
         estimate=total / n,
@@ -185,16 +185,16 @@ def rows_of_losses(
     need_finite(title, loss, prob)
     loss, weight = loss[order], None if weight is None else weight[order]
     cell = np.zeros(loss.size, np.int64)
-    noise = noise_of_rows(cell, loss, weight, 1)
-    mean = noise.first / noise.n
+    moments = SeparableMoments.of_rows(cell, loss, 1, weight)
+    mean = moments.total / moments.n
     return RowMeanForm(
         estimate=float(mean[0]),
         theta=mean,
         norm=lambda theta: theta[..., 0],
         witness=lambda theta: np.ones(1),
         step=1.0,
-        noise=noise,
-        highest=lambda noise, score: np.nan,  # not used: `mean` has the ends
+        moments=moments,
+        highest=lambda moments, score: np.nan,  # not used: `mean` has the ends
         cell=cell,
         residual=loss,
         prediction=prob[order],

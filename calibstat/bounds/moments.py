@@ -1,4 +1,8 @@
-"""How sums of residuals vary between samples, of independent rows or of clusters."""
+"""Moments of weighted sums of residuals: how they vary between samples, of rows or of clusters of rows.
+
+A unit, which is a row or a cluster, adds its contributions in cells. If each adds in one cell alone, the moments of a
+weighted sum follow from sums of powers in the cells; if units add in several, from what each adds to the sum.
+"""
 
 from __future__ import annotations
 
@@ -6,68 +10,81 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibstat.bounds.score_bound import Score, events_at
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 
 SMALL = 50  # clusters below which a matrix is made of their products
-Moments = tuple[np.ndarray, np.ndarray, np.ndarray]  # sums, their variances and their third moments
+POWERS = (1, 2, 3, 1, 2, 1)  # of x in x, x**2, x**3 and, of rows with weights w, in x * w, x**2 * w and x * w**2
 
 
-class Noise(ABC):
-    """The moments of weighted sums of the residuals in cells, in rows: not divided by n.
+class Sums(NamedTuple):
+    """Weighted sums with their variances and third moments, numbers or arrays of one shape: in rows, not over n."""
 
-    A cell is a distinct prediction, or several.
+    total: Any
+    variance: Any
+    third: Any
+
+
+class Moments(ABC):
+    """The moments of weighted sums of the contributions in cells. A cell is a distinct prediction, or several.
+
+    Attributes
+    ----------
+    n : float
+        The number of rows, or the sum of their weights.
+    total : ndarray, shape (cells,)
+        The sum of the contributions in each cell.
     """
 
     n: float
-    first: np.ndarray  # the sum of the residuals in each cell
+    total: np.ndarray
 
     @abstractmethod
-    def score(self, tail: float) -> Score:
+    def score(self, tail: float) -> ScoreBound:
         """Return the upper bound of a sum with weights in [-1, 1] that is exceeded with probability `tail`."""
 
     @abstractmethod
-    def moments(self, weight: np.ndarray) -> tuple[float, float, float]:
-        """Return the sum of weight times residual, its variance, and its third moment: see `central`."""
+    def of(self, weights: np.ndarray) -> Sums:
+        """Return the sum of weight times contribution with its moments; of the third see `central_third`."""
 
-    def central(self, total: float, variance: float, third: float) -> float:
+    def central_third(self, sums: Sums) -> float:
         """Return the third moment about the mean of what each row, or cluster, adds, from moments of a sum."""
-        return third
+        return float(sums.third)
 
     @abstractmethod
     def largest(self) -> tuple[float, float]:
         """Return the largest variance and third moment of a sum with weights in [-1, 1]."""
 
     @abstractmethod
-    def prefixes(self) -> Moments:
-        """Return the moments of the sums over the first 0, 1, ... cells."""
+    def prefixes(self) -> Sums:
+        """Return the sums over the first 0, 1, ... cells."""
 
     @abstractmethod
-    def differences(self, ends: np.ndarray) -> Moments:
-        """Return the moments of all differences of the sums over the first ends[i] cells: [i, j] is of j less i."""
+    def between(self, ends: np.ndarray) -> Sums:
+        """Return all differences of the sums over the first ends[i] cells: [i, j] is of j less i."""
 
     @property
     @abstractmethod
-    def units(self) -> float:
-        """How many sums one difference takes: 1, or the number of clusters."""
+    def numbers_per_sum(self) -> float:
+        """How many numbers one difference takes: 1, or the number of clusters."""
 
     @abstractmethod
-    def beyond(self, weight: np.ndarray, smooth: Callable[[np.ndarray], np.ndarray]) -> float:
-        """Return the largest variance of a sum with weights in the unit ball of a kernel, orthogonal to `weight`.
+    def remainder(self, weights: np.ndarray, smooth: Callable[[np.ndarray], np.ndarray]) -> float:
+        """Return the largest variance of a sum with weights in the unit ball of a kernel, orthogonal to `weights`.
 
         ``smooth(sums)`` applies the kernel, 1 at distance 0, to sums in cells.
         """
 
     @abstractmethod
-    def separate(self) -> Moments:
+    def majorant(self) -> Sums:
         """Return moments of cells that bound those of a sum with any weights w in [-1, 1].
 
-        Its variance is at most ``w**2 @ second``, its third moment at most the larger of ``w**3 @ third`` and
+        Its variance is at most ``w**2 @ variance``, its third moment at most the larger of ``w**3 @ third`` and
         ``abs(w)**3 @ third``.
         """
 
@@ -77,111 +94,178 @@ class Noise(ABC):
 
     @abstractmethod
     def covariance(self) -> np.ndarray:
-        """Return the second moments of the sums of cells, shape (m, m)."""
+        """Return the second moments of the sums of cells, shape (cells, cells)."""
 
 
 @dataclass(frozen=True, eq=False)
-class RowNoise(Noise):
-    """Of independent rows: `first`, `second` and `third` hold the sums of the powers of their residuals in cells."""
+class SeparableMoments(Moments):
+    """Of independent rows, each of which adds in one cell: from sums of powers of the contributions.
 
-    first: np.ndarray
-    second: np.ndarray
-    third: np.ndarray
+    A row adds x, its residual or weight times residual, in its cell. A sum X of a * x over the sum of weights n is a
+    ratio, and what a row adds to its error is a * x - w X / n. Without weights third moments are about 0: of a positive
+    sum they are the larger, and so safe above it.
+
+    Attributes
+    ----------
+    powers : tuple of ndarray, each of shape (cells,)
+        The sums of x, x**2 and x**3, and of rows with weights w also of x * w, x**2 * w and x * w**2.
+    sample_weight : ndarray, shape (n_rows,), or None
+        The weights of rows, of any order.
+    largest_square : ndarray, shape (cells,), or 1
+        The square of the most that one row may add in each cell.
+    largest_third : float
+        The largest third moment of a sum with weights in [-1, 1].
+    """
+
+    powers: tuple[np.ndarray, ...]
     n: float
-
-    @property
-    def largest_square(self) -> Any:
-        """The square of the most that one row may add in each cell."""
-        return 1.0
+    largest_third: float
+    sample_weight: np.ndarray | None = None
+    largest_square: Any = 1.0
 
     @classmethod
-    def of_sample(cls, sample: Sample, cell: np.ndarray | None = None) -> RowNoise:
-        """Return the noise of a summary, over its distinct predictions or these cells of them."""
+    def of_powers(cls, total: np.ndarray, square: np.ndarray, cube: np.ndarray, n: float) -> SeparableMoments:
+        """Return the moments of rows without weights, whose residuals are at most 1, so their cubes at most squares."""
+        return SeparableMoments((total, square, cube), n, float(square.sum()))
+
+    @classmethod
+    def of_sample(cls, sample: Sample, cell: np.ndarray | None = None) -> SeparableMoments:
+        """Return the moments of a summary, over its distinct predictions or these cells of them."""
         value, positives, negatives = sample.value, sample.positives, sample.count - sample.positives
         powers = [positives * (1 - value) ** k + negatives * (-value) ** k for k in (1, 2, 3)]
-        first, second, third = powers if cell is None else [np.bincount(cell, power) for power in powers]
-        return cls(first, second, third, float(sample.n))
+        total, square, cube = powers if cell is None else [np.bincount(cell, power) for power in powers]
+        return cls.of_powers(total, square, cube, float(sample.n))
 
     @classmethod
-    def of_rows(cls, cell: np.ndarray, residual: np.ndarray, cells: int) -> RowNoise:
-        """Return the noise of rows, each with its residual in a cell."""
-        first, second, third = (np.bincount(cell, residual**k, cells) for k in (1, 2, 3))
-        return cls(first, second, third, float(cell.size))
+    def of_rows(
+        cls, cell: np.ndarray, residual: np.ndarray, cells: int, sample_weight: np.ndarray | None = None
+    ) -> SeparableMoments:
+        """Return the moments of rows, each with its residual in a cell, and with its weight if rows have any.
 
-    def score(self, tail: float) -> Score:
-        return Score.of_rows(tail)
-
-    def moments(self, weight: np.ndarray) -> tuple[float, float, float]:
-        total = float(weight @ self.first)
-        return total, float(weight**2 @ self.second) - total**2 / self.n, float(weight**3 @ self.third)
-
-    def central(self, total: float, variance: float, third: float) -> float:
-        """The third moments of `moments` are about 0. Of a positive sum those are the larger, and so safe above it."""
-        mean = total / self.n
-        return third - 3 * mean * variance - self.n * mean**3
-
-    def largest(self) -> tuple[float, float]:
-        # a residual is at most 1, so its cube is at most its square
-        return float(self.second.sum()), float(self.second.sum())
-
-    @cached_property
-    def _sums(self) -> np.ndarray:
-        return np.cumsum([np.append(0.0, part) for part in (self.first, self.second, self.third)], axis=1)
-
-    def prefixes(self) -> Moments:
-        total, squares, cubes = self._sums
-        return total, squares - total**2 / self.n, cubes
-
-    def differences(self, ends: np.ndarray) -> Moments:
-        total, squares, cubes = (part[ends] - part[ends, None] for part in self._sums)
-        return total, np.abs(squares) - total**2 / self.n, cubes
+        The largest weight of a cell counts as 1 if the cell has no rows, or only weights whose squares are rounded to
+        0.
+        """
+        if sample_weight is None:
+            total, square, cube = (np.bincount(cell, residual**k, cells) for k in (1, 2, 3))
+            return cls.of_powers(total, square, cube, float(cell.size))
+        x = residual * sample_weight
+        largest = np.zeros(cells)
+        np.maximum.at(largest, cell, sample_weight)
+        terms = x, x**2, x**3, x * sample_weight, x**2 * sample_weight, x * sample_weight**2
+        return SeparableMoments(
+            powers=tuple(np.bincount(cell, part, cells) for part in terms),
+            n=float(sample_weight.sum()),
+            largest_third=float((np.abs(x) ** 3).sum()),
+            sample_weight=sample_weight,
+            largest_square=np.where(largest**2 > 0, largest, 1.0) ** 2,
+        )
 
     @property
-    def units(self) -> float:
+    def total(self) -> np.ndarray:  # type: ignore[override]
+        return self.powers[0]
+
+    @property
+    def square(self) -> np.ndarray:
+        """The sums of the squares of the contributions."""
+        return self.powers[1]
+
+    @property
+    def cube(self) -> np.ndarray:
+        """The sums of the cubes of the contributions."""
+        return self.powers[2]
+
+    @cached_property
+    def _sizes(self) -> tuple[float, float]:
+        """The sums of the squares and of the cubes of the weights."""
+        assert self.sample_weight is not None
+        return float((self.sample_weight**2).sum()), float((self.sample_weight**3).sum())
+
+    def _sums(self, x: Any, xx: Any, xxx: Any, *shared: Any) -> Sums:
+        """Return sums with their moments from sums of powers."""
+        if not shared:
+            return Sums(x, xx - x**2 / self.n, xxx)
+        xw, xxw, xww = shared
+        ww, www = self._sizes
+        t = x / self.n
+        return Sums(x, xx - 2 * t * xw + t**2 * ww, xxx - 3 * t * xxw + 3 * t**2 * xww - t**3 * www)
+
+    def score(self, tail: float) -> ScoreBound:
+        return ScoreBound.of_rows(tail) if self.sample_weight is None else ScoreBound.of_units(self.sample_weight, tail)
+
+    def of(self, weights: np.ndarray) -> Sums:
+        found = self._sums(*(float(weights**k @ part) for k, part in zip(POWERS, self.powers, strict=False)))
+        return Sums(*(float(each) for each in found))
+
+    def central_third(self, sums: Sums) -> float:
+        if self.sample_weight is not None:
+            return float(sums.third)  # it is about the mean already
+        mean = sums.total / self.n
+        return float(sums.third - 3 * mean * sums.variance - self.n * mean**3)
+
+    def largest(self) -> tuple[float, float]:
+        return float(self.square.sum()), self.largest_third
+
+    @cached_property
+    def _cumulated(self) -> np.ndarray:
+        return np.cumsum([np.append(0.0, part) for part in self.powers], axis=1)
+
+    def prefixes(self) -> Sums:
+        return self._sums(*self._cumulated)
+
+    def between(self, ends: np.ndarray) -> Sums:
+        parts = [part[ends] - part[ends, None] for part in self._cumulated]
+        return self._sums(*(np.abs(part) if k == 2 else part for k, part in zip(POWERS, parts, strict=False)))
+
+    @property
+    def numbers_per_sum(self) -> float:
         return 1.0
 
-    def beyond(self, weight: np.ndarray, smooth: Callable[[np.ndarray], np.ndarray]) -> float:
+    def remainder(self, weights: np.ndarray, smooth: Callable[[np.ndarray], np.ndarray]) -> float:
         # the squares of orthogonal functions of the unit ball add up to at most 1 everywhere
-        return float(np.maximum(1 - weight**2, 0) @ self.second)
+        return float(np.maximum(1 - weights**2, 0) @ self.square)
 
-    def separate(self) -> Moments:
-        return self.first, self.second, self.third
+    def majorant(self) -> Sums:
+        return Sums(self.total, self.square, self.cube)
 
     def variances(self) -> np.ndarray:
-        return self.second - self.first**2 / self.n
+        return np.asarray(self._sums(*self.powers).variance)
 
     def covariance(self) -> np.ndarray:
-        return np.diag(self.second) - np.outer(self.first, self.first) / self.n
+        if self.sample_weight is None:
+            return np.diag(self.square) - np.outer(self.total, self.total) / self.n
+        t = self.total / self.n
+        along = np.outer(t, self.powers[3])
+        return np.diag(self.square) - along - along.T + np.outer(t, t) * self._sizes[0]
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterNoise(Noise):
-    """Of clusters: `unit` numbers the cluster of each row, which has its residual in a cell.
+class JointMoments(Moments):
+    """Of clusters, which add in several cells: `unit` numbers the cluster of each row.
 
-    Rows may have a weight, which their residual has been multiplied by.
+    Each row has its residual in a cell. Rows may have a weight, which their residual has been multiplied by.
     """
 
     cell: np.ndarray
     residual: np.ndarray
     unit: np.ndarray
     cells: int
-    weight: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
 
     @cached_property
     def n(self) -> float:  # type: ignore[override]
         return float(self.size.sum())
 
     @cached_property
-    def first(self) -> np.ndarray:  # type: ignore[override]
+    def total(self) -> np.ndarray:  # type: ignore[override]
         return np.bincount(self.cell, self.residual, self.cells)
 
     @cached_property
     def size(self) -> np.ndarray:
         """The number of rows of each cluster, or the sum of their weights."""
-        return np.bincount(self.unit, self.weight).astype(np.float64)
+        return np.bincount(self.unit, self.sample_weight).astype(np.float64)
 
-    def score(self, tail: float) -> Score:
-        return score_of_units(self.size, tail)
+    def score(self, tail: float) -> ScoreBound:
+        return ScoreBound.of_units(self.size, tail)
 
     def centred(self, total: np.ndarray) -> np.ndarray:
         """Return sums of clusters, along the last axis, less what their numbers of rows let expect."""
@@ -192,22 +276,22 @@ class ClusterNoise(Noise):
         """The factor that makes sums of squared deviations unbiased for the variance."""
         return self.size.size / (self.size.size - 1)
 
-    def moments(self, weight: np.ndarray) -> tuple[float, float, float]:
-        by_cluster = np.bincount(self.unit, weight[self.cell] * self.residual)
-        return moments_of_sums(by_cluster, self.centred(by_cluster))
+    def of(self, weights: np.ndarray) -> Sums:
+        by_cluster = np.bincount(self.unit, weights[self.cell] * self.residual)
+        return sums_of_units(by_cluster, self.centred(by_cluster))
 
     def largest(self) -> tuple[float, float]:
         by_cluster = np.bincount(self.unit, np.abs(self.residual))
         return self.factor * float((by_cluster**2).sum()), float((by_cluster**3).sum())
 
-    def prefixes(self) -> Moments:
+    def prefixes(self) -> Sums:
         order = np.argsort(self.cell, kind="stable")
         found = _prefixes(self.residual[order], self.unit[order], self.size)
         last = np.searchsorted(self.cell[order], np.arange(self.cells), side="right")
         total, squares, cubes = found[:, np.append(0, last)]
-        return total, self.factor * squares, cubes
+        return Sums(total, self.factor * squares, cubes)
 
-    def differences(self, ends: np.ndarray) -> Moments:
+    def between(self, ends: np.ndarray) -> Sums:
         begin = np.searchsorted(ends, self.cell, side="right")  # of the sums at ends[begin:] the row is part
         clusters = self.size.size
         parts = np.bincount(begin * clusters + self.unit, self.residual, (ends.size + 1) * clusters)
@@ -217,18 +301,18 @@ class ClusterNoise(Noise):
         squares, cubes = np.diag(product), np.diag(cubic)
         variance = squares + squares[:, None] - 2 * product
         third = cubes - cubes[:, None] - 3 * cubic.T + 3 * cubic
-        return total - total[:, None], self.factor * variance, third
+        return Sums(total - total[:, None], self.factor * variance, third)
 
     @property
-    def units(self) -> float:
+    def numbers_per_sum(self) -> float:
         return float(self.size.size)
 
-    def beyond(self, weight: np.ndarray, smooth: Callable[[np.ndarray], np.ndarray]) -> float:
-        """Return the largest eigenvalue of the products of what the clusters add, without their part along `weight`.
+    def remainder(self, weights: np.ndarray, smooth: Callable[[np.ndarray], np.ndarray]) -> float:
+        """Return the largest eigenvalue of the products of what the clusters add, without their part along `weights`.
 
         Statement and argument: docs/proofs.md, section 8.
         """
-        along = self.centred(np.bincount(self.unit, weight[self.cell] * self.residual))
+        along = self.centred(np.bincount(self.unit, weights[self.cell] * self.residual))
 
         def products(share: np.ndarray) -> np.ndarray:
             share = share.ravel()
@@ -238,13 +322,13 @@ class ClusterNoise(Noise):
 
         return self.factor * largest_eigenvalue(products, self.size.size)
 
-    def separate(self) -> Moments:
+    def majorant(self) -> Sums:
         # a cluster's sum is a mean of weights, each as likely as its residual is large, times the sum of these sizes:
         # the square and the cube of a mean are at most the mean of squares and cubes
         size = np.abs(self.residual)
         largest = np.bincount(self.unit, size)[self.unit]
         second, third = (np.bincount(self.cell, size * largest**k, self.cells) for k in (1, 2))
-        return self.first, self.factor * second, third
+        return Sums(self.total, self.factor * second, third)
 
     def _by_cell(self) -> np.ndarray:
         clusters = self.size.size
@@ -281,36 +365,13 @@ def largest_eigenvalue(products: Callable[[np.ndarray], np.ndarray], size: int) 
     return max(float(found), 0.0)
 
 
-def moments_of_sums(total: np.ndarray, centred: np.ndarray) -> tuple[float, float, float]:
+def sums_of_units(total: np.ndarray, centred: np.ndarray) -> Sums:
     """Return the sum over clusters, its variance and its third moment.
 
     Statement and argument: docs/proofs.md, section 8.
     """
     factor = centred.size / max(centred.size - 1, 1)
-    return float(total.sum()), factor * float((centred**2).sum()), float((centred**3).sum())
-
-
-def score_of_units(size: np.ndarray, tail: float) -> Score:
-    """Return the bound for clusters of these sizes, whose rows may have an event together, or rows of these weights.
-
-    Units of `size` hide the most, each with a chance q of its own, that have no event with probability exp(-k): the sum
-    of q * size, subject to prod(1 - q) = exp(-k), is largest where size * (1 - q) is one number. The degrees of freedom
-    of Student's quantile are those of a sum of squares of such sizes (Satterthwaite 1946).
-
-    Statement and argument: docs/proofs.md, section 8.
-    """
-    from scipy.special import stdtrit
-
-    square = (size / size.max()) ** 2
-    freedom = max(square.sum() ** 2 / (square @ square) - 1, 1.0)
-    z = float(stdtrit(freedom, 1 - tail))
-    k = events_at(z)
-    largest_first = -np.sort(-size)
-    logs = np.cumsum(np.log(largest_first))
-    below = np.exp((logs - k) / np.arange(1, size.size + 1))  # the common number if so many clusters take part
-    taking_part = int(np.count_nonzero(largest_first > below))
-    hidden = float((largest_first[:taking_part] - below[taking_part - 1]).sum())
-    return Score(z, hidden / k, float(largest_first[0]))
+    return Sums(float(total.sum()), factor * float((centred**2).sum()), float((centred**3).sum()))
 
 
 @jit

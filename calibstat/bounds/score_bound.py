@@ -13,7 +13,7 @@ SLOPES = 2.0 ** (np.arange(17) / 4)  # of lines, relative to that of a tangent a
 
 
 @dataclass(frozen=True)
-class Score:
+class ScoreBound:
     """The bound of a sum of independent parts, from its variance and its third moment: a score interval.
 
     The variance may grow by `rate` for every unit by which the true sum lies above the observed one. Without an event
@@ -40,6 +40,29 @@ class Score:
 
         return cls(float(ndtri(1 - tail)))
 
+    @classmethod
+    def of_units(cls, size: np.ndarray, tail: float) -> Self:
+        """Return the bound for clusters of these sizes, whose rows may have an event together, or for rows of weights.
+
+        Units of `size` hide the most, each with a chance q of its own, that have no event with probability exp(-k): the
+        sum of q * size, subject to prod(1 - q) = exp(-k), is largest where size * (1 - q) is one number. The degrees of
+        freedom of Student's quantile are of a sum of squares of such sizes (Satterthwaite 1946).
+
+        Statement and argument: docs/proofs.md, section 8.
+        """
+        from scipy.special import stdtrit
+
+        square = (size / size.max()) ** 2
+        freedom = max(square.sum() ** 2 / (square @ square) - 1, 1.0)
+        z = float(stdtrit(freedom, 1 - tail))
+        k = events_at(z)
+        largest_first = -np.sort(-size)
+        logs = np.cumsum(np.log(largest_first))
+        below = np.exp((logs - k) / np.arange(1, size.size + 1))  # the common number if so many clusters take part
+        taking_part = int(np.count_nonzero(largest_first > below))
+        hidden = float((largest_first[:taking_part] - below[taking_part - 1]).sum())
+        return cls(z, hidden / k, float(largest_first[0]))
+
     @property
     def k(self) -> float:
         """The expected number of events above which not to see one is too unlikely, about -log(tail)."""
@@ -59,7 +82,7 @@ class Score:
             return np.zeros_like(variance)
         return np.minimum((np.maximum(third, 0) + cubes) / (variance + squares), self.cap)
 
-    def widened(self, excess: Any, rate: Any) -> Any:
+    def widen(self, excess: Any, rate: Any) -> Any:
         """Return how far the bound lies above the sum, where it would lie `excess` above it without skewness."""
         added = rate * self.k / 2
         return added + np.sqrt(excess**2 + added**2)
@@ -70,7 +93,7 @@ class Score:
         Statement and argument: docs/proofs.md, section 1.
         """
         variance = np.maximum(variance, 0)  # below 0 by rounding
-        return self.widened(self.z * np.sqrt(variance), self.rate(variance, third))
+        return self.widen(self.z * np.sqrt(variance), self.rate(variance, third))
 
     def lines(self, most: float, third: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the slopes and the heights of lines above the reach, as a function of the variance.
@@ -83,7 +106,7 @@ class Score:
         """
         spread = np.sqrt(max(most, 0.0)) * np.linspace(0, 1, FINE + 1)
         square = spread**2
-        reach = np.maximum.accumulate(self.widened(self.z * spread[1:], self.rate(square[:-1], third)))
+        reach = np.maximum.accumulate(self.widen(self.z * spread[1:], self.rate(square[:-1], third)))
         slope = np.append(0.0, self.z / (2 * max(spread[-1], 1.0)) * SLOPES)
         return slope, (reach - slope[:, None] * square[:-1]).max(axis=1)
 

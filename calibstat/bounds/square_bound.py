@@ -14,8 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from calibstat.bounds.laplace import laplace_smoothed, laplace_square, sum_over_pairs
-from calibstat.bounds.moments import score_of_units
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 
@@ -60,7 +59,7 @@ class SquareBound:
 
     def high(self, tail: float) -> float:
         """Return the end, below the value in the population with probability `tail`."""
-        score = Score.of_rows(tail) if self.weight is None else score_of_units(self.weight, tail)
+        score = ScoreBound.of_rows(tail) if self.weight is None else ScoreBound.of_units(self.weight, tail)
         pairs = max(UNSEEN_PAIRS, math.log(tail) ** 2 / score.k)
         largest = self.most + pairs * score.largest * self.alone
         variance = self.linear + (1 + max(score.z / USUAL, 1.0) ** 3) * self.quadratic

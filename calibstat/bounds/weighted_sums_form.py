@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.bounds.directional_form import PlaceForm
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 
@@ -35,7 +35,7 @@ class WeightedSumsForm(PlaceForm):
 
         Statement and argument: docs/proofs.md, section 6.
         """
-        score = Score.of_rows(tail).times(self.largest)
+        score = ScoreBound.of_rows(tail).times(self.largest)
         sign = np.where(self.theta < 0, -1.0, 1.0)
         row, most, number = self._rows(sign)
         value, n = float(row.sum()), row.size
@@ -51,7 +51,7 @@ class WeightedSumsForm(PlaceForm):
             turned = np.maximum(2 * slope[:, None] * gained - absolute, 0.0).sum(axis=1)
             excess = min(excess, float((slope * along.sum() + score.z**2 / (4 * slope) + 2 * turned).min()))
         variance, third = float((row**2).sum() - row.sum() ** 2 / n), float((row**3).sum())
-        return (value + float(score.widened(excess, score.rate(max(variance, 0.0), third)))) / n
+        return (value + float(score.widen(excess, score.rate(max(variance, 0.0), third)))) / n
 
     def _rows(self, sign: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
         """Return what each row adds with these signs, the largest variance, and a number for each place that is used.

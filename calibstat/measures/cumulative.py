@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.moments import Noise
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.moments import Moments
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.measures.kinds.binary_kinds import Seminorm
 from calibstat.measures.kinds.registry import measure
@@ -40,13 +40,13 @@ BLOCKS = (
 PRODUCTS = 2e7  # numbers that the sums of clusters up to all ends may hold
 
 
-def _ends(noise: Noise) -> np.ndarray:
+def _ends(moments: Moments) -> np.ndarray:
     """Return how many predictions lie below each end of the intervals that are looked at, ascending."""
-    curve = _curve(noise.first)
-    blocks = max(min(BLOCKS, int(PRODUCTS / noise.units / 3)), 2)
+    curve = _curve(moments.total)
+    blocks = max(min(BLOCKS, int(PRODUCTS / moments.numbers_per_sum / 3)), 2)
     if curve.size <= 3 * blocks:
         return np.arange(curve.size)
-    sums = np.cumsum(np.append(0.0, noise.variances()))
+    sums = np.cumsum(np.append(0.0, moments.variances()))
     first = np.unique(np.searchsorted(sums, np.linspace(0, sums[-1], blocks, endpoint=False)))
     part = list(zip(first, np.append(first[1:], curve.size), strict=True))
     lowest, highest = ([a + int(f(curve[a:b])) for a, b in part] for f in (np.argmin, np.argmax))
@@ -79,12 +79,12 @@ class KS(Seminorm):
 
     step = 2.0
 
-    def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
+    def highest(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest bound over all thresholds and both signs; the empty sum is one of them.
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        total, variance, third = noise.prefixes()
+        total, variance, third = moments.prefixes()
         above, below = score.reach(variance, third), score.reach(variance, -third)
         return float(max((total + above).max(), (below - total).max()))
 
@@ -122,7 +122,7 @@ class Kuiper(Seminorm):
 
     weak = True
 
-    def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
+    def highest(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest bound over intervals and both signs: the difference [j, i] is [i, j] with signs changed.
 
         Of many predictions not all are ends of intervals, but of each block of equal variance the first, the lowest
@@ -130,7 +130,7 @@ class Kuiper(Seminorm):
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        total, variance, third = noise.differences(_ends(noise))
+        total, variance, third = moments.between(_ends(moments))
         return float((total + score.reach(variance, third)).max())
 
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:

@@ -10,8 +10,8 @@ import numpy as np
 
 from calibstat.bounds.laplace import laplace_smoothed, laplace_square
 from calibstat.bounds.linear_form import Form, LinearForm, OtherForm
-from calibstat.bounds.moments import Noise
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.moments import Moments
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import SquareBound, bound_of_sample
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
@@ -97,7 +97,7 @@ class KernelCE(Seminorm):
 
         return replace(form, other_high=lambda tail: math.sqrt(max(square().high(tail), 0.0)))
 
-    def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
+    def highest(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.
 
         With a share a of the first, the mean is a * total and the standard deviation at most a times that of the
@@ -105,12 +105,12 @@ class KernelCE(Seminorm):
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        witness = self.witness(value, noise.first / noise.n)
-        total, variance, third = noise.moments(witness)
+        witness = self.witness(value, moments.total / moments.n)
+        total, variance, third = moments.of(witness)
         spread = score.z * math.sqrt(max(variance, 0.0))
-        beyond = noise.beyond(witness, lambda weighted: self._smoothed(value, weighted))
+        beyond = moments.remainder(witness, lambda weighted: self._smoothed(value, weighted))
         excess = math.sqrt((total + spread) ** 2 + score.z**2 * beyond) - total
-        return total + float(score.widened(excess, score.rate(max(variance, 0.0), third)))
+        return total + float(score.widen(excess, score.rate(max(variance, 0.0), third)))
 
     def _smoothed(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
         smooth = laplace_smoothed if self.kernel == "laplace" else _gaussian_smoothed

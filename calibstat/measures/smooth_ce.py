@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.moments import Noise
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.moments import Moments
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.measures.kinds.binary_kinds import Seminorm
 from calibstat.measures.kinds.registry import measure
@@ -218,12 +218,12 @@ class SmoothCE(Seminorm):
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
         return _denoised(value, residual)[2]
 
-    def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
+    def highest(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return a bound of the largest bound over all weights: the least over lines above the reach.
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        first, second, third = noise.separate()
+        first, second, third = moments.majorant()
         total, left = _on_grid(value, first)
         squares, _ = _on_grid(value, second)
         cubes, cubes_left = _on_grid(value, third)

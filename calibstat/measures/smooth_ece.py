@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibstat.bounds.linear_form import Below, Form, smallest, upper_quantile
-from calibstat.bounds.moments import RowNoise
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.linear_form import Allowance, Form, smallest, upper_quantile
+from calibstat.bounds.moments import SeparableMoments, Sums
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.binary_kinds import Statistic
@@ -162,23 +162,23 @@ class SmoothForm(Form):
         return cosines(self.sample.value, theta, self.narrowest)
 
     @cached_property
-    def noise(self) -> RowNoise:
-        return RowNoise.of_sample(self.sample)
+    def moments(self) -> SeparableMoments:
+        return SeparableMoments.of_sample(self.sample)
 
     def high(self, tail: float) -> float:
         """Return the smallest bandwidth t found at which no bound is above t.
 
         The weights of wider bandwidths are among those of t, so that no bound is above t there either.
         """
-        score, at = self.noise.score(tail), max(self.estimate, NARROWEST)
-        return smallest(lambda t: self.highest(t, score) / self.noise.n < t, at, 1.0, CLOSE_END)
+        score, at = self.moments.score(tail), max(self.estimate, NARROWEST)
+        return smallest(lambda t: self.highest(t, score) / self.moments.n < t, at, 1.0, CLOSE_END)
 
     @cached_property
     def _waves(self) -> tuple[np.ndarray, np.ndarray]:
         """The waves of the sums of residuals and of their cubes."""
-        return self.moves(self.noise.first), self.moves(self.noise.third)
+        return self.moves(self.moments.total), self.moves(self.moments.cube)
 
-    def highest(self, bandwidth: float, score: Score) -> float:
+    def highest(self, bandwidth: float, score: ScoreBound) -> float:
         """Return a bound of the largest bound of the smoothed residuals' sum over signs in [-1, 1] at every point.
 
         Signs s make the weights w = smoothed s. Those of the smoothed residuals h have the largest sum. To change them
@@ -192,11 +192,11 @@ class SmoothForm(Form):
         h = curve(first, bandwidth)
         largest_third = float(integral(curve(third, bandwidth / math.sqrt(3))))
         points = h.size - 1
-        squares = _split(self.sample.value, self.noise.second, points)
+        squares = _split(self.sample.value, self.moments.square, points)
         sign = np.where(h < 0, -1.0, 1.0)
         weight = _reflected(_smoothed(_reflected(sign), bandwidth))
         gain = points * (_smoothed(squares, bandwidth) - sign * _smoothed(squares * weight, bandwidth))
-        slope, height = score.lines(float(self.noise.second.sum()), largest_third)
+        slope, height = score.lines(float(self.moments.square.sum()), largest_third)
         at_signs = slope * float(squares @ weight**2) / 2 + height
         changed = 2 * np.maximum(2 * slope[:, None] * gain - np.abs(h), 0)
         return float(integral(h) + (at_signs + np.trapezoid(changed, dx=1 / points)).min())
@@ -205,9 +205,9 @@ class SmoothForm(Form):
         """Return the smallest t that the norm at bandwidth t exceeds by no more than noise does."""
         at = max(self.estimate, NARROWEST)
         residual = self.moves(self.sample.residual)
-        noise, (total, variance, third) = draw() - residual, self.moments_at(at)
-        central = self.noise.central(total, variance, third)
-        below = Below.of(self.noise.score(tail), variance, central, self.noise.n)
+        noise, sums = draw() - residual, self.moments_at(at)
+        central = self.moments.central_third(sums)
+        below = Allowance.of(self.moments.score(tail), sums.variance, central, self.moments.n)
 
         def norm(bandwidth: float) -> float:
             return float(integral(curve(residual, bandwidth)))
@@ -215,15 +215,15 @@ class SmoothForm(Form):
         def explained(t: float) -> bool:
             bandwidth = max(t, self.narrowest)  # below it the norm there stands in, which is at most that at t
             drawn = np.array([integral(step) for step in curve(noise, bandwidth)])
-            return norm(bandwidth) - below.widen(upper_quantile(drawn, tail)) <= t
+            return norm(bandwidth) - below.extend(upper_quantile(drawn, tail)) <= t
 
         return 0.0 if explained(NARROWEST) else smallest(explained, NARROWEST, at, CLOSE_END)
 
-    def moments_at(self, bandwidth: float) -> tuple[float, float, float]:
+    def moments_at(self, bandwidth: float) -> Sums:
         """Return the moments of the sum with the weights of the data."""
         h = curve(self._waves[0], bandwidth)
         weight = _smoothed(_reflected(np.where(h < 0, -1.0, 1.0)), bandwidth)
-        return self.noise.moments(np.interp(self.sample.value, np.linspace(0, 1, h.size), weight))
+        return self.moments.of(np.interp(self.sample.value, np.linspace(0, 1, h.size), weight))
 
 
 @measure(

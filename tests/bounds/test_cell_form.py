@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 import calibstat as cs
 from calibstat.bounds.linear_form import upper_quantile
-from calibstat.bounds.moments import score_of_units
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.inference.problems.pose import pose
 from calibstat.resampling import Draws
 
@@ -103,7 +103,7 @@ def lows_above(name, runs):
         form = problem.linear_form()
         drawn = problem.draw_form(form, Draws.of(run, 79))
         by_bias = upper_quantile(drawn[:, 0] + form.missing_bias(drawn[:, 0]), 0.025)
-        lows = form.low(lambda drawn=drawn: drawn, 0.025), form.estimate - form.below(0.025).widen(by_bias)
+        lows = form.low(lambda drawn=drawn: drawn, 0.025), form.estimate - form.below(0.025).extend(by_bias)
         found += np.array(lows) > error + 1e-12
     return found
 
@@ -208,7 +208,7 @@ def test_the_high_end_of_clusters_by_hand():
     first = sums.sum(axis=1)
     centred = sums - first[:, None] * size / 212
     matrix = 12 / 11 * centred @ centred.T
-    score = score_of_units(size.astype(float), 0.05)
+    score = ScoreBound.of_units(size.astype(float), 0.05)
     sign = np.sign(first)
     rate = score.rate(sign @ matrix @ sign, ((sign @ centred) ** 3).sum())
     found = pose(y, p, "ece", {"n_bins": 4}).in_clusters(cluster).linear_form().high(0.05) * 212
@@ -216,9 +216,9 @@ def test_the_high_end_of_clusters_by_hand():
     for code in range(16):
         w = np.array([1 if code >> j & 1 else -1 for j in range(4)])
         worst = max(worst, w @ first + score.z * np.sqrt(w @ matrix @ w) - total)
-    exact = total + score.widened(worst, rate)
+    exact = total + score.widen(worst, rate)
     assert exact <= found <= exact * 1.05
-    assert found <= total + score.widened(score.z * np.sqrt(np.abs(matrix).sum()), rate) + 1e-9
+    assert found <= total + score.widen(score.z * np.sqrt(np.abs(matrix).sum()), rate) + 1e-9
 
 
 @given(st.data())

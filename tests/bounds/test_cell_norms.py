@@ -8,7 +8,7 @@ from multiclass_populations import POPULATIONS, PROB, WEIGHT, misses, most_misse
 from vector_strategies import vectors
 
 import calibstat as cs
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.measures import AbsoluteSum, Euclidean, Largest
 from calibstat.measures.canonical_ce import CanonicalCE
 
@@ -69,7 +69,7 @@ def test_no_weights_exceed_the_largest_quadratic_function(norm, seed):
 @given(vectors(), st.integers(0, 10))
 def test_the_high_end_is_above_the_bound_of_any_weights(distance, drawn, seed):
     (prob, label), norm = drawn, ROUND[distance]
-    n, score = label.size, Score.of_rows(0.025).times(norm.largest)
+    n, score = label.size, ScoreBound.of_rows(0.025).times(norm.largest)
     measure = CanonicalCE(distance=distance, strategy="uniform", n_bins=None)
     cell, residual = measure.cells(prob), residuals(prob, label)
     high = measure.linear_form(cs.Predictions.from_rows(label, prob)).high(0.025)
@@ -79,7 +79,7 @@ def test_the_high_end_is_above_the_bound_of_any_weights(distance, drawn, seed):
     for w in [norm.witness(total), *of_dual_ball(norm, (50, *total.shape), np.random.default_rng(seed))]:
         row = (w[cell] * residual).sum(axis=1)
         spread = np.sqrt(max((row**2).sum() - row.sum() ** 2 / n, 0.0))
-        assert n * high >= row.sum() + score.widened(score.z * spread, rate) - 1e-9
+        assert n * high >= row.sum() + score.widen(score.z * spread, rate) - 1e-9
 
 
 @pytest.mark.parametrize(("distance", "size"), [("l2", np.sqrt(2)), ("max", 1)])

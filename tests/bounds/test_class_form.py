@@ -35,20 +35,20 @@ def rows_by_hand(form):
 @pytest.mark.parametrize("name", CASES)
 def test_noise_by_loops(name, dtype):
     form = form_of(name, *example(60, 3, temperature=2.0, dtype=dtype))
-    x, noise, n = rows_by_hand(form), form.noise, 60
+    x, moments, n = rows_by_hand(form), form.moments, 60
     first, spare = x.sum(axis=0), 1e-12
-    assert noise.first == pytest.approx(first, abs=spare)
-    assert noise.first == pytest.approx(n * form.theta, abs=1e-9 if dtype == np.float64 else 1e-4)
+    assert moments.total == pytest.approx(first, abs=spare)
+    assert moments.total == pytest.approx(n * form.theta, abs=1e-9 if dtype == np.float64 else 1e-4)
     covariance = x.T @ x - np.outer(first, first) / n
-    assert noise.covariance() == pytest.approx(covariance, abs=spare)
-    assert noise.variances() == pytest.approx(np.diag(covariance), abs=spare)
-    chosen = np.flatnonzero(noise.second)[::2]
-    assert noise.covariance_of(chosen) == pytest.approx(covariance[np.ix_(chosen, chosen)], abs=spare)
+    assert moments.covariance() == pytest.approx(covariance, abs=spare)
+    assert moments.variances() == pytest.approx(np.diag(covariance), abs=spare)
+    chosen = np.flatnonzero(moments.square)[::2]
+    assert moments.covariance_of(chosen) == pytest.approx(covariance[np.ix_(chosen, chosen)], abs=spare)
     weight = np.random.default_rng(1).choice([-1.0, 1.0], first.size)
     row = x @ weight
-    assert noise.moments(weight) == pytest.approx((row.sum(), weight @ covariance @ weight, (row**3).sum()))
+    assert moments.of(weight) == pytest.approx((row.sum(), weight @ covariance @ weight, (row**3).sum()))
     largest = np.abs(x).sum(axis=1)
-    assert noise.largest() == pytest.approx(((largest**2).sum(), (largest**3).sum()))
+    assert moments.largest() == pytest.approx(((largest**2).sum(), (largest**3).sum()))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -56,9 +56,9 @@ def test_too_many_sums_for_a_matrix(name, monkeypatch):
     """Then it is T + R, the largest bound of any signs: that of none is larger."""
     form = form_of(name, *example(80, 3, temperature=2.0))
     monkeypatch.setattr(class_form, "MANY_SUMS", 0)
-    scale, score = form.estimate / np.abs(form.theta).sum(), form.noise.score(0.025)
-    _, along, third = form.noise.moments(np.where(form.theta < 0, -1.0, 1.0))
-    worst = score.widened(score.z * np.sqrt(form.noise.largest()[0]), score.rate(along, third))
+    scale, score = form.estimate / np.abs(form.theta).sum(), form.moments.score(0.025)
+    _, along, third = form.moments.of(np.where(form.theta < 0, -1.0, 1.0))
+    worst = score.widen(score.z * np.sqrt(form.moments.largest()[0]), score.rate(along, third))
     assert form.high(0.025) == pytest.approx(form.estimate + scale * worst / 80)
 
 

@@ -12,7 +12,7 @@ from vector_strategies import vectors
 
 import calibstat as cs
 from calibstat.bounds.embedding_interval import of_embedding
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.measures import SKCE, skce
 
 
@@ -32,7 +32,7 @@ def form_of(embedding):
 @given(vectors(), st.integers(0, 10))
 def test_the_high_end_is_above_the_bound_of_any_weights(drawn, seed):
     embedding = embedded(*drawn)
-    n, score, rng = len(embedding), Score.of_rows(0.025).times(np.sqrt(2)), np.random.default_rng(seed)
+    n, score, rng = len(embedding), ScoreBound.of_rows(0.025).times(np.sqrt(2)), np.random.default_rng(seed)
     form, total = form_of(embedding), embedding.sum(axis=0)
     assert form.estimate == pytest.approx(np.linalg.norm(total) / n, abs=1e-9)
     witness = total / max(np.linalg.norm(total), 1e-300)
@@ -44,7 +44,7 @@ def test_the_high_end_is_above_the_bound_of_any_weights(drawn, seed):
     for w in weights:
         row = embedding @ (w / max(np.linalg.norm(w), 1e-300))
         spread = np.sqrt(max((row**2).sum() - row.sum() ** 2 / n, 0.0))
-        assert n * form.high(0.025) >= row.sum() + score.widened(score.z * spread, rate) - 1e-6
+        assert n * form.high(0.025) >= row.sum() + score.widen(score.z * spread, rate) - 1e-6
 
 
 def test_no_event_leaves_room_for_some():
@@ -56,7 +56,7 @@ def test_no_event_leaves_room_for_some():
 def test_one_direction_is_the_score_bound():
     """Embeddings on a line, positive in sum: the bound of that one direction."""
     row = np.r_[np.full(30, 0.7), np.full(50, -0.3)]
-    score, variance = Score.of_rows(0.025).times(np.sqrt(2)), (row**2).sum() - row.sum() ** 2 / 80
+    score, variance = ScoreBound.of_rows(0.025).times(np.sqrt(2)), (row**2).sum() - row.sum() ** 2 / 80
     assert form_of(row[:, None]).high(0.025) * 80 == pytest.approx(
         row.sum() + score.reach(variance, (row**3).sum()), rel=1e-6
     )

@@ -11,10 +11,10 @@ from scipy import integrate, stats
 
 from calibstat.bounds import folded_bounds as absolute_sums
 from calibstat.bounds.folded_bounds import AbsoluteSums
-from calibstat.bounds.moments import ClusterNoise, RowNoise
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.score_bound import ScoreBound
 
-SCORE = Score(1.96)
+SCORE = ScoreBound(1.96)
 
 
 @pytest.mark.parametrize("t", [0.0, 0.4, 1.0, 3.0])
@@ -65,7 +65,7 @@ def test_covariance_of_two_centred_absolute_values():
 def test_without_folded_sums_it_is_the_score_bound():
     first, second = np.array([2.0, -3.0]), np.array([0.5, 0.25])
     sums = AbsoluteSums(first, second, np.full(2, False))
-    assert sums.high(SCORE, 0.4) == pytest.approx(5 + SCORE.widened(1.96 * np.sqrt(0.75), 0.4))
+    assert sums.high(SCORE, 0.4) == pytest.approx(5 + SCORE.widen(1.96 * np.sqrt(0.75), 0.4))
     assert AbsoluteSums(first, np.zeros(2), np.full(2, False)).high(SCORE, 0.0) == pytest.approx(5)
 
 
@@ -84,13 +84,13 @@ def clustered(seed, cells, clusters):
     unit = np.sort(np.append(np.arange(clusters), random.integers(clusters, size=5 * clusters)))
     cell = random.integers(cells, size=unit.size)
     common = random.normal(size=clusters)[unit] + random.normal(size=cells)[cell]
-    return ClusterNoise(cell, np.tanh(common + random.normal(size=unit.size)), unit, cells)
+    return JointMoments(cell, np.tanh(common + random.normal(size=unit.size)), unit, cells)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 8), st.integers(3, 20))
 def test_no_signs_have_a_larger_bound(seed, cells, clusters):
-    noise = clustered(seed, cells, clusters)
-    first, covariance = noise.first, noise.covariance()
+    moments = clustered(seed, cells, clusters)
+    first, covariance = moments.total, moments.covariance()
     signs = np.array(list(itertools.product([-1, 1], repeat=cells)))
     best = max(w @ first + 2 * np.sqrt(max(w @ covariance @ w, 0)) for w in signs)
     found = absolute_sums.largest_excess(first, covariance, 2.0)
@@ -109,14 +109,14 @@ def test_the_excess_where_signs_are_certain():
 
 
 def test_many_sums_of_clusters_take_the_largest_variance(monkeypatch):
-    noise = clustered(1, 4, 12)
-    score = noise.score(0.025)
-    exact = absolute_sums.high_over_signs(noise, score)
+    moments = clustered(1, 4, 12)
+    score = moments.score(0.025)
+    exact = absolute_sums.high_over_signs(moments, score)
     monkeypatch.setattr(absolute_sums, "PRODUCTS", 1)
-    _, variance, third = noise.moments(np.where(noise.first < 0, -1.0, 1.0))
-    worst = score.widened(score.z * np.sqrt(noise.largest()[0]), score.rate(variance, third))
-    found = absolute_sums.high_over_signs(noise, score)
-    assert found == pytest.approx(np.abs(noise.first).sum() + worst)
+    _, variance, third = moments.of(np.where(moments.total < 0, -1.0, 1.0))
+    worst = score.widen(score.z * np.sqrt(moments.largest()[0]), score.rate(variance, third))
+    found = absolute_sums.high_over_signs(moments, score)
+    assert found == pytest.approx(np.abs(moments.total).sum() + worst)
     assert found >= exact
 
 
@@ -124,8 +124,8 @@ def test_one_row_a_cluster():
     """With clusters of one row each the bound over signs holds for rows too, but has Student's quantile."""
     random = np.random.default_rng(3)
     cell, residual = random.integers(3, size=40), random.uniform(-1, 1, 40)
-    rows = RowNoise.of_rows(cell, residual, 3)
-    clusters = ClusterNoise(cell, residual, np.arange(40), 3)
+    rows = SeparableMoments.of_rows(cell, residual, 3)
+    clusters = JointMoments(cell, residual, np.arange(40), 3)
     assert clusters.covariance() == pytest.approx(rows.covariance() * 40 / 39)
 
 

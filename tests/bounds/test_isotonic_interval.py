@@ -12,12 +12,12 @@ from scipy.optimize import isotonic_regression
 import calibstat as cs
 from calibstat.bounds import isotonic_interval as isotonic_form
 from calibstat.bounds.isotonic_interval import highest_gain, largest_gain
-from calibstat.bounds.linear_form import Below
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.linear_form import Allowance
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.sample import Sample
 from calibstat.measures.corp import MCB
 
-SCORE = Score.of_rows(0.025)
+SCORE = ScoreBound.of_rows(0.025)
 
 
 def test_largest_gain_by_isotonic_regression():
@@ -146,7 +146,7 @@ def test_low_end_knows_of_events_that_were_not_observed(value, rows, chance):
 @pytest.mark.parametrize(("value", "rows", "chance"), UNSEEN)
 def test_resamples_do_not_know_of_them(value, rows, chance, monkeypatch):
     """Planted fault: the low end takes what resamples say, and the same enumeration finds it."""
-    monkeypatch.setattr(Below, "widen", lambda self, reach: reach)
+    monkeypatch.setattr(Allowance, "extend", lambda self, reach: reach)
     assert truth_below(value, rows, chance) > 0.1
 
 

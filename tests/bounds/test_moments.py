@@ -10,8 +10,8 @@ from row_strategies import rows
 from scipy import optimize
 
 import calibstat as cs
-from calibstat.bounds.moments import ClusterNoise, RowNoise, score_of_units
-from calibstat.bounds.score_bound import events_at
+from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.score_bound import ScoreBound, events_at
 
 
 def example(seed, n=30, cells=6, clusters=None):
@@ -37,49 +37,49 @@ def slow(cell, residual, unit, weight):
 @pytest.fixture(params=[None, 7], ids=["rows", "clusters"])
 def case(request):
     cell, residual, unit = example(3, clusters=request.param)
-    noise = RowNoise.of_rows(cell, residual, 6) if unit is None else ClusterNoise(cell, residual, unit, 6)
-    return noise, lambda weight: slow(cell, residual, unit, weight)
+    moments = SeparableMoments.of_rows(cell, residual, 6) if unit is None else JointMoments(cell, residual, unit, 6)
+    return moments, lambda weight: slow(cell, residual, unit, weight)
 
 
 def test_moments_of_weighted_sums(case):
-    noise, expected = case
+    moments, expected = case
     for weight in np.random.default_rng(1).uniform(-1, 1, (20, 6)):
-        assert noise.moments(weight) == pytest.approx(expected(weight), abs=1e-12)
-        most = noise.largest()
-        assert all(found <= limit + 1e-12 for found, limit in zip(noise.moments(weight)[1:], most, strict=True))
+        assert moments.of(weight) == pytest.approx(expected(weight), abs=1e-12)
+        most = moments.largest()
+        assert all(found <= limit + 1e-12 for found, limit in zip(moments.of(weight)[1:], most, strict=True))
 
 
 def test_third_moments_about_the_mean(case):
     """Of clusters they are so anyway; of rows by loops over what each adds."""
-    noise, _ = case
+    moments, _ = case
     cell, residual, _ = example(3)
     for weight in np.random.default_rng(1).uniform(-1, 1, (5, 6)):
-        moments = noise.moments(weight)
+        sums = moments.of(weight)
         part = weight[cell] * residual
-        expected = moments[2] if isinstance(noise, ClusterNoise) else sum((x - part.mean()) ** 3 for x in part)
-        assert noise.central(*moments) == pytest.approx(expected, abs=1e-12)
+        expected = sums.third if isinstance(moments, JointMoments) else sum((x - part.mean()) ** 3 for x in part)
+        assert moments.central_third(sums) == pytest.approx(expected, abs=1e-12)
 
 
 def test_moments_of_the_sums_up_to_each_cell(case):
-    noise, expected = case
-    found = np.array(noise.prefixes())
+    moments, expected = case
+    found = np.array(moments.prefixes())
     for j in range(7):
         assert found[:, j] == pytest.approx(expected((np.arange(6) < j).astype(float)), abs=1e-12)
 
 
 def test_moments_of_differences_of_these_sums(case):
-    noise, expected = case
+    moments, expected = case
     ends = np.array([0, 1, 3, 4, 6])
-    found = np.array(noise.differences(ends))
+    found = np.array(moments.between(ends))
     for (i, a), (j, b) in itertools.product(enumerate(ends), repeat=2):
         weight = (np.arange(6) < b).astype(float) - (np.arange(6) < a)
         assert found[:, i, j] == pytest.approx(expected(weight), abs=1e-12)
 
 
 def test_covariance_of_cells(case):
-    noise, expected = case
-    covariance = noise.covariance()
-    assert np.diag(covariance) == pytest.approx(noise.variances(), abs=1e-12)
+    moments, expected = case
+    covariance = moments.covariance()
+    assert np.diag(covariance) == pytest.approx(moments.variances(), abs=1e-12)
     for weight in np.random.default_rng(2).uniform(-1, 1, (20, 6)):
         assert weight @ covariance @ weight == pytest.approx(expected(weight)[1], abs=1e-12)
 
@@ -89,19 +89,19 @@ def test_a_summary_has_the_moments_of_its_rows(data):
     y, p = data
     sample = cs.Sample.from_rows(y, p)
     cell = np.searchsorted(sample.value, p)
-    of_rows, of_sample = RowNoise.of_rows(cell, y - p, sample.value.size), RowNoise.of_sample(sample)
-    for name in ("first", "second", "third", "n"):
+    of_rows, of_sample = SeparableMoments.of_rows(cell, y - p, sample.value.size), SeparableMoments.of_sample(sample)
+    for name in ("total", "square", "cube", "n"):
         assert getattr(of_sample, name) == pytest.approx(getattr(of_rows, name), abs=1e-12)
     halves = (sample.value > 0.5).astype(np.int64)
-    assert RowNoise.of_sample(sample, halves).second.sum() == pytest.approx(of_rows.second.sum(), abs=1e-12)
+    assert SeparableMoments.of_sample(sample, halves).square.sum() == pytest.approx(of_rows.square.sum(), abs=1e-12)
 
 
 def test_clusters_of_one_row_are_rows_but_for_their_factor():
     cell, residual, _ = example(5)
-    of_rows = RowNoise.of_rows(cell, residual, 6)
-    alone = ClusterNoise(cell, residual, np.arange(30), 6)
+    of_rows = SeparableMoments.of_rows(cell, residual, 6)
+    alone = JointMoments(cell, residual, np.arange(30), 6)
     weight = np.linspace(-1, 1, 6)
-    assert alone.moments(weight)[1] == pytest.approx(of_rows.moments(weight)[1] * 30 / 29, abs=1e-12)
+    assert alone.of(weight)[1] == pytest.approx(of_rows.of(weight)[1] * 30 / 29, abs=1e-12)
 
 
 # --- the unit ball of a kernel ---------------------------------------------------------------------------------------
@@ -111,16 +111,16 @@ def test_clusters_of_one_row_are_rows_but_for_their_factor():
 def test_no_function_of_the_ball_varies_more_than_is_said(clusters):
     """Functions K a with a'Ka <= 1, a made orthogonal to the witness; among many random ones some come near."""
     cell, residual, unit = example(4, n=200, clusters=clusters)
-    noise = RowNoise.of_rows(cell, residual, 6) if unit is None else ClusterNoise(cell, residual, unit, 6)
+    moments = SeparableMoments.of_rows(cell, residual, 6) if unit is None else JointMoments(cell, residual, unit, 6)
     value = np.linspace(0, 1, 6)
     kernel = np.exp(-np.abs(value[:, None] - value))
-    theta = noise.first / noise.n
+    theta = moments.total / moments.n
     coefficient = theta / np.sqrt(theta @ kernel @ theta)
-    found = noise.beyond(kernel @ coefficient, lambda sums: kernel @ sums)
+    found = moments.remainder(kernel @ coefficient, lambda sums: kernel @ sums)
     random, largest = np.random.default_rng(1), 0.0
     for a in random.normal(size=(2000, 6)):
         a = a - (a @ kernel @ coefficient) * coefficient
-        largest = max(largest, noise.moments(kernel @ a / np.sqrt(a @ kernel @ a))[1])
+        largest = max(largest, moments.of(kernel @ a / np.sqrt(a @ kernel @ a))[1])
     assert largest <= found * (1 + 1e-6)
     if clusters is not None:
         assert largest > 0.8 * found  # it is an eigenvalue
@@ -133,7 +133,7 @@ def test_no_function_of_the_ball_varies_more_than_is_said(clusters):
 @pytest.mark.parametrize("clusters", [2, 10, 40])
 def test_equal_clusters_by_hand(clusters, tail):
     """All q are 1 - exp(-k / G), so that M = m G (1 - exp(-k / G)) / k."""
-    score = score_of_units(np.full(clusters, 5.0), tail)
+    score = ScoreBound.of_units(np.full(clusters, 5.0), tail)
     k = events_at(score.z)
     assert score.largest == pytest.approx(5 * clusters * (1 - np.exp(-k / clusters)) / k)
     assert score.cap == 5
@@ -143,7 +143,7 @@ def test_equal_clusters_by_hand(clusters, tail):
 def test_no_other_chances_hide_more_rows(size):
     """Maximise sum q m subject to sum -log(1 - q) = k by SciPy, from several starts."""
     size = np.array(size, float)
-    score = score_of_units(size, 0.025)
+    score = ScoreBound.of_units(size, 0.025)
     hidden = score.largest * score.k
     limit = {"type": "eq", "fun": lambda t: t.sum() - score.k}
     for start in (np.full(size.size, score.k / size.size), score.k * size / size.sum()):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calibstat.bounds.score_bound import Score, events_at
+from calibstat.bounds.score_bound import ScoreBound, events_at
 
 TAILS = (0.25, 0.1, 0.05, 0.025, 0.005)
 
@@ -14,7 +14,7 @@ TAILS = (0.25, 0.1, 0.05, 0.025, 0.005)
 @pytest.mark.parametrize("tail", TAILS)
 def test_without_an_event_it_allows_for_the_events_that_may_go_unseen(tail):
     """b = 1 and V = K = 0, so the bound is k; no event of Poisson(-log(tail)) is seen with probability tail."""
-    score = Score.of_rows(tail)
+    score = ScoreBound.of_rows(tail)
     assert score.reach(0.0, 0.0) == pytest.approx(score.k)
     assert score.k >= -np.log(tail)
     assert score.k <= -1.15 * np.log(tail) + 0.2
@@ -25,7 +25,7 @@ def test_of_equal_events_it_is_hardly_below_the_exact_poisson_limit(tail):
     """x events of size 1: V = K = x, b = 1; the exact limit is a quantile of the gamma distribution with x + 1."""
     seen = np.arange(0, 2000)
     exact = stats.gamma.isf(tail, seen + 1)
-    bound = seen + Score.of_rows(tail).reach(seen.astype(float), seen.astype(float))
+    bound = seen + ScoreBound.of_rows(tail).reach(seen.astype(float), seen.astype(float))
     assert np.all(bound >= exact - 0.04)
     assert np.all(bound <= exact + 0.6)
 
@@ -33,16 +33,16 @@ def test_of_equal_events_it_is_hardly_below_the_exact_poisson_limit(tail):
 @given(st.floats(0, 50), st.floats(-50, 50), st.floats(0.1, 30), st.floats(0.2, 3.5))
 def test_the_variance_grows_with_the_bound(variance, third, size, z):
     """The reach x solves x**2 = z**2 variance + rate k x, and no part may be larger than allowed."""
-    score = Score(z).times(size)
+    score = ScoreBound(z).times(size)
     rate = min((max(third, 0) + 2 * size**3) / (variance + 2 * size**2), size)
     x = score.reach(variance, third)
     assert x**2 == pytest.approx(z**2 * variance + rate * events_at(z) * x, rel=1e-9)
-    assert x == pytest.approx(score.widened(z * np.sqrt(variance), rate))
+    assert x == pytest.approx(score.widen(z * np.sqrt(variance), rate))
     assert x >= z * np.sqrt(variance)
 
 
 def test_parts_without_size_add_nothing():
-    assert Score(2.0).times(0.0).reach(0.0, 0.0) == 0
+    assert ScoreBound(2.0).times(0.0).reach(0.0, 0.0) == 0
 
 
 def misses(unseen, replicates=20_000, tail=0.025):
@@ -53,9 +53,9 @@ def misses(unseen, replicates=20_000, tail=0.025):
             seen = random.poisson(events, replicates)
             total = seen + np.sqrt(noise) * random.normal(size=replicates)
             variance, third = seen + noise, seen.astype(float)
-            score = Score.of_rows(tail)
+            score = ScoreBound.of_rows(tail)
             rate = np.minimum((third + unseen) / np.maximum(variance + unseen, 1e-9), 1.0)
-            bound = total + score.widened(score.z * np.sqrt(variance), rate)
+            bound = total + score.widen(score.z * np.sqrt(variance), rate)
             if unseen == 2:
                 assert bound == pytest.approx(total + score.reach(variance, third))
             worst = max(worst, float(np.mean(bound < events)))

@@ -11,7 +11,7 @@ from vector_strategies import vectors
 
 import calibstat as cs
 from calibstat.bounds import weighted_sums_form
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.measures import GCE
 
 OPTIONS = [
@@ -39,7 +39,7 @@ def test_the_high_end_is_above_the_bound_of_all_signs(options, drawn, many):
     for i, k in product(range(n), range(prob.shape[1])):
         part[i, form.place[i, k]] += form.weight[form.place[i, k]] * residual[i, k]
     assert n * form.theta * form.weight == pytest.approx(part.sum(axis=0))
-    score, row = Score.of_rows(0.025).times(form.largest), part @ np.where(form.theta < 0, -1, 1)
+    score, row = ScoreBound.of_rows(0.025).times(form.largest), part @ np.where(form.theta < 0, -1, 1)
     assert (np.abs(part).sum(axis=1) <= form.largest + 1e-12).all()
     rate = score.rate(max((row**2).sum() - row.sum() ** 2 / n, 0.0), (row**3).sum())
     with pytest.MonkeyPatch.context() as patch:
@@ -48,7 +48,7 @@ def test_the_high_end_is_above_the_bound_of_all_signs(options, drawn, many):
     for signs in product([-1, 1], repeat=min(part.shape[1], 9)):
         row = part @ np.resize(signs, part.shape[1])
         spread = np.sqrt(max((row**2).sum() - row.sum() ** 2 / n, 0.0))
-        assert high >= row.sum() + score.widened(score.z * spread, rate) - 1e-9
+        assert high >= row.sum() + score.widen(score.z * spread, rate) - 1e-9
 
 
 def test_no_event_leaves_room_for_some():
@@ -61,7 +61,7 @@ def test_one_bin_is_the_score_bound():
     """The sum of all top-label residuals, without a sign to choose."""
     prob, label = drawn(POPULATIONS["over-confident"], 300, np.random.default_rng(0))
     row = (prob.argmax(axis=1) == label) - prob.max(axis=1)
-    score, variance = Score.of_rows(0.025), (row**2).sum() - row.sum() ** 2 / 300
+    score, variance = ScoreBound.of_rows(0.025), (row**2).sum() - row.sum() ** 2 / 300
     form = GCE(n_bins=1, max_prob=True, class_conditional=False).linear_form(cs.Predictions.from_rows(label, prob))
     wanted = abs(row.sum()) + score.reach(variance, np.sign(row.sum()) * (row**3).sum())
     assert wanted < form.high(0.025) * 300 < 1.02 * wanted  # its variance is not centred

@@ -4,7 +4,7 @@ from hypothesis import given
 from row_strategies import rows
 
 import calibstat as cs
-from calibstat.bounds.moments import ClusterNoise, RowNoise
+from calibstat.bounds.moments import JointMoments, SeparableMoments
 from calibstat.measures import cumulative
 from calibstat.measures.cumulative import KS, Kuiper
 
@@ -58,10 +58,10 @@ def test_a_calibrated_sample_has_no_witness():
 # --- the largest bound over fixed thresholds and intervals -----------------------------------------------------------
 
 
-def bounds(noise, score, weights):
+def bounds(moments, score, weights):
     """The score bound of the sum of weight times residual, for each of these weights."""
     for weight in weights:
-        total, variance, third = noise.moments(weight)
+        total, variance, third = moments.of(weight)
         yield total + score.reach(variance, third)
 
 
@@ -71,25 +71,25 @@ def test_high_ends_are_the_largest_bounds_of_all_weights(clustered, data):
     y, p = (np.append(part, part) for part in data)
     sample = cs.Sample.from_rows(y, p)
     cell, m = np.searchsorted(sample.value, p), sample.value.size
-    noise = RowNoise.of_sample(sample)
+    moments = SeparableMoments.of_sample(sample)
     if clustered:
-        noise = ClusterNoise(cell, y - p, np.arange(y.size) // 2 + np.arange(y.size) % 2, m)
-    score = noise.score(0.025)
+        moments = JointMoments(cell, y - p, np.arange(y.size) // 2 + np.arange(y.size) % 2, m)
+    score = moments.score(0.025)
     up_to = [(np.arange(m) < j).astype(float) for j in range(m + 1)]
-    expected = max(bounds(noise, score, [s * w for w in up_to for s in (1, -1)]))
-    assert KS().highest(sample.value, noise, score) == pytest.approx(expected, abs=1e-9)
+    expected = max(bounds(moments, score, [s * w for w in up_to for s in (1, -1)]))
+    assert KS().highest(sample.value, moments, score) == pytest.approx(expected, abs=1e-9)
     between = [b - a for a in up_to for b in up_to]
-    expected = max(bounds(noise, score, between))
-    assert Kuiper().highest(sample.value, noise, score) == pytest.approx(expected, abs=1e-9)
+    expected = max(bounds(moments, score, between))
+    assert Kuiper().highest(sample.value, moments, score) == pytest.approx(expected, abs=1e-9)
 
 
 def test_fewer_ends_of_intervals_lose_little(monkeypatch):
     """Each block keeps its first, its lowest and its highest point."""
     y, p = cs.generators.temperature(1.5).sample(2000, 1)
     sample = cs.Sample.from_rows(y, p)
-    noise, total = RowNoise.of_sample(sample), 2000 * cs.estimate(sample, measure="kuiper")
-    score = noise.score(0.025)
-    found = Kuiper().highest(sample.value, noise, score) - total
+    moments, total = SeparableMoments.of_sample(sample), 2000 * cs.estimate(sample, measure="kuiper")
+    score = moments.score(0.025)
+    found = Kuiper().highest(sample.value, moments, score) - total
     monkeypatch.setattr(cumulative, "BLOCKS", 10**6)
-    exact = Kuiper().highest(sample.value, noise, score) - total
+    exact = Kuiper().highest(sample.value, moments, score) - total
     assert 0.99 * exact < found <= exact + 1e-9

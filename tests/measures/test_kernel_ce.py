@@ -9,7 +9,7 @@ from row_strategies import rows
 from scipy.stats import norm
 
 import calibstat as cs
-from calibstat.bounds.moments import ClusterNoise, RowNoise
+from calibstat.bounds.moments import JointMoments, SeparableMoments
 from calibstat.measures.kernel_ce import KernelCE
 
 
@@ -113,12 +113,12 @@ def test_unknown_options(measure, options):
 # --- the largest bound over the unit ball ----------------------------------------------------------------------------
 
 
-def bounds_in_the_ball(noise, value, score, rate, functions):
+def bounds_in_the_ball(moments, value, score, rate, functions):
     """The bound of the sum of w(v) r for functions w = K a with a'Ka = 1, at this rate of the variance."""
     kernel = np.exp(-np.abs(value[:, None] - value))
     for a in functions:
-        total, variance, _ = noise.moments(kernel @ a / np.sqrt(a @ kernel @ a))
-        yield total + score.widened(score.z * np.sqrt(max(variance, 0.0)), rate)
+        total, variance, _ = moments.of(kernel @ a / np.sqrt(a @ kernel @ a))
+        yield total + score.widen(score.z * np.sqrt(max(variance, 0.0)), rate)
 
 
 @pytest.mark.parametrize("bandwidth", [0.2, 1.0])
@@ -161,14 +161,14 @@ def test_high_end_is_above_the_bounds_of_all_functions(clusters):
     value = np.array([0.1, 0.3, 0.35, 0.8, 0.9])
     cell = np.repeat(np.arange(5), 40)
     residual = (random.random(200) < (value * 0.7 + 0.1)[cell]) - value[cell]
-    noise = RowNoise.of_rows(cell, residual, 5)
+    moments = SeparableMoments.of_rows(cell, residual, 5)
     if clusters is not None:
-        noise = ClusterNoise(cell, residual, np.arange(200) % clusters, 5)
-    score, measure = noise.score(0.025), KernelCE()
-    found = measure.highest(value, noise, score)
-    total, variance, third = noise.moments(measure.witness(value, noise.first / noise.n))
-    near = noise.first / np.abs(noise.first).max() + 0.5 * random.normal(size=(1500, 5))
+        moments = JointMoments(cell, residual, np.arange(200) % clusters, 5)
+    score, measure = moments.score(0.025), KernelCE()
+    found = measure.highest(value, moments, score)
+    total, variance, third = moments.of(measure.witness(value, moments.total / moments.n))
+    near = moments.total / np.abs(moments.total).max() + 0.5 * random.normal(size=(1500, 5))
     functions = [*random.normal(size=(1500, 5)), *near]
-    largest = max(bounds_in_the_ball(noise, value, score, score.rate(variance, third), functions))
+    largest = max(bounds_in_the_ball(moments, value, score, score.rate(variance, third), functions))
     assert largest <= found + 1e-9
     assert largest - total > 0.8 * (found - total)

@@ -10,8 +10,8 @@ from row_strategies import weighted_rows
 from scipy import stats
 
 import calibstat as cs
-from calibstat.bounds.moments import ClusterNoise, RowNoise
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.measures.smooth_ce import STEPS, SmoothCE, _largest_sum, _on_grid
 
 FALSE_ALARM = 1e-4
@@ -35,8 +35,8 @@ def lipschitz_weights(value, random):
     return np.clip(np.interp(value, x, wave), -1, 1)
 
 
-def bound(weight, noise, score):
-    total, variance, third = noise.moments(weight)
+def bound(weight, moments, score):
+    total, variance, third = moments.of(weight)
     return total + float(score.reach(variance, third))
 
 
@@ -120,7 +120,7 @@ def test_without_squares_it_is_the_measure():
 @pytest.mark.parametrize("most", [0.0, 0.3, 5.0, 400.0])
 @pytest.mark.parametrize("third", [0.0, 3.0, 200.0])
 def test_lines_are_above_the_reach_and_near_it(most, third):
-    score = Score(1.96)
+    score = ScoreBound(1.96)
     slope, height = score.lines(most, third)
     random = np.random.default_rng(1)
     variance, cube = most * random.random(2000) ** 2, third * random.uniform(-1, 1, 2000)
@@ -139,13 +139,13 @@ def test_lines_are_above_the_reach_and_near_it(most, third):
 @pytest.mark.parametrize("tail", [0.1, 0.025, 0.005])
 def test_no_weights_have_a_bound_above_it(seed, tail):
     sample, random = example(seed)
-    noise = RowNoise.of_sample(sample)
-    score = noise.score(tail)
-    highest = measure.highest(sample.value, noise, score)
+    moments = SeparableMoments.of_sample(sample)
+    score = moments.score(tail)
+    highest = measure.highest(sample.value, moments, score)
     for _ in range(60):
-        assert bound(lipschitz_weights(sample.value, random), noise, score) <= highest + 1e-9
-    assert bound(measure.witness(sample.value, sample.residual), noise, score) <= highest + 1e-9
-    assert highest <= super(SmoothCE, measure).highest(sample.value, noise, score) * 1.01 + 0.1
+        assert bound(lipschitz_weights(sample.value, random), moments, score) <= highest + 1e-9
+    assert bound(measure.witness(sample.value, sample.residual), moments, score) <= highest + 1e-9
+    assert highest <= super(SmoothCE, measure).highest(sample.value, moments, score) * 1.01 + 0.1
 
 
 def test_the_bound_of_the_witness_is_below_that_of_other_weights():
@@ -153,10 +153,10 @@ def test_the_bound_of_the_witness_is_below_that_of_other_weights():
 
     def exceeded(seed):
         sample, random = example(seed)
-        noise = RowNoise.of_sample(sample)
-        score = noise.score(0.025)
-        alone = bound(measure.witness(sample.value, sample.residual), noise, score)
-        return any(bound(lipschitz_weights(sample.value, random), noise, score) > alone + 1e-9 for _ in range(60))
+        moments = SeparableMoments.of_sample(sample)
+        score = moments.score(0.025)
+        alone = bound(measure.witness(sample.value, sample.residual), moments, score)
+        return any(bound(lipschitz_weights(sample.value, random), moments, score) > alone + 1e-9 for _ in range(60))
 
     assert any(map(exceeded, range(16)))
 
@@ -168,26 +168,26 @@ def test_against_a_slow_bound_over_all_vertices(seed):
     value = np.unique(random.integers(0, 9, 5)) / 8  # of the grid
     count = random.integers(5, 60, value.size)
     sample = cs.Sample.from_counts(value, count, random.binomial(count, value))
-    noise = RowNoise.of_sample(sample)
-    score = noise.score(0.025)
-    third = max(noise.third @ w for w in vertices(value, 3))
+    moments = SeparableMoments.of_sample(sample)
+    score = moments.score(0.025)
+    third = max(moments.cube @ w for w in vertices(value, 3))
     all_weights = np.array(list(vertices(value, 1)))
-    most = noise.second.sum()
+    most = moments.square.sum()
     slope, height = score.lines(most, third)
-    sums = (all_weights @ noise.first)[:, None] + slope * (all_weights**2 @ noise.second)[:, None]
+    sums = (all_weights @ moments.total)[:, None] + slope * (all_weights**2 @ moments.square)[:, None]
     slow = (sums.max(axis=0) + slope * most / STEPS + height).min()
-    assert measure.highest(value, noise, score) == pytest.approx(slow, abs=1e-9)
+    assert measure.highest(value, moments, score) == pytest.approx(slow, abs=1e-9)
 
 
 @given(weighted_rows(), st.sampled_from([0.1, 0.025, 0.005]))
 def test_any_rows(data, tail):
     sample = cs.Sample.from_rows(*data)
-    noise = RowNoise.of_sample(sample)
-    score = noise.score(tail)
-    highest = measure.highest(sample.value, noise, score)
+    moments = SeparableMoments.of_sample(sample)
+    score = moments.score(tail)
+    highest = measure.highest(sample.value, moments, score)
     assert highest >= score.k - 1e-9  # no weight at all: what may happen unseen
     for sign in (-1.0, 1.0):
-        assert bound(np.full(sample.value.size, sign), noise, score) <= highest + 1e-9
+        assert bound(np.full(sample.value.size, sign), moments, score) <= highest + 1e-9
 
 
 def test_by_hand():
@@ -211,18 +211,18 @@ def test_clusters(seed):
     p = random.choice([0.05, 0.1, 0.4, 0.7], unit.size)
     y = random.random(clusters)[unit] < p  # of a cluster, together
     value, cell = np.unique(p, return_inverse=True)
-    noise = ClusterNoise(cell, y - p, unit, value.size)
-    score = noise.score(0.025)
-    highest = measure.highest(value, noise, score)
-    first, second, third = noise.separate()
+    moments = JointMoments(cell, y - p, unit, value.size)
+    score = moments.score(0.025)
+    highest = measure.highest(value, moments, score)
+    first, second, third = moments.majorant()
     for _ in range(60):
         weight = lipschitz_weights(value, random)
-        total, variance, cube = noise.moments(weight)
+        total, variance, cube = moments.of(weight)
         assert total == pytest.approx(first @ weight)
         assert variance <= second @ weight**2 + 1e-9
         assert cube <= third @ np.abs(weight) ** 3 + 1e-9
-        assert bound(weight, noise, score) <= highest + 1e-9
-    assert (second.sum(), third.sum()) == pytest.approx(noise.largest())
+        assert bound(weight, moments, score) <= highest + 1e-9
+    assert (second.sum(), third.sum()) == pytest.approx(moments.largest())
 
 
 # --- coverage --------------------------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ def test_the_high_end_holds(name):
 
 def test_an_interval_without_unseen_events_is_found_out():
     def normal(sample):
-        noise = RowNoise.of_sample(sample)
-        return measure.estimate(sample) + 1.96 * np.sqrt(noise.second.sum()) / sample.n
+        moments = SeparableMoments.of_sample(sample)
+        return measure.estimate(sample) + 1.96 * np.sqrt(moments.square.sum()) / sample.n
 
     assert misses(POPULATIONS["rare"], 200, normal) > stats.binom.ppf(1 - FALSE_ALARM, 200, 0.03)

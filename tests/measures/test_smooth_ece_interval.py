@@ -48,8 +48,8 @@ def test_ends_are_where_the_conditions_turn():
         )
 
     def excess(t):
-        noise = np.quantile([norm(step, t) for step in drawn], 0.975, method="weibull")
-        return norm(residual, t) - noise - t
+        moments = np.quantile([norm(step, t) for step in drawn], 0.975, method="weibull")
+        return norm(residual, t) - moments - t
 
     assert found.low > 0
     # the grid of the measure at a given bandwidth is finer; a step beyond the difference on either side decides
@@ -100,13 +100,13 @@ def example(seed):
 @pytest.mark.parametrize("seed", range(16))
 def test_no_signs_have_a_bound_above_the_highest(seed):
     form, random = example(seed)
-    noise, score = form.noise, form.noise.score([0.1, 0.025, 0.005][seed % 3])
+    moments, score = form.moments, form.moments.score([0.1, 0.025, 0.005][seed % 3])
     bandwidth = max(form.estimate, 0.02) + random.uniform(0, 0.2)
     highest = form.highest(bandwidth, score)
     grid = np.linspace(0, 1, 801)
     smooth = trapezoid(grid.size)[:, None] * kernel(grid, form.sample.value, bandwidth)
-    smoothed = kernel(grid, form.sample.value, bandwidth) @ noise.first
-    third = np.trapezoid(np.abs(kernel(grid, form.sample.value, bandwidth / math.sqrt(3)) @ noise.third), grid)
+    smoothed = kernel(grid, form.sample.value, bandwidth) @ moments.total
+    third = np.trapezoid(np.abs(kernel(grid, form.sample.value, bandwidth / math.sqrt(3)) @ moments.cube), grid)
     for k in range(60):
         if k % 3 == 0:
             signs = np.repeat(random.choice([-1.0, 1.0], 801), random.integers(1, 801))[: grid.size]
@@ -115,7 +115,7 @@ def test_no_signs_have_a_bound_above_the_highest(seed):
         else:
             signs = np.sin(random.uniform(0, 20) * grid + random.uniform(0, 6))
         weight = signs @ smooth
-        total, variance, cube = noise.moments(weight)
+        total, variance, cube = moments.of(weight)
         assert total + float(score.reach(variance, cube)) <= highest * (1 + 1e-4)
         assert cube <= third * (1 + 1e-4) + 1e-9
 
@@ -124,17 +124,17 @@ def test_no_signs_have_a_bound_above_the_highest(seed):
 def test_the_highest_against_matrices(seed):
     """The same bound with the matrix M written out, over signs at 801 points."""
     form, _ = example(seed)
-    noise, score, bandwidth = form.noise, form.noise.score(0.025), max(form.estimate, 0.05)
+    moments, score, bandwidth = form.moments, form.moments.score(0.025), max(form.estimate, 0.05)
     grid = np.linspace(0, 1, 801)
     part = trapezoid(grid.size)
     k = kernel(grid, form.sample.value, bandwidth)
-    h = k @ noise.first
-    matrix = (k * noise.second) @ k.T
+    h = k @ moments.total
+    matrix = (k * moments.square) @ k.T
     sign = np.where(h < 0, -1.0, 1.0)
     gain = matrix @ part - sign * (matrix @ (part * sign))
-    third = part @ np.abs(kernel(grid, form.sample.value, bandwidth / math.sqrt(3)) @ noise.third)
+    third = part @ np.abs(kernel(grid, form.sample.value, bandwidth / math.sqrt(3)) @ moments.cube)
     slow = np.inf
-    for slope, height in zip(*score.lines(noise.second.sum(), third), strict=True):
+    for slope, height in zip(*score.lines(moments.square.sum(), third), strict=True):
         changed = 2 * np.maximum(2 * slope * gain - np.abs(h), 0)
         slow = min(slow, part @ np.abs(h) + slope * (part * sign) @ matrix @ (part * sign) + part @ changed + height)
     assert form.highest(bandwidth, score) == pytest.approx(slow, rel=2e-3)
@@ -143,10 +143,10 @@ def test_the_highest_against_matrices(seed):
 @pytest.mark.parametrize("seed", range(8))
 def test_the_high_end_is_where_the_bound_turns(seed):
     form, _ = example(seed)
-    high, score = form.high(0.025), form.noise.score(0.025)
+    high, score = form.high(0.025), form.moments.score(0.025)
     if high < 1:
-        assert form.highest(high, score) / form.noise.n <= high
-        assert form.highest(high - 2e-5, score) / form.noise.n >= high - 2e-5
+        assert form.highest(high, score) / form.moments.n <= high
+        assert form.highest(high - 2e-5, score) / form.moments.n >= high - 2e-5
     wider = [form.highest(t, score) for t in np.linspace(high, 1, 9)]
     assert np.all(np.diff(wider) <= 1e-3 * wider[0])  # its weights are among those of narrower bandwidths
 
@@ -154,8 +154,8 @@ def test_the_high_end_is_where_the_bound_turns(seed):
 @given(weighted_rows(), st.sampled_from([0.1, 0.025, 0.005]))
 def test_any_rows(data, tail):
     form = SmoothECE().linear_form(cs.Sample.from_rows(*data))
-    score, high = form.noise.score(tail), form.high(tail)
-    assert max(form.estimate, min(score.k / form.noise.n, 1)) - 1e-5 <= high <= 1
+    score, high = form.moments.score(tail), form.high(tail)
+    assert max(form.estimate, min(score.k / form.moments.n, 1)) - 1e-5 <= high <= 1
 
 
 def test_without_an_event_it_is_what_may_happen_unseen():

@@ -27,8 +27,8 @@ from project_folder import PROJECT
 import calibstat as cs
 from calibstat.bounds import class_form
 from calibstat.bounds.linear_form import LinearForm
-from calibstat.bounds.moments import RowNoise
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.moments import SeparableMoments, Sums
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.inference import honest_ends
 from calibstat.inference.problems import drawable
 
@@ -54,13 +54,13 @@ def whole(function):
 
 
 def part(k):
-    """A function of which one number of the result is larger by 1e-15 of it."""
+    """A method whose sums have one number that is larger by 1e-15 of it."""
 
     def changed(function):
         def call(*given, **options):
             found = list(function(*given, **options))
             found[k] = found[k] * MORE
-            return tuple(found)
+            return Sums(*found)
 
         return call
 
@@ -75,9 +75,9 @@ def argument(method):
 FAULTS = {  # what is changed by 1e-15: its owner, its name, and how
     "norm": (cs.MEASURES["ks"], "norm", whole),
     "witness": (cs.MEASURES["kernel_ce"], "witness", whole),
-    "variance": (RowNoise, "moments", part(1)),
-    "third moment": (RowNoise, "moments", part(2)),
-    "score bound": (Score, "reach", whole),
+    "variance": (SeparableMoments, "of", part(1)),
+    "third moment": (SeparableMoments, "of", part(2)),
+    "score bound": (ScoreBound, "reach", whole),
     "theta of draws": (LinearForm, "moves", argument),
     "median if calibrated": (honest_ends, "quantiles", whole),
     "p-value": (drawable, "p_value", whole),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibstat.bounds.mean_form import MeanForm, RowMeanForm
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.inference.comparing.differences import settled
 
 
@@ -51,5 +51,5 @@ class MeansOfSamples:
             return most
         variance = one.variance / one.n**2 + other.variance / other.n**2
         third = one.third / one.n**3 - other.third / other.n**3
-        score = Score(float(stdtrit(min(one.n, other.n) - 1, 1 - tail))).times(most)
+        score = ScoreBound(float(stdtrit(min(one.n, other.n) - 1, 1 - tail))).times(most)
         return one.estimate - other.estimate + float(score.reach(variance, third))

@@ -164,8 +164,8 @@ def _skewness_below(form: RowForm, tail: float) -> float:
     weight, score = form.witness(form.theta), form.score(tail)
     if weight is None:
         return score.cap * score.k
-    total, variance, third = form.noise.moments(weight)
-    return float(score.skewness(variance, -form.noise.central(total, variance, third)))
+    sums = form.moments.of(weight)
+    return float(score.skewness(sums.variance, -form.moments.central_third(sums)))
 
 
 def _candidates(one: DrawnModel, other: DrawnModel, tail: float) -> Candidates:
@@ -180,7 +180,7 @@ def _candidates(one: DrawnModel, other: DrawnModel, tail: float) -> Candidates:
         return Candidates(np.array([form.estimate]), np.zeros(1), unknown, -one.norm[:, None])
     climb = _Climb(one, other, tail)
     visited = [np.zeros_like(start), *climb.visited(start)]
-    moments = np.array([form.noise.moments(weight) for weight in visited])
+    moments = np.array([form.moments.of(weight) for weight in visited])
     moves = one.rows.means(np.column_stack([one.added(weight) for weight in visited]))
     return Candidates(moments[:, 0] / form.n, moments[:, 1], moments[:, 2], moves)
 
@@ -199,7 +199,7 @@ class _Climb:
         form, centred = self.form, self.one.centred(weight)
         variance = self.variance - 2 * float(self.shared @ weight) + float(centred @ centred) / form.n**2
         spread = float(np.sqrt(max(variance, np.finfo(float).tiny)))
-        total, variance, third = form.noise.moments(weight)
+        total, variance, third = form.moments.of(weight)
         skewness = float(self.score.skewness(variance, third))
         bound = total / form.n + self.score.z * spread + skewness / form.n
         return bound, self.score.z / spread, self.shared - self.one.in_cells(centred) / form.n

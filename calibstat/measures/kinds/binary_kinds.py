@@ -12,8 +12,8 @@ import numpy as np
 
 from calibstat.bounds import all_classes_form, cell_form, class_form, linear_form
 from calibstat.bounds.linear_form import Form, LinearForm, Order, RowForm, Rows
-from calibstat.bounds.moments import Noise
-from calibstat.bounds.score_bound import Score
+from calibstat.bounds.moments import Moments
+from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -188,14 +188,14 @@ class Seminorm(Statistic):
         """
         return None
 
-    def highest(self, value: np.ndarray, noise: Noise, score: Score) -> float:
+    def highest(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest upper bound of the sum of weight times residual for any fixed weights, times n.
 
         The default needs no more than weights in [-1, 1]: it adds the largest reach that any of them has.
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        return noise.n * float(self.norm(value, noise.first / noise.n)) + float(score.reach(*noise.largest()))
+        return moments.n * float(self.norm(value, moments.total / moments.n)) + float(score.reach(*moments.largest()))
 
     @property
     def is_weak(self) -> bool:

@@ -172,7 +172,7 @@ def test_a_witness_of_the_data_alone_would_find_too_much(monkeypatch):
     """Events in .02, one model too low and one as much too high: the rejections at 5 %, and a twin without skewness."""
     from scipy.stats import binom
 
-    from calibstat.bounds.score_bound import Score
+    from calibstat.bounds.score_bound import ScoreBound
 
     def rejections(count):
         for seed in range(count):
@@ -181,5 +181,5 @@ def test_a_witness_of_the_data_alone_would_find_too_much(monkeypatch):
             yield cs.compare(y, models, measure="ks", n_resamples=79, rng=seed).pvalue[0] <= 0.05
 
     assert sum(rejections(150)) <= binom.isf(1e-5, 150, 0.05)
-    monkeypatch.setattr(Score, "skewness", lambda self, variance, third: 0 * variance)
+    monkeypatch.setattr(ScoreBound, "skewness", lambda self, variance, third: 0 * variance)
     assert sum(rejections(150)) > binom.isf(1e-5, 150, 0.05)

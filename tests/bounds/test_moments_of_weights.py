@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from calibstat.bounds.moments import ClusterNoise, RowNoise
-from calibstat.bounds.weight_moments import WeightNoise
+from calibstat.bounds.moments import JointMoments, SeparableMoments
 
 CELLS = 6
 
@@ -16,6 +15,10 @@ def example(seed=3, n=40, spread=1.0):
     return cell, residual, random.lognormal(0, spread, n)
 
 
+def of_rows(cell, residual, weight):
+    return SeparableMoments.of_rows(cell, residual, CELLS, weight)
+
+
 def slow(cell, residual, weight, a):
     """The sum, and the moments of what each row adds less what its weight lets expect."""
     part = a[cell] * residual * weight
@@ -25,22 +28,22 @@ def slow(cell, residual, weight, a):
 
 def test_moments():
     data = example()
-    noise = WeightNoise.of_weights(*data, CELLS)
+    moments = of_rows(*data)
     for a in np.random.default_rng(1).uniform(-1, 1, (20, CELLS)):
-        assert noise.moments(a) == pytest.approx(slow(*data, a), abs=1e-10)
-        assert noise.central(*noise.moments(a)) == noise.moments(a)[2]
+        assert moments.of(a) == pytest.approx(slow(*data, a), abs=1e-10)
+        assert moments.central_third(moments.of(a)) == moments.of(a)[2]
     size = np.abs(data[1] * data[2])
-    assert noise.largest() == pytest.approx(((size**2).sum(), (size**3).sum()))
+    assert moments.largest() == pytest.approx(((size**2).sum(), (size**3).sum()))
 
 
 def test_moments_of_first_cells_and_of_intervals():
     data = example()
-    noise = WeightNoise.of_weights(*data, CELLS)
-    prefixes = np.array(noise.prefixes())
+    moments = of_rows(*data)
+    prefixes = np.array(moments.prefixes())
     for j in range(CELLS + 1):
         assert prefixes[:, j] == pytest.approx(slow(*data, np.arange(CELLS) < j), abs=1e-10)
     ends = np.array([0, 2, 3, 6])
-    found = noise.differences(ends)
+    found = moments.between(ends)
     for i, low in enumerate(ends):
         for j, high in enumerate(ends):
             cells = np.arange(CELLS)
@@ -50,19 +53,22 @@ def test_moments_of_first_cells_and_of_intervals():
 
 def test_covariances():
     data = example()
-    noise = WeightNoise.of_weights(*data, CELLS)
-    covariance = noise.covariance()
-    assert np.diag(covariance) == pytest.approx(noise.variances())
+    moments = of_rows(*data)
+    covariance = moments.covariance()
+    assert np.diag(covariance) == pytest.approx(moments.variances())
     for a in np.random.default_rng(1).uniform(-1, 1, (5, CELLS)):
         assert a @ covariance @ a == pytest.approx(slow(*data, a)[1], abs=1e-10)
 
 
 def test_equal_weights_are_rows():
     cell, residual, _ = example()
-    rows, equal = RowNoise.of_rows(cell, residual, CELLS), WeightNoise.of_weights(cell, residual, np.ones(40), CELLS)
+    rows, equal = (
+        SeparableMoments.of_rows(cell, residual, CELLS),
+        of_rows(cell, residual, np.ones(40)),
+    )
     for a in np.random.default_rng(1).uniform(-1, 1, (5, CELLS)):
-        found = rows.moments(a)
-        assert equal.moments(a) == pytest.approx((*found[:2], rows.central(*found)), abs=1e-12)
+        found = rows.of(a)
+        assert equal.of(a) == pytest.approx((*found[:2], rows.central_third(found)), abs=1e-12)
     assert equal.score(0.025).cap == 1
     assert equal.score(0.025).z == pytest.approx(rows.score(0.025).z, abs=0.07)  # Student's with 39 degrees of freedom
     assert equal.largest_square.tolist() == [1.0] * CELLS
@@ -71,19 +77,19 @@ def test_equal_weights_are_rows():
 def test_rows_with_weights_are_clusters_of_one_row():
     """But for the factor n / (n - 1) of their variance."""
     cell, residual, weight = example()
-    noise = WeightNoise.of_weights(cell, residual, weight, CELLS)
-    alone = ClusterNoise(cell, residual * weight, np.arange(40), CELLS, weight)
+    moments = of_rows(cell, residual, weight)
+    alone = JointMoments(cell, residual * weight, np.arange(40), CELLS, weight)
     for a in np.random.default_rng(1).uniform(-1, 1, (5, CELLS)):
-        total, variance, third = noise.moments(a)
-        assert alone.moments(a) == pytest.approx((total, 40 / 39 * variance, third), abs=1e-10)
-    assert alone.n == pytest.approx(noise.n) == pytest.approx(weight.sum())
-    assert noise.score(0.025) == alone.score(0.025)
-    assert np.array(noise.prefixes())[:, -1] == pytest.approx(np.array(alone.prefixes())[:, -1] / [1, 40 / 39, 1])
+        total, variance, third = moments.of(a)
+        assert alone.of(a) == pytest.approx((total, 40 / 39 * variance, third), abs=1e-10)
+    assert alone.n == pytest.approx(moments.n) == pytest.approx(weight.sum())
+    assert moments.score(0.025) == alone.score(0.025)
+    assert np.array(moments.prefixes())[:, -1] == pytest.approx(np.array(alone.prefixes())[:, -1] / [1, 40 / 39, 1])
 
 
 def test_few_heavy_rows_have_few_degrees_of_freedom():
     """Three rows hold nearly all the weight: (3 * 100**2)**2 / (3 * 100**4) - 1 = 2, so z is Student's with 2."""
     weight = np.append(np.full(37, 0.01), np.full(3, 100.0))
-    score = WeightNoise.of_weights(*example()[:2], weight, CELLS).score(0.025)
+    score = of_rows(*example()[:2], weight).score(0.025)
     assert score.z == pytest.approx(4.3027, abs=1e-3)
     assert score.cap == 100
