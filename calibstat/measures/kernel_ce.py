@@ -95,7 +95,11 @@ class KernelCE(Seminorm):
         def square() -> SquareBound:
             return bound_of_sample(sample, float(self.bandwidth))
 
-        return replace(form, other_high=lambda tail: math.sqrt(max(square().high(tail), 0.0)))
+        def high(tail: float) -> float:
+            # half of what one further row may add: few rows of few kinds make a lattice of estimates
+            return math.sqrt(max(square().high(tail) + square().most / 2, 0.0))
+
+        return replace(form, other_high=high)
 
     def highest(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.

@@ -141,7 +141,7 @@ def test_high_end_is_the_root_of_the_bound_of_the_square_where_that_is_lower(ban
     variance = v1 + 2 * v3
     rate = min((max(8 * (c**3).sum(), 0) + 2 * most**3) / (variance + 2 * most**2), most)
     reach = rate * k / 2 + z**2 * max(d, 0) + np.sqrt(z**2 * variance + rate**2 * k**2 / 4)
-    wanted = np.sqrt(terms.sum() / (n * (n - 1)) + reach / n)
+    wanted = np.sqrt(terms.sum() / (n * (n - 1)) + reach / n + up / n**2)  # and half of what a further row may add
 
     options = {"measure": "kernel_ce", "bandwidth": bandwidth, "n_resamples": 99, "rng": 1}
     assert cs.confidence_interval(y, p, **options).high == pytest.approx(wanted, rel=1e-6)
