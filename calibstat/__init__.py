@@ -14,6 +14,7 @@ from calibstat.classical.spiegelhalter import spiegelhalter
 from calibstat.classical.t_cal import t_cal
 from calibstat.classical.validate import validate
 from calibstat.data import lenses
+from calibstat.data.checked_rows import Data, Models
 from calibstat.data.estimators import predict
 from calibstat.data.lenses import LENSES, Lens
 from calibstat.data.logits import from_logits
@@ -56,8 +57,10 @@ __all__ = [
     "Answers",
     "Bregman",
     "BrierMonitor",
+    "Data",
     "Lens",
     "Measure",
+    "Models",
     "Monitor",
     "Predictions",
     "ReliabilityDisplay",

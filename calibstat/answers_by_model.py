@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from functools import wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from calibstat.data.arguments import checks_arguments
-from calibstat.data.checks import short
-from calibstat.data.labels import takes_pos_label
-from calibstat.data.models import named_models
+from calibstat.data.checked_rows import OF_ROWS, Models, named
 from calibstat.result import Result, picture, plain_values, words_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R", covariant=True)
 
 
@@ -116,27 +111,9 @@ def _frame(answer: Any) -> pd.DataFrame:
     return answer.to_frame() if isinstance(answer, Result) else pd.DataFrame({"value": np.ravel(answer)})
 
 
-def each_model(verb: F) -> F:
-    """Let a verb of one model take several, and return its `Answers`.
-
-    `y_prob` may be a mapping from name to predictions, or a data frame with a column of predicted probabilities of
-    outcome 1 for each model. The verb takes `pos_label` as well, and names its arguments if one is unknown.
-    """
-    verb = checks_arguments(takes_pos_label(verb))
-
-    @wraps(verb)
-    def ask(y_true: Any, y_prob: Any = None, *arguments: Any, **options: Any) -> Any:
-        models = named_models(y_prob)
-        if models is None:
-            return verb(y_true, y_prob, *arguments, **options)
-        found = {}
-        for name, prob in models.items():
-            try:
-                found[name] = verb(y_true, prob, *arguments, **options)
-            except ValueError as error:
-                raise ValueError(f"{error} (of {short(name, 40)})") from error
-        return Answers(found)
-
-    ask.__signature__ = inspect.signature(verb)  # type: ignore[attr-defined]
-
-    return cast("F", ask)
+def ask_each(function: Callable[..., R], models: Models, given: Mapping[str, Any]) -> Answers[R]:
+    """Ask a function about each of several models; `given` are its arguments by name, as from ``locals()``."""
+    parameters = inspect.signature(function).parameters.values()
+    arguments = {each.name: given[each.name] for each in parameters if each.name not in OF_ROWS}
+    options = {name: arguments.pop(name) for name in ("options", "unknown") if name in arguments}
+    return Answers(named(lambda data: function(data, **arguments, **options.get("options", {})), models))

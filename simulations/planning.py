@@ -89,7 +89,11 @@ def stated_size(p: np.ndarray, stated: dict[str, float], quick: bool) -> dict[st
     replicates = 40 if quick else 2000
     drawn: dict[str, Any] = {"n_datasets": 40, "n_resamples": 199} if quick else {}
     rows = cs.sample_size(p, stated, rng=SEED, **drawn).n
-    again = {"n_datasets": replicates, "n_sets": 4 if quick else 20, "n_resamples": 199 if quick else 1999}
+    again: dict[str, Any] = {
+        "n_datasets": replicates,
+        "n_sets": 4 if quick else 20,
+        "n_resamples": 199 if quick else 1999,
+    }
     found = cs.power(p, stated, rows, rng=SEED + 1, **again)
     return {"rows": rows, **counted(found, replicates)}
 

@@ -134,7 +134,7 @@ GROWS = {
 # what is no result: rows, as their names say, kinds of things, and pictures
 WITHOUT_RESULT = {
     *("GENERATORS", "LENSES", "MEASURES", "Bregman", "Lens", "Measure", "generators", "lenses", "measure", "measures"),
-    *("Predictions", "Sample", "from_logits", "predict"),
+    *("Answers", "Data", "Models", "Predictions", "Sample", "from_logits", "predict"),
     *("ReliabilityDisplay", "plot", "recalibration", "study"),
 }
 IN_FULL = {"detail": "what a measure computes at every distinct prediction is what it is asked for"}

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.data.checked_rows import Data
 from calibstat.data.clipping import uncertain
-from calibstat.data.observations import BinaryData, observe
+from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
 
 
-def binary_input(y_true: Any, y_prob: Any, lens: Any, labels: Any, what: str) -> tuple[BinaryData, Sample]:
+def binary_input(data: Data, what: str) -> tuple[BinaryData, Sample]:
     """Return the binary data and their summary; raise if the outcome is not binary or the weights are not counts."""
-    seen = observe(y_true, y_prob, lens=lens, labels=labels).one_event(what)
+    seen = data.seen().one_event(what)
     return seen, seen.counted(what)
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import approximate
 from calibstat.classical.binary_input import between, binary_input, need_held_out
 from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
 from calibstat.data.checks import check_level, short
 from calibstat.data.clipping import uncertain
 from calibstat.data.sample import Sample
@@ -107,7 +109,26 @@ FITTED = 0.1  # standard errors by which the score of a model fitted to these ro
 NODES = 40
 
 
-@each_model
+class CalibrationBeltArguments(RowArguments, total=False):
+    """The arguments of `calibration_belt` beside outcomes and predictions."""
+
+    held_out: bool | None
+    confidence_levels: Sequence[float]
+    clip: float | None
+
+
+@overload
+def calibration_belt(
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[CalibrationBeltArguments]
+) -> CalibrationBelt: ...
+@overload
+def calibration_belt(
+    y_true: Models, y_prob: None = None, **arguments: Unpack[CalibrationBeltArguments]
+) -> Answers[CalibrationBelt]: ...
+@overload
+def calibration_belt(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[CalibrationBeltArguments]
+) -> Answers[CalibrationBelt]: ...
 def calibration_belt(
     y_true: Any,
     y_prob: Any = None,
@@ -117,12 +138,14 @@ def calibration_belt(
     clip: float | None = None,
     lens: Any = None,
     labels: Any = None,
-) -> CalibrationBelt:
+    pos_label: Any = None,
+    **unknown: Never,
+) -> CalibrationBelt | Answers[CalibrationBelt]:
     """Fit the GiViTI calibration belt: a smooth calibration curve with simultaneous bands and a test.
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`.
     held_out : bool
         Whether the model was fitted on other rows than these (external validation), or was a logistic regression fitted
@@ -181,6 +204,9 @@ def calibration_belt(
     >>> [side for side, _, _ in found.departures()]
     ['above', 'below']
     """
+    data = as_data(calibration_belt, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(calibration_belt, data, locals())
     need_held_out(held_out, "the calibration belt", "the null distribution of its test depends on it")
     if np.ndim(confidence_levels) != 1:
         raise ValueError(f"expected ascending confidence_levels, such as (0.95,), found {short(confidence_levels)}")
@@ -189,7 +215,7 @@ def calibration_belt(
     levels = tuple(float(level) for level in confidence_levels)
     if not levels or not all(0 < a < b <= 1 for a, b in zip(levels, (*levels[1:], 1.0), strict=True)):
         raise ValueError(f"expected ascending confidence_levels between 0 and 1, found {list(confidence_levels)!r}")
-    seen, sample = binary_input(y_true, y_prob, lens, labels, "the calibration belt")
+    seen, sample = binary_input(data, "the calibration belt")
     model = LogitPolynomial.of(between(seen, sample, clip, "the calibration belt"), MOST_DEGREE, "the calibration belt")
     start = 1 if held_out else 2
     if not held_out:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import between, binary_input, need_held_out
 from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
 from calibstat.data.checks import check_level
 from calibstat.data.sample import Sample
 from calibstat.result import Result
@@ -101,7 +104,20 @@ class CoxResult(Result):
         )
 
 
-@each_model
+class CoxArguments(RowArguments, total=False):
+    """The arguments of `cox` beside outcomes and predictions."""
+
+    held_out: bool | None
+    confidence_level: float
+    clip: float | None
+
+
+@overload
+def cox(y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[CoxArguments]) -> CoxResult: ...
+@overload
+def cox(y_true: Models, y_prob: None = None, **arguments: Unpack[CoxArguments]) -> Answers[CoxResult]: ...
+@overload
+def cox(y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[CoxArguments]) -> Answers[CoxResult]: ...
 def cox(
     y_true: Any,
     y_prob: Any = None,
@@ -111,12 +127,14 @@ def cox(
     clip: float | None = None,
     lens: Any = None,
     labels: Any = None,
-) -> CoxResult:
+    pos_label: Any = None,
+    **unknown: Never,
+) -> CoxResult | Answers[CoxResult]:
     """Estimate Cox's calibration intercept and slope and test that they are 0 and 1.
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`.
     held_out : bool
         Whether the model was fitted on other rows than these; it must be given, and be True.
@@ -168,6 +186,9 @@ def cox(
     >>> round(found.slope, 1), found.slope_test.pvalue < 1e-6
     (0.5, True)
     """
+    data = as_data(cox, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(cox, data, locals())
     from scipy.special import chdtrc
 
     need_held_out(
@@ -179,7 +200,7 @@ def cox(
             "slope 1 on the rows that it was fitted to, whatever its merits"
         )
     check_level("confidence_level", confidence_level)
-    seen, sample = binary_input(y_true, y_prob, lens, labels, "Cox's test")
+    seen, sample = binary_input(data, "Cox's test")
     model = LogitPolynomial.of(between(seen, sample, clip, "Cox's test"), 1, "Cox's test")
     large, both = model.fit(0), model.fit(1)
     calibrated = model.derivatives(np.zeros(2))[0]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Never, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import binary_input
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
 from calibstat.measures.cumulative import KS, Kuiper
@@ -17,15 +20,32 @@ from calibstat.measures.cumulative import KS, Kuiper
 SURE = 0.05  # a Brownian motion exceeds this in absolute value with a probability that rounds to 1
 
 
-@each_model
+@overload
 def kolmogorov_smirnov(
-    y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = None
-) -> AsymptoticTestResult:
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[RowArguments]
+) -> AsymptoticTestResult: ...
+@overload
+def kolmogorov_smirnov(
+    y_true: Models, y_prob: None = None, **arguments: Unpack[RowArguments]
+) -> Answers[AsymptoticTestResult]: ...
+@overload
+def kolmogorov_smirnov(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[RowArguments]
+) -> Answers[AsymptoticTestResult]: ...
+def kolmogorov_smirnov(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    lens: Any = None,
+    labels: Any = None,
+    pos_label: Any = None,
+    **unknown: Never,
+) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
     """Test calibration by the largest cumulative residual and the limit distribution of Brownian motion.
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`.
     lens : str or Lens, optional
         A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
@@ -64,17 +84,37 @@ def kolmogorov_smirnov(
     >>> cs.kolmogorov_smirnov(y, p).pvalue < 0.001
     True
     """
-    seen, sample = binary_input(y_true, y_prob, lens, labels, "the Kolmogorov–Smirnov test")
+    data = as_data(kolmogorov_smirnov, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(kolmogorov_smirnov, data, locals())
+    seen, sample = binary_input(data, "the Kolmogorov–Smirnov test")
     return _cumulative(seen, sample, KS().norm(sample.value, sample.residual), "Kolmogorov–Smirnov", "ks / sigma")
 
 
-@each_model
-def kuiper(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = None) -> AsymptoticTestResult:
+@overload
+def kuiper(
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[RowArguments]
+) -> AsymptoticTestResult: ...
+@overload
+def kuiper(y_true: Models, y_prob: None = None, **arguments: Unpack[RowArguments]) -> Answers[AsymptoticTestResult]: ...
+@overload
+def kuiper(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[RowArguments]
+) -> Answers[AsymptoticTestResult]: ...
+def kuiper(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    lens: Any = None,
+    labels: Any = None,
+    pos_label: Any = None,
+    **unknown: Never,
+) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
     """Test calibration by the range of the cumulative residuals and the limit distribution of Brownian motion.
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`.
     lens : str or Lens, optional
         A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
@@ -113,7 +153,10 @@ def kuiper(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = N
     >>> cs.kuiper(y, p).pvalue < 0.001
     True
     """
-    seen, sample = binary_input(y_true, y_prob, lens, labels, "the Kuiper test")
+    data = as_data(kuiper, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(kuiper, data, locals())
+    seen, sample = binary_input(data, "the Kuiper test")
     return _cumulative(seen, sample, Kuiper().norm(sample.value, sample.residual), "Kuiper", "kuiper / sigma")
 
 

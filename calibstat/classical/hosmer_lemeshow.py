@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import binary_input, need_held_out
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
 from calibstat.data.checks import is_whole
 from calibstat.measures.bins import bin_cells
 from calibstat.result import read_only
@@ -48,7 +51,27 @@ class HosmerLemeshowResult(AsymptoticTestResult):
     __str__ = AsymptoticTestResult.__str__
 
 
-@each_model
+class HosmerLemeshowArguments(RowArguments, total=False):
+    """The arguments of `hosmer_lemeshow` beside outcomes and predictions."""
+
+    held_out: bool | None
+    fitted_params: int | None
+    n_groups: int
+    strategy: str
+
+
+@overload
+def hosmer_lemeshow(
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[HosmerLemeshowArguments]
+) -> HosmerLemeshowResult: ...
+@overload
+def hosmer_lemeshow(
+    y_true: Models, y_prob: None = None, **arguments: Unpack[HosmerLemeshowArguments]
+) -> Answers[HosmerLemeshowResult]: ...
+@overload
+def hosmer_lemeshow(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[HosmerLemeshowArguments]
+) -> Answers[HosmerLemeshowResult]: ...
 def hosmer_lemeshow(
     y_true: Any,
     y_prob: Any = None,
@@ -59,12 +82,14 @@ def hosmer_lemeshow(
     strategy: str = "quantile",
     lens: Any = None,
     labels: Any = None,
-) -> HosmerLemeshowResult:
+    pos_label: Any = None,
+    **unknown: Never,
+) -> HosmerLemeshowResult | Answers[HosmerLemeshowResult]:
     """Test calibration by the Hosmer–Lemeshow chi-square over groups of similar predictions.
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`.
     held_out : bool
         Whether the model was fitted on other rows than these. There is no default: the degrees of freedom depend on it.
@@ -121,6 +146,9 @@ def hosmer_lemeshow(
     >>> round(found.statistic, 6), found.df, round(found.pvalue, 4)
     (4.0, 2, 0.1353)
     """
+    data = as_data(hosmer_lemeshow, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(hosmer_lemeshow, data, locals())
     from scipy.special import chdtrc
 
     need_held_out(held_out, "the Hosmer–Lemeshow test", "its degrees of freedom depend on it")
@@ -133,7 +161,7 @@ def hosmer_lemeshow(
         )
     if not is_whole(n_groups, 1):
         raise ValueError(f"expected n_groups to be a whole number of at least 1, found {n_groups!r}")
-    seen, sample = binary_input(y_true, y_prob, lens, labels, "the Hosmer–Lemeshow test")
+    seen, sample = binary_input(data, "the Hosmer–Lemeshow test")
     value, count, positives = sample.arrays
     first = np.flatnonzero(np.diff(bin_cells(value, count, n_bins=int(n_groups), strategy=strategy), prepend=-1))
     count_g, observed = np.add.reduceat(count, first), np.add.reduceat(positives, first)

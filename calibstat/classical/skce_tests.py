@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Never, TypedDict, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult
+from calibstat.data.checked_rows import Models, OneModel, as_data
 from calibstat.data.lenses import canonical
-from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.predictions import Predictions
 from calibstat.inference.p_values import p_value
 from calibstat.measures.skce import (
     SKCE,
@@ -33,7 +36,32 @@ LIMIT = {
 STATISTIC = {"asymptotic": "U", "block": "block", "linear": "linear"}
 
 
-@each_model
+class KernelCalibrationTestArguments(TypedDict, total=False):
+    """The arguments of `kernel_calibration_test` beside outcomes and predictions."""
+
+    method: str
+    kernel: str
+    distance: str
+    bandwidth: float
+    block_size: int | str
+    n_resamples: int
+    rng: Any
+    labels: Any
+    pos_label: Any
+
+
+@overload
+def kernel_calibration_test(
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[KernelCalibrationTestArguments]
+) -> AsymptoticTestResult: ...
+@overload
+def kernel_calibration_test(
+    y_true: Models, y_prob: None = None, **arguments: Unpack[KernelCalibrationTestArguments]
+) -> Answers[AsymptoticTestResult]: ...
+@overload
+def kernel_calibration_test(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[KernelCalibrationTestArguments]
+) -> Answers[AsymptoticTestResult]: ...
 def kernel_calibration_test(
     y_true: Any,
     y_prob: Any = None,
@@ -46,7 +74,9 @@ def kernel_calibration_test(
     n_resamples: int = 999,
     rng: Any = None,
     labels: Any = None,
-) -> AsymptoticTestResult:
+    pos_label: Any = None,
+    **unknown: Never,
+) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
     """Test that predicted vectors are calibrated by the kernel calibration error and its asymptotic distribution.
 
     Parameters
@@ -130,13 +160,16 @@ def kernel_calibration_test(
     >>> cs.kernel_calibration_test((label + 1) % 3, prob, rng=1).pvalue
     0.001
     """
+    data = as_data(kernel_calibration_test, y_true, y_prob, unknown, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(kernel_calibration_test, data, locals())
     if method not in STATISTIC:
         raise ValueError(f"expected method 'asymptotic', 'block' or 'linear', found {method!r}")
     kind = STATISTIC[method]
     measure = SKCE(kernel=kernel, distance=distance, bandwidth=bandwidth, block_size=block_size, statistic=kind)
     arguments = kernel_arguments(kernel, distance, bandwidth)
     resampling.check_resamples(n_resamples)
-    predictions = as_predictions(y_true, y_prob, labels)
+    predictions = data.predictions
     size = rows_of_block(predictions.n, kind, block_size)
     if method == "asymptotic":
         statistic, pvalue = _by_signs(resampling.in_order(predictions), arguments, Draws.of(rng, n_resamples))

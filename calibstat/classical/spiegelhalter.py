@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Never, Unpack, overload
 
-from calibstat.answers_by_model import each_model
+from numpy.typing import ArrayLike
+
+from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import binary_input
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
 
 
-@each_model
-def spiegelhalter(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: Any = None) -> AsymptoticTestResult:
+@overload
+def spiegelhalter(
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[RowArguments]
+) -> AsymptoticTestResult: ...
+@overload
+def spiegelhalter(
+    y_true: Models, y_prob: None = None, **arguments: Unpack[RowArguments]
+) -> Answers[AsymptoticTestResult]: ...
+@overload
+def spiegelhalter(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[RowArguments]
+) -> Answers[AsymptoticTestResult]: ...
+def spiegelhalter(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    lens: Any = None,
+    labels: Any = None,
+    pos_label: Any = None,
+    **unknown: Never,
+) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
     """Test calibration by Spiegelhalter's z: whether the Brier score is the one expected from the predictions.
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`.
     lens : str or Lens, optional
         A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
@@ -56,9 +79,12 @@ def spiegelhalter(y_true: Any, y_prob: Any = None, *, lens: Any = None, labels: 
     >>> found.statistic > 3, found.pvalue < 0.01
     (True, True)
     """
+    data = as_data(spiegelhalter, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(spiegelhalter, data, locals())
     from scipy.special import ndtr
 
-    seen, sample = binary_input(y_true, y_prob, lens, labels, "Spiegelhalter's test")
+    seen, sample = binary_input(data, "Spiegelhalter's test")
     value, count, positives = sample.arrays
     variance = float(count @ ((1 - 2 * value) ** 2 * value * (1 - value)))
     if variance == 0:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Never, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.binary_input import binary_input
 from calibstat.compiled import jit
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
 from calibstat.data.checks import short
 from calibstat.data.sample import Sample
 from calibstat.measures.bins import uniform_cells
@@ -70,7 +72,21 @@ class TCalResult(Result):
         )
 
 
-@each_model
+class TCalArguments(RowArguments, total=False):
+    """The arguments of `t_cal` beside outcomes and predictions."""
+
+    n_bins: Sequence[int] | None
+    n_resamples: int
+    rng: Any
+    n_jobs: int
+
+
+@overload
+def t_cal(y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[TCalArguments]) -> TCalResult: ...
+@overload
+def t_cal(y_true: Models, y_prob: None = None, **arguments: Unpack[TCalArguments]) -> Answers[TCalResult]: ...
+@overload
+def t_cal(y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[TCalArguments]) -> Answers[TCalResult]: ...
 def t_cal(
     y_true: Any,
     y_prob: Any = None,
@@ -81,12 +97,14 @@ def t_cal(
     n_jobs: int = 1,
     lens: Any = None,
     labels: Any = None,
-) -> TCalResult:
+    pos_label: Any = None,
+    **unknown: Never,
+) -> TCalResult | Answers[TCalResult]:
     """Test calibration by the debiased squared calibration error at several scales at once (adaptive T-Cal).
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`.
     n_bins : sequence of int, optional
         Equal-width bins of each scale, each at least 1. Default: 2, 4, 8 and so on up to 2**B, where B is the whole
@@ -146,8 +164,11 @@ def t_cal(
     >>> found.pvalue < 0.05, found.n_bins[:4].tolist()
     (True, [2, 4, 8, 16])
     """
+    data = as_data(t_cal, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(t_cal, data, locals())
     draws = resampling.Draws.of(rng, n_resamples, n_jobs)
-    seen, sample = binary_input(y_true, y_prob, lens, labels, "T-Cal")
+    seen, sample = binary_input(data, "T-Cal")
     if sample.n < 2:
         raise ValueError("expected at least two rows for T-Cal, whose statistic is of pairs; found 1")
     scales, statistic = over_scales(sample, n_bins)

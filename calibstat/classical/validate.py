@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.binary_input import between, binary_input
 from calibstat.classical.cox import cox, in_the_large
 from calibstat.classical.local_regression import SMOOTHER, local_curve
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
 from calibstat.data.checks import check_level
 from calibstat.data.reversed_predictions import auc
 from calibstat.inference.confidence_interval import confidence_interval
@@ -116,7 +119,23 @@ class Validation(Result):
         return "\n".join([*lines, f"Smoothed by {self.smoother}."])
 
 
-@each_model
+class ValidateArguments(RowArguments, total=False):
+    """The arguments of `validate` beside outcomes and predictions."""
+
+    confidence_level: float
+    clip: float | None
+
+
+@overload
+def validate(
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[ValidateArguments]
+) -> Validation: ...
+@overload
+def validate(y_true: Models, y_prob: None = None, **arguments: Unpack[ValidateArguments]) -> Answers[Validation]: ...
+@overload
+def validate(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[ValidateArguments]
+) -> Answers[Validation]: ...
 def validate(
     y_true: Any,
     y_prob: Any = None,
@@ -125,12 +144,14 @@ def validate(
     clip: float | None = None,
     lens: Any = None,
     labels: Any = None,
-) -> Validation:
+    pos_label: Any = None,
+    **unknown: Never,
+) -> Validation | Answers[Validation]:
     """Return the numbers that reports of clinical prediction models give.
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`; of rows on which the model was neither fitted nor chosen.
     confidence_level : float
         Of the intervals, between 0 and 1.
@@ -179,8 +200,11 @@ def validate(
     >>> round(found.ratio, 2), found.ici > 0.05
     (0.98, True)
     """
+    data = as_data(validate, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(validate, data, locals())
     check_level("confidence_level", confidence_level)
-    seen, sample = binary_input(y_true, y_prob, lens, labels, "validation")
+    seen, sample = binary_input(data, "validation")
     open_sample = between(seen, sample, clip, "validation")
     large, large_interval = in_the_large(open_sample, confidence_level, "validation")
     intercept = slope = float("nan")

@@ -197,6 +197,7 @@ def show_margin(
         from calibstat.output import wording as words
 
         data, how = read_data(file, label, prob, reading)
+        options: dict[str, Any] = {} if n_bins is None else {"n_bins": n_bins}
         found = equivalence_test(
             data,
             margin=margin,
@@ -206,7 +207,7 @@ def show_margin(
             n_resamples=n_resamples,
             rng=rng,
             n_jobs=-1,
-            **({} if n_bins is None else {"n_bins": n_bins}),
+            **options,
         )
         grid = [] if found.count is None else [table_of_bins(found)]
         return Answer([found.answer, *grid], about(data, how), words.ROWS, [found.details])

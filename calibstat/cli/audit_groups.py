@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from calibstat.answers_by_model import Answers
 from calibstat.cli.answers import Answer
 from calibstat.cli.options import File, Label, LensText, Level, Models, Resamples, Seed
 from calibstat.cli.reading import Reading, takes_reading
@@ -74,7 +73,6 @@ def audit_groups(
             rng=rng,
             n_jobs=-1,
         )
-        assert isinstance(found, Answers)
         one = next(iter(found.values()))
         said = [f"{name}. {each.groups}" if len(found) > 1 else each.groups for name, each in found.items()]
         if out is not None:

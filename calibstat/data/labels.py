@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
 from calibstat.data.checks import described, quoted, short
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -22,25 +17,13 @@ class Positive:
     label: Any
 
 
-def takes_pos_label(verb: F) -> F:
-    """Let a function that takes `labels` take `pos_label` instead, the one of two outcomes that counts as 1."""
-
-    @wraps(verb)
-    def ask(*data: Any, pos_label: Any = None, **options: Any) -> Any:
-        if pos_label is not None:
-            if options.get("labels") is not None:
-                raise ValueError(
-                    f"expected labels or pos_label, found both: {short(options['labels'])} and {short(pos_label)}"
-                )
-            options["labels"] = Positive(pos_label)
-        return verb(*data, **options)
-
-    known = inspect.signature(verb)
-    new = inspect.Parameter("pos_label", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any")
-    named = [each for each in known.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    rest = [each for each in known.parameters.values() if each.kind is inspect.Parameter.VAR_KEYWORD]
-    ask.__signature__ = known.replace(parameters=[*named, new, *rest])  # type: ignore[attr-defined]
-    return cast("F", ask)
+def labels_or_positive(labels: Any, pos_label: Any) -> Any:
+    """Return the names of outcomes of a function that takes `labels` or `pos_label`: the labels, or the `Positive`."""
+    if pos_label is None:
+        return labels
+    if labels is not None:
+        raise ValueError(f"expected labels or pos_label, found both: {short(labels)} and {short(pos_label)}")
+    return Positive(pos_label)
 
 
 def with_labels(y: np.ndarray, y_prob: Any, labels: Any) -> tuple[Any, list[Any] | None]:

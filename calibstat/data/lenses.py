@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -406,6 +406,8 @@ def _read_groups(argument: str, names: Sequence[str], number: Callable[[str], in
 LENSES: Mapping[str, Lens | ClassWise] = MappingProxyType(
     {"top_label": top_label, "class_wise": class_wise, "canonical": canonical}
 )
+OneLens: TypeAlias = Literal["top_label", "canonical"] | Lens | None  # of which a result is of one kind
+EachClass: TypeAlias = Literal["class_wise"] | ClassWise
 FAMILIES: Mapping[str, LensFamily] = MappingProxyType(
     {
         "one_class": LensFamily("NAME", _read_one_class, False),

@@ -48,40 +48,16 @@ def are_classes(columns: Sequence[Any]) -> bool:
     return bool(np.mean(np.abs(total - 1) <= SUMS_TO_1) > 1 / 2)
 
 
-def models_of_rows(y_true: Any, y_prob: Any) -> dict[str, tuple[Any, Any]]:
-    """Return outcomes and predictions of two or more models on the same rows, or of samples if `y_prob` is None."""
-    if y_prob is not None:
-        return {name: (y_true, prob) for name, prob in _at_least(2, y_prob).items()}
-    if not isinstance(y_true, Mapping):
-        raise ValueError(f"expected y_true, a mapping from name to (y_true, y_prob), found {described(y_true)}")
-    if len({str(name) for name in y_true}) < max(len(y_true), 2):
-        raise ValueError(f"expected two or more different names, found {quoted(y_true) or 'none'}")
-    for name, pair in y_true.items():
+def pairs_of_samples(samples: Any) -> dict[str, Any]:
+    """Return outcomes and predictions of two or more samples of different rows by their names."""
+    if not isinstance(samples, Mapping):
+        raise ValueError(f"expected y_true, a mapping from name to (y_true, y_prob), found {described(samples)}")
+    if len({str(name) for name in samples}) < max(len(samples), 2):
+        raise ValueError(f"expected two or more different names, found {quoted(samples) or 'none'}")
+    for name, pair in samples.items():
         if not isinstance(pair, Sequence) or len(pair) != 2:
             raise ValueError(f"expected (y_true, y_prob) of sample {short(name)}, found {described(pair)}")
-    return {str(name): (pair[0], pair[1]) for name, pair in y_true.items()}
-
-
-def predictions_of_models(y_true: Any, y_prob: Any, labels: Any) -> dict[str, Predictions]:
-    """Return the predictions of one or more models for the same rows and classes."""
-    models = {name: as_predictions(y_true, prob, labels) for name, prob in _at_least(1, y_prob).items()}
-    classes = sorted({predictions.n_classes for predictions in models.values()})
-    if len(classes) > 1:
-        raise ValueError(f"expected predictions of the same classes from all models, found {classes} classes")
-    return models
-
-
-def _at_least(number: int, y_prob: Any) -> dict[str, Any]:
-    """Return the predictions of so many models or more by their names."""
-    models = named_models(y_prob)
-    if models is None:
-        raise ValueError(
-            "expected y_prob, a mapping from name to predictions or a data frame with a column for each model, found "
-            f"{described(y_prob)}"
-        )
-    if len(models) < number:
-        raise ValueError(f"expected two or more different names, found {quoted(models)}")
-    return models
+    return {str(name): (pair[0], pair[1]) for name, pair in samples.items()}
 
 
 def predictions_of_set(data: Any, labels: Any, name: str) -> Predictions:

@@ -6,11 +6,11 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from calibstat.data import lenses
 from calibstat.data.data_notes import (
     note_if_classes_apart,
     note_if_outcomes_apart,
@@ -18,12 +18,11 @@ from calibstat.data.data_notes import (
     note_of_classes,
     note_of_weights,
 )
-from calibstat.data.lenses import ClassWise, Lens, find_lens
-from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.predictions import Predictions
 from calibstat.data.reversed_predictions import may_be_reversed, note_if_reversed
-from calibstat.data.sample import Sample, as_sample, need_counts
-from calibstat.data.validation import as_rows, check_rows, n_columns
-from calibstat.data.weighted_sample import WeightedSample, as_weights, weighted_sample
+from calibstat.data.sample import Sample, need_counts, sample_of_rows
+from calibstat.data.validation import check_rows
+from calibstat.data.weighted_sample import WeightedSample, weighted_sample
 
 EVENT = "event: outcome 1"
 EVENT_NULL = "given the predictions, every outcome is 1 independently with its predicted probability."
@@ -95,6 +94,16 @@ class Observations(ABC):
         chosen: Any = {"binary": binary, "multiclass": multiclass, "class-wise": class_wise}[self.kind]
         return chosen(self)
 
+    @property
+    @abstractmethod
+    def n_given(self) -> int:
+        """Number of rows as they were given, of which those of weight 0 are none of the data."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> str:
+        """How many outcomes or classes there are, in words."""
+
     @abstractmethod
     def impossible(self) -> str:
         """Name the first row whose observed outcome had probability 0, which makes log losses infinite; "" if none."""
@@ -156,16 +165,26 @@ class BinaryData(Observations):
     weight: np.ndarray | None = None
     weight_is_whole: bool = False  # and not always 1
 
-    @property
+    @cached_property
     def sample(self) -> Sample:
         """The sorted summary of the rows."""
         if self.summary is not None:
             return self.summary
         assert self.rows is not None
         if self.weight is None:
-            return Sample.from_rows(*self.rows)
+            return sample_of_rows(*self.rows)
         check_rows(*self.rows)
         return weighted_sample(*self.rows, self.weight)
+
+    @property
+    def n_given(self) -> int:
+        return int(self.sample.n) if self.rows is None else self.rows[0].size
+
+    @property
+    def counts(self) -> str:
+        if self.rows is None:
+            return f"{self.sample.positives.sum():,g} with {subject(self.lens)}"
+        return f"{np.count_nonzero(self.rows[0] == 1):,} with {subject(self.lens)}"
 
     @property
     def prob(self) -> np.ndarray:
@@ -275,6 +294,14 @@ class _OfClasses(Observations):
     predictions: Predictions
 
     @property
+    def n_given(self) -> int:
+        return self.predictions.n
+
+    @property
+    def counts(self) -> str:
+        return f"{self.predictions.n_classes} classes"
+
+    @property
     def class_names(self) -> tuple[Any, ...]:
         return self.predictions.names
 
@@ -333,61 +360,6 @@ class ClassWiseData(_OfClasses):
         for k in range(prob.shape[1]):
             rows = label == k, prob[:, k].astype(np.float64)
             yield Sample.from_rows(*rows) if self.weight is None else weighted_sample(*rows, self.weight)
-
-
-def observe(
-    y_true: Any,
-    y_prob: Any,
-    *,
-    lens: Any = None,
-    canonical: bool = False,
-    sample_weight: Any = None,
-    labels: Any = None,
-) -> Observations:
-    """Check the data and return what the lens shows of them.
-
-    Without a lens these are outcome 1 of two classes, or the most likely one of more; if `canonical`, all classes
-    jointly.
-    """
-    if isinstance(y_true, Sample):
-        if lens is not None or canonical:
-            wanted = "a multiclass measure" if canonical else "a lens"
-            raise ValueError(f"expected rows or Predictions for {wanted}, found a Sample, which is binary")
-        return BinaryData(EVENT, EVENT_NULL, None, as_sample(y_true, y_prob, sample_weight, labels))
-    several = isinstance(y_true, Predictions) or (y_prob is not None and n_columns(y_prob) > 2)
-    if not several and lens is None and not canonical:
-        if y_prob is None:
-            return BinaryData(EVENT, EVENT_NULL, None, as_sample(y_true, y_prob, sample_weight, labels))
-        rows = as_rows(y_true, y_prob, labels)
-        return BinaryData(EVENT, EVENT_NULL, rows, None, None, *_weights(sample_weight, rows[0].size))
-    predictions = as_predictions(y_true, y_prob, labels)
-    if lens is None:
-        seen: Lens | ClassWise = lenses.canonical if canonical else lenses.top_label
-        binary = predictions.n_classes == 2 and not canonical
-        title, null = (EVENT, EVENT_NULL) if binary else (f"lens {seen}", seen.null)
-        seen = lenses.one_class(1) if binary else seen
-    else:
-        seen = find_lens(lens)
-        title, null = f"lens {seen}", seen.null
-    if isinstance(seen, ClassWise):
-        return ClassWiseData(title, null, predictions, *_weights(sample_weight, predictions.n))
-    outcomes, scores = seen.rows(predictions)
-    if scores.ndim == 1:
-        rows = as_rows(outcomes, scores)
-        weight = _weights(sample_weight, rows[0].size)
-        return BinaryData(title, null, rows, None, predictions, *weight, confidences=seen.confidences)
-    if sample_weight is not None:
-        raise ValueError(f"expected no sample_weight for multiclass data, found one with lens {seen}")
-    return MulticlassData(title, null, seen.vectors(predictions, outcomes, scores), confidences=seen.confidences)
-
-
-def _weights(sample_weight: Any, n: int) -> tuple[np.ndarray | None, bool]:
-    """Return the checked weights of rows, or None, and whether they look like counts."""
-    if sample_weight is None:
-        return None, False
-    weight = as_weights(sample_weight, n)
-    given = np.asarray(sample_weight, np.float64)
-    return weight, bool((given == np.floor(given)).all() and (given > 1).any())
 
 
 def _of_row(bad: np.ndarray) -> str:

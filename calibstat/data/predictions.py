@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.data.checks import described, quoted
 from calibstat.data.estimators import predict
-from calibstat.data.labels import Positive, takes_pos_label, with_labels
+from calibstat.data.labels import Positive, labels_or_positive, with_labels
 from calibstat.data.row_names import check_row_names
 from calibstat.data.validation import as_classes, as_matrix, outcomes_of_rows, vector_error
 
@@ -52,8 +52,9 @@ class Predictions:
     largest: np.ndarray
 
     @classmethod
-    @takes_pos_label
-    def from_rows(cls, y_true: Any, y_prob: Any, *, labels: Sequence[Any] | None = None) -> Predictions:
+    def from_rows(
+        cls, y_true: Any, y_prob: Any, *, labels: Sequence[Any] | None = None, pos_label: Any = None
+    ) -> Predictions:
         """Make predictions from rows of classes and predicted probabilities.
 
         Parameters
@@ -92,7 +93,7 @@ class Predictions:
         """
         check_row_names(y_true, y_prob)
         y = outcomes_of_rows(y_true)
-        y_prob, known = with_labels(y, y_prob, labels)
+        y_prob, known = with_labels(y, y_prob, labels_or_positive(labels, pos_label))
         prob, slack = as_matrix(y_prob)
         n, classes = prob.shape
         names = tuple(range(classes)) if known is None else tuple(known)

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.checks import described
-from calibstat.data.labels import takes_pos_label
+from calibstat.data.labels import labels_or_positive
 from calibstat.data.row_names import check_row_names
 from calibstat.data.validation import as_rows, as_vector, check_all, check_rows, row_error
 
@@ -63,8 +63,9 @@ class Sample:
     n_repeated: int = 0
 
     @classmethod
-    @takes_pos_label
-    def from_rows(cls, y_true: Any, y_prob: Any, sample_weight: Any = None, *, labels: Any = None) -> Sample:
+    def from_rows(
+        cls, y_true: Any, y_prob: Any, sample_weight: Any = None, *, labels: Any = None, pos_label: Any = None
+    ) -> Sample:
         """Make a sample from rows of outcomes and predictions.
 
         Parameters
@@ -102,19 +103,9 @@ class Sample:
         >>> cs.Sample.from_rows(["no", "yes"], [0.2, 0.7], labels=["no", "yes"])
         Sample(2 rows, 1 positive, 2 distinct predictions from 0.2 to 0.7)
         """
-        y, p = as_rows(y_true, y_prob, labels)
+        y, p = as_rows(y_true, y_prob, labels_or_positive(labels, pos_label))
         if sample_weight is None:
-            key = np.empty(p.size, np.uint64)
-            if _encode(y, p, key):
-                raise row_error(y, p)
-            key.sort()
-            value, count, positives = np.empty(p.size), np.empty(p.size), np.empty(p.size)
-            m = _collapse(key, value, count, positives)
-            return (
-                cls(value[:m].copy(), count[:m].copy(), positives[:m].copy())
-                if m < p.size
-                else cls(value, count, positives)
-            )
+            return sample_of_rows(y, p)
         check_row_names(y_true, sample_weight, ("y_true", "sample_weight"))
         weight = as_vector(sample_weight, "sample_weight")
         if weight.size != p.size:
@@ -227,6 +218,19 @@ def as_sample(y_true: Any, y_prob: Any = None, sample_weight: Any = None, labels
             f"{described(y_true)}"
         )
     return Sample.from_rows(y_true, y_prob, sample_weight, labels=labels)
+
+
+def sample_of_rows(y: np.ndarray, p: np.ndarray) -> Sample:
+    """Return the sample of outcomes and predictions as from `as_rows`, one sort of 64-bit keys."""
+    key = np.empty(p.size, np.uint64)
+    if _encode(y, p, key):
+        raise row_error(y, p)
+    key.sort()
+    value, count, positives = np.empty(p.size), np.empty(p.size), np.empty(p.size)
+    m = _collapse(key, value, count, positives)
+    if m == p.size:
+        return Sample(value, count, positives)
+    return Sample(value[:m].copy(), count[:m].copy(), positives[:m].copy())
 
 
 def need_counts(sample: Sample, what: str) -> None:

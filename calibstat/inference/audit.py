@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Never, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
 from calibstat.data.checks import check_level
 from calibstat.data.groups import as_groups
-from calibstat.data.observations import observe, subject
+from calibstat.data.observations import subject
+from calibstat.data.row_names import check_row_names
 from calibstat.inference.audit_results import Audit
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.group_statistic import STRATA, GroupRoots, Strata
@@ -18,11 +22,35 @@ from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, pa
 from calibstat.result import read_only
 
 
-@each_model
+class AuditArguments(RowArguments, total=False):
+    """The arguments of `audit` beside outcomes and predictions."""
+
+    depth: int
+    min_rows: int
+    n_quantiles: int
+    shape: bool
+    confidence_level: float
+    n_resamples: int
+    rng: Any
+    n_jobs: int
+
+
+@overload
+def audit(y_true: ArrayLike, y_prob: ArrayLike, groups: Any, **arguments: Unpack[AuditArguments]) -> Audit: ...
+@overload
+def audit(y_true: OneModel, y_prob: None = None, *, groups: Any, **arguments: Unpack[AuditArguments]) -> Audit: ...
+@overload
+def audit(
+    y_true: Models, y_prob: None = None, *, groups: Any, **arguments: Unpack[AuditArguments]
+) -> Answers[Audit]: ...
+@overload
+def audit(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], groups: Any, **arguments: Unpack[AuditArguments]
+) -> Answers[Audit]: ...
 def audit(
     y_true: Any,
-    y_prob: Any,
-    groups: Any,
+    y_prob: Any = None,
+    groups: Any = None,
     *,
     depth: int = 2,
     min_rows: int = 30,
@@ -31,10 +59,12 @@ def audit(
     confidence_level: float = 0.95,
     lens: Any = None,
     labels: Any = None,
+    pos_label: Any = None,
     n_resamples: int = 999,
     rng: Any = None,
     n_jobs: int = 1,
-) -> Audit:
+    **unknown: Never,
+) -> Audit | Answers[Audit]:
     """Test for which groups of rows the predictions are wrong, all groups together, and bound their errors.
 
     Parameters
@@ -64,7 +94,7 @@ def audit(
     lens : str or Lens, optional
         The reduction of K classes to a binary outcome: "top_label", the default of more than two classes, or a lens
         made by `lenses.one_class`.
-    labels
+    labels, pos_label
         As for `estimate`.
     n_resamples : int
         Number of draws of labels, at least 1.
@@ -124,10 +154,16 @@ def audit(
     >>> bool(0 < found.low[first] < found.error[first] < found.high[first])
     True
     """
+    data = as_data(audit, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(audit, data, locals())
+    if groups is None:
+        raise ValueError("expected groups, features of the rows or groups of them, found none")
     check_level("confidence_level", confidence_level)
     draws = Draws.of(rng, n_resamples, n_jobs)
-    data = observe(y_true, y_prob, lens=lens, labels=labels).one_event("audit")
-    y, p = data.float_rows()
+    check_row_names(data.rows.y_true, groups, ("y_true", "groups"))
+    seen = data.seen().one_event("audit")
+    y, p = seen.float_rows()
     made = as_groups(groups, y.size, depth=depth, min_rows=min_rows, n_quantiles=n_quantiles)
     # so that draws do not depend on the given order of the rows
     order, _ = canonical_order([p, made.membership()])
@@ -154,9 +190,9 @@ def audit(
         slope=read_only(roots[:, 1]) if shape else None,
         pvalue=read_only(np.array([p_value(*each, "greater") for each in zip(largest, null.T, strict=True)])),
         pvalue_adjusted=read_only(step_down(largest, null)),
-        null_hypothesis=f"given the predictions and the groups of all rows, {subject(data.lens)} is observed in every "
+        null_hypothesis=f"given the predictions and the groups of all rows, {subject(seen.lens)} is observed in every "
         "row independently with its predicted probability: all groups at once are calibrated (exact).",
-        lens=data.lens,
+        lens=seen.lens,
         left_out=made.left_out,
         n=y.size,
         n_resamples=draws.n,

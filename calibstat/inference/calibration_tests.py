@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
+from calibstat.data.arguments import options_of
+from calibstat.data.checked_rows import Models, OneModel, as_data
 from calibstat.data.checks import short
-from calibstat.data.lenses import ClassWise, Lens
+from calibstat.data.lenses import EachClass, OneLens
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.deviation import LEVEL
 from calibstat.inference.p_values import holm
 from calibstat.inference.power.detectable_effect import DEFAULT
-from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
 from calibstat.inference.sign_flip import OF_CLUSTERS, sign_flip_test
 from calibstat.inference.smaller_than_chance import NOTE
 from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.registry import find_measure
+from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Consistency, Draws, Labels, Stage
 from calibstat.resampling.schemes import OfRows
 from calibstat.result import read_only
@@ -28,23 +34,98 @@ SCHEMES: dict[str, OfRows] = {"labels": Labels(), "both": Consistency()}
 ONE_CLASS = "given its probability alone, in every row independently, the class is observed with this probability."
 
 
+class CalibrationTestArguments(MeasureOptions, total=False):
+    """The arguments of `calibration_test` on which the kind of its result does not depend."""
+
+    measure: str | Measure | type[Measure] | None
+    resample: str
+    method: str | None
+    cluster: Any
+    sample_weight: Any
+    n_resamples: int | None
+    stop_after: int | None
+    rng: Any
+    n_jobs: int
+    labels: Any
+    pos_label: Any
+
+
 @overload
 def calibration_test(
-    y_true: Any, y_prob: Any = None, *, lens: Literal["class_wise"] | ClassWise, reduce: None = None, **options: Any
+    y_true: OneModel,
+    y_prob: ArrayLike | None = None,
+    *,
+    lens: EachClass,
+    reduce: None = None,
+    **arguments: Unpack[CalibrationTestArguments],
 ) -> ClassWiseTestResult: ...
 @overload
 def calibration_test(
-    y_true: Any, y_prob: Any = None, *, lens: Literal["top_label", "canonical"] | Lens | None = None, **options: Any
+    y_true: OneModel,
+    y_prob: ArrayLike | None = None,
+    *,
+    lens: EachClass,
+    reduce: str,
+    **arguments: Unpack[CalibrationTestArguments],
 ) -> CalibrationTestResult: ...
 @overload
 def calibration_test(
-    y_true: Any, y_prob: Any = None, *, lens: Any, reduce: str, **options: Any
+    y_true: OneModel,
+    y_prob: ArrayLike | None = None,
+    *,
+    lens: OneLens = None,
+    reduce: None = None,
+    **arguments: Unpack[CalibrationTestArguments],
 ) -> CalibrationTestResult: ...
 @overload
 def calibration_test(
-    y_true: Any, y_prob: Any = None, *, lens: Any, **options: Any
-) -> CalibrationTestResult | ClassWiseTestResult: ...
-@each_model
+    y_true: Models,
+    y_prob: None = None,
+    *,
+    lens: EachClass,
+    reduce: None = None,
+    **arguments: Unpack[CalibrationTestArguments],
+) -> Answers[ClassWiseTestResult]: ...
+@overload
+def calibration_test(
+    y_true: Models, y_prob: None = None, *, lens: EachClass, reduce: str, **arguments: Unpack[CalibrationTestArguments]
+) -> Answers[CalibrationTestResult]: ...
+@overload
+def calibration_test(
+    y_true: Models,
+    y_prob: None = None,
+    *,
+    lens: OneLens = None,
+    reduce: None = None,
+    **arguments: Unpack[CalibrationTestArguments],
+) -> Answers[CalibrationTestResult]: ...
+@overload
+def calibration_test(
+    y_true: ArrayLike,
+    y_prob: Mapping[str, Any],
+    *,
+    lens: EachClass,
+    reduce: None = None,
+    **arguments: Unpack[CalibrationTestArguments],
+) -> Answers[ClassWiseTestResult]: ...
+@overload
+def calibration_test(
+    y_true: ArrayLike,
+    y_prob: Mapping[str, Any],
+    *,
+    lens: EachClass,
+    reduce: str,
+    **arguments: Unpack[CalibrationTestArguments],
+) -> Answers[CalibrationTestResult]: ...
+@overload
+def calibration_test(
+    y_true: ArrayLike,
+    y_prob: Mapping[str, Any],
+    *,
+    lens: OneLens = None,
+    reduce: None = None,
+    **arguments: Unpack[CalibrationTestArguments],
+) -> Answers[CalibrationTestResult]: ...
 def calibration_test(
     y_true: Any,
     y_prob: Any = None,
@@ -61,13 +142,14 @@ def calibration_test(
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
+    pos_label: Any = None,
     **options: Any,
-) -> CalibrationTestResult | ClassWiseTestResult:
+) -> CalibrationTestResult | ClassWiseTestResult | Answers[CalibrationTestResult | ClassWiseTestResult]:
     """Test that the predictions are perfectly calibrated.
 
     Parameters
     ----------
-    y_true, y_prob, lens, labels, **options
+    y_true, y_prob, lens, labels, pos_label, **options
         As for `estimate`.
     measure : str or Measure
         The statistic: a name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
@@ -166,24 +248,33 @@ def calibration_test(
     >>> round(one.statistic, 3), one.pvalue < 0.01
     (0.03, False)
     """
+    data = as_data(
+        calibration_test,
+        y_true,
+        y_prob,
+        lens=lens,
+        cluster=cluster,
+        sample_weight=sample_weight,
+        labels=labels,
+        pos_label=pos_label,
+    )
+    if isinstance(data, Models):
+        return ask_each(calibration_test, data, locals())
     if resample not in SCHEMES:
         raise ValueError(f"expected resample 'labels' or 'both', found {resample!r}")
     if method not in (None, "sign_flip"):
         raise ValueError(f"expected method 'sign_flip' or None, found {short(method)}")
-    if cluster is not None:
+    if data.unit is not None:
         if resample != "labels" or stop_after is not None:
             raise ValueError("expected cluster without resample 'both' and stop_after, found one of them beside it")
-        measure = OF_CLUSTERS if measure is None else measure
-        problem = pose(
-            y_true, y_prob, measure, options, lens=lens, reduce=reduce, sample_weight=sample_weight, labels=labels
-        )
-        return sign_flip_test(problem, cluster, Draws.of(rng, problem.measure.draws(n_resamples), n_jobs))
-    if method is not None:
+    elif method is not None:
         raise ValueError("expected cluster= with method 'sign_flip', found none")
-    measure = DEFAULT if measure is None else measure
-    problem = pose(
-        y_true, y_prob, measure, options, lens=lens, reduce=reduce, sample_weight=sample_weight, labels=labels
-    )
+    if measure is None:
+        measure = DEFAULT if data.unit is None else OF_CLUSTERS
+    with options_of(calibration_test, options):
+        problem = problem_of(data, find_measure(measure, options), reduce)
+    if data.unit is not None:
+        return sign_flip_test(problem, data.unit, Draws.of(rng, problem.measure.draws(n_resamples), n_jobs))
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
     check_stop(stop_after, draws.n)
     drawn = problem.drawn_from("calibration_test")  # messages name rows of the problem as it was posed

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
+from calibstat.data.arguments import options_of
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
 from calibstat.data.checks import check_level, unknown_name
-from calibstat.data.clusters import as_clusters
 from calibstat.data.observations import EVENT
 from calibstat.inference.honest_ends import HonestEnds
 from calibstat.inference.problems.drawable import Drawable
-from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.registry import find_measure
+from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
 from calibstat.resampling.quantiles import quantiles
 from calibstat.result import NotedResult
@@ -109,7 +113,32 @@ class TooFewEvents(ValueError):
     """The mean of a loss without bounds, of which too few events were observed to know anything of it."""
 
 
-@each_model
+class ConfidenceIntervalArguments(RowArguments, MeasureOptions, total=False):
+    """The arguments of `confidence_interval` beside outcomes and predictions."""
+
+    measure: str | Measure | type[Measure]
+    reduce: str | None
+    method: str
+    confidence_level: float
+    n_resamples: int | None
+    cluster: Any
+    sample_weight: Any
+    rng: Any
+    n_jobs: int
+
+
+@overload
+def confidence_interval(
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[ConfidenceIntervalArguments]
+) -> ConfidenceInterval: ...
+@overload
+def confidence_interval(
+    y_true: Models, y_prob: None = None, **arguments: Unpack[ConfidenceIntervalArguments]
+) -> Answers[ConfidenceInterval]: ...
+@overload
+def confidence_interval(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[ConfidenceIntervalArguments]
+) -> Answers[ConfidenceInterval]: ...
 def confidence_interval(
     y_true: Any,
     y_prob: Any = None,
@@ -125,13 +154,14 @@ def confidence_interval(
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
+    pos_label: Any = None,
     **options: Any,
-) -> ConfidenceInterval:
+) -> ConfidenceInterval | Answers[ConfidenceInterval]:
     """Return a confidence interval for the population value of a measure.
 
     Parameters
     ----------
-    y_true, y_prob, lens, labels, **options
+    y_true, y_prob, lens, labels, pos_label, **options
         As for `estimate`.
     measure : str or Measure
         A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
@@ -218,26 +248,37 @@ def confidence_interval(
     >>> round(found.estimate, 3), round(found.low, 2), round(found.high, 2)
     (0.05, 0.02, 0.08)
     """
+    data = as_data(
+        confidence_interval,
+        y_true,
+        y_prob,
+        lens=lens,
+        cluster=cluster,
+        sample_weight=sample_weight,
+        labels=labels,
+        pos_label=pos_label,
+    )
+    if isinstance(data, Models):
+        return ask_each(confidence_interval, data, locals())
     if method not in METHODS:
         raise unknown_name("a method", method, METHODS)
     check_level("confidence_level", confidence_level)
-    problem = pose(
-        y_true, y_prob, measure, options, lens=lens, reduce=reduce, sample_weight=sample_weight, labels=labels
-    )
+    with options_of(confidence_interval, options):
+        problem = problem_of(data, find_measure(measure, options), reduce)
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
     _need_method(problem, method)
-    return interval_of(problem, method, confidence_level, draws, cluster)
+    return interval_of(problem, method, confidence_level, draws, data.unit)
 
 
 def interval_of(
-    problem: Problem, method: str, confidence_level: float, draws: Draws, cluster: Any = None
+    problem: Problem, method: str, confidence_level: float, draws: Draws, unit: np.ndarray | None = None
 ) -> ConfidenceInterval:
     """Return the interval of a problem, by a method that it has."""
     alpha = 1 - confidence_level
     drawn: Drawable = problem.drawn_from("confidence_interval")
     estimate = drawn.statistic()
     infinite = problem.is_mean and np.isinf(estimate)
-    unit = None if cluster is None or infinite else as_clusters(cluster, problem.n_given)
+    unit = None if infinite else unit
     if unit is not None:
         drawn = _in_clusters(problem, unit, method)
         estimate = drawn.statistic()

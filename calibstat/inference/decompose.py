@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
 from calibstat.bounds.isotonic_interval import recalibrated
+from calibstat.data.arguments import options_of
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
 from calibstat.data.checks import UnknownOption, check_jobs, check_level, check_whole, unknown_name
 from calibstat.data.clipping import advice
-from calibstat.data.observations import observe
 from calibstat.data.sample import need_counts
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss
@@ -182,7 +184,35 @@ NEEDS_FINITE = ("sharpness",)  # methods that have a value only if every predict
 SUBTRACTED = ("dsc", "resolution")
 
 
-@each_model
+class DecomposeArguments(RowArguments, total=False):
+    """The arguments of `decompose` beside outcomes and predictions."""
+
+    score: str | Bregman
+    method: str
+    bandwidth: float
+    clip: float | None
+    kernel: str
+    n_bins: int | str | None
+    strategy: Strategy
+    confidence_level: float
+    n_resamples: int
+    rng: Any
+    n_jobs: int
+    sample_weight: Any
+
+
+@overload
+def decompose(
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[DecomposeArguments]
+) -> Decomposition: ...
+@overload
+def decompose(
+    y_true: Models, y_prob: None = None, **arguments: Unpack[DecomposeArguments]
+) -> Answers[Decomposition]: ...
+@overload
+def decompose(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[DecomposeArguments]
+) -> Answers[Decomposition]: ...
 def decompose(
     y_true: Any,
     y_prob: Any = None,
@@ -196,13 +226,14 @@ def decompose(
     n_jobs: int = 1,
     sample_weight: Any = None,
     labels: Any = None,
+    pos_label: Any = None,
     **options: Any,
-) -> Decomposition:
+) -> Decomposition | Answers[Decomposition]:
     """Decompose a proper score into miscalibration and parts that recalibration cannot remove.
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight, labels
+    y_true, y_prob, sample_weight, labels, pos_label
         As for `estimate`.
     score : {"brier", "log_loss", "spherical"} or Bregman
         The proper score, a loss: squared difference, negative log-likelihood, or 1 - p / sqrt(p² + (1 - p)²) with p the
@@ -273,14 +304,20 @@ def decompose(
     >>> print(found)
     brier score 0.2917 = mcb 0.125 - dsc 0.05556 + unc 0.2222 (corp), event: outcome 1, n = 3.
     """
+    data = as_data(
+        decompose, y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels, pos_label=pos_label
+    )
+    if isinstance(data, Models):
+        return ask_each(decompose, data, locals())
     phi = find_score(score)
     if method not in METHODS:
         raise unknown_name("a method", method, METHODS)
-    settings = _settings(method, options)
+    with options_of(decompose, options):
+        settings = _settings(method, options)
     check_level("confidence_level", confidence_level)
     check_jobs(n_jobs)
     check_whole("n_resamples", n_resamples, 0)
-    seen = observe(y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels).one_event()
+    seen = data.seen().one_event()
     sample, rows = seen.sample, seen.row_predictions
     if method in NEEDS_FINITE:
         phi.inside(sample.value, settings["clip"], rows)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
+from calibstat.data.arguments import options_of
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
 from calibstat.data.checks import UnknownOption, check_level, is_whole
-from calibstat.data.observations import observe
 from calibstat.data.sample import Sample
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.honest_ends import HonestEnds
@@ -19,6 +21,7 @@ from calibstat.inference.problems.pose import pose
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
+from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
 from calibstat.result import Result, read_only
 
@@ -140,7 +143,29 @@ def _every(count: np.ndarray, by: str) -> str:
     return "every fifth of the predictions" if even and by.endswith("quantile bins") else f"every one of the {by}"
 
 
-@each_model
+class EquivalenceTestArguments(RowArguments, MeasureOptions, total=False):
+    """The arguments of `equivalence_test` beside outcomes and predictions."""
+
+    margin: float
+    by: str | Measure | type[Measure]
+    level: float
+    n_resamples: int | None
+    rng: Any
+    n_jobs: int
+
+
+@overload
+def equivalence_test(
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[EquivalenceTestArguments]
+) -> Equivalence: ...
+@overload
+def equivalence_test(
+    y_true: Models, y_prob: None = None, **arguments: Unpack[EquivalenceTestArguments]
+) -> Answers[Equivalence]: ...
+@overload
+def equivalence_test(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[EquivalenceTestArguments]
+) -> Answers[Equivalence]: ...
 def equivalence_test(
     y_true: Any,
     y_prob: Any = None,
@@ -153,13 +178,14 @@ def equivalence_test(
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
+    pos_label: Any = None,
     **options: Any,
-) -> Equivalence:
+) -> Equivalence | Answers[Equivalence]:
     """Test whether the outcomes are within a margin of the predictions: the null hypothesis is that they are not.
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`; no real-valued weights.
     margin : float
         The largest error that does not matter, between 0 and 1.
@@ -219,16 +245,22 @@ def equivalence_test(
     >>> found.claimed, round(found.limit, 3), round(found.pvalue, 3)
     (True, 0.035, 0.001)
     """
+    data = as_data(equivalence_test, y_true, y_prob, lens=lens, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(equivalence_test, data, locals())
     check_level("margin", margin)
     check_level("level", level)
     if level >= 0.5:
         raise ValueError(f"expected level below 1/2, found {level!r}")
     draws = Draws.of(rng, 1 if n_resamples is None else n_resamples, n_jobs)
-    seen = observe(y_true, y_prob, lens=lens, labels=labels).one_event("equivalence_test")
+    seen = data.seen().one_event("equivalence_test")
     sample = seen.counted("equivalence_test")
     if isinstance(by, str) and by == "bins":
-        return _by_bins(sample, seen.lens, float(margin), float(level), **_options_of_bins(options))
-    measure = find_measure(by, options)
+        with options_of(equivalence_test, options):
+            settings = _options_of_bins(options)
+        return _by_bins(sample, seen.lens, float(margin), float(level), **settings)
+    with options_of(equivalence_test, options):
+        measure = find_measure(by, options)
     if measure.is_mean:
         raise ValueError(f"expected a measure of calibration error, found {measure.name!r}, a mean loss")
     seed = rng if is_whole(rng, 0) else int(draws.key)  # the same for every level

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, Never, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
-from calibstat.data.arguments import checks_arguments
-from calibstat.data.labels import takes_pos_label
-from calibstat.data.lenses import ClassWise, Lens
-from calibstat.inference.problems.pose import pose
+from calibstat.answers_by_model import Answers, ask_each
+from calibstat.data.arguments import options_of
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.lenses import EachClass, OneLens
+from calibstat.inference.problems.pose import problem_of
+from calibstat.measures.binned import ECE
 from calibstat.measures.bins import Strategy
 from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.registry import find_measure
+from calibstat.measures.measure_options import MeasureOptions
 from calibstat.result import Result
 
 
@@ -45,19 +50,86 @@ class MeasureDetail(Result):
         return f"{self.measure} = {self.estimate:.4g}, n = {self.n}; fields: {', '.join(self.fields) or 'none'}"
 
 
+class EstimateArguments(MeasureOptions, total=False):
+    """The arguments of `estimate` on which the kind of its result does not depend."""
+
+    measure: str | Measure | type[Measure]
+    sample_weight: Any
+    labels: Any
+    pos_label: Any
+
+
 @overload
 def estimate(
-    y_true: Any, y_prob: Any = None, *, lens: Literal["class_wise"] | ClassWise, reduce: None = None, **options: Any
+    y_true: OneModel,
+    y_prob: ArrayLike | None = None,
+    *,
+    lens: EachClass,
+    reduce: None = None,
+    **arguments: Unpack[EstimateArguments],
 ) -> np.ndarray: ...
 @overload
 def estimate(
-    y_true: Any, y_prob: Any = None, *, lens: Literal["top_label", "canonical"] | Lens | None = None, **options: Any
+    y_true: OneModel,
+    y_prob: ArrayLike | None = None,
+    *,
+    lens: EachClass,
+    reduce: str,
+    **arguments: Unpack[EstimateArguments],
 ) -> float: ...
 @overload
-def estimate(y_true: Any, y_prob: Any = None, *, lens: Any, reduce: str, **options: Any) -> float: ...
+def estimate(
+    y_true: OneModel,
+    y_prob: ArrayLike | None = None,
+    *,
+    lens: OneLens = None,
+    reduce: None = None,
+    **arguments: Unpack[EstimateArguments],
+) -> float: ...
 @overload
-def estimate(y_true: Any, y_prob: Any = None, *, lens: Any, **options: Any) -> float | np.ndarray: ...
-@each_model
+def estimate(
+    y_true: Models, y_prob: None = None, *, lens: EachClass, reduce: None = None, **arguments: Unpack[EstimateArguments]
+) -> Answers[np.ndarray]: ...
+@overload
+def estimate(
+    y_true: Models, y_prob: None = None, *, lens: EachClass, reduce: str, **arguments: Unpack[EstimateArguments]
+) -> Answers[float]: ...
+@overload
+def estimate(
+    y_true: Models,
+    y_prob: None = None,
+    *,
+    lens: OneLens = None,
+    reduce: None = None,
+    **arguments: Unpack[EstimateArguments],
+) -> Answers[float]: ...
+@overload
+def estimate(
+    y_true: ArrayLike,
+    y_prob: Mapping[str, Any],
+    *,
+    lens: EachClass,
+    reduce: None = None,
+    **arguments: Unpack[EstimateArguments],
+) -> Answers[np.ndarray]: ...
+@overload
+def estimate(
+    y_true: ArrayLike,
+    y_prob: Mapping[str, Any],
+    *,
+    lens: EachClass,
+    reduce: str,
+    **arguments: Unpack[EstimateArguments],
+) -> Answers[float]: ...
+@overload
+def estimate(
+    y_true: ArrayLike,
+    y_prob: Mapping[str, Any],
+    *,
+    lens: OneLens = None,
+    reduce: None = None,
+    **arguments: Unpack[EstimateArguments],
+) -> Answers[float]: ...
 def estimate(
     y_true: Any,
     y_prob: Any = None,
@@ -67,8 +139,9 @@ def estimate(
     reduce: str | None = None,
     sample_weight: Any = None,
     labels: Any = None,
+    pos_label: Any = None,
     **options: Any,
-) -> float | np.ndarray:
+) -> float | np.ndarray | Answers[float | np.ndarray]:
     """Estimate a measure of calibration.
 
     Parameters
@@ -122,19 +195,30 @@ def estimate(
     >>> cs.estimate([0, 1], [[0.5, 0.25, 0.25], [0.5, 0.5, 0]], measure="ece", lens="class_wise")
     array([0.   , 0.375, 0.125])
     """
-    return pose(
-        y_true,
-        y_prob,
-        measure,
-        options,
-        lens=lens,
-        reduce=reduce,
-        sample_weight=sample_weight,
-        labels=labels,
-    ).estimate()
+    data = as_data(estimate, y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(estimate, data, locals())
+    with options_of(estimate, options):
+        return problem_of(data, find_measure(measure, options), reduce).estimate()
 
 
-@each_model
+class DetailArguments(RowArguments, MeasureOptions, total=False):
+    """The arguments of `detail` beside outcomes and predictions."""
+
+    measure: str | Measure | type[Measure]
+    sample_weight: Any
+
+
+@overload
+def detail(
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[DetailArguments]
+) -> MeasureDetail: ...
+@overload
+def detail(y_true: Models, y_prob: None = None, **arguments: Unpack[DetailArguments]) -> Answers[MeasureDetail]: ...
+@overload
+def detail(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[DetailArguments]
+) -> Answers[MeasureDetail]: ...
 def detail(
     y_true: Any,
     y_prob: Any = None,
@@ -143,13 +227,14 @@ def detail(
     lens: Any = None,
     sample_weight: Any = None,
     labels: Any = None,
+    pos_label: Any = None,
     **options: Any,
-) -> MeasureDetail:
+) -> MeasureDetail | Answers[MeasureDetail]:
     """Return the diagnostics of a measure: a witness function, a bandwidth, a table of bins, a curve.
 
     Parameters
     ----------
-    y_true, y_prob, measure, lens, sample_weight, labels, **options
+    y_true, y_prob, measure, lens, sample_weight, labels, pos_label, **options
         As for `estimate`.
 
     Returns
@@ -174,12 +259,14 @@ def detail(
     >>> found["count"]
     array([1., 2.])
     """
-    problem = pose(y_true, y_prob, measure, options, lens=lens, sample_weight=sample_weight, labels=labels)
+    data = as_data(detail, y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(detail, data, locals())
+    with options_of(detail, options):
+        problem = problem_of(data, find_measure(measure, options))
     return MeasureDetail(str(problem.measure), *problem.detail())
 
 
-@checks_arguments
-@takes_pos_label
 def expected_calibration_error(
     y_true: Any,
     y_prob: Any = None,
@@ -189,6 +276,8 @@ def expected_calibration_error(
     norm: str | float = "l1",
     sample_weight: Any = None,
     labels: Any = None,
+    pos_label: Any = None,
+    **unknown: Never,
 ) -> float:
     """Return the expected calibration error, as ``estimate(..., measure="ece")`` does; for use as a scorer.
 
@@ -227,5 +316,13 @@ def expected_calibration_error(
     >>> round(cs.expected_calibration_error([0, 1, 1], [0.2, 0.6, 0.9], n_bins=5), 3)
     0.233
     """
-    given = {"sample_weight": sample_weight, "labels": labels}
-    return estimate(y_true, y_prob, measure="ece", n_bins=n_bins, strategy=strategy, norm=norm, **given)
+    data = as_data(
+        expected_calibration_error,
+        y_true,
+        y_prob,
+        unknown,
+        sample_weight=sample_weight,
+        labels=labels,
+        pos_label=pos_label,
+    )
+    return problem_of(data, ECE(n_bins=n_bins, strategy=strategy, norm=norm)).estimate()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never, TypedDict, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
-from calibstat.data.predictions import as_predictions
+from calibstat.answers_by_model import Answers, ask_each
+from calibstat.data.checked_rows import Models, OneModel, as_data
 from calibstat.measures.gce import l1_and_l2
 from calibstat.result import Result, read_only
 
@@ -122,7 +124,26 @@ NAMES = {
 }
 
 
-@each_model
+class GceFamilyArguments(TypedDict, total=False):
+    """The arguments of `gce_family` beside outcomes and predictions."""
+
+    n_bins: int | str | None
+    threshold: float
+    ties: str
+    labels: Any
+    pos_label: Any
+
+
+@overload
+def gce_family(
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[GceFamilyArguments]
+) -> GceFamily: ...
+@overload
+def gce_family(y_true: Models, y_prob: None = None, **arguments: Unpack[GceFamilyArguments]) -> Answers[GceFamily]: ...
+@overload
+def gce_family(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[GceFamilyArguments]
+) -> Answers[GceFamily]: ...
 def gce_family(
     y_true: Any,
     y_prob: Any = None,
@@ -131,12 +152,14 @@ def gce_family(
     threshold: float = 0.01,
     ties: str = "together",
     labels: Any = None,
-) -> GceFamily:
+    pos_label: Any = None,
+    **unknown: Never,
+) -> GceFamily | Answers[GceFamily]:
     """Return the general calibration error under all 32 combinations of its five switches.
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`, with all classes.
     n_bins : int, "cube_root" or None
         Number of bins, or the smallest whose cube is at least n.
@@ -176,9 +199,12 @@ def gce_family(
     >>> family["SCE"], family["ACE"], family["ECE"]
     (0.25, 0.375, 0.375)
     """
+    data = as_data(gce_family, y_true, y_prob, unknown, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(gce_family, data, locals())
     if not 0 < threshold < 1:
         raise ValueError(f"expected a threshold above 0 and below 1, found {threshold!r}")
-    predictions = as_predictions(y_true, y_prob, labels)
+    predictions = data.predictions
     switches: list[tuple[Any, ...]] = [
         (*ways, float(threshold) if thresholded else 0.0, norm) for *ways, thresholded, norm in SWITCHES
     ]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
 from calibstat.data.checks import check_level
-from calibstat.data.observations import observe
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.measures.net_benefit import NetBenefit
 from calibstat.result import Result, read_only
@@ -67,7 +69,24 @@ class NetBenefitCurve(Result):
         return f"The net benefit of acting by the model, {self.lens}, n = {self.n}, {where}."
 
 
-@each_model
+class NetBenefitArguments(RowArguments, total=False):
+    """The arguments of `net_benefit` beside outcomes and predictions."""
+
+    confidence_level: float
+
+
+@overload
+def net_benefit(
+    y_true: OneModel, y_prob: ArrayLike | None = None, thresholds: Any = None, **arguments: Unpack[NetBenefitArguments]
+) -> NetBenefitCurve: ...
+@overload
+def net_benefit(
+    y_true: Models, y_prob: None = None, thresholds: Any = None, **arguments: Unpack[NetBenefitArguments]
+) -> Answers[NetBenefitCurve]: ...
+@overload
+def net_benefit(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], thresholds: Any = None, **arguments: Unpack[NetBenefitArguments]
+) -> Answers[NetBenefitCurve]: ...
 def net_benefit(
     y_true: Any,
     y_prob: Any = None,
@@ -76,12 +95,14 @@ def net_benefit(
     confidence_level: float = 0.95,
     lens: Any = None,
     labels: Any = None,
-) -> NetBenefitCurve:
+    pos_label: Any = None,
+    **unknown: Never,
+) -> NetBenefitCurve | Answers[NetBenefitCurve]:
     """Return the net benefit of acting on predictions, threshold by threshold (a decision curve).
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`.
     thresholds : array_like, shape (T,), optional
         Probabilities between 0 and 1, ascending, at and above which one acts. Default: 0.01, 0.02, ..., 0.99.
@@ -121,9 +142,12 @@ def net_benefit(
     >>> curve.model, curve.everyone
     (array([0.1875, 0.25  ]), array([0.375, 0.   ]))
     """
+    data = as_data(net_benefit, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(net_benefit, data, locals())
     threshold = _checked(thresholds)
     check_level("confidence_level", confidence_level)
-    data = observe(y_true, y_prob, lens=lens, labels=labels)
+    data = data.seen()
     sample = data.one_event("net benefit").counted("net benefit")
     found = [
         confidence_interval(sample, measure=NetBenefit(threshold=t), confidence_level=confidence_level)

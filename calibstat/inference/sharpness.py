@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data import lenses
-from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
+from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.bregman import Bregman, total_loss
@@ -117,7 +120,28 @@ TOP = f"lens {lenses.top_label}"
 Parts = tuple[Sample, np.ndarray, np.ndarray, str]  # summary, moved predictions, losses there, title
 
 
-@each_model
+class SharpnessArguments(RowArguments, total=False):
+    """The arguments of `sharpness` beside outcomes and predictions."""
+
+    divergence: str
+    kernel: str
+    bandwidth: float
+    n_points: int
+    clip: float | None
+
+
+@overload
+def sharpness(
+    y_true: OneModel, y_prob: ArrayLike | None = None, **arguments: Unpack[SharpnessArguments]
+) -> CalibrationSharpness: ...
+@overload
+def sharpness(
+    y_true: Models, y_prob: None = None, **arguments: Unpack[SharpnessArguments]
+) -> Answers[CalibrationSharpness]: ...
+@overload
+def sharpness(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[SharpnessArguments]
+) -> Answers[CalibrationSharpness]: ...
 def sharpness(
     y_true: Any,
     y_prob: Any = None,
@@ -129,12 +153,14 @@ def sharpness(
     n_points: int = 201,
     clip: float | None = None,
     labels: Any = None,
-) -> CalibrationSharpness:
+    pos_label: Any = None,
+    **unknown: Never,
+) -> CalibrationSharpness | Answers[CalibrationSharpness]:
     """Compute a calibration-sharpness diagram, which shows how calibrated and how sharp predictions are.
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`.
     lens : str or Lens, optional
         A lens with a binary outcome, or "canonical": then the outcome is whether the most likely class is observed, and
@@ -194,13 +220,16 @@ def sharpness(
     >>> round(found.calibration_error, 3), round(found.sharpness_gap, 3), round(found.total_divergence, 3)
     (0.01, 0.168, 0.178)
     """
+    data = as_data(sharpness, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(sharpness, data, locals())
     check_kernel(kernel, bandwidth)
     phi = find_divergence(divergence)
     if isinstance(n_points, bool) or n_points != int(n_points) or n_points < 2:
         raise ValueError(f"expected n_points, a whole number of at least 2; found {n_points!r}")
-    seen = observe(y_true, y_prob, lens=lens, labels=labels)
+    seen = data.seen()
     if seen.lens == TOP:
-        seen = observe(y_true, y_prob, lens=lenses.canonical, labels=labels)
+        seen = data.through(lenses.canonical).seen()
 
     def binary(data: BinaryData) -> Parts:
         sample = data.sample

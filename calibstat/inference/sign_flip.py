@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
-from calibstat.data.clusters import as_clusters
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.p_values import p_value
 from calibstat.inference.problems.problem import Problem
@@ -15,11 +14,10 @@ from calibstat.result import read_only
 OF_CLUSTERS = "ece"  # the measure by default: that of the honest interval of clusters
 
 
-def sign_flip_test(problem: Problem, cluster: Any, draws: Draws) -> CalibrationTestResult:
+def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> CalibrationTestResult:
     """Return the test by signs of clusters, or by labels where their p-value is larger."""
     if not problem.is_one_number:
         raise ValueError("expected reduce 'mean' or 'max' for a test with clusters, found lens class_wise without it")
-    unit = as_clusters(cluster, problem.n_given)
     drawn = None if problem.is_mean else problem.in_clusters(unit)
     if drawn is None:
         raise ValueError(

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
 from calibstat import resampling
-from calibstat.data.arguments import checks_arguments
+from calibstat.data.checked_rows import Models, as_models, observe, predictions_of
 from calibstat.data.checks import check_level, unknown_name
-from calibstat.data.labels import takes_pos_label
-from calibstat.data.models import predictions_of_models
-from calibstat.data.observations import SUBJECTS, observe, subject
+from calibstat.data.observations import SUBJECTS, subject
 from calibstat.data.predictions import Predictions
 from calibstat.data.reversed_predictions import auc
 from calibstat.inference.comparing.compare import compare
@@ -137,11 +135,9 @@ def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, 
     return {**arguments, "lens": "canonical"} if measure.is_mean and n_classes > 2 else arguments
 
 
-@checks_arguments
-@takes_pos_label
 def summarize(
     y_true: Any,
-    y_prob: Mapping[str, Any],
+    y_prob: Mapping[str, Any] | None = None,
     *,
     reference: str | None = None,
     confidence_level: float = 0.95,
@@ -150,6 +146,8 @@ def summarize(
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
+    pos_label: Any = None,
+    **unknown: Never,
 ) -> Summary:
     """Tabulate accuracy, calibration errors and proper scores of several models.
 
@@ -217,7 +215,8 @@ def summarize(
     'always the same: ece falls from 0.1008 to 0.0177, but log_loss rises by 0.4743'
     """
     check_level("confidence_level", confidence_level)
-    models = predictions_of_models(y_true, y_prob, labels)
+    data = as_models(summarize, y_true, y_prob, unknown, labels=labels, pos_label=pos_label)
+    models = predictions_of(data)
     names = tuple(models)
     reference = names[0] if reference is None else reference
     if reference not in models:
@@ -250,7 +249,7 @@ def summarize(
         warnings=(
             *infinite,
             *_doubts(models),
-            *_tradeoffs(y_true, y_prob, table[..., 0], names, reference, labels, questions, settings),
+            *_tradeoffs(data, table[..., 0], names, reference, questions, settings),
         ),
         reference=reference,
         confidence_level=confidence_level,
@@ -302,12 +301,10 @@ def _subjects(predictions: Predictions, questions: Mapping[str, dict[str, Any]])
 
 
 def _tradeoffs(
-    y_true: Any,
-    y_prob: Mapping[str, Any],
+    data: Models,
     estimate: np.ndarray,
     names: tuple[str, ...],
     reference: str,
-    labels: Any,
     questions: Mapping[str, dict[str, Any]],
     settings: dict[str, Any],
 ) -> list[str]:
@@ -326,8 +323,9 @@ def _tradeoffs(
             if np.isinf(after):
                 found.append(f"{text} to infinity.")
                 continue
-            pair = {name: y_prob[name], reference: y_prob[reference]}
-            difference = compare(y_true, pair, labels=labels, **questions[score], **settings)
+            asked = {key: value for key, value in questions[score].items() if key != "lens"}
+            pair = data.some(name, reference).through(questions[score].get("lens"))
+            difference = compare(pair, **asked, **settings)
             low, high = difference.low.item(), difference.high.item()
             if low > 0:
                 found.append(f"{text} by {after - before:.4f} [{low:.4f}, {high:.4f}].")

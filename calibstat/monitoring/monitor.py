@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from calibstat.data.checked_rows import observe
 from calibstat.data.checks import check_level, short
-from calibstat.data.observations import EVENT_NULL, observe
+from calibstat.data.observations import EVENT_NULL
 from calibstat.monitoring.confidence_sequence import running_mean, running_sum
 from calibstat.monitoring.directions import DIRECTIONS
 from calibstat.monitoring.evidence import Run, start_probabilities

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat.data.observations import observe
+from calibstat.data.checked_rows import observe
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 

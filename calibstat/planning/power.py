@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
-from calibstat.data.arguments import checks_arguments
+from calibstat.data.arguments import options_of
 from calibstat.data.checks import check_level, check_whole
 from calibstat.data.observations import of_lens
 from calibstat.inference.bands.confidence_bands import lower_limit
 from calibstat.inference.power.alternatives import Alternative, as_alternative
 from calibstat.inference.power.detectable_effect import DEFAULT
 from calibstat.inference.power.fixed_tests import FixedTest
+from calibstat.measures.measure_options import MeasureOptions
 from calibstat.planning.future_rows import FutureRows, check_rows, future_rows, is_generator
-from calibstat.planning.test_names import fixed_test
+from calibstat.planning.test_names import check_options, fixed_test
 from calibstat.resampling import Draws, planned_key
 from calibstat.result import Result
 
@@ -108,11 +109,23 @@ class PowerCurve(Result):
         return "\n".join(lines)
 
 
+class PowerArguments(MeasureOptions, total=False):
+    """The arguments of `power` on which the kind of its result does not depend."""
+
+    test: Any
+    lens: Any
+    level: float
+    n_datasets: int
+    n_sets: int
+    n_resamples: int
+    rng: Any
+    n_jobs: int
+
+
 @overload
-def power(p: Any, alternative: Any = None, n: int | None = None, **options: Any) -> Power: ...
+def power(p: Any, alternative: Any = None, n: int | None = None, **arguments: Unpack[PowerArguments]) -> Power: ...
 @overload
-def power(p: Any, alternative: Any, n: Sequence[int], **options: Any) -> PowerCurve: ...
-@checks_arguments
+def power(p: Any, alternative: Any, n: Sequence[int], **arguments: Unpack[PowerArguments]) -> PowerCurve: ...
 def power(
     p: Any,
     alternative: Any = None,
@@ -197,6 +210,8 @@ def power(
     check_whole("n_datasets", n_datasets)
     check_whole("n_sets", n_sets)
     draws = Draws.of(rng, n_resamples, n_jobs)
+    with options_of(power, options):
+        check_options(test, options)
     asked = {"test": test, "lens": lens, "options": options}
     if n is None:
         if is_generator(p):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -152,7 +152,7 @@ def size_by_simulation(
     lens: Any,
     n_sets: int,
     most: int,
-    options: dict[str, Any],
+    options: Mapping[str, Any],
 ) -> PrecisionSize:
     """Return the rows for the honest interval of a measure, by the mean width of simulated intervals."""
     lens = None if lens is None else find_lens(lens)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from calibstat.data.arguments import checks_arguments
+from calibstat.data.arguments import options_of
 from calibstat.data.checks import check_level, check_whole, short
 from calibstat.data.observations import of_lens
 from calibstat.inference.power.detectable_effect import DEFAULT, distance, noncentrality
 from calibstat.inference.power.fixed_tests import FixedPredictions, pose_predictions
 from calibstat.inference.power.power_search import PowerPoint, solve_power
+from calibstat.measures.measure_options import OptionsBesideWidth
 from calibstat.planning.future_rows import FutureRows, future_rows, is_generator
 from calibstat.planning.power import Power, PowerCurve, power_at
 from calibstat.planning.precision import FORMULAS, PrecisionSize, riley, size_by_formula, size_by_simulation
+from calibstat.planning.test_names import check_options
 from calibstat.resampling import Draws, planned_key
 from calibstat.result import Result
 
@@ -80,7 +82,6 @@ class SampleSize(Result):
         return text
 
 
-@checks_arguments
 def sample_size(
     p: Any,
     alternative: Any = None,
@@ -98,7 +99,7 @@ def sample_size(
     most: int = 1_000_000,
     rng: Any = None,
     n_jobs: int = 1,
-    **options: Any,
+    **options: Unpack[OptionsBesideWidth],
 ) -> SampleSize | PrecisionSize:
     """Return how many rows a test needs to find an alternative, or an interval needs for its width.
 
@@ -168,6 +169,8 @@ def sample_size(
     >>> 170 < cs.sample_size(p, "shift=0.5", test="ks", rng=1).n < 200
     True
     """
+    with options_of(sample_size, options):
+        check_options(test if width is None else of, options)
     draws = Draws.of(rng, RESAMPLES if n_resamples is None else n_resamples, n_jobs)
     check_whole("most", most, 2)
     check_whole("n_datasets", n_datasets)

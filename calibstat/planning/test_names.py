@@ -25,7 +25,7 @@ from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest, pose_p
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
-from calibstat.measures.kinds.registry import MEASURES
+from calibstat.measures.kinds.registry import MEASURES, find_measure
 from calibstat.resampling import Draws, Labels, Stage
 
 OfData = Callable[[Any], float]  # the p-value of a Sample, or of Predictions
@@ -133,12 +133,23 @@ FUNCTIONS: Mapping[Callable[..., Any], str] = MappingProxyType(
 )
 
 
+def check_options(test: Any, options: Mapping[str, Any]) -> None:
+    """Raise if a test is a measure that does not have these options."""
+    if is_measure(test):
+        find_measure(test, options)
+
+
+def is_measure(test: Any) -> bool:
+    """Whether a test is that by a measure."""
+    return isinstance(test, Measure) or (isinstance(test, type) and issubclass(test, Measure)) or test in MEASURES
+
+
 def fixed_test(
     p: Any, test: Any, draws: Draws, *, lens: Any = None, options: Mapping[str, Any] | None = None
 ) -> FixedTest:
     """Return a test of fixed predictions, by its name, its function, a measure, or a function of a `Sample`."""
     options = options or {}
-    if isinstance(test, Measure) or (isinstance(test, type) and issubclass(test, Measure)) or test in MEASURES:
+    if is_measure(test):
         return MeasureTest(pose_predictions(p, test, options, lens=lens), draws)
     if options:
         raise ValueError(f"expected options of a measure alone, found {short(dict(options))} for test {test!r}")

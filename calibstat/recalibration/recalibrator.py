@@ -11,7 +11,6 @@ import numpy as np
 
 from calibstat.data.checks import calls_within
 from calibstat.data.clipping import uncertain
-from calibstat.data.labels import takes_pos_label
 from calibstat.data.predictions import Predictions
 from calibstat.data.validation import as_array, to_numpy
 
@@ -38,8 +37,7 @@ class Recalibrator:
     classes_: np.ndarray
     converged_: bool
 
-    @takes_pos_label
-    def fit(self, p: Any, y: Any, *, labels: Sequence[Any] | None = None) -> Self:
+    def fit(self, p: Any, y: Any, *, labels: Sequence[Any] | None = None, pos_label: Any = None) -> Self:
         """Fit the map.
 
         Parameters
@@ -70,7 +68,7 @@ class Recalibrator:
             If the fit has not converged.
         """
         _check_order(p, y)
-        data = Predictions.from_rows(y, p, labels=labels)
+        data = Predictions.from_rows(y, p, labels=labels, pos_label=pos_label)
         failure = self._fit(data.prob.astype(np.float64), data.label)
         self.classes_, self.converged_ = np.array(data.names), failure is None
         if failure is not None:

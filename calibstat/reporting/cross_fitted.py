@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.data.checked_rows import Data, Models
 from calibstat.data.clipping import needed
-from calibstat.data.clusters import as_clusters
-from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.predictions import Predictions
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.comparing.compare import Comparison, compare
@@ -19,6 +19,7 @@ from calibstat.output.wording import number
 from calibstat.recalibration.platt_scaling import PlattScaling
 from calibstat.recalibration.recalibrator import Recalibrator
 from calibstat.recalibration.temperature_scaling import TemperatureScaling
+from calibstat.reporting.report_measures import beside
 from calibstat.resampling import folds, key_of
 from calibstat.result import Result
 
@@ -106,9 +107,7 @@ def default_recalibrator(data: Predictions) -> Recalibrator:
 
 
 def cross_fitted(
-    y: Any,
-    p: Any,
-    labels: Any,
+    data: Data,
     recalibrator: Recalibrator | None,
     found: ConfidenceInterval,
     primary: dict[str, Any],
@@ -117,25 +116,24 @@ def cross_fitted(
     band: Any,
 ) -> CrossFitted:
     """Recalibrate a model on held-out folds, and measure it after; `found` is its primary error before."""
-    data = as_predictions(y, p, labels)
-    cluster = settings["cluster"]
-    recalibrator = default_recalibrator(data) if recalibrator is None else recalibrator
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # few clusters: the intervals of the report say so
-        unit = None if cluster is None else as_clusters(cluster, data.n)
-    before, after = data.prob, held_out_predictions(data, folds_of(data.n, unit, settings["rng"]), recalibrator)
-    if not (np.ndim(p) == 2 and np.shape(p)[1] > 1):
+    given = data.predictions
+    recalibrator = default_recalibrator(given) if recalibrator is None else recalibrator
+    before, after = given.prob, held_out_predictions(given, folds_of(given.n, data.unit, settings["rng"]), recalibrator)
+    if not (np.ndim(data.rows.y_prob) == 2 and np.shape(data.rows.y_prob)[1] > 1):
         before, after = before[:, 1], after[:, 1]
-    names = np.array(data.names, dtype=object)
-    rows, labels = names[data.label], [*data.names]
-    given = {**settings, "labels": labels}
-    error = confidence_interval(rows, after, **primary, **given)
-    diagram = None if band is None else reliability(rows, after, interval=False, **{**band, "labels": labels})
+    names = np.array(given.names, dtype=object)
+    rows = {"labels": [*given.names], "cluster": data.unit}
+    both = Models(names[given.label], {"before": before, "after": after}, **rows)
+    new = both["after"]
+    error = confidence_interval(new.through(primary["lens"]), **beside(primary), **settings)
+    diagram = None
+    if band is not None:
+        diagram = reliability(new.through(data.lens).without_clusters(), interval=False, **band)
     return CrossFitted(
         recalibrator=repr(recalibrator),
         folds=FOLDS,
         before=found,
         after=error,
-        brier=compare(rows, {"before": before, "after": after}, **score, **given),
+        brier=compare(both.through(score["lens"]), **beside(score), **settings),
         diagram=None if diagram is None else replace(diagram, interval=error),
     )

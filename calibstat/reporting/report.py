@@ -6,16 +6,15 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
 from calibstat.data import lenses
-from calibstat.data.arguments import checks_arguments
+from calibstat.data.checked_rows import Data, Models, as_data
 from calibstat.data.checks import check_level, short
-from calibstat.data.labels import takes_pos_label
-from calibstat.data.models import named_models
-from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.predictions import Predictions
+from calibstat.data.row_names import check_row_names
 from calibstat.data.sample import Sample
 from calibstat.inference.audit import audit
 from calibstat.inference.bands.reliability import reliability
@@ -23,12 +22,20 @@ from calibstat.inference.calibration_test_results import ClassWiseTestResult
 from calibstat.inference.calibration_tests import calibration_test
 from calibstat.inference.comparing.compare import Comparison, compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
-from calibstat.inference.power.detectable_effect import DetectableEffect, detectable_effect
+from calibstat.inference.power.detectable_effect import detectable_effect
 from calibstat.output.wording import describe_data
 from calibstat.recalibration.recalibrator import Recalibrator
 from calibstat.reporting.cross_fitted import CrossFitted, cross_fitted
 from calibstat.reporting.report_fields import ClassesReport, ModelReport
-from calibstat.reporting.report_measures import COMPARED, affordable, compared, measured, questions, shows_several
+from calibstat.reporting.report_measures import (
+    COMPARED,
+    affordable,
+    beside,
+    compared,
+    measured,
+    questions,
+    shows_several,
+)
 from calibstat.reporting.report_results import Report
 from calibstat.reporting.sentences import name_of
 from calibstat.resampling import key_of
@@ -42,8 +49,6 @@ BY_ROWS = (
 )
 
 
-@checks_arguments
-@takes_pos_label
 def report(
     y_true: Any,
     y_prob: Any = None,
@@ -58,12 +63,14 @@ def report(
     rng: Any = 0,
     n_jobs: int = 1,
     title: str | None = None,
+    pos_label: Any = None,
+    **unknown: Never,
 ) -> Report:
     """Report on the calibration of one or several models on the same rows: a page to send.
 
     Parameters
     ----------
-    y_true, lens, labels
+    y_true, lens, labels, pos_label
         As for `calibration_test`.
     y_prob : array_like, shape (n,) or (n, K), mapping from name to array_like, or data frame
         Predicted probabilities; or those of several models, for the same rows, as a mapping or as a data frame with a
@@ -130,16 +137,25 @@ def report(
     True
     """
     check_level("confidence_level", confidence_level)
-    y_true, y_prob, labels = _as_rows(y_true, y_prob, labels)
-    given = {"by": by is not None, "cluster": cluster is not None, "sample_weight": sample_weight is not None}
-    given["recalibrate"] = recalibrate is not False
-    _check_given([name for name, there in given.items() if there], isinstance(y_true, Sample), lens)
-    models = named_models(y_prob) or {ONE_MODEL: y_prob}
-    seed = rng if isinstance(rng, int) and not isinstance(rng, bool) else int(key_of(rng))
-    rows = {"cluster": cluster, "sample_weight": sample_weight}
-    asked = _Asked(y_true, labels, lens, rows, confidence_level, seed, n_jobs, _classes(models))
-    features = _features(by)
+    if isinstance(y_true, Predictions) and y_prob is None:
+        names = np.array(y_true.names, dtype=object)
+        y_true, y_prob, labels = names[y_true.label], y_true.prob, list(y_true.names)
+    asked_of = {"by": by, "cluster": cluster, "sample_weight": sample_weight, "recalibrate": recalibrate or None}
+    _check_given(asked_of, y_true, lens)
+    rows = {"lens": lens, "cluster": cluster, "sample_weight": sample_weight, "labels": labels, "pos_label": pos_label}
     with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        data = as_data(report, y_true, y_prob, unknown, **rows)
+    first = data.first if isinstance(data, Models) else data
+    held = {"cluster": data.unit, "sample_weight": first.rows.sample_weight}
+    given = [name for name, each in (asked_of | held).items() if each is not None]
+    _check_given(asked_of | held, first.rows.y_true, data.lens)
+    check_row_names(first.rows.y_true, by, ("y_true", "by"))
+    models = data if isinstance(data, Models) else {ONE_MODEL: data}
+    seed = rng if isinstance(rng, int) and not isinstance(rng, bool) else int(key_of(rng))
+    asked = _Asked(first, confidence_level, seed, n_jobs)
+    features = _features(by)
+    with warnings.catch_warnings(record=True) as more:
         warnings.simplefilter("always")
         found = {}
         for name, p in models.items():
@@ -147,18 +163,18 @@ def report(
                 found[name] = asked.model(p, features, recalibrate)
             except ValueError as error:
                 raise ValueError(f"{error} (of {short(name)})" if len(models) > 1 else str(error)) from error
-        data = _data(y_true, next(iter(models.values())), labels)
-        comparisons = asked.comparisons(models, data.n) if len(models) > 1 else {}
-    notes = [str(each.message) for each in caught if issubclass(each.category, UserWarning)]
-    if left := [name for name in asked.questions if name not in affordable(asked.questions, data.n)]:
-        notes.append(f"Left out, because they are costly on {data.n:,.0f} rows: {', '.join(left)}.")
-    if cluster is not None:
+        all_rows = _all_rows(first)
+        comparisons = asked.comparisons(models, all_rows.n) if isinstance(models, Models) and len(models) > 1 else {}
+    notes = [str(each.message) for each in [*caught, *more] if issubclass(each.category, UserWarning)]
+    if left := [name for name in asked.questions if name not in affordable(asked.questions, all_rows.n)]:
+        notes.append(f"Left out, because they are costly on {all_rows.n:,.0f} rows: {', '.join(left)}.")
+    if data.unit is not None:
         detail = {
             "The tests of single classes": asked.n_classes > 2,
             "The tests and intervals of groups": by is not None,
         }
         notes += [f"{what} {BY_ROWS}" for what, there in detail.items() if there]
-    described = describe_data(data) if len(models) == 1 else f"{data.n:,} rows, {len(models)} models."
+    described = describe_data(all_rows) if len(models) == 1 else f"{all_rows.n:,} rows, {len(models)} models."
     for name, each in found.items():
         of_weights = each.test.effective_n is not None  # which all models share
         prefix = f"{name}: " if len(models) > 1 and not of_weights else ""
@@ -168,12 +184,12 @@ def report(
         models=found,
         comparisons=comparisons,
         data=described,
-        n=int(data.n),
+        n=int(all_rows.n),
         n_classes=asked.n_classes,
         confidence_level=confidence_level,
         seed=seed,
         version=sys.modules["calibstat"].__version__,  # the file of public names is above this one
-        command=_call([name for name in given if given[name]], recalibrate, lens, confidence_level, seed),
+        command=_call(given, recalibrate, data.lens, confidence_level, seed),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -182,116 +198,98 @@ def report(
 class _Asked:
     """The questions of a report, with the rows they are about."""
 
-    y: Any
-    labels: Any
-    lens: Any
-    rows: dict[str, Any]  # their clusters and weights
+    rows: Data  # those of the first model: lens, clusters and weights are the same for all
     confidence_level: float
     seed: int
     n_jobs: int
-    n_classes: int
+
+    @property
+    def lens(self) -> Any:
+        """The lens; None is that of each verb."""
+        return self.rows.lens
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, 2 of a binary outcome."""
+        return self.rows.rows.n_classes
 
     @property
     def draws(self) -> dict[str, Any]:
         """The arguments that all verbs with draws take."""
-        return {"labels": self.labels, "rng": self.seed, "n_jobs": self.n_jobs}
+        return {"rng": self.seed, "n_jobs": self.n_jobs}
 
     @property
     def settings(self) -> dict[str, Any]:
         """The arguments of all intervals and comparisons."""
-        return {**self.draws, **self.rows, "confidence_level": self.confidence_level}
-
-    @property
-    def weighted(self) -> dict[str, Any]:
-        """The weights of the rows, and the arguments of verbs that draw rows one by one."""
-        return {"sample_weight": self.rows["sample_weight"], **self.draws}
+        return {**self.draws, "confidence_level": self.confidence_level}
 
     @property
     def questions(self) -> dict[str, dict[str, Any]]:
         """The arguments of each measure, the primary one first."""
-        return questions(self.n_classes, self.lens, jointly=self.rows["sample_weight"] is None)
+        return questions(self.n_classes, self.lens, jointly=self.rows.rows.sample_weight is None)
 
     @property
     def binary_lens(self) -> Any:
         """The lens, if it shows one event; else the default one. None of a lens is that of each verb."""
         return None if shows_several(self.lens) else self.lens
 
-    def model(self, p: Any, features: Any, recalibrate: bool | Recalibrator) -> ModelReport:
+    def model(self, data: Data, features: Any, recalibrate: bool | Recalibrator) -> ModelReport:
         """Ask everything about one model."""
-        y, asked = self.y, self.questions
+        asked = self.questions
         several = shows_several(self.lens)
-        test = calibration_test(y, p, lens=self.lens, **self.rows, **self.draws)
+        test = calibration_test(data, **self.draws)
         primary = next(iter(asked))
-        ece = confidence_interval(y, p, **asked[primary], **self.settings)
+        ece = confidence_interval(data.through(asked[primary]["lens"]), **beside(asked[primary]), **self.settings)
         diagram = None
         if not several:  # the picture states the primary interval
-            diagram = replace(reliability(y, p, lens=self.lens, interval=False, **self.weighted), interval=ece)
+            diagram = replace(reliability(data.without_clusters(), interval=False, **self.draws), interval=ece)
         groups = None
         if features is not None:
-            about = {"lens": self.binary_lens, "confidence_level": self.confidence_level, **self.draws}
-            groups = audit(y, p, features, **about)
+            about = {"confidence_level": self.confidence_level, **self.draws}
+            groups = audit(data.through(self.binary_lens).without_clusters(), groups=features, **about)
         return ModelReport(
             test=test,
             ece=ece,
             measures={
-                name: measured(y, p, each, self.settings, ece if name == primary else None)
+                name: measured(data, each, self.settings, ece if name == primary else None)
                 for name, each in affordable(asked, ece.n).items()
             },
             diagram=diagram,
-            classes=self.classes(p, test) if self.n_classes > 2 else None,
-            detectable=self.detectable(p) if self.rows["cluster"] is None else None,
+            classes=self.classes(data.through(lenses.class_wise), test) if self.n_classes > 2 else None,
+            detectable=detectable_effect(data, rng=0, n_jobs=self.n_jobs) if data.unit is None else None,
             groups=groups,
-            recalibrated=self.recalibrated(p, ece, recalibrate) if recalibrate is not False else None,
+            recalibrated=self.recalibrated(data, ece, recalibrate) if recalibrate is not False else None,
         )
 
-    def detectable(self, p: Any) -> DetectableEffect:
-        """Return what the test of the verdict would have found."""
-        rows = {"sample_weight": self.rows["sample_weight"], "labels": self.labels}
-        return detectable_effect(self.y, p, lens=self.lens, **rows, rng=0, n_jobs=self.n_jobs)
-
-    def classes(self, p: Any, test: Any) -> ClassesReport:
+    def classes(self, data: Data, test: Any) -> ClassesReport:
         """Ask about each class; the test of each is at hand if it is the verdict."""
         band = "consistency" if self.n_classes <= PANELS else "confidence"
+        by_rows, data = data.unit is None, data.without_clusters()  # intervals of classes take rows as independent
         if not isinstance(test, ClassWiseTestResult):
-            test = calibration_test(self.y, p, lens=lenses.class_wise, stop_after=ENOUGH, **self.weighted)
-        by_rows = self.rows["cluster"] is None  # intervals of classes take rows as independent
-        diagrams = reliability(self.y, p, lens=lenses.class_wise, band=band, interval=by_rows, **self.weighted)
-        return ClassesReport(test, diagrams)
+            test = calibration_test(data, stop_after=ENOUGH, **self.draws)
+        return ClassesReport(test, reliability(data, band=band, interval=by_rows, **self.draws))
 
-    def comparisons(self, models: dict[str, Any], n: float) -> dict[str, Comparison]:
+    def comparisons(self, models: Models, n: float) -> dict[str, Comparison]:
         """Compare all pairs of models as `compare` does by default, and by the Brier score."""
-        asked = compared(self.questions if self.rows["cluster"] is None else affordable(self.questions, n))
-        found = (compare(self.y, models, **each, **self.settings) for each in asked)
+        asked = compared(self.questions if models.unit is None else affordable(self.questions, n))
+        found = (compare(models.through(each["lens"]), **beside(each), **self.settings) for each in asked)
         return {name_of(each.measure): replace(each, note="") for each in found}  # the page says the note once
 
-    def recalibrated(self, p: Any, ece: ConfidenceInterval, recalibrate: bool | Recalibrator) -> CrossFitted:
+    def recalibrated(self, data: Data, ece: ConfidenceInterval, recalibrate: bool | Recalibrator) -> CrossFitted:
         """Recalibrate on held-out folds, and measure before and after."""
         primary, score = next(iter(self.questions.values())), self.questions[COMPARED[1]]
         recalibrator = recalibrate if isinstance(recalibrate, Recalibrator) else None
-        band = None if shows_several(self.lens) else {"lens": self.lens, **self.draws}
-        return cross_fitted(self.y, p, self.labels, recalibrator, ece, primary, score, self.settings, band)
+        band = None if shows_several(self.lens) else self.draws
+        return cross_fitted(data, recalibrator, ece, primary, score, self.settings, band)
 
 
-def _as_rows(y: Any, p: Any, labels: Any) -> tuple[Any, Any, Any]:
-    """Return outcomes, predictions and labels; those of `Predictions` as rows."""
-    if not isinstance(y, Predictions) or p is not None:
-        return y, p, labels
-    names = np.array(y.names, dtype=object)
-    return names[y.label], y.prob, list(y.names)
-
-
-def _classes(models: dict[str, Any]) -> int:
-    """Return the number of classes, 2 for a binary outcome."""
-    shape = np.shape(next(iter(models.values())))
-    return shape[1] if len(shape) == 2 and shape[1] > 1 else 2
-
-
-def _data(y: Any, p: Any, labels: Any) -> Sample | Predictions:
-    """Return the rows of the first model, for a sentence about them."""
-    if isinstance(y, Sample):
-        return y
-    data = as_predictions(y, p, labels)
-    return data if data.n_classes > 2 else Sample.from_rows(data.label, data.prob[:, 1])
+def _all_rows(data: Data) -> Sample | Predictions:
+    """Return all rows with all classes, without weights, for a sentence about them."""
+    if isinstance(data.rows.y_true, Sample):
+        return data.rows.y_true
+    if data.rows.n_classes > 2:
+        return data.predictions
+    return data.rows.all_binary_rows
 
 
 def _features(by: Any) -> Any:
@@ -306,9 +304,10 @@ def _features(by: Any) -> Any:
     return by if array.ndim == 2 or array.dtype == bool else pd.DataFrame({"group": array})
 
 
-def _check_given(given: list[str], is_summary: bool, lens: Any) -> None:
+def _check_given(asked: Mapping[str, Any], y_true: Any, lens: Any) -> None:
     """Raise if arguments are given beside each other that have no meaning together."""
-    if is_summary and given:
+    given = [name for name, each in asked.items() if each is not None]
+    if isinstance(y_true, Sample) and given:
         raise ValueError(f"expected rows of outcomes and predictions with {given[0]}=, found a Sample")
     rows = [name for name in ("cluster", "sample_weight") if name in given]
     if rows and shows_several(lens):

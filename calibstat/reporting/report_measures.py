@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from calibstat.data.checked_rows import Data
 from calibstat.data.lenses import ClassWise, Lens, find_lens
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
 from calibstat.inference.estimate import estimate
@@ -91,15 +92,19 @@ def compared(asked: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     return [first, asked[score]]
 
 
-def measured(y: Any, p: Any, asked: dict[str, Any], settings: dict[str, Any], found: ConfidenceInterval | None) -> Any:
+def beside(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments beside the rows, which hold the lens."""
+    return {name: value for name, value in asked.items() if name != "lens"}
+
+
+def measured(data: Data, asked: dict[str, Any], settings: dict[str, Any], found: ConfidenceInterval | None) -> Any:
     """Return a measure with its honest interval, `found` if it is there already, or with none if none is known."""
     name = asked["measure"]
     if found is None:
         try:
-            found = confidence_interval(y, p, **asked, **settings)
+            found = confidence_interval(data.through(asked["lens"]), **beside(asked), **settings)
         except ValueError:  # the data are those of the primary measure: this one has no honest interval for them
-            given = {name: settings[name] for name in ("labels", "sample_weight")}
-            value = float(estimate(y, p, **given, **asked))
+            value = float(estimate(data.through(asked["lens"]).without_clusters(), **beside(asked)))
             return Measured(name, MEASURES[name].info.title, "", value, float("nan"), float("nan"))
     ends = found.low, found.high
     return Measured(name, MEASURES[name].info.title, found.lens, found.estimate, *ends, found.remark(number))

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.data.checked_rows import observe
 from calibstat.data.lenses import one_class
-from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
+from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.sample import Sample
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, TooFewEvents, confidence_interval
@@ -97,6 +98,7 @@ class Coverage(CoverageQuestion):
         self, data: Data, name: str, options: dict[str, Any], method: str, rng: np.random.SeedSequence
     ) -> ConfidenceInterval:
         arguments: dict[str, Any] = {"n_resamples": self.n_resamples, "confidence_level": self.level, "rng": rng}
+        assert not isinstance(data, tuple)
         return confidence_interval(data, measure=name, method=method, **arguments, **options)
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:

@@ -26,6 +26,7 @@ class Power(Question):
 
     def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
         """Return the p-values; of a test of each class the smallest that is adjusted for their number."""
+        assert not isinstance(data, tuple)
         found = [
             calibration_test(data, measure=name, resample=method, n_resamples=self.n_resamples, rng=rng, **options)
             for (name, options), method in product(self.measures.values(), self.methods)

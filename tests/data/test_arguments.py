@@ -1,11 +1,13 @@
 """Arguments of verbs: a misspelt one is named with those that there are."""
 
 import inspect
+import re
+from functools import partial
 
 import pytest
 
 import calibstat as cs
-from calibstat.data.arguments import checks_arguments
+from calibstat.data.arguments import arguments_of, options_of
 
 Y, P = [0, 1, 1, 0], [0.2, 0.6, 0.7, 0.4]
 TWO = {"a": P, "b": P}
@@ -50,18 +52,70 @@ def test_a_function_without_options_says_so_too(ask, found):
         ask()
 
 
-def test_the_signature_is_kept():
-    assert "pos_label" in inspect.signature(cs.estimate).parameters
-    assert "n_bins" in inspect.signature(cs.expected_calibration_error).parameters
-
-
 def test_an_option_unknown_further_down_is_not_blamed_on_the_function():
-    @checks_arguments
     def ask(**options):
-        return cs.estimate(Y, P, nbins=3)
+        with options_of(ask, options):
+            return cs.estimate(Y, P, nbins=3)
 
     with pytest.raises(ValueError, match="arguments of estimate"):
         ask(other=1)
+
+
+def verbs():
+    """The functions of calibstat that have options, or look at arguments that they do not have."""
+    found = {name: getattr(cs, name) for name in cs.__all__ if inspect.isfunction(getattr(cs, name))}
+    del found["measure"]  # a decorator
+    return {name: each for name, each in found.items() if each.__code__.co_flags & inspect.CO_VARKEYWORDS}
+
+
+CALLS = {
+    "audit": lambda **given: cs.audit(Y, P, {"a": Y}, **given),
+    "compare": lambda **given: cs.compare(Y, TWO, **given),
+    "compare_samples": lambda **given: cs.compare_samples({"a": (Y, P), "b": (Y, P)}, **given),
+    "generalization_gap": lambda **given: cs.generalization_gap((Y, P), (Y, P), **given),
+    "power": lambda **given: cs.power(P, "shift=1", **given),
+    "sample_size": lambda **given: cs.sample_size(P, "shift=1", **given),
+    "summarize": lambda **given: cs.summarize(Y, TWO, **given),
+}
+GIVEN = {"y_true", "y_prob", "groups", "samples", "train", "alternative"}  # by position
+FIRST = {"generalization_gap": {"test"}}
+
+
+def misspelt(name):
+    """A name with each of its letters left out."""
+    return sorted({name[:i] + name[i + 1 :] for i in range(len(name)) if name[i] != "_"})
+
+
+def unanswered(ask, names):
+    """Misspelt arguments that a function does not answer by the right name."""
+    found = []
+    for name in names:
+        for wrong in misspelt(name):
+            with pytest.raises((TypeError, ValueError)) as error:
+                ask(**{wrong: 1})
+            advice = str(error.value).partition(f"found {wrong!r}")[2]
+            if not re.match(rf"; (did you mean '{name}'\?$|.*\b{name}=)", advice):
+                found.append((wrong, str(error.value)))
+    return found
+
+
+@pytest.mark.parametrize("name", verbs())
+def test_every_argument_is_answered_if_a_letter_is_left_out(name):
+    given = GIVEN | FIRST.get(name, set())
+    names = [each for each in arguments_of(verbs()[name]) if len(each) > 1 and each not in given]
+    assert unanswered(CALLS.get(name, partial(verbs()[name], Y, P)), names) == []
+
+
+def test_an_argument_that_is_not_answered_is_found():
+    def ask(**given):
+        raise TypeError(f"found {next(iter(given))!r}; did you mean 'other'?")
+
+    assert [wrong for wrong, _ in unanswered(ask, ["rng"])] == ["ng", "rg", "rn"]
+
+
+def test_nothing_wraps_a_function():
+    assert len(verbs()) >= 28
+    assert [name for name, each in verbs().items() if vars(each)] == []
 
 
 @pytest.mark.parametrize("several", [["ece", "brier"], ("ece",), {"ece"}])

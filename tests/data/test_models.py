@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import calibstat as cs
-from calibstat.data.models import models_of_rows, named_models, predictions_of_models, predictions_of_set
+from calibstat.data.models import named_models, pairs_of_samples, predictions_of_set
 
 Y, P = [0, 1], [0.25, 0.75]
 OUTCOMES, FOREST = cs.generators.temperature(2).sample(200, rng=1)
@@ -54,12 +54,8 @@ def test_a_frame_is_models_or_the_classes_of_one():
         cs.estimate(label, frame)
 
 
-def test_models_of_the_same_rows_share_the_outcomes():
-    assert models_of_rows(Y, {"a": P, 2: P}) == {"a": (Y, P), "2": (Y, P)}
-
-
 def test_samples_hold_their_own_outcomes():
-    assert models_of_rows({"a": (Y, P), "b": [P, Y]}, None) == {"a": (Y, P), "b": (P, Y)}
+    assert pairs_of_samples({"a": (Y, P), 2: [P, Y]}) == {"a": (Y, P), "2": (P, Y)}
 
 
 @pytest.mark.parametrize(
@@ -75,18 +71,7 @@ def test_samples_hold_their_own_outcomes():
 )
 def test_what_holds_no_models_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
-        models_of_rows(*arguments)
-
-
-def test_predictions_of_models_are_checked():
-    found = predictions_of_models(Y, {"a": P, "b": [[0.75, 0.25], [0.25, 0.75]]}, None)
-    assert [each.prob.tolist() for each in found.values()] == [[[0.75, 0.25], [0.25, 0.75]]] * 2
-    with pytest.raises(ValueError, match=r"of the same classes from all models, found \[2, 3\] classes"):
-        predictions_of_models(Y, {"a": P, "b": np.full((2, 3), 1 / 3)}, None)
-    with pytest.raises(ValueError, match="expected y_prob, a mapping from name to predictions"):
-        predictions_of_models(Y, P, None)
-    with pytest.raises(ValueError, match=r"expected different names of one or more models, found none"):
-        predictions_of_models(Y, {}, None)
+        cs.compare(*arguments)
 
 
 def test_one_set_of_rows_is_a_pair_or_predictions():

@@ -6,7 +6,8 @@ from class_examples import LABEL, PROB
 
 import calibstat as cs
 from calibstat.data import lenses
-from calibstat.data.observations import observe, subject
+from calibstat.data.checked_rows import observe
+from calibstat.data.observations import subject
 
 from_rows = cs.Predictions.from_rows
 TWO = [[0.75, 0.25], [0.25, 0.75]]

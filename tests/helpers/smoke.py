@@ -72,6 +72,8 @@ CALLS = {
     "GENERATORS": lambda: [str(generator) for generator in cs.GENERATORS],
     "LENSES": lambda: [cs.estimate(LABEL, PROB, lens=lens) for lens in ("top_label", "class_wise")] + [*cs.LENSES],
     "MEASURES": lambda: [cs.estimate(Y, P, measure=name) for name in cs.MEASURES if name in ("ece", "ks", "brier")],
+    "Data": lambda: cs.Data(Y, P),
+    "Models": lambda: cs.Models(Y, TWO),
     "Answers": lambda: cs.Answers({"A": 0.5}),
     "Bregman": lambda: cs.decompose(Y, P, score=cs.Bregman("half", lambda x: x**2 / 2, lambda x: x)),
     "BrierMonitor": lambda: drawn(monitored(cs.BrierMonitor(), P, P**2)),

@@ -63,7 +63,7 @@ def test_models_are_side_by_side(data):
     assert {"one, adjusted p > 0.05", "two, adjusted p ≤ 0.05"} < set(legend(ax))
     assert overlapping(ax.figure) == []
     assert outside(ax.figure) == []
-    found["two"] = cs.audit(y, p, frame[["age"]], rng=1)
+    found = {**found, "two": cs.audit(y, p, frame[["age"]], rng=1)}
     with pytest.raises(ValueError, match="expected audits of the same groups, found different ones"):
         cs.plot(found)
 

@@ -42,6 +42,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_simulations.py",
     "test_smoke.py",
     "test_test_files.py",
+    "test_types_of_user_code.py",
     "test_user_defined_measure_of_classes.py",
     "test_user_defined_measures.py",
     "test_wrong_input.py",

@@ -49,8 +49,8 @@ def test_models_are_compared_by_the_default_of_compare_and_by_a_score():
 
 
 def test_where_no_interval_is_known_there_is_none():
-    settings = {"labels": None, "sample_weight": None, "rng": 0}
-    found = measured([0, 1, 1], [0.2, 0.6, 0.9], {"measure": "log_loss", "lens": None}, settings, None)  # few events
+    data = cs.Data([0, 1, 1], [0.2, 0.6, 0.9])
+    found = measured(data, {"measure": "log_loss", "lens": None}, {"rng": 0}, None)  # few events
     assert found.estimate == cs.estimate([0, 1, 1], [0.2, 0.6, 0.9], measure="log_loss")
     assert math.isnan(found.low)
     assert str(found) == f"Logarithmic loss: {found.estimate:.4g}"

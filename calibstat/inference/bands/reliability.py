@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal, Never, TypedDict, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
 from calibstat.bounds.cell_form import TooFewRowsInCells
 from calibstat.bounds.isotonic_interval import recalibrated
+from calibstat.data.checked_rows import Models, OneModel, as_data
 from calibstat.data.checks import check_level
-from calibstat.data.lenses import ClassWise, Lens
-from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData, observe
+from calibstat.data.lenses import EachClass, Lens
+from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.sample import Sample, need_counts
 from calibstat.data.weighted_sample import WeightedSample
 from calibstat.inference.bands.band_kinds import BANDS
@@ -29,8 +32,8 @@ from calibstat.resampling import Draws
 from calibstat.result import read_only
 
 
-class Options(TypedDict, total=False):
-    """The options of `reliability` except the lens, on which the type of the result depends."""
+class ReliabilityArguments(TypedDict, total=False):
+    """The arguments of `reliability` on which the kind of its result does not depend."""
 
     n_bins: int | str | None
     strategy: Strategy
@@ -42,29 +45,77 @@ class Options(TypedDict, total=False):
     n_jobs: int
     sample_weight: Any
     labels: Any
+    pos_label: Any
 
 
 @overload
 def reliability(
-    y_true: Any, y_prob: Any = None, *, lens: Literal["top_label"] | None = None, **options: Unpack[Options]
+    y_true: OneModel,
+    y_prob: ArrayLike | None = None,
+    *,
+    lens: Literal["top_label"] | None = None,
+    **arguments: Unpack[ReliabilityArguments],
 ) -> Reliability: ...
 @overload
 def reliability(
-    y_true: Any, y_prob: Any = None, *, lens: Literal["class_wise"] | ClassWise, **options: Unpack[Options]
+    y_true: OneModel, y_prob: ArrayLike | None = None, *, lens: EachClass, **arguments: Unpack[ReliabilityArguments]
 ) -> ClassWiseReliability: ...
 @overload
 def reliability(
-    y_true: Any, y_prob: Any = None, *, lens: Literal["canonical"], **options: Unpack[Options]
+    y_true: OneModel,
+    y_prob: ArrayLike | None = None,
+    *,
+    lens: Literal["canonical"],
+    **arguments: Unpack[ReliabilityArguments],
 ) -> SimplexReliability: ...
 @overload
 def reliability(
-    y_true: Any, y_prob: Any = None, *, lens: Lens, **options: Unpack[Options]
+    y_true: OneModel, y_prob: ArrayLike | None = None, *, lens: Lens, **arguments: Unpack[ReliabilityArguments]
 ) -> Reliability | SimplexReliability: ...
 @overload
 def reliability(
-    y_true: Any, y_prob: Any = None, *, lens: Any, **options: Unpack[Options]
-) -> Reliability | ClassWiseReliability | SimplexReliability: ...
-@each_model
+    y_true: Models,
+    y_prob: None = None,
+    *,
+    lens: Literal["top_label"] | None = None,
+    **arguments: Unpack[ReliabilityArguments],
+) -> Answers[Reliability]: ...
+@overload
+def reliability(
+    y_true: Models, y_prob: None = None, *, lens: EachClass, **arguments: Unpack[ReliabilityArguments]
+) -> Answers[ClassWiseReliability]: ...
+@overload
+def reliability(
+    y_true: Models, y_prob: None = None, *, lens: Literal["canonical"], **arguments: Unpack[ReliabilityArguments]
+) -> Answers[SimplexReliability]: ...
+@overload
+def reliability(
+    y_true: Models, y_prob: None = None, *, lens: Lens, **arguments: Unpack[ReliabilityArguments]
+) -> Answers[Reliability | SimplexReliability]: ...
+@overload
+def reliability(
+    y_true: ArrayLike,
+    y_prob: Mapping[str, Any],
+    *,
+    lens: Literal["top_label"] | None = None,
+    **arguments: Unpack[ReliabilityArguments],
+) -> Answers[Reliability]: ...
+@overload
+def reliability(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], *, lens: EachClass, **arguments: Unpack[ReliabilityArguments]
+) -> Answers[ClassWiseReliability]: ...
+@overload
+def reliability(
+    y_true: ArrayLike,
+    y_prob: Mapping[str, Any],
+    *,
+    lens: Literal["canonical"],
+    **arguments: Unpack[ReliabilityArguments],
+) -> Answers[SimplexReliability]: ...
+@overload
+def reliability(
+    y_true: ArrayLike, y_prob: Mapping[str, Any], *, lens: Lens, **arguments: Unpack[ReliabilityArguments]
+) -> Answers[Reliability | SimplexReliability]: ...
 def reliability(
     y_true: Any,
     y_prob: Any = None,
@@ -80,12 +131,19 @@ def reliability(
     n_jobs: int = 1,
     sample_weight: Any = None,
     labels: Any = None,
-) -> Reliability | ClassWiseReliability | SimplexReliability:
+    pos_label: Any = None,
+    **unknown: Never,
+) -> (
+    Reliability
+    | ClassWiseReliability
+    | SimplexReliability
+    | Answers[Reliability | ClassWiseReliability | SimplexReliability]
+):
     """Compare observed frequency and mean prediction in each bin, with a band for the noise.
 
     Parameters
     ----------
-    y_true, y_prob, labels
+    y_true, y_prob, labels, pos_label
         As for `estimate`.
     lens : str or Lens, optional
         The reduction of a K-class problem: a binary outcome ("top_label", the default of more than two classes, or a
@@ -173,11 +231,16 @@ def reliability(
     >>> found.corp_inside
     False
     """
+    data = as_data(
+        reliability, y_true, y_prob, unknown, lens=lens, sample_weight=sample_weight, labels=labels, pos_label=pos_label
+    )
+    if isinstance(data, Models):
+        return ask_each(reliability, data, locals())
     if band is not None and band not in BANDS:
         raise ValueError(f"expected band {', '.join(map(repr, BANDS))} or None, found {band!r}")
     check_level("level", level)
     draws = Draws.of(rng, n_resamples, n_jobs)
-    seen = observe(y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels)
+    seen = data.seen()
     usual = isinstance(n_bins, str) and n_bins == "auto"
     several = 5  # a grid has bins in each coordinate, so many cells
     n_bins = 15 if usual else n_bins

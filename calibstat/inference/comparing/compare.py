@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from calibstat.data.arguments import checks_arguments
-from calibstat.data.checks import check_level, short, unknown_name
-from calibstat.data.labels import takes_pos_label
-from calibstat.data.models import models_of_rows
+from calibstat.data.arguments import options_of
+from calibstat.data.checked_rows import Data, Models, as_models, named, samples_as_data
+from calibstat.data.checks import check_level, quoted, unknown_name
 from calibstat.inference.comparing.compare_by_bootstrap import by_bootstrap
 from calibstat.inference.comparing.compare_by_permutation import by_permutation
 from calibstat.inference.comparing.compare_by_squares import by_squares
 from calibstat.inference.comparing.differences import Differences, same_order
 from calibstat.inference.p_values import holm
-from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
+from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
 from calibstat.result import NotedResult, read_only
 
@@ -147,8 +147,6 @@ OF_CLUSTERS: tuple[str, dict[str, float]] = "kernel_ce", {}  # squares of cluste
 ADJUSTMENTS = ("holm", "bh")
 
 
-@checks_arguments
-@takes_pos_label
 def compare(
     y_true: Any,
     y_prob: Mapping[str, Any] | None = None,
@@ -166,7 +164,8 @@ def compare(
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
-    **options: Any,
+    pos_label: Any = None,
+    **options: Unpack[MeasureOptions],
 ) -> Comparison:
     """Compare a measure between models on the same rows, or between samples.
 
@@ -207,7 +206,7 @@ def compare(
         Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
     rng, n_jobs
         As for `calibration_test`.
-    labels, **options
+    labels, pos_label, **options
         As for `estimate`.
 
     Returns
@@ -276,33 +275,42 @@ def compare(
     if adjust not in ADJUSTMENTS:
         raise ValueError(f"expected adjust 'holm' or 'bh', found {adjust!r}")
     check_level("confidence_level", confidence_level)
-    paired = y_prob is not None
-    data = models_of_rows(y_true, y_prob)
-    names = tuple(data)
-    if reference is not None and reference not in names:
-        raise unknown_name("a reference", reference, names)
+    paired = y_prob is not None or isinstance(y_true, Data | Models)
     alone = {
         "method 'swap'": method == "swap",
         "cluster": cluster is not None,
         "sample_weight": sample_weight is not None,
     }
-    if not paired and any(alone.values()):
+    data: Mapping[str, Data]
+    if paired:
+        rows = {"lens": lens, "cluster": cluster, "sample_weight": sample_weight}
+        data = as_models(compare, y_true, y_prob, **rows, labels=labels, pos_label=pos_label)
+        if len(data) < 2:
+            raise ValueError(f"expected two or more different names, found {quoted(data)}")
+    elif any(alone.values()):
         what = next(name for name, given in alone.items() if given)
         raise ValueError(f"expected the same rows for all models with {what}, found samples of different rows")
-    settings = {"lens": lens, "reduce": reduce, "sample_weight": sample_weight, "labels": labels}
+    else:
+        data = samples_as_data(y_true, lens=lens, labels=labels, pos_label=pos_label)
+    names = tuple(data)
+    if reference is not None and reference not in names:
+        raise unknown_name("a reference", reference, names)
+    unit = data[names[0]].unit
+    asked_options: Mapping[str, Any] = options
     if measure is None:
-        measure, given = DEFAULT if cluster is None else OF_CLUSTERS
-        options = {**given, **options}
-    asked = find_measure(measure, options)
-    problems = [_pose(name, *each, asked, {}, **settings) for name, each in data.items()]
+        measure, given = DEFAULT if unit is None else OF_CLUSTERS
+        asked_options = {**given, **options}
+    with options_of(compare, options):
+        asked = find_measure(measure, asked_options)
+    problems = list(named(lambda each: _pose(each, asked, reduce), data).values())
     draws = Draws.of(rng, problems[0].measure.draws(n_resamples), n_jobs)
     pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
     if reference is not None:
         pairs = [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]
     if method == "swap":
-        found = by_permutation(names, problems, pairs, cluster, draws)
+        found = by_permutation(names, problems, pairs, unit, draws)
     else:
-        found = _by_ends(names, problems, pairs, cluster, paired, 1 - confidence_level, draws)
+        found = _by_ends(names, problems, pairs, unit, paired, 1 - confidence_level, draws)
     least, most = problems[0].measure.bounds
     errors_low, errors, errors_high = (None,) * 3 if found.errors is None else found.errors
     return Comparison(
@@ -318,7 +326,7 @@ def compare(
         paired=paired,
         adjust=adjust,
         confidence_level=confidence_level,
-        null_hypothesis=_null(method, cluster is not None, paired, problems[0].holds_cells(True)),
+        null_hypothesis=_null(method, unit is not None, paired, problems[0].holds_cells(True)),
         measure=str(problems[0].measure),
         lens=problems[0].lens,
         n=found.n,
@@ -337,17 +345,17 @@ def _by_ends(
     names: tuple[str, ...],
     problems: list[Problem],
     pairs: list[tuple[int, int]],
-    cluster: Any,
+    unit: np.ndarray | None,
     paired: bool,
     alpha: float,
     draws: Draws,
 ) -> Differences:
     """Compare by squares where they are known; a measure with an interval of its own takes their p-values alone."""
-    squares = problems[0].laplace_bandwidth is not None and cluster is None
+    squares = problems[0].laplace_bandwidth is not None and unit is None
     by_square = by_squares(names, problems, pairs, paired, alpha) if squares else None
     if by_square is not None and not problems[0].contents():
         return by_square
-    found = by_bootstrap(names, problems, pairs, cluster, paired, alpha, draws)
+    found = by_bootstrap(names, problems, pairs, unit, paired, alpha, draws)
     if by_square is None:
         return found
     return found._replace(pvalue=by_square.pvalue, errors=by_square.errors, at_least=by_square.at_least)
@@ -361,14 +369,10 @@ def _same_order(one: Problem, other: Problem) -> bool:
     return np.array_equal(y, x) and same_order(p, q)
 
 
-def _pose(name: str, y: Any, p: Any, *question: Any, **settings: Any) -> Problem:
-    """Pose the problem of one model, whose name an error is to say."""
-    try:
-        problem = pose(y, p, *question, **settings)
-        problem.check_rows()
-        return problem
-    except ValueError as error:
-        raise ValueError(f"{error} (of {short(name)})") from error
+def _pose(data: Data, asked: Measure, reduce: str | None) -> Problem:
+    problem = problem_of(data, asked, reduce)
+    problem.check_rows()
+    return problem
 
 
 def _null(method: str, clustered: bool, paired: bool, held: bool) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.linear_form import RowForm
 from calibstat.bounds.mean_form import RowMeanForm
-from calibstat.data.clusters import as_clusters
 from calibstat.inference.comparing.differences import Differences, by_name, columns, settled
 from calibstat.inference.comparing.differences_of_means import MeansOfSamples, of_same_rows
 from calibstat.inference.comparing.differences_of_seminorms import DrawnModel, DrawnRows, SeminormDifference
@@ -32,7 +31,7 @@ def by_bootstrap(
     names: tuple[str, ...],
     problems: list[Problem],
     pairs: list[tuple[int, int]],
-    cluster: Any,
+    unit: np.ndarray | None,
     paired: bool,
     alpha: float,
     draws: Draws,
@@ -45,9 +44,8 @@ def by_bootstrap(
             f"no honest comparison{weighted} is known for {problems[0].measure}, {problems[0].lens}; of a binary "
             f"outcome it is for {', '.join(measures_with_row_forms())}; method 'swap' takes any binary measure"
         )
-    if cluster is not None and not problems[0].takes_clusters:
+    if unit is not None and not problems[0].takes_clusters:
         raise ValueError(f"no honest comparison with clusters is known for {problems[0].measure}, {problems[0].lens}")
-    unit = None if cluster is None else as_clusters(cluster, contents[0].size)
     del contents  # copies of all rows
     weight = problems[0].weight  # of the same rows: samples of different rows have none
     forms: dict[int, RowForm] = {}

@@ -9,7 +9,6 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.data.clipping import advice
-from calibstat.data.clusters import as_clusters
 from calibstat.inference.comparing.differences import Differences, by_name, columns, settled
 from calibstat.inference.p_values import p_value
 from calibstat.inference.problems.problem import Problem
@@ -17,12 +16,15 @@ from calibstat.resampling import Draws, ModelPair, Swap
 
 
 def by_permutation(
-    names: tuple[str, ...], problems: list[Problem], pairs: list[tuple[int, int]], cluster: Any, draws: Draws
+    names: tuple[str, ...],
+    problems: list[Problem],
+    pairs: list[tuple[int, int]],
+    clusters: np.ndarray | None,
+    draws: Draws,
 ) -> Differences:
     """Compare by exchanging the predictions of two models in random rows."""
     rows = [problem.float_rows() for problem in problems]
     weight = problems[0].weight
-    clusters = None if cluster is None else as_clusters(cluster, rows[0][0].size)
     estimates = np.array([problem.statistic() for problem in problems])
     if not np.isfinite(estimates).all():
         where = problems[int(np.argmin(np.isfinite(estimates)))].data.impossible()

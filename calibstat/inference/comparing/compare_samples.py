@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
-from calibstat.data.labels import takes_pos_label
+from calibstat.data.arguments import options_of
 from calibstat.inference.comparing.compare import Comparison, compare
 from calibstat.measures.kinds.base import Measure
+from calibstat.measures.measure_options import MeasureOptions
 
 
-@takes_pos_label
 def compare_samples(
     samples: Mapping[str, Any],
     *,
@@ -24,7 +24,8 @@ def compare_samples(
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
-    **options: Any,
+    pos_label: Any = None,
+    **options: Unpack[MeasureOptions],
 ) -> Comparison:
     """Compare calibration between independent samples of different rows, such as two sites or two years.
 
@@ -32,7 +33,7 @@ def compare_samples(
     ----------
     samples : mapping from name to (y_true, y_prob)
         Outcomes, shape (n,), and predictions in [0, 1], shape (n,) or (n, K), of each sample, two samples or more.
-    measure, lens, reduce, reference, adjust, confidence_level, n_resamples, rng, n_jobs, labels, **options
+    measure, lens, reduce, reference, adjust, confidence_level, n_resamples, rng, n_jobs, labels, pos_label, **options
         As for `compare`.
 
     Returns
@@ -62,4 +63,5 @@ def compare_samples(
     """
     settings: dict[str, Any] = {"lens": lens, "reduce": reduce, "reference": reference, "adjust": adjust, "rng": rng}
     settings |= {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs, "labels": labels}
-    return compare(samples, measure=measure, **settings, **options)
+    with options_of(compare_samples, options):
+        return compare(samples, measure=measure, pos_label=pos_label, **settings, **options)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from calibstat import resampling
-from calibstat.data.arguments import checks_arguments
-from calibstat.data.labels import takes_pos_label
+from calibstat.data.arguments import options_of
+from calibstat.data.labels import labels_or_positive
 from calibstat.data.models import predictions_of_set
 from calibstat.data.observations import subject
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.measures.kinds.registry import find_measure
+from calibstat.measures.measure_options import MeasureOptions
 from calibstat.result import Result
 
 
@@ -108,8 +110,6 @@ class GeneralizationGap(Result):
         return "".join(f"\n{name} rows: {found.remark()}" for name, found in parts if found.remark())
 
 
-@checks_arguments
-@takes_pos_label
 def generalization_gap(
     train: Any,
     test: Any,
@@ -120,7 +120,8 @@ def generalization_gap(
     rng: Any = None,
     n_jobs: int = 1,
     labels: Any = None,
-    **options: Any,
+    pos_label: Any = None,
+    **options: Unpack[MeasureOptions],
 ) -> GeneralizationGap:
     """Decompose the calibration error on test rows into that on training rows and the generalization gap.
 
@@ -138,7 +139,7 @@ def generalization_gap(
         Number of resamples, at least 1.
     rng, n_jobs
         As for `calibration_test`.
-    labels
+    labels, pos_label
         As for `estimate`.
     **options
         Options of the measure.
@@ -183,6 +184,9 @@ def generalization_gap(
     """
     from statsmodels.stats.proportion import confint_proportions_2indep
 
+    with options_of(generalization_gap, options):
+        find_measure(measure, options)
+    labels = labels_or_positive(labels, pos_label)
     seen, unseen = (
         resampling.in_order(predictions_of_set(rows, labels, name)) for rows, name in ((train, "train"), (test, "test"))
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.answers_by_model import each_model
+from calibstat.answers_by_model import Answers, ask_each
+from calibstat.data.arguments import options_of
+from calibstat.data.checked_rows import Data, Models, OneModel, RowArguments, as_data
 from calibstat.data.checks import check_level, check_whole
 from calibstat.data.observations import EVENT, subject
 from calibstat.data.predictions import Predictions
@@ -16,9 +19,11 @@ from calibstat.inference.power.alternatives import FAMILIES, Family, find_famili
 from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest, pose_predictions
 from calibstat.inference.power.power_search import PowerPoint, solve_power
 from calibstat.inference.problems.class_problems import ClassWiseProblem
-from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.registry import find_measure
+from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
 from calibstat.result import Result
 
@@ -90,7 +95,41 @@ class DetectableEffect(Result):
         return f"{rows} {' or '.join(found)}{seen} would have been found {how}{also}."
 
 
-@each_model
+class DetectableEffectArguments(RowArguments, MeasureOptions, total=False):
+    """The arguments of `detectable_effect` beside outcomes and predictions."""
+
+    reduce: str | None
+    sample_weight: Any
+    families: str | Sequence[str] | None
+    power: float
+    level: float
+    n_resamples: int | None
+    n_datasets: int | None
+    rng: Any
+    n_jobs: int
+
+
+@overload
+def detectable_effect(
+    y_true: OneModel,
+    y_prob: ArrayLike | None = None,
+    measure: str | Measure | type[Measure] = DEFAULT,
+    **arguments: Unpack[DetectableEffectArguments],
+) -> DetectableEffect: ...
+@overload
+def detectable_effect(
+    y_true: Models,
+    y_prob: None = None,
+    measure: str | Measure | type[Measure] = DEFAULT,
+    **arguments: Unpack[DetectableEffectArguments],
+) -> Answers[DetectableEffect]: ...
+@overload
+def detectable_effect(
+    y_true: ArrayLike,
+    y_prob: Mapping[str, Any],
+    measure: str | Measure | type[Measure] = DEFAULT,
+    **arguments: Unpack[DetectableEffectArguments],
+) -> Answers[DetectableEffect]: ...
 def detectable_effect(
     y_true: Any,
     y_prob: Any = None,
@@ -100,6 +139,7 @@ def detectable_effect(
     reduce: str | None = None,
     sample_weight: Any = None,
     labels: Any = None,
+    pos_label: Any = None,
     families: str | Sequence[str] | None = None,
     power: float = 0.8,
     level: float = 0.05,
@@ -108,7 +148,7 @@ def detectable_effect(
     rng: Any = None,
     n_jobs: int = 1,
     **options: Any,
-) -> DetectableEffect:
+) -> DetectableEffect | Answers[DetectableEffect]:
     """Return the miscalibration that a test would have found with a given probability, for these predictions.
 
     Parameters
@@ -119,7 +159,7 @@ def detectable_effect(
         the p-value. They are checked, and put rows of several classes in the order in which the test draws them.
     measure : str or Measure
         The statistic, as for `calibration_test`.
-    lens, reduce, sample_weight, labels, **options
+    lens, reduce, sample_weight, labels, pos_label, **options
         As for `calibration_test`; lens "class_wise" needs no `reduce` and means the test by the mean over the classes.
     families : str or sequence of str, optional
         Which kinds of miscalibration: "over_confidence", "under_confidence" (the logit of the true probability is that
@@ -166,13 +206,19 @@ def detectable_effect(
     >>> found.family
     ('over_confidence', 'shift_up')
     """
-    seen: dict[str, Any] = {"lens": lens, "reduce": reduce, "sample_weight": sample_weight}
-    if y_prob is None and not isinstance(y_true, Predictions):
-        problem = pose_predictions(y_true, measure, options, **seen)
-    else:
-        problem = pose(y_true, y_prob, measure, options, **seen, labels=labels).drawn_from("detectable_effect")
-        if isinstance(problem, ClassWiseProblem) and problem.reduce is None:
-            problem = replace(problem, reduce="mean")
+    rows = {"lens": lens, "sample_weight": sample_weight}
+    if y_prob is None and not isinstance(y_true, Predictions | Data | Models):
+        with options_of(detectable_effect, options):
+            problem = pose_predictions(y_true, measure, options, reduce=reduce, **rows)
+        return effects(problem, families, power, level, n_resamples, n_datasets, rng, n_jobs)
+    data = as_data(detectable_effect, y_true, y_prob, **rows, labels=labels, pos_label=pos_label)
+    if isinstance(data, Models):
+        return ask_each(detectable_effect, data, locals())
+    with options_of(detectable_effect, options):
+        asked = find_measure(measure, options)
+    problem = problem_of(data, asked, reduce).drawn_from("detectable_effect")
+    if isinstance(problem, ClassWiseProblem) and problem.reduce is None:
+        problem = replace(problem, reduce="mean")
     return effects(problem, families, power, level, n_resamples, n_datasets, rng, n_jobs)
 
 

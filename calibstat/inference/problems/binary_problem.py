@@ -39,10 +39,6 @@ class BinaryProblem(Problem):
         return self.data.sample.n_rows
 
     @property
-    def n_given(self) -> int:
-        return int(self.data.sample.n) if self.data.rows is None else self.data.rows[0].size
-
-    @property
     def weight(self) -> np.ndarray | None:
         return self.data.weight
 

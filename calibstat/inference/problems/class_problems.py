@@ -42,10 +42,6 @@ class ProblemOfClasses(Problem):
         return self.predictions.n
 
     @property
-    def n_given(self) -> int:
-        return self.predictions.n
-
-    @property
     def _columns(self) -> tuple[np.ndarray, ...]:
         """The label and the prediction of each class, row by row."""
         return self.predictions.label, *self.predictions.prob.T

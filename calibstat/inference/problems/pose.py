@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from calibstat.data.checked_rows import Data
 from calibstat.data.checks import short
 from calibstat.data.observations import (
     BinaryData,
     ClassWiseData,
     MulticlassData,
-    observe,
 )
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.class_problems import ClassWiseProblem, MulticlassProblem
@@ -28,17 +28,19 @@ def pose(
     measure: str | Measure | type[Measure],
     options: Mapping[str, Any],
     *,
-    lens: Any = None,
     reduce: str | None = None,
-    sample_weight: Any = None,
-    labels: Any = None,
+    **rows: Any,
 ) -> Problem:
     """Check measure and data, and pose the problem of their kind."""
     asked = find_measure(measure, options)
+    return problem_of(Data(y_true, y_prob, **rows), asked, reduce)
+
+
+def problem_of(data: Data, asked: Measure, reduce: str | None = None) -> Problem:
+    """Pose the problem of a measure and of the kind of data that the lens shows."""
     if reduce is not None and not (isinstance(reduce, str) and reduce in REDUCTIONS):
         raise ValueError(f"expected reduce None, 'mean' or 'max', found {short(reduce)}")
-    canonical = isinstance(asked, MulticlassMeasure)
-    seen = observe(y_true, y_prob, lens=lens, canonical=canonical, sample_weight=sample_weight, labels=labels)
+    seen = data.seen(canonical=isinstance(asked, MulticlassMeasure))
 
     def binary(data: BinaryData | ClassWiseData) -> Statistic:
         if not isinstance(asked, Statistic):

@@ -106,11 +106,6 @@ class Problem(Drawable):
         return False
 
     @property
-    @abstractmethod
-    def n_given(self) -> int:
-        """Number of rows as they were given, of which those of weight 0 are none of the data."""
-
-    @property
     def weight(self) -> np.ndarray | None:
         """The weights of the rows, as they were given; None without."""
         return None

@@ -1,0 +1,391 @@
+"""The rows that a question is about: outcomes and predictions of one model or of several, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibstat.data import lenses
+from calibstat.data.arguments import refuse_unknown
+from calibstat.data.checks import described, short
+from calibstat.data.clusters import as_clusters
+from calibstat.data.labels import labels_or_positive
+from calibstat.data.lenses import ClassWise, Lens, find_lens
+from calibstat.data.models import named_models, pairs_of_samples
+from calibstat.data.observations import (
+    EVENT,
+    EVENT_NULL,
+    BinaryData,
+    ClassWiseData,
+    MulticlassData,
+    Observations,
+)
+from calibstat.data.predictions import Predictions, as_predictions
+from calibstat.data.row_names import check_row_names
+from calibstat.data.sample import Sample, as_sample, sample_of_rows
+from calibstat.data.validation import as_rows, check_rows, n_columns
+from calibstat.data.weighted_sample import as_weights
+
+OF_ROWS = ("y_true", "y_prob", "lens", "cluster", "sample_weight", "labels", "pos_label")  # which `Data` holds
+
+
+class RowArguments(TypedDict, total=False):
+    """The arguments about rows of a function that sees them through a lens."""
+
+    lens: Any
+    labels: Any
+    pos_label: Any
+
+
+class Rows:
+    """Outcomes and predictions as they were given; what is checked or made of them is kept."""
+
+    def __init__(self, y_true: Any, y_prob: Any, sample_weight: Any, labels: Any) -> None:
+        self.y_true, self.y_prob, self.sample_weight, self.labels = y_true, y_prob, sample_weight, labels
+
+    @cached_property
+    def summary(self) -> Sample:
+        """The rows of a binary outcome as a `Sample`."""
+        return as_sample(self.y_true, self.y_prob, self.sample_weight, self.labels)
+
+    @cached_property
+    def binary(self) -> tuple[np.ndarray, np.ndarray]:
+        """Outcomes and predictions of outcome 1."""
+        y, p = as_rows(self.y_true, self.y_prob, self.labels)
+        check_rows(y, p)
+        return y, p
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        """The classes and their predictions."""
+        return as_predictions(self.y_true, self.y_prob, self.labels)
+
+    @cached_property
+    def all_binary_rows(self) -> Sample:
+        """The rows of a binary outcome without their weights."""
+        return sample_of_rows(*self.binary)
+
+    @cached_property
+    def are_of_classes(self) -> bool:
+        """Whether there are several columns of predictions."""
+        return isinstance(self.y_true, Predictions) or (self.y_prob is not None and n_columns(self.y_prob) > 2)
+
+    @cached_property
+    def n_classes(self) -> int:
+        """Number of classes, 2 of a binary outcome."""
+        return self.predictions.n_classes if self.are_of_classes else 2
+
+    def weight(self, n: int) -> tuple[np.ndarray | None, bool]:
+        """Return the checked weights of so many rows, or None, and whether they look like counts."""
+        if self.sample_weight is None:
+            return None, False
+        weight = as_weights(self.sample_weight, n)
+        given = np.asarray(self.sample_weight, np.float64)
+        return weight, bool((given == np.floor(given)).all() and (given > 1).any())
+
+    def seen(self, lens: Any, canonical: bool) -> Observations:
+        """Return what a lens shows of the rows.
+
+        Without a lens these are outcome 1 of two classes, or the most likely one of more; if `canonical`, all classes
+        jointly.
+        """
+        if isinstance(self.y_true, Sample):
+            if lens is not None or canonical:
+                wanted = "a multiclass measure" if canonical else "a lens"
+                raise ValueError(f"expected rows or Predictions for {wanted}, found a Sample, which is binary")
+            return BinaryData(EVENT, EVENT_NULL, None, self.summary)
+        if not self.are_of_classes and lens is None and not canonical:
+            if self.y_prob is None:
+                return BinaryData(EVENT, EVENT_NULL, None, self.summary)
+            return BinaryData(EVENT, EVENT_NULL, self.binary, None, None, *self.weight(self.binary[0].size))
+        predictions = self.predictions
+        if lens is None:
+            seen: Lens | ClassWise = lenses.canonical if canonical else lenses.top_label
+            binary = predictions.n_classes == 2 and not canonical
+            title, null = (EVENT, EVENT_NULL) if binary else (f"lens {seen}", seen.null)
+            seen = lenses.one_class(1) if binary else seen
+        else:
+            seen = find_lens(lens)
+            title, null = f"lens {seen}", seen.null
+        if isinstance(seen, ClassWise):
+            return ClassWiseData(title, null, predictions, *self.weight(predictions.n))
+        outcomes, scores = seen.rows(predictions)
+        if scores.ndim == 1:
+            rows = as_rows(outcomes, scores)
+            weight = self.weight(rows[0].size)
+            return BinaryData(title, null, rows, None, predictions, *weight, confidences=seen.confidences)
+        if self.sample_weight is not None:
+            raise ValueError(f"expected no sample_weight for multiclass data, found one with lens {seen}")
+        return MulticlassData(title, null, seen.vectors(predictions, outcomes, scores), confidences=seen.confidences)
+
+
+class Data:
+    """Outcomes and predictions of one model, checked once, for any number of questions.
+
+    Every function that takes ``(y_true, y_prob)`` takes it in their place, and then no other argument about rows.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight, lens, labels, pos_label
+        As for `estimate`.
+    cluster : array_like, shape (n,), optional
+        The cluster of each row (a patient, a day), for functions that take clusters.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    kind : {"binary", "multiclass", "class-wise"}
+        What the lens shows: one outcome, several classes jointly, or each class by itself.
+    lens : str or Lens or None
+        The lens that was given.
+    unit : ndarray of int64, shape (n,), or None
+        The number of the cluster of each row, from 0; None without clusters.
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described; the first offending row is named.
+
+    Notes
+    -----
+    It holds the rows and what is computed from them, such as their order by prediction. Its repr shows counts only;
+    results made from it hold no rows.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> data = cs.Data([0, 1, 1], [0.2, 0.6, 0.9])
+    >>> data
+    Data(3 rows, 2 with outcome 1)
+    >>> cs.estimate(data, measure="brier") == cs.estimate([0, 1, 1], [0.2, 0.6, 0.9], measure="brier")
+    True
+    """
+
+    def __init__(
+        self,
+        y_true: Any,
+        y_prob: Any = None,
+        *,
+        sample_weight: Any = None,
+        cluster: Any = None,
+        lens: Any = None,
+        labels: Any = None,
+        pos_label: Any = None,
+    ) -> None:
+        for name, given in (("sample_weight", sample_weight), ("cluster", cluster)):
+            check_row_names(y_true, given, ("y_true", name))
+        self.rows = Rows(y_true, y_prob, sample_weight, labels_or_positive(labels, pos_label))
+        self.lens, self._seen = lens, dict[bool, Observations]()
+        self.n = self.seen().n_given
+        self.unit = None if cluster is None else as_clusters(cluster, self.n)
+
+    def seen(self, canonical: bool = False) -> Observations:
+        """Return what the lens shows of the rows; without a lens, if `canonical`, all classes jointly."""
+        canonical = canonical and self.lens is None
+        if canonical not in self._seen:
+            self._seen[canonical] = self.rows.seen(self.lens, canonical)
+        return self._seen[canonical]
+
+    def through(self, lens: Any) -> Data:
+        """Return the same rows seen through another lens; what is known of the rows is known of these."""
+        other = copy(self)
+        other.lens, other._seen = lens, {}
+        return other
+
+    def without_clusters(self) -> Data:
+        """Return the same rows, taken as independent."""
+        other = copy(self)
+        other.unit = None
+        return other
+
+    @property
+    def predictions(self) -> Predictions:
+        """All classes and their predictions."""
+        return self.rows.predictions
+
+    @property
+    def kind(self) -> Literal["binary", "multiclass", "class-wise"]:
+        """What the lens shows."""
+        return self.seen().kind
+
+    @property
+    def counts(self) -> str:
+        """Numbers of rows, of outcomes or classes, and of clusters, in words."""
+        said = [f"{self.n:,} row{'s' * (self.n != 1)}", self.seen().counts]
+        said += ["with weights"] if self.rows.sample_weight is not None else []
+        said += [f"{self.unit.max() + 1:,} clusters"] if self.unit is not None else []
+        return ", ".join(said)
+
+    def __repr__(self) -> str:
+        return f"Data({self.counts})"
+
+
+OneModel: TypeAlias = ArrayLike | Sample | Predictions | Data
+
+
+class Models(Mapping[str, Data]):
+    """Outcomes and predictions of several models on the same rows, checked once, for any number of questions.
+
+    Every function that takes ``(y_true, y_prob)`` takes it in their place, and then no other argument about rows. One
+    of a single model returns `Answers`. As a mapping it has the `Data` of each model by its name.
+
+    Parameters
+    ----------
+    y_true, sample_weight, lens, labels, pos_label
+        As for `estimate`.
+    y_prob : mapping from name to array_like, shape (n,) or (n, K), or data frame
+        The predictions of each model; a data frame has a column of probabilities of outcome 1 for each.
+    cluster : array_like, shape (n,), optional
+        The cluster of each row (a patient, a day), for functions that take clusters.
+
+    Raises
+    ------
+    ValueError
+        If the data are not as described; the model and the first offending row are named.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> models = cs.Models([0, 1, 1], {"A": [0.2, 0.6, 0.9], "B": [0.4, 0.4, 0.4]})
+    >>> models
+    Models('A', 'B': 3 rows, 2 with outcome 1)
+    >>> print(cs.estimate(models, measure="brier"))
+    A: 0.07
+    B: 0.2933
+    """
+
+    def __init__(
+        self,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        sample_weight: Any = None,
+        cluster: Any = None,
+        lens: Any = None,
+        labels: Any = None,
+        pos_label: Any = None,
+    ) -> None:
+        models = named_models(y_prob)
+        if models is None:
+            raise no_models(y_prob)
+        check_row_names(y_true, cluster, ("y_true", "cluster"))
+        labels = labels_or_positive(labels, pos_label)
+        rows = {"sample_weight": sample_weight, "lens": lens, "labels": labels}
+        self._data: dict[str, Data] = named(lambda prob: Data(y_true, prob, **rows), models)
+        self.unit = None if cluster is None else as_clusters(cluster, self.first.n)
+        for each in self.values():
+            each.unit = self.unit
+
+    @property
+    def first(self) -> Data:
+        """The data of the first model, of which the rows are those of all."""
+        return next(iter(self.values()))
+
+    @property
+    def rows(self) -> Rows:
+        """Outcomes and predictions of the first model."""
+        return self.first.rows
+
+    @property
+    def lens(self) -> Any:
+        """The lens that was given."""
+        return self.first.lens
+
+    def through(self, lens: Any) -> Models:
+        """Return the same rows seen through another lens; what is known of the rows is known of these."""
+        return self._of({name: each.through(lens) for name, each in self.items()})
+
+    def some(self, *names: str) -> Models:
+        """Return these models alone."""
+        return self._of({name: self[name] for name in names})
+
+    def _of(self, data: dict[str, Data]) -> Models:
+        other = copy(self)
+        other._data = data
+        return other
+
+    def __getitem__(self, name: str) -> Data:
+        return self._data[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __repr__(self) -> str:
+        names = ", ".join(short(name, 40) for name in self)
+        return f"Models({names}: {self.first.counts})"
+
+
+def no_models(y_prob: Any) -> ValueError:
+    """Return the error about predictions that are not those of several models."""
+    return ValueError(
+        "expected y_prob, a mapping from name to predictions or a data frame with a column for each model, found "
+        f"{described(y_prob)}"
+    )
+
+
+def named(ask: Callable[[Any], Any], models: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is found of each model, by its name, which an error says."""
+    found = {}
+    for name, each in models.items():
+        try:
+            found[name] = ask(each)
+        except ValueError as error:
+            raise ValueError(f"{error} (of {short(name, 40)})") from error
+    return found
+
+
+def as_data(function: Callable[..., Any], y_true: Any, y_prob: Any, unknown: Iterable[str] = (), **rows: Any) -> Any:
+    """Return the `Data` or `Models` that a public function was given, or make it of its arguments about rows.
+
+    `unknown` are arguments that the function does not have: they are refused, and the nearest one is asked for.
+    """
+    refuse_unknown(function, unknown)
+    if not isinstance(y_true, Data | Models):
+        return (Data if named_models(y_prob) is None else Models)(y_true, y_prob, **rows)
+    kind = f"cs.{type(y_true).__name__}"
+    for name, given in {"y_prob": y_prob, **rows}.items():
+        if given is not None:
+            raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
+    held = {"lens": y_true.lens, "cluster": y_true.unit, "sample_weight": y_true.rows.sample_weight}
+    for name, given in held.items():
+        if given is not None and name not in rows:
+            raise ValueError(f"expected {kind} without {name}= for {function.__name__}, which takes none; found one")
+    return y_true
+
+
+def as_models(
+    function: Callable[..., Any], y_true: Any, y_prob: Any, unknown: Iterable[str] = (), **rows: Any
+) -> Models:
+    """Return the `Models` that a public function of several models was given, or make it of its arguments."""
+    models = as_data(function, y_true, y_prob, unknown, **rows)
+    if isinstance(models, Data):
+        raise no_models(y_true if y_prob is None else y_prob)
+    return models
+
+
+def samples_as_data(samples: Any, **rows: Any) -> dict[str, Data]:
+    """Return the data of two or more samples of different rows, each a pair (y_true, y_prob), by their names."""
+    return named(lambda pair: Data(*pair, **rows), pairs_of_samples(samples))
+
+
+def predictions_of(models: Models) -> dict[str, Predictions]:
+    """Return the predictions of each model, which have to be of the same classes."""
+    found = {name: each.predictions for name, each in models.items()}
+    classes = sorted({predictions.n_classes for predictions in found.values()})
+    if len(classes) > 1:
+        raise ValueError(f"expected predictions of the same classes from all models, found {classes} classes")
+    return found
+
+
+def observe(y_true: Any, y_prob: Any = None, *, canonical: bool = False, **rows: Any) -> Observations:
+    """Check data and return what the lens shows of them; without a lens, if `canonical`, all classes jointly."""
+    return Data(y_true, y_prob, **rows).seen(canonical)

@@ -1,0 +1,43 @@
+"""The options of all measures, as editors and type checkers know them."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from calibstat.measures.bins import Strategy
+
+
+class OptionsBesideWidth(TypedDict, total=False):
+    """The options of all measures except a width, which is an argument of `sample_size` itself."""
+
+    bandwidth: float | None
+    binning: str
+    block_size: int | str
+    class_conditional: bool
+    clip: float | None
+    distance: str
+    divergence: str
+    estimator: str
+    grid: int
+    kernel: str
+    max_prob: bool
+    min_size: int
+    n_bins: int | str | None
+    norm: str | float
+    precision: float
+    refit: bool
+    statistic: str
+    strategy: Strategy
+    threshold: float | str
+    ties: str
+    variant: str
+
+
+class MeasureOptions(OptionsBesideWidth, total=False):
+    """The options of all measures of calibstat; a function that takes a measure takes those of this measure.
+
+    A measure of one's own has others, which run and are unknown to type checkers: give the measure itself, as in
+    ``measure=Mine(power=2)``.
+    """
+
+    width: float

@@ -1,0 +1,113 @@
+"""Code as users write it, for type checkers: examples of all pages, calls of known types, misspelt arguments.
+
+``python tests/helpers/user_code.py FOLDER`` writes the good ones and the bad ones to folders.
+"""
+
+import doctest
+import inspect
+import sys
+from pathlib import Path
+
+import calibstat as cs
+
+ROOT = Path(__file__).parent.parent.parent
+TYPED = '''
+"""What type checkers have to infer."""
+
+from collections.abc import Mapping
+from typing import assert_type
+
+import numpy as np
+import numpy.typing as npt
+
+import calibstat as cs
+from calibstat.inference.audit_results import Audit
+from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
+from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability
+from calibstat.classical.cox import CoxResult
+
+Floats = npt.NDArray[np.float64]
+
+
+def calls(y: Floats, p: Floats, prob: Floats, models: dict[str, Floats], mapping: Mapping[str, list[float]]) -> None:
+    assert_type(cs.estimate(y, p), float)
+    assert_type(cs.estimate([0, 1], [0.2, 0.7], measure="ece", n_bins=10), float)
+    assert_type(cs.estimate(["no", "yes"], [0.2, 0.7], pos_label="yes"), float)
+    assert_type(cs.estimate(y, prob, lens=cs.lenses.one_class(2)), float)
+    assert_type(cs.estimate(y, prob, lens="class_wise", reduce="max"), float)
+    assert_type(cs.estimate(y, models), cs.Answers[float])
+    assert_type(cs.estimate(y, mapping)["a"], float)
+    assert_type(cs.calibration_test(y, p, rng=1, sample_weight=p), CalibrationTestResult)
+    assert_type(cs.calibration_test(y, prob, lens="class_wise"), ClassWiseTestResult)
+    assert_type(cs.calibration_test(y, models), cs.Answers[CalibrationTestResult])
+    assert_type(cs.calibration_test(y, models, lens="class_wise"), cs.Answers[ClassWiseTestResult])
+    assert_type(cs.confidence_interval(y, p, measure=cs.measures.KS()), ConfidenceInterval)
+    assert_type(cs.confidence_interval(y, models)["a"].low, float)
+    assert_type(cs.reliability(y, p), Reliability)
+    assert_type(cs.reliability(y, prob, lens="class_wise"), ClassWiseReliability)
+    assert_type(cs.audit(y, p, {"age": y}), Audit)
+    assert_type(cs.audit(y, models, {"age": y}), cs.Answers[Audit])
+    assert_type(cs.cox(y, p, held_out=True), CoxResult)
+    data, several = cs.Data(y, p, cluster=y), cs.Models(y, models, pos_label=1)
+    assert_type(cs.estimate(data), float)
+    assert_type(cs.audit(data, groups={"age": y}), Audit)
+    assert_type(cs.cox(several, held_out=True), cs.Answers[CoxResult])
+    assert_type(cs.confidence_interval(cs.Sample.from_rows(y, p)), ConfidenceInterval)
+    cs.compare(several, measure="brier").answer
+    cs.report(several, title="Two models").save("report.html")
+    for name, found in cs.calibration_test(several).items():
+        print(name, found.pvalue)
+'''
+# what pyright says of examples beside calls: what may be None elsewhere, and what pandas' own types lack
+BESIDE = ["OptionalMemberAccess", "OptionalSubscript", "OperatorIssue", "AttributeAccessIssue", "UnusedExpression"]
+BESIDE += ["IncompatibleMethodOverride", "AssignmentType"]  # a property that a measure of one's own sets
+QUIET = f"# pyright: basic, {', '.join(f'report{rule}=false' for rule in BESIDE)}\n"
+HEAD = "import numpy as np\nimport calibstat as cs\n\ny, p = np.array([0.0, 1.0]), np.array([0.2, 0.7])\n"
+CALLS = {
+    "audit": "cs.audit(y, p, y, {})",
+    "compare": 'cs.compare(y, {{"a": p, "b": p}}, {})',
+    "compare_samples": 'cs.compare_samples({{"a": (y, p), "b": (y, p)}}, {})',
+    "generalization_gap": "cs.generalization_gap((y, p), (y, p), {})",
+    "power": 'cs.power(p, "shift=1", {})',
+    "sample_size": 'cs.sample_size(p, "shift=1", {})',
+    "summarize": 'cs.summarize(y, {{"a": p, "b": p}}, {})',
+}
+
+
+def examples(text: str) -> str:
+    """The code of the examples of a page, without those that are to fail."""
+    return "".join(each.source for each in doctest.DocTestParser().get_examples(text) if each.exc_msg is None)
+
+
+def pages() -> dict[str, str]:
+    """The code of each page with examples, and the calls with known types, by the name of a file."""
+    files = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    found = {"_".join(path.relative_to(ROOT).with_suffix(".py").parts).replace("-", "_"): path for path in files}
+    code = {name: examples(path.read_text(encoding="utf-8")) for name, path in found.items()}
+    return {name: QUIET + text for name, text in code.items() if text} | {"typed_calls.py": TYPED}
+
+
+def misspelt() -> dict[str, str]:
+    """For each public function with arguments by name a call in which one that there is not is given, by its name."""
+    found = {}
+    for name in cs.__all__:
+        function = getattr(cs, name)
+        if inspect.isfunction(function) and function.__code__.co_flags & inspect.CO_VARKEYWORDS and name != "measure":
+            known = [each for each in inspect.signature(function).parameters.values() if each.default is None]
+            wrong = known[-1].name + "x=None"
+            found[name] = HEAD + CALLS.get(name, f"cs.{name}(y, p, {{}})").format(wrong) + "\n"
+    return found
+
+
+def write(folder: Path, code: dict[str, str]) -> list[Path]:
+    """Write files of code and return their paths."""
+    folder.mkdir(parents=True)
+    for name, text in code.items():
+        (folder / name).with_suffix(".py").write_text(text, encoding="utf-8")
+    return sorted(folder.iterdir())
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]) / "good", pages())
+    write(Path(sys.argv[1]) / "bad", misspelt())
