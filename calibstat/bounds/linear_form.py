@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -169,7 +169,7 @@ class LinearForm(Form):
 
 
 @dataclass(frozen=True, eq=False)
-class OtherForm(Form):
+class MappedForm(Form):
     """An estimate whose limit is a function of that of another measure: its interval is that of the other.
 
     ``function`` is applied to the ends. It does not decrease from 0 on. Resamples are those of the other form.
@@ -179,11 +179,19 @@ class OtherForm(Form):
     other: Any
     function: Callable[[float], float] = float
 
-    def __getattr__(self, name: str) -> Any:
-        """Return where and how the other form is drawn: its cells, places or rows."""
-        if name not in ("cell", "place", "of_rows"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.other, name)
+    @property
+    def cell(self) -> np.ndarray | None:
+        """The cell of each distinct prediction, of a form over predictions."""
+        return cast("np.ndarray | None", self.other.cell)
+
+    @property
+    def place(self) -> np.ndarray | None:
+        """The place of each row and class, of a form of several classes."""
+        return cast("np.ndarray | None", self.other.place)
+
+    def of_rows(self, rows: np.ndarray, label: np.ndarray) -> Any:
+        """Return what is needed of a resample, of a form that is drawn row by row."""
+        return self.other.of_rows(rows, label)
 
     def moves(self, theta: np.ndarray) -> Any:
         return self.other.moves(theta)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from calibstat.bounds import bin_norms as bin_norm_form
-from calibstat.bounds.linear_form import Form, OtherForm
+from calibstat.bounds.linear_form import Form, MappedForm
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -293,7 +293,7 @@ class ECEDebiased(Statistic):
 
     def linear_form(self, sample: Sample) -> Form:
         cell = self._limit.cells(sample.value, sample.count)
-        return OtherForm(self.estimate(sample), bin_norm_form.of_power(str(self), cell, sample, 2.0))
+        return MappedForm(self.estimate(sample), bin_norm_form.of_power(str(self), cell, sample, 2.0))
 
     @property
     def given(self) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from calibstat.bounds.laplace import laplace_smoothed, laplace_square
-from calibstat.bounds.linear_form import Form, LinearForm, OtherForm
+from calibstat.bounds.linear_form import Form, LinearForm, MappedForm
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import SquareBound, bound_of_sample
@@ -176,7 +176,7 @@ class KernelCESquared(Statistic):
         return False
 
     def linear_form(self, sample: Sample) -> Form:
-        return OtherForm(self.estimate(sample), self._root.linear_form(sample), np.square)
+        return MappedForm(self.estimate(sample), self._root.linear_form(sample), np.square)
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         n = count.sum()

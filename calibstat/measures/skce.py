@@ -13,7 +13,7 @@ import numpy as np
 
 from calibstat.bounds import embedding_interval as embedding_form
 from calibstat.bounds import mean_form
-from calibstat.bounds.linear_form import Form, OtherForm
+from calibstat.bounds.linear_form import Form, MappedForm
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.measures.kinds.multiclass_kinds import VectorStatistic
@@ -317,7 +317,7 @@ class SKCE(VectorStatistic):
             return mean_form.of_vector_losses(str(self), values, lambda: values, self.info.bounds)
         products = gram_products(columns(prob), residuals(prob, label), arguments)
         root = embedding_form.of_embedding(products, predictions.n, LARGEST_RESIDUAL)
-        return OtherForm(self.evaluate(prob, label), root, np.square)
+        return MappedForm(self.evaluate(prob, label), root, np.square)
 
     def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the measure for each row of labels, shape (B, n).
