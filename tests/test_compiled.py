@@ -219,6 +219,7 @@ INPUTS = {
     ),
     "resampling.row_sums.signs": lambda: (START, 5, 3, 20),
     "data.sample._encode": lambda: (OUTCOMES, PREDICTIONS, np.empty(30, np.uint64)),
+    "data.validation._are_good": lambda: (OUTCOMES, PREDICTIONS),
     "data.sample._collapse": lambda: (KEY, np.zeros(30), np.zeros(30), np.zeros(30)),
     "data.cell_sums.cell_sums": lambda: (CELL, VALUE, COUNT, POSITIVES),
     "measures.bins.bin_of": lambda: (0.28, 25),

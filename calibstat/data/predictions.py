@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from calibstat.data.checks import described, quoted
 from calibstat.data.estimators import predict
 from calibstat.data.labels import Positive, labels_or_positive, with_labels
 from calibstat.data.row_names import check_row_names
+from calibstat.data.row_order import canonical_order
 from calibstat.data.validation import as_classes, as_matrix, outcomes_of_rows, vector_error
 
 CLASS_BLOCK = 64  # classes whose maximum is found first; only the block that holds the largest is then searched
@@ -170,6 +173,11 @@ class Predictions:
         """Number of rows."""
         return self.prob.shape[0]
 
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The order of the rows by what they hold, which is found once."""
+        return canonical_order(chain([self.label], self.prob.T))[0]
+
     @property
     def n_classes(self) -> int:
         """Number of classes, K."""
@@ -185,6 +193,22 @@ class Predictions:
         absent = self.n_classes - np.unique(self.label).size
         never = f", {absent} of them never observed" if absent else ""
         return f"Predictions({self.n} row{'s' * (self.n != 1)}, {self.n_classes} classes{never})"
+
+
+def in_order(predictions: Predictions) -> Predictions:
+    """Return the predictions in canonical order, so that draws do not depend on the given order."""
+    return taken(predictions, predictions.order)
+
+
+def taken(predictions: Predictions, order: np.ndarray | slice) -> Predictions:
+    """Return the rows of the predictions in this order."""
+    return replace(
+        predictions,
+        prob=predictions.prob[order],
+        label=predictions.label[order],
+        top=predictions.top[order],
+        largest=predictions.largest[order],
+    )
 
 
 def as_predictions(y_true: Any, y_prob: Any = None, labels: Any = None) -> Predictions:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.compiled import jit
 from calibstat.data.checks import described, quoted, short
 from calibstat.data.labels import advice_of_outcomes, with_labels
 from calibstat.data.row_names import check_row_names
@@ -114,8 +115,17 @@ def as_rows(y_true: Any, y_prob: Any, labels: Any = None) -> tuple[np.ndarray, n
 
 def check_rows(y: np.ndarray, p: np.ndarray) -> None:
     """Raise if an outcome is not 0 or 1 or a prediction not a probability."""
-    if not (np.all((y == 0) | (y == 1)) and np.all((p >= 0) & (p <= 1))):
+    if not _are_good(y, p):
         raise row_error(y, p)
+
+
+@jit
+def _are_good(y: np.ndarray, p: np.ndarray) -> bool:
+    """Whether all outcomes are 0 or 1 and all predictions probabilities, in one pass."""
+    good = True
+    for i in range(p.size):
+        good &= (p[i] >= 0.0) & (p[i] <= 1.0) & ((y[i] == 0) | (y[i] == 1))
+    return good
 
 
 def row_error(y: np.ndarray, p: np.ndarray) -> ValueError:

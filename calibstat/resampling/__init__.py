@@ -1,11 +1,12 @@
 """Resampling: the only place where inference draws random numbers."""
 
+from calibstat.data.predictions import in_order, taken
+from calibstat.data.row_order import canonical_order
 from calibstat.resampling.draw import draw
 from calibstat.resampling.folds import folds
 from calibstat.resampling.future_draws import planned_key, planned_rows
 from calibstat.resampling.group_sums import packed, positives_of_rows
 from calibstat.resampling.resample import Resampler, resample, resampler
-from calibstat.resampling.row_order import canonical_order, in_order, taken
 from calibstat.resampling.row_sums import weighted_counts
 from calibstat.resampling.schemes import (
     Clusters,

@@ -129,6 +129,7 @@ def test_what_is_known_of_rows_is_kept():
     assert data.seen() is data.seen()
     assert data.seen().sample is data.seen().sample
     assert data.through("class_wise").predictions is data.predictions
+    assert data.predictions.order is data.predictions.order
     models = cs.Models(Y, TWO)
     assert models.through("top_label")["a"].rows is models["a"].rows
     assert list(models.some("b")) == ["b"]

@@ -155,6 +155,9 @@ def _of_function(name: str, function: Any) -> type[Measure]:
 def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, Any]) -> Measure:
     """Return the measure of this name or class with these options, or the given measure."""
     if isinstance(measure, Measure):
+        for option in options:
+            if option not in measure.defaults():
+                raise UnknownOption(f"measure {measure.name!r}", option, measure.defaults())
         if options:
             raise ValueError(f"expected no options beside the measure {measure}, found {short(dict(options))}")
         return measure

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import chain
 
 import numpy as np
-
-from calibstat.data.predictions import Predictions
 
 
 def canonical_order(
@@ -39,23 +36,6 @@ def canonical_order(
     unit = rank[unit]
     order = np.lexsort((unit, kind))
     return order, unit[order]
-
-
-def in_order(predictions: Predictions) -> Predictions:
-    """Return the predictions in canonical order, so that draws do not depend on the given order."""
-    order, _ = canonical_order(chain([predictions.label], predictions.prob.T))
-    return taken(predictions, order)
-
-
-def taken(predictions: Predictions, order: np.ndarray | slice) -> Predictions:
-    """Return the rows of the predictions in this order."""
-    return replace(
-        predictions,
-        prob=predictions.prob[order],
-        label=predictions.label[order],
-        top=predictions.top[order],
-        largest=predictions.largest[order],
-    )
 
 
 def _sorted(columns: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

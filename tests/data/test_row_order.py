@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import calibstat as cs
 from calibstat import resampling
+from calibstat.data import row_order as orders
 from calibstat.measures.losses import LogLoss
 from calibstat.recalibration import HistogramBinning
-from calibstat.resampling import row_order as orders
 
 GRID = (0.05, 0.3, 0.3, 0.35, 0.5, 0.8, 0.95)
 FEW = {"n_resamples": 19, "rng": 1}
