@@ -218,7 +218,7 @@ def test_measures_without_a_known_truth_have_no_order():
     try:
         assert consistency.with_truth({"unknown": ("unknown_truth", {}), "ks": ("ks", {})}) == {"ks": ("ks", {})}
     finally:
-        cs.measures.registry._REGISTRY.pop("unknown_truth")
+        cs.measures.kinds.registry._REGISTRY.pop("unknown_truth")
 
 
 def test_families_are_told_apart_by_labels():
