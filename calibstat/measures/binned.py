@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibstat.bounds import bin_norms as bin_norm_form
+from calibstat.bounds import bin_norms
 from calibstat.bounds.linear_form import Form, MappedForm
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
@@ -161,12 +161,12 @@ class ECE(Binned):
             return super().linear_form(sample)
         cell, power = self.cells(sample.value, sample.count), _power(self.norm)
         if np.isinf(power):
-            return bin_norm_form.worst_bin(str(self), cell, sample)
-        return bin_norm_form.of_power(str(self), cell, sample, power)
+            return bin_norms.worst_bin(str(self), cell, sample)
+        return bin_norms.of_power(str(self), cell, sample, power)
 
     @property
     def given(self) -> str:
-        return "" if self.is_l1 else bin_norm_form.GIVEN
+        return "" if self.is_l1 else bin_norms.GIVEN
 
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         power = _power(self.norm)
@@ -293,11 +293,11 @@ class ECEDebiased(Statistic):
 
     def linear_form(self, sample: Sample) -> Form:
         cell = self._limit.cells(sample.value, sample.count)
-        return MappedForm(self.estimate(sample), bin_norm_form.of_power(str(self), cell, sample, 2.0))
+        return MappedForm(self.estimate(sample), bin_norms.of_power(str(self), cell, sample, 2.0))
 
     @property
     def given(self) -> str:
-        return bin_norm_form.GIVEN
+        return bin_norms.GIVEN
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         cell = bin_cells(value, count, n_bins=self.n_bins, strategy=self.strategy)

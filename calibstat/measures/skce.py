@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibstat.bounds import embedding_interval as embedding_form
-from calibstat.bounds import mean_form
+from calibstat.bounds import embedding_interval, mean_form
 from calibstat.bounds.linear_form import Form, MappedForm
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
@@ -316,7 +315,7 @@ class SKCE(VectorStatistic):
             values = block_values(prob, label, size, arguments)
             return mean_form.of_vector_losses(str(self), values, lambda: values, self.info.bounds)
         products = gram_products(columns(prob), residuals(prob, label), arguments)
-        root = embedding_form.of_embedding(products, predictions.n, LARGEST_RESIDUAL)
+        root = embedding_interval.of_embedding(products, predictions.n, LARGEST_RESIDUAL)
         return MappedForm(self.evaluate(prob, label), root, np.square)
 
     def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:

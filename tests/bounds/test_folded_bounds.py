@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from likely_sums import by_grid, step_of_grid
 from scipy import integrate, stats
 
-from calibstat.bounds import folded_bounds as absolute_sums
+from calibstat.bounds import folded_bounds
 from calibstat.bounds.folded_bounds import AbsoluteSums
 from calibstat.bounds.moments import JointMoments, SeparableMoments
 from calibstat.bounds.score_bound import ScoreBound
@@ -20,21 +20,21 @@ SCORE = ScoreBound(1.96)
 @pytest.mark.parametrize("t", [0.0, 0.4, 1.0, 3.0])
 def test_folded_bias(t):
     mean, _ = integrate.quad(lambda z: abs(z + t) * stats.norm.pdf(z), -12, 12, points=[-t])
-    assert absolute_sums.folded_bias(np.array([t]))[0] == pytest.approx(mean - t, abs=1e-9)
+    assert folded_bounds.folded_bias(np.array([t]))[0] == pytest.approx(mean - t, abs=1e-9)
 
 
 def test_largest_bias_by_hand():
     # one gap of at most one spread may be zero in truth, and then its bias is E|Z| = sqrt(2 / pi) spreads
-    assert absolute_sums.largest_bias(np.array([0.03]), np.array([0.05])) == pytest.approx(0.05 * np.sqrt(2 / np.pi))
-    assert absolute_sums.largest_bias(np.array([0.03]), np.array([0.0])) == 0
+    assert folded_bounds.largest_bias(np.array([0.03]), np.array([0.05])) == pytest.approx(0.05 * np.sqrt(2 / np.pi))
+    assert folded_bounds.largest_bias(np.array([0.03]), np.array([0.0])) == 0
 
 
 def test_last_below():
-    assert absolute_sums.last_below(lambda x: x * x, 2.0, 4.0) == pytest.approx(np.sqrt(2), abs=1e-9)
-    assert absolute_sums.last_below(lambda x: x, 9.0, 4.0) == 4.0
-    assert absolute_sums.last_below(lambda x: x + 1, 0.0, 4.0) == 0.0
+    assert folded_bounds.last_below(lambda x: x * x, 2.0, 4.0) == pytest.approx(np.sqrt(2), abs=1e-9)
+    assert folded_bounds.last_below(lambda x: x, 9.0, 4.0) == 4.0
+    assert folded_bounds.last_below(lambda x: x + 1, 0.0, 4.0) == 0.0
     # (x - 1)**2 is 0.25 at 0.5 and at 1.5, and above it below 0.5
-    assert absolute_sums.last_below(lambda x: (x - 1) ** 2, 0.25, 4.0) == pytest.approx(1.5, abs=1e-9)
+    assert folded_bounds.last_below(lambda x: (x - 1) ** 2, 0.25, 4.0) == pytest.approx(1.5, abs=1e-9)
 
 
 # --- independent rows ------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def test_no_signs_have_a_larger_bound(seed, cells, clusters):
     first, covariance = moments.total, moments.covariance()
     signs = np.array(list(itertools.product([-1, 1], repeat=cells)))
     best = max(w @ first + 2 * np.sqrt(max(w @ covariance @ w, 0)) for w in signs)
-    found = absolute_sums.largest_excess(first, covariance, 2.0)
+    found = folded_bounds.largest_excess(first, covariance, 2.0)
     assert np.abs(first).sum() + found >= best - 1e-9
     assert found <= 2 * np.sqrt(np.abs(covariance).sum()) + 1e-9
 
@@ -102,20 +102,20 @@ def test_the_excess_where_signs_are_certain():
     """Of large sums no sign changes: z standard errors, but for the grid of nine l, whose steps are a root of 2."""
     first, covariance = np.array([100.0, -200.0]), np.array([[4.0, 1.0], [1.0, 9.0]])
     exact = 1.96 * np.sqrt(4 + 9 - 2 * 1)
-    found = absolute_sums.largest_excess(first, covariance, 1.96)
+    found = folded_bounds.largest_excess(first, covariance, 1.96)
     # (l q + 1 / (4 l)) / sqrt(q) at a factor 2**(1/4) from the best l
     assert exact <= found <= exact * (2**0.25 + 2**-0.25) / 2 + 1e-12
-    assert absolute_sums.largest_excess(first, np.zeros((2, 2)), 1.96) == 0
+    assert folded_bounds.largest_excess(first, np.zeros((2, 2)), 1.96) == 0
 
 
 def test_many_sums_of_clusters_take_the_largest_variance(monkeypatch):
     moments = clustered(1, 4, 12)
     score = moments.score(0.025)
-    exact = absolute_sums.high_over_signs(moments, score)
-    monkeypatch.setattr(absolute_sums, "PRODUCTS", 1)
+    exact = folded_bounds.high_over_signs(moments, score)
+    monkeypatch.setattr(folded_bounds, "PRODUCTS", 1)
     _, variance, third = moments.of(np.where(moments.total < 0, -1.0, 1.0))
     worst = score.widen(score.z * np.sqrt(moments.largest()[0]), score.rate(variance, third))
-    found = absolute_sums.high_over_signs(moments, score)
+    found = folded_bounds.high_over_signs(moments, score)
     assert found == pytest.approx(np.abs(moments.total).sum() + worst)
     assert found >= exact
 
@@ -131,5 +131,5 @@ def test_one_row_a_cluster():
 
 def test_a_gap_that_is_far_out_has_no_bias():
     """Also where its square is no number."""
-    assert absolute_sums.folded_bias(np.array([1e200])).item() == 0
-    assert absolute_sums.largest_bias(np.array([1.0]), np.array([1e-200])) == 0
+    assert folded_bounds.folded_bias(np.array([1e200])).item() == 0
+    assert folded_bounds.largest_bias(np.array([1.0]), np.array([1e-200])) == 0

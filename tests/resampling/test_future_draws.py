@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibstat.resampling import future_draws as planned_rows
-from calibstat.resampling import key_of, planned_key
+from calibstat.resampling import key_of, planned_key, planned_rows
 
 MISS = 1e-5
 
