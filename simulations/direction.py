@@ -208,7 +208,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 study = Study(
     question="How often does a test claim a direction of the error that is not there?",
     seed=SEED,
-    runtime_hours=0.2,
+    runtime_hours=0.3,
     table=table,
     figures=figures,
     violations=violations,
