@@ -105,7 +105,7 @@ def _words(answer: Any) -> str:
 
 
 def _frame(answer: Any) -> pd.DataFrame:
-    """Return the rows of one answer: those of a result, or a number in each."""
+    """Return one answer as a data frame: the rows of a result, or a row for each number."""
     import pandas as pd
 
     return answer.to_frame() if isinstance(answer, Result) else pd.DataFrame({"value": np.ravel(answer)})

@@ -259,7 +259,8 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     """Draw the coverage at each number of rows, that of other levels, and widths."""
     usual = table[table["level"] == CONFIDENCE]
     parts = {f"{n}_rows": usual[usual["n"] == n] for n in ROWS}
-    parts["clusters"] = usual[usual["measure"].str.startswith("clusters")]
+    clusters = usual[usual["measure"].str.startswith("clusters")]
+    parts["clusters"] = clusters.assign(measure=clusters["measure"].str.removeprefix("clusters: "))
     parts |= {f"{100 * float(level):g}": rows for level, rows in table.groupby("level") if level != CONFIDENCE}  # type: ignore[arg-type]
     return {ending: plot_study(rows) for ending, rows in parts.items() if len(rows)}
 

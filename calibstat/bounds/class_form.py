@@ -153,7 +153,7 @@ class ClassMoments(SeparableMoments):
 
 
 def highest_of_classes(moments: Moments, score: ScoreBound, classes: int) -> float:
-    """Return the largest of the high ends of the classes: that of the class that is worst in the population holds.
+    """Return the largest of the high ends of the classes: the class that is worst in the population is a fixed one.
 
     Statement and argument: docs/proofs.md, section 6.
     """

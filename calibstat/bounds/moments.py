@@ -82,7 +82,7 @@ class Moments(ABC):
 
     @abstractmethod
     def majorant(self) -> Sums:
-        """Return moments of cells that bound those of a sum with any weights w in [-1, 1].
+        """Return moments of cells that bound the moments of a sum with any weights w in [-1, 1].
 
         Its variance is at most ``w**2 @ variance``, its third moment at most the larger of ``w**3 @ third`` and
         ``abs(w)**3 @ third``.

@@ -42,7 +42,7 @@ class RowArguments(TypedDict, total=False):
     pos_label: Any
 
 
-class Rows:
+class GivenRows:
     """Outcomes and predictions as they were given; what is checked or made of them is kept."""
 
     def __init__(self, y_true: Any, y_prob: Any, sample_weight: Any, labels: Any) -> None:
@@ -180,7 +180,7 @@ class Data:
     ) -> None:
         for name, given in (("sample_weight", sample_weight), ("cluster", cluster)):
             check_row_names(y_true, given, ("y_true", name))
-        self.rows = Rows(y_true, y_prob, sample_weight, labels_or_positive(labels, pos_label))
+        self.rows = GivenRows(y_true, y_prob, sample_weight, labels_or_positive(labels, pos_label))
         self.lens, self._seen = lens, dict[bool, Observations]()
         self.n = self.seen().n_given
         self.unit = None if cluster is None else as_clusters(cluster, self.n)
@@ -284,11 +284,11 @@ class Models(Mapping[str, Data]):
 
     @property
     def first(self) -> Data:
-        """The data of the first model, of which the rows are those of all."""
+        """The data of the first model; all models have the same rows."""
         return next(iter(self.values()))
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> GivenRows:
         """Outcomes and predictions of the first model."""
         return self.first.rows
 
@@ -325,7 +325,7 @@ class Models(Mapping[str, Data]):
 
 
 def no_models(y_prob: Any) -> ValueError:
-    """Return the error about predictions that are not those of several models."""
+    """Return the error that is raised where predictions of several models are expected."""
     return ValueError(
         "expected y_prob, a mapping from name to predictions or a data frame with a column for each model, found "
         f"{described(y_prob)}"

@@ -97,7 +97,7 @@ class Observations(ABC):
     @property
     @abstractmethod
     def n_given(self) -> int:
-        """Number of rows as they were given, of which those of weight 0 are none of the data."""
+        """Number of rows as they were given; rows of weight 0 are not part of the data."""
 
     @property
     @abstractmethod

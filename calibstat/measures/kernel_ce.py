@@ -87,6 +87,10 @@ class KernelCE(Seminorm):
         return self.bandwidth if self.kernel == "laplace" else None
 
     def linear_form(self, sample: Sample) -> LinearForm:
+        """Return the form, with the Laplace kernel also with the high end sqrt(U + R + m / 2).
+
+        Statement and argument: docs/proofs.md, section 2.
+        """
         form = super().linear_form(sample)
         if self.kernel != "laplace":
             return form

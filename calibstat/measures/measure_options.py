@@ -34,7 +34,7 @@ class OptionsBesideWidth(TypedDict, total=False):
 
 
 class MeasureOptions(OptionsBesideWidth, total=False):
-    """The options of all measures of calibstat; a function that takes a measure takes those of this measure.
+    """The options of all measures of calibstat; a function takes the options of the measure that it is given.
 
     A measure of one's own has others, which run and are unknown to type checkers: give the measure itself, as in
     ``measure=Mine(power=2)``.

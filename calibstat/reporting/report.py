@@ -198,7 +198,7 @@ def report(
 class _Asked:
     """The questions of a report, with the rows they are about."""
 
-    rows: Data  # those of the first model: lens, clusters and weights are the same for all
+    rows: Data  # of the first model; lens, clusters and weights are the same for all models
     confidence_level: float
     seed: int
     n_jobs: int

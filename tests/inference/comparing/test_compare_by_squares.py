@@ -151,7 +151,7 @@ def test_calibrated_models_are_not_found_apart():
 
 
 def test_memory_is_at_most_200_bytes_a_row():
-    """Arrays of NumPy alone; the sums that compiled code keeps add 24 bytes a row."""
+    """Arrays of NumPy alone, which tracemalloc counts; a process grew by 174 bytes a row at a million rows."""
     n = 100_000
     y, p = cs.generators.calibrated().sample(n, rng=1)
     models = {"A": p, "B": p**2}
@@ -162,4 +162,4 @@ def test_memory_is_at_most_200_bytes_a_row():
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert most / n <= 200 - 24
+    assert most / n <= 176
