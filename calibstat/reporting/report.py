@@ -198,20 +198,20 @@ def report(
 class _Asked:
     """The questions of a report, with the rows they are about."""
 
-    rows: Data  # of the first model; lens, clusters and weights are the same for all models
+    data: Data  # of the first model; lens, clusters and weights are the same for all models
     confidence_level: float
     seed: int
     n_jobs: int
 
     @property
     def lens(self) -> Any:
-        """The lens; None is that of each verb."""
-        return self.rows.lens
+        """The lens; if None, each function has its own default."""
+        return self.data.lens
 
     @property
     def n_classes(self) -> int:
         """Number of classes, 2 of a binary outcome."""
-        return self.rows.rows.n_classes
+        return self.data.rows.n_classes
 
     @property
     def draws(self) -> dict[str, Any]:
@@ -226,7 +226,7 @@ class _Asked:
     @property
     def questions(self) -> dict[str, dict[str, Any]]:
         """The arguments of each measure, the primary one first."""
-        return questions(self.n_classes, self.lens, jointly=self.rows.rows.sample_weight is None)
+        return questions(self.n_classes, self.lens, jointly=self.data.rows.sample_weight is None)
 
     @property
     def binary_lens(self) -> Any:

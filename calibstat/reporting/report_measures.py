@@ -55,7 +55,7 @@ class Measured(Result):
 
 
 def shows_several(lens: Any) -> bool:
-    """Whether a lens shows several events; None shows that of each verb."""
+    """Whether a lens shows several events; no lens shows one."""
     if lens is None:
         return False
     seen = find_lens(lens)
@@ -65,7 +65,7 @@ def shows_several(lens: Any) -> bool:
 def questions(n_classes: int, lens: Any, *, jointly: bool = True) -> dict[str, dict[str, Any]]:
     """Return the arguments of the verbs for each measure of a report, the primary one first.
 
-    If `jointly`, scores of more than two classes are those of all classes, unless a lens shows something else.
+    If `jointly`, scores of more than two classes are of all classes together, unless a lens shows something else.
     """
     each_class = lens is not None and isinstance(find_lens(lens), ClassWise)
     if not each_class and shows_several(lens):
