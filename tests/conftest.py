@@ -15,8 +15,23 @@ import calibstat as cs
 
 pytest.register_assert_rewrite("measure_claims")  # its checks fail inside tests, with what they compared
 
-hypothesis.settings.register_profile("calibstat", deadline=None, max_examples=60, derandomize=True)
-hypothesis.settings.load_profile("calibstat")
+hypothesis.settings.register_profile("calibstat", deadline=None, max_examples=25, derandomize=True)
+hypothesis.settings.register_profile("slow", hypothesis.settings.get_profile("calibstat"), max_examples=200)
+
+
+def is_slow(config):
+    """Whether the slow tests were asked for."""
+    return config.getoption("markexpr") == "slow"
+
+
+def pytest_configure(config):
+    hypothesis.settings.load_profile("slow" if is_slow(config) else "calibstat")
+
+
+def pytest_itemcollected(item):
+    """Run property tests among the slow ones too, with more examples."""
+    if is_slow(item.config) and hypothesis.is_hypothesis_test(getattr(item, "obj", None)):
+        item.add_marker("slow")
 
 
 @pytest.fixture

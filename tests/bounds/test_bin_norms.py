@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -130,7 +130,6 @@ def test_it_can_fail():
     assert covered("shifted", {"norm": "l2"}, shorter=0.5) < stats.binom.ppf(1e-5, 200, 0.94)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.5, 0.93, 1.0]), st.integers(0, 1)), min_size=1, max_size=30),
     st.sampled_from([{"norm": "l2"}, {"norm": 4.0}, {"norm": "max"}, {"norm": "l2", "strategy": "quantile"}]),

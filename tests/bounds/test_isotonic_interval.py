@@ -4,7 +4,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import isotonic_regression
@@ -174,7 +174,6 @@ def test_low_end_is_the_score_bound_where_nothing_happened():
     assert found.low == pytest.approx(0.09 - 0.6 * (2 * SCORE.z**2 + 4) / 300, abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.5, 0.93, 1.0]), st.integers(0, 1)), min_size=1, max_size=30))
 def test_any_rows(rows):
     p, y = map(np.array, zip(*rows, strict=True))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibstat.bounds.laplace import laplace_smoothed, laplace_square, sum_over_pairs
@@ -15,7 +15,6 @@ def kernel(one, other, bandwidth):
     return np.exp(-distance / bandwidth)
 
 
-@settings(max_examples=100)
 @given(PREDICTIONS, st.integers(0, 2**32 - 1), st.sampled_from([0.001, 0.0029, 0.02, 0.2, 1.0]))
 def test_sums_over_pairs(one, seed, bandwidth):
     """With ties, 0 and 1, on both sides of the bandwidth at which powers would overflow."""

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm, t
@@ -44,7 +44,6 @@ def parts(found, n):
     return found.estimate, found.linear * n**2, found.quadratic * n**2, found.third * n**3, found.curvature * n
 
 
-@settings(max_examples=60)
 @given(st.integers(2, 25), st.integers(0, 2**32 - 1), st.sampled_from([0.001, 0.02, 0.2, 1.0]), st.booleans())
 def test_it_is_the_sum_over_all_pairs(n, seed, bandwidth, tied):
     random = np.random.default_rng(seed)
@@ -83,7 +82,6 @@ def test_the_estimate_is_unbiased(n):
     assert mean == pytest.approx(squares[0] - squares[1], abs=1e-14)
 
 
-@settings(max_examples=60)
 @given(st.integers(2, 40), st.integers(0, 2**32 - 1))
 def test_p_and_interval_in_closed_form(n, seed):
     """p solves n |U| = b k / 2 + z**2 d + sqrt(z**2 V + b**2 k**2 / 4) for z: a quadratic equation in z**2."""
@@ -105,7 +103,6 @@ def test_p_and_interval_in_closed_form(n, seed):
     assert found.low(0.025) == -(-found).high(0.025)
 
 
-@settings(max_examples=60)
 @given(st.integers(2, 12), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.2, 1.0]))
 def test_no_further_row_adds_more(n, seed, bandwidth):
     """One more row of any two predictions and outcome adds 2 (r f(a) - s g(b)) / n**2, and takes no more than that."""

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from row_strategies import weighted_rows
 from scipy import integrate, special, stats
 from sizes import compatible, rejected, statistics
@@ -34,7 +34,6 @@ def test_tails_of_brownian_motion():
     assert brownian_range(5.0) == pytest.approx(8 * stats.norm.sf(5), rel=1e-8)
 
 
-@settings(max_examples=30)
 @given(weighted_rows())
 def test_cumulative_tests_are_the_measures_over_sigma(data):
     y, p, weight = data

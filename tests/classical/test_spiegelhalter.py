@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from row_strategies import weighted_rows
 from scipy import stats
 from sizes import compatible, rejected, statistics
@@ -23,7 +23,6 @@ def test_spiegelhalter_by_hand():
     assert found.pvalue == pytest.approx(2 * stats.norm.sf(4.8 / math.sqrt(9.12)), rel=1e-13)
 
 
-@settings(max_examples=30)
 @given(weighted_rows())
 def test_spiegelhalter_compares_the_brier_score_with_its_expectation(data):
     y, p, weight = data

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibstat.data.groups import as_groups
@@ -129,7 +129,6 @@ def test_wrong_options(name, value):
         made(FRAME, **{name: value})
 
 
-@settings(max_examples=50)
 @given(st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=1, max_size=20), st.integers(1, 5))
 def test_every_intersection_that_is_large_enough(table, min_rows):
     """As found by going through all conditions on at most two columns."""

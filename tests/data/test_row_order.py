@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import calibstat as cs
@@ -182,7 +182,6 @@ def test_blocks_go_by_the_order_of_the_rows():
 columns = st.lists(st.tuples(*[st.sampled_from((0.0, 0.5, 1.0))] * 3, st.integers(0, 3)), min_size=1, max_size=12)
 
 
-@settings(max_examples=200)
 @given(columns, st.randoms())
 def test_the_order_is_that_of_the_contents(rows, random):
     """Against sorting rows as tuples; clusters by the sorted rows that they hold."""

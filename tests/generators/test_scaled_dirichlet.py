@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from generator_examples import ROTATION
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
@@ -213,7 +213,6 @@ def test_vectors_are_dirichlet(alpha):
 alphas = st.lists(st.floats(0.01, 50), min_size=2, max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
 @given(alphas, st.sampled_from([0.05, 0.5, 1.0, 3.0, 20.0]), st.integers(0, 2**32 - 1))
 def test_any_dirichlet_gives_predictions(alpha, beta, seed):
     family = dirichlet(alpha, temperature=beta)

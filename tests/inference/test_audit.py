@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from omnibus_oracle import root_at
 from row_strategies import rows
@@ -139,7 +139,6 @@ def numbers(found):
     return found.names, *(getattr(found, name) for name in ("rows", "root", "pvalue", "pvalue_adjusted", "low", "high"))
 
 
-@settings(max_examples=60, deadline=None)
 @given(rows(), st.data(), st.booleans())
 def test_any_rows(data, draw, shape):
     """Ties, 0 and 1, one row, constant predictions, no event: p-values are in range, adjusted ones the larger.

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lucky_rows import lucky_rows
 from row_strategies import rows
@@ -100,7 +100,6 @@ def test_a_lucky_sample_is_not_a_precise_one(monkeypatch):
     assert found.high == found.if_calibrated == median
 
 
-@settings(max_examples=25, deadline=None)
 @given(data=rows(), asked=st.sampled_from(BINARY))
 def test_for_any_rows(data, asked):
     y, p = data

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from row_strategies import rows
 from scipy import stats
 
@@ -34,7 +34,6 @@ def test_ends_are_those_of_the_measures_below_and_above(measure):
     assert "does not shrink to it" in found.estimand
 
 
-@settings(max_examples=40, deadline=None)
 @given(rows())
 def test_measures_are_in_order_on_any_rows(data):
     """The inequalities that the brackets rest on."""

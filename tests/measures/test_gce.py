@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from gce_examples import SWITCHES, gce, gce_batch, many, named
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import bin_number
 
@@ -77,7 +77,6 @@ def vectors(draw):
     return prob / prob.sum(axis=1, keepdims=True), np.array(label)
 
 
-@settings(max_examples=40)
 @given(vectors(), st.sampled_from([1, 2, 3, 10, 15]))
 def test_against_the_definition(data, bins):
     check(*data, bins)

@@ -6,7 +6,7 @@ import math
 import matplotlib as mpl
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from row_strategies import rows, weighted_rows
 
@@ -90,7 +90,6 @@ def test_the_best_of_all_partitions(data):
     assert interval_ce(*data) == pytest.approx(cheapest_by_enumeration(*data), abs=1e-12)
 
 
-@settings(max_examples=30)
 @given(weighted_rows())
 def test_weights(data):
     y, p, weight = data
@@ -254,7 +253,6 @@ def best_width(sample, precision):
     return min(found)
 
 
-@settings(max_examples=30)
 @given(rows(), st.sampled_from([1, 0.3, 0.25, 0.01, 0.001]))
 def test_no_width_is_missed(data, precision):
     sample = cs.Sample.from_rows(*data)

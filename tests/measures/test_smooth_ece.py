@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from row_strategies import rows
 
 import calibstat as cs
@@ -131,7 +131,6 @@ def test_the_authors_package_away_from_the_ends(scale):
     assert cs.estimate(y, p, measure="smooth_ece", bandwidth=bandwidth) == pytest.approx(theirs, rel=2e-3)
 
 
-@settings(max_examples=30)
 @given(rows())
 def test_the_bandwidth_is_the_value_or_the_narrowest(data):
     detail = cs.detail(*data, measure="smooth_ece")
@@ -139,7 +138,6 @@ def test_the_bandwidth_is_the_value_or_the_narrowest(data):
     assert narrowest or detail.estimate == pytest.approx(detail["bandwidth"], abs=CLOSE)
 
 
-@settings(max_examples=30)
 @given(rows())
 def test_it_does_not_increase_with_the_bandwidth(data):
     found = [cs.estimate(*data, measure="smooth_ece", bandwidth=b) for b in (0.001, 0.01, 0.1, 0.4, 1)]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -22,7 +22,6 @@ def drawn(n=40, n_jobs=1, scheme=LABELS, masks=MASKS, stratum=STRATUM, size=4):
     return draw(source, scheme, lambda positives: positives.copy(), Draws.of(5, n, n_jobs), Stage.LABELS)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=200))
 def test_rows_are_counted(rows):
     """Of labels that are given, in any order of the strata, with empty ones."""

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
@@ -159,7 +159,6 @@ ALL_ONE = st.integers(1, 30).map(lambda n: [(1, 0.4)] * n)
 ALL_ZERO = st.lists(st.floats(0, 1).map(lambda p: (0, p)), min_size=1, max_size=30)
 
 
-@settings(deadline=None, max_examples=60)
 @given(data=ANY_ROWS | ALL_ONE | ALL_ZERO, strategy=st.sampled_from(["uniform", "quantile"]), n_bins=st.integers(1, 20))
 def test_any_rows_give_bins_that_hold_together(data, strategy, n_bins):
     y, p = np.array(data, dtype=float).T

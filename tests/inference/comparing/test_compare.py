@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from compared_models import OFFERED, same, three_models, two_models
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from row_strategies import rows
 from scipy.stats import binom
@@ -16,7 +16,6 @@ from calibstat.inference.problems.pose import pose
 # --- what cannot matter ----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25)
 @given(rows(), st.sampled_from(OFFERED))
 def test_equal_models_do_not_differ(data, offered):
     y, p = data
@@ -30,7 +29,6 @@ def test_equal_models_do_not_differ(data, offered):
             assert found.low[0] <= 0 <= found.high[0]
 
 
-@settings(max_examples=25)
 @given(rows(max_size=12), st.sampled_from([*OFFERED, ("log_loss", {"clip": 0.01})]))
 def test_ends_are_differences_of_values_that_the_measure_can_have(data, offered):
     y, p = data
