@@ -16,7 +16,6 @@ from calibstat.result import Result, plain_values
 Y, P = cs.generators.temperature(2).sample(60, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(60, rng=1)
 FEW = {"n_resamples": 19, "rng": 1}
-REPORT = quick_report(LABEL, PROB, recalibrate=True)
 MADE = {
     "AsymptoticTestResult": lambda: cs.spiegelhalter(Y, P),
     "Audit": lambda: cs.audit(Y, P, {"first": np.arange(60) < 30}, shape=True, **FEW),
@@ -31,23 +30,23 @@ MADE = {
     "CoxResult": lambda: cs.cox(Y, P, held_out=True),
     "Decomposition": lambda: cs.decompose(Y, P),
     "Deviation": lambda: cs.calibration_test(*cs.generators.temperature(4).sample(400, rng=1), **FEW).deviation,
-    "ClassesReport": lambda: REPORT.models["model"].classes,
-    "CrossFitted": lambda: REPORT.models["model"].recalibrated,
+    "ClassesReport": lambda: made("Report").models["model"].classes,
+    "CrossFitted": lambda: made("Report").models["model"].recalibrated,
     "DetectableEffect": lambda: cs.detectable_effect(P, n_resamples=19, n_datasets=5, rng=1),
     "Equivalence": lambda: cs.equivalence_test(Y, P),
     "GceFamily": lambda: cs.gce_family(LABEL, PROB),
     "GeneralizationGap": lambda: cs.generalization_gap((Y, P), (Y, P), **FEW),
     "HosmerLemeshowResult": lambda: cs.hosmer_lemeshow(Y, P, held_out=True),
     "MeasureDetail": lambda: cs.detail(Y, P, measure="ece"),
-    "Measured": lambda: REPORT.models["model"].measures["brier"],
-    "ModelReport": lambda: REPORT.models["model"],
+    "Measured": lambda: made("Report").models["model"].measures["brier"],
+    "ModelReport": lambda: made("Report").models["model"],
     "NetBenefitCurve": lambda: cs.net_benefit(Y, P, [0.2, 0.6]),
     "Power": lambda: cs.power(P, "temperature=2", test="ks", n_datasets=5, **FEW),
     "MonitorStatus": lambda: monitored().status(),
     "Onset": lambda: monitored().status().onset,
     "PowerCurve": lambda: cs.power(P, "temperature=2", [20, 30], test="ks", n_datasets=5, n_sets=2, **FEW),
     "PrecisionSize": lambda: cs.sample_size(P, width=0.3),
-    "Report": lambda: REPORT,
+    "Report": lambda: quick_report(LABEL, PROB, recalibrate=True),
     "Reliability": lambda: cs.reliability(Y, P, band="confidence"),
     "SampleSize": lambda: cs.sample_size(P, "temperature=3", test="ks", n_datasets=20, **FEW),
     "SimplexReliability": lambda: cs.reliability(LABEL, PROB, lens="canonical"),

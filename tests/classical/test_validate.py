@@ -12,17 +12,21 @@ import calibstat as cs
 from calibstat.recalibration import MeanReplacement
 
 Y, P = cs.generators.temperature(2.0).sample(600, rng=1)
-FOUND = cs.validate(Y, P)
 
 
-def test_intercepts_and_slope_are_those_of_logistic_regressions():
+@pytest.fixture(scope="module")
+def validation():
+    return cs.validate(Y, P)
+
+
+def test_intercepts_and_slope_are_those_of_logistic_regressions(validation):
     line = sm.GLM(Y, sm.add_constant(logit(P)), family=sm.families.Binomial()).fit()
     large = sm.GLM(Y, np.ones(600), family=sm.families.Binomial(), offset=logit(P)).fit()
-    assert (FOUND.intercept, FOUND.slope) == pytest.approx(tuple(line.params), abs=1e-6)
-    assert FOUND.in_the_large == pytest.approx(large.params[0], abs=1e-6)
+    assert (validation.intercept, validation.slope) == pytest.approx(tuple(line.params), abs=1e-6)
+    assert validation.in_the_large == pytest.approx(large.params[0], abs=1e-6)
     # intervals by the likelihood: at their ends it is 3.8415 / 2 below its maximum
     for name, offset, column in (("slope", 0 * P, np.ones(600)), ("in_the_large", logit(P), None)):
-        for end in FOUND.intervals[name]:
+        for end in validation.intervals[name]:
             if column is None:
                 eta = offset + end
                 drop = large.llf - (Y @ eta - np.log1p(np.exp(eta)).sum())
@@ -32,27 +36,30 @@ def test_intercepts_and_slope_are_those_of_logistic_regressions():
             assert 2 * drop == pytest.approx(3.8415, abs=1e-3)
 
 
-def test_the_mean_outcome_has_the_interval_of_clopper_and_pearson():
+def test_the_mean_outcome_has_the_interval_of_clopper_and_pearson(validation):
     k = Y.sum()
     expected = beta.ppf([0.025, 0.975], [k, k + 1], [601 - k, 600 - k])
-    assert FOUND.intervals["observed"] == pytest.approx(tuple(expected))
-    assert FOUND.intervals["ratio"] == pytest.approx(tuple(expected / P.mean()))
-    assert pytest.approx(Y.mean() / P.mean()) == FOUND.ratio
+    assert validation.intervals["observed"] == pytest.approx(tuple(expected))
+    assert validation.intervals["ratio"] == pytest.approx(tuple(expected / P.mean()))
+    assert pytest.approx(Y.mean() / P.mean()) == validation.ratio
 
 
-def test_scores_are_those_of_scikit_learn():
-    assert pytest.approx(brier_score_loss(Y, P)) == FOUND.brier
-    assert pytest.approx(1 - brier_score_loss(Y, P) / brier_score_loss(Y, np.full(600, Y.mean()))) == FOUND.scaled_brier
-    assert pytest.approx(roc_auc_score(Y, P)) == FOUND.auc
+def test_scores_are_those_of_scikit_learn(validation):
+    assert pytest.approx(brier_score_loss(Y, P)) == validation.brier
+    assert (
+        pytest.approx(1 - brier_score_loss(Y, P) / brier_score_loss(Y, np.full(600, Y.mean())))
+        == validation.scaled_brier
+    )
+    assert pytest.approx(roc_auc_score(Y, P)) == validation.auc
     tied = P.round(1).clip(0.1, 0.9)
     assert cs.validate(Y, tied).auc == pytest.approx(roc_auc_score(Y, tied))
 
 
-def test_errors_of_the_smoothed_curve_are_those_of_lowess():
+def test_errors_of_the_smoothed_curve_are_those_of_lowess(validation):
     curve = lowess(Y, P, frac=0.75, it=0, return_sorted=False).clip(0, 1)
     error = np.abs(curve - P)
     expected = error.mean(), np.median(error), np.quantile(error, 0.9), error.max()
-    assert (FOUND.ici, FOUND.e50, FOUND.e90, FOUND.emax) == pytest.approx(expected, abs=1e-9)
+    assert (validation.ici, validation.e50, validation.e90, validation.emax) == pytest.approx(expected, abs=1e-9)
 
 
 def test_counts_stand_for_repeated_rows():
@@ -76,15 +83,15 @@ def test_predictions_of_0_and_1_need_a_clip_for_the_slope_alone():
     assert found.predicted == pytest.approx(p.mean())
 
 
-def test_the_printed_table_and_the_frame_hold_every_number():
-    frame = FOUND.to_frame()
+def test_the_printed_table_and_the_frame_hold_every_number(validation):
+    frame = validation.to_frame()
     assert frame.loc["slope", ["estimate", "low", "high", "calibrated"]].tolist() == pytest.approx(
-        [FOUND.slope, *FOUND.intervals["slope"], 1]
+        [validation.slope, *validation.intervals["slope"], 1]
     )
-    printed = str(FOUND)
+    printed = str(validation)
     for name, title in frame["number"].items():
         assert title in printed
-        assert f"{getattr(FOUND, name):.4f}" in printed
+        assert f"{getattr(validation, name):.4f}" in printed
 
 
 def test_through_a_lens():

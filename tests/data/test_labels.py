@@ -11,7 +11,6 @@ from calibstat.data.labels import Positive, advice_of_outcomes, column_names, wi
 
 P = np.array([0.125, 0.5, 0.75, 0.875])
 Y = np.array([0, 1, 0, 1])
-ECE = cs.estimate(Y, P)
 WORDS = np.array(["benign", "malignant"])[Y]
 FRAME = pd.DataFrame({"benign": 1 - P, "malignant": P})
 KINDS = {
@@ -27,11 +26,16 @@ KINDS = {
 }
 
 
+@pytest.fixture(scope="module")
+def ece():
+    return cs.estimate(Y, P)
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_pos_label_names_outcome_1(kind):
+def test_pos_label_names_outcome_1(kind, ece):
     y, positive = KINDS[kind]
-    assert cs.estimate(y, P, pos_label=positive) == ECE
-    assert cs.estimate(y, np.column_stack((1 - P, P)), pos_label=positive) == ECE
+    assert cs.estimate(y, P, pos_label=positive) == ece
+    assert cs.estimate(y, np.column_stack((1 - P, P)), pos_label=positive) == ece
     assert cs.Sample.from_rows(y, P, pos_label=positive).positives.tolist() == [0, 1, 0, 1]
     assert cs.Predictions.from_rows(y, P, pos_label=positive).label.tolist() == Y.tolist()
     other = next(value for value in np.ravel(y) if value != positive)
@@ -60,8 +64,8 @@ def test_verbs_of_several_models_take_pos_label():
     assert str(gaps[0]) == str(gaps[1])
 
 
-def test_columns_name_their_classes():
-    assert cs.estimate(WORDS, FRAME) == ECE
+def test_columns_name_their_classes(ece):
+    assert cs.estimate(WORDS, FRAME) == ece
     assert cs.estimate(WORDS, FRAME[["malignant", "benign"]]) == cs.estimate(1 - Y, 1 - P)
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(50, rng=1)
     names = np.array(["cat", "dog", "hen"])
@@ -77,9 +81,9 @@ def test_columns_name_their_classes():
     assert cs.Predictions.from_rows(label, pd.DataFrame(prob, columns=["p_a", "p_b", "p_c"])).names == (0, 1, 2)
 
 
-def test_pos_label_picks_the_column_of_its_name():
+def test_pos_label_picks_the_column_of_its_name(ece):
     for columns in (["benign", "malignant"], ["malignant", "benign"]):
-        assert cs.estimate(WORDS, FRAME[columns], pos_label="malignant") == ECE
+        assert cs.estimate(WORDS, FRAME[columns], pos_label="malignant") == ece
         assert cs.estimate(WORDS, FRAME[columns], pos_label="benign") == cs.estimate(1 - Y, 1 - P)
     assert cs.estimate(["malignant"] * 4, FRAME, pos_label="malignant") == cs.estimate([1] * 4, P)
     assert cs.estimate(["benign"] * 4, FRAME["malignant"], pos_label="malignant") == cs.estimate([0] * 4, P)
@@ -133,11 +137,11 @@ def test_models_of_another_order_of_classes_are_refused():
         cs.compare(WORDS, {"a": FRAME, "b": FRAME[["malignant", "benign"]]})
 
 
-def test_polars_frames_are_frames():
+def test_polars_frames_are_frames(ece):
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"benign": 1 - P, "malignant": P})
-    assert cs.estimate(pl.Series(WORDS), frame) == ECE
+    assert cs.estimate(pl.Series(WORDS), frame) == ece
     assert cs.estimate(pl.Series(WORDS), frame, pos_label="benign") == cs.estimate(1 - Y, 1 - P)
-    assert cs.estimate(pl.Series(Y), pl.Series(P)) == ECE
+    assert cs.estimate(pl.Series(Y), pl.Series(P)) == ece
     several = cs.estimate(Y, pl.DataFrame({"a": P, "b": P**2}))
     assert several == cs.estimate(Y, {"a": P, "b": P**2})

@@ -182,18 +182,25 @@ def interval(low, high, estimate, measure="ece", method="honest"):
     return ConfidenceInterval(low, high, estimate, 0.95, method, "what it covers", measure, "event", 100, 999)
 
 
+def asked(verb, **options):
+    """A maker of what a verb answers about some rows."""
+    return lambda: verb(*rows(300), **options)
+
+
+RESULTS = {
+    **{f"detail of {name}": asked(cs.detail, measure=name) for name in DETAILED},
+    **{f"{band}": asked(cs.reliability, band=band, rng=1) for band in (*BANDS, None)},
+    "test": asked(cs.calibration_test, rng=1),
+    "interval": lambda: interval(0.01, 0.03, 0.02),
+    "intervals": lambda: [interval(0.01, 0.03, 0.02), interval(-0.01, 0.03, 0.04, "ks", "basic")],
+    "named intervals": lambda: {"A": interval(0.01, 0.03, 0.02), "B": interval(0, 0.02, 0.01)},
+}
+
+
 @functools.cache
-def results():
-    y, p = rows(300)
-    found = {f"detail of {name}": cs.detail(y, p, measure=name) for name in DETAILED}
-    for band in (*BANDS, None):
-        for deviation in (False, True):
-            found[f"{band}, {deviation}"] = cs.reliability(y, p, band=band, rng=1), {"deviation": deviation}
-    found["test"] = cs.calibration_test(y, p, rng=1)
-    found["interval"] = interval(0.01, 0.03, 0.02)
-    found["intervals"] = [interval(0.01, 0.03, 0.02), interval(-0.01, 0.03, 0.04, "ks", "basic")]
-    found["named intervals"] = {"A": interval(0.01, 0.03, 0.02), "B": interval(0, 0.02, 0.01)}
-    return found
+def made(name):
+    """A result of that name, made when it is first asked for."""
+    return RESULTS[name]()
 
 
 def lines(ax):

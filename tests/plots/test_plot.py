@@ -4,19 +4,22 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from plotted_results import DETAILED, interval, legend, outside, per_class, results, rows
+from plotted_results import DETAILED, RESULTS, interval, legend, made, outside, per_class, rows
 
 import calibstat as cs
+from calibstat.inference.bands.band_kinds import BANDS
 from calibstat.inference.estimate import MeasureDetail
 
 pytestmark = pytest.mark.usefixtures("closed_figures")
 
 
 @pytest.mark.parametrize("given_ax", [False, True])
-@pytest.mark.parametrize("name", results())
-def test_every_result_is_drawn_and_labelled(name, given_ax):
-    result = results()[name]
-    result, options = result if isinstance(result, tuple) else (result, {})
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [*((name, {}) for name in RESULTS), *((f"{band}", {"deviation": True}) for band in (*BANDS, None))],
+)
+def test_every_result_is_drawn_and_labelled(name, options, given_ax):
+    result = made(name)
     ax = plt.subplots(layout="constrained")[1] if given_ax else None
     before = dict(mpl.rcParams), len(plt.get_fignums())
     drawn = cs.plot(result, ax, **options)
@@ -64,10 +67,9 @@ LONG = "a name that goes on " * 20
 
 
 @pytest.mark.parametrize("given_ax", [False, True])
-@pytest.mark.parametrize("name", ["consistency, False", "test", "intervals", "detail of ks"])
+@pytest.mark.parametrize("name", ["consistency", "test", "intervals", "detail of ks"])
 def test_a_title_is_shown_as_it_is_above_everything(name, given_ax):
-    result = results()[name]
-    result, _ = result if isinstance(result, tuple) else (result, {})
+    result = made(name)
     ax = plt.subplots(layout="constrained")[1] if given_ax else None
     own = cs.plot(result).get_title()
     drawn = cs.plot(result, ax, title=HOSTILE)
@@ -114,4 +116,4 @@ def test_names_of_models_are_shown_as_they_are():
 @pytest.mark.parametrize("name", ["test", "interval", "named intervals", "detail of ece"])
 def test_only_a_reliability_diagram_has_deviations(name):
     with pytest.raises(ValueError, match="expected a reliability diagram with deviation=True, found"):
-        cs.plot(results()[name], deviation=True)
+        cs.plot(made(name), deviation=True)

@@ -10,39 +10,42 @@ import calibstat as cs
 from calibstat.reporting.conditions import Condition, fields_of
 
 Y, P = cs.generators.temperature(2).sample(150, rng=1)
-ONE = quick_report(Y, P)
-TWO = quick_report(Y, {"A.b": P, "ece": P**2})
-LOW = ONE.models["model"].ece.low
+
+
+@pytest.fixture(scope="module")
+def two():
+    return quick_report(Y, {"A.b": P, "ece": P**2})
 
 
 @pytest.mark.parametrize(
     ("sign", "compare"),
     [("<", operator.lt), ("<=", operator.le), (">", operator.gt), (">=", operator.ge), ("==", operator.eq)],
 )
-def test_each_comparison(sign, compare):
-    for number in (LOW - 0.01, LOW, LOW + 0.01):
-        assert bool(Condition.read(f"ece.low{sign} {number!r}").met(ONE)) == compare(LOW, number)
+def test_each_comparison(sign, compare, one):
+    low = one.models["model"].ece.low
+    for number in (low - 0.01, low, low + 0.01):
+        assert bool(Condition.read(f"ece.low{sign} {number!r}").met(one)) == compare(low, number)
 
 
-def test_the_sentence_names_field_and_number():
-    assert Condition.read("ece.high > 0").met(ONE) == [
-        f"models.model.ece.high is {ONE.models['model'].ece.high:.6g}, and {ONE.models['model'].ece.high:.6g} > 0"
+def test_the_sentence_names_field_and_number(one):
+    assert Condition.read("ece.high > 0").met(one) == [
+        f"models.model.ece.high is {one.models['model'].ece.high:.6g}, and {one.models['model'].ece.high:.6g} > 0"
     ]
 
 
-def test_a_short_name_is_asked_of_every_model():
-    assert list(fields_of(TWO, "ece.low")) == ["models.A.b.ece.low", "models.ece.ece.low"]
-    assert list(fields_of(TWO, "models.ece.ece.low")) == ["models.ece.ece.low"]
-    assert list(fields_of(TWO, "brier.estimate")) == [f"models.{name}.measures.brier.estimate" for name in TWO.models]
-    assert list(fields_of(TWO, "comparisons.kernel_ce_squared.difference")) == [
+def test_a_short_name_is_asked_of_every_model(two):
+    assert list(fields_of(two, "ece.low")) == ["models.A.b.ece.low", "models.ece.ece.low"]
+    assert list(fields_of(two, "models.ece.ece.low")) == ["models.ece.ece.low"]
+    assert list(fields_of(two, "brier.estimate")) == [f"models.{name}.measures.brier.estimate" for name in two.models]
+    assert list(fields_of(two, "comparisons.kernel_ce_squared.difference")) == [
         "comparisons.kernel_ce_squared.difference"
     ]
-    assert len(Condition.read("test.pvalue <= 1").met(TWO)) == 2
+    assert len(Condition.read("test.pvalue <= 1").met(two)) == 2
 
 
-def test_of_a_list_one_entry_is_enough():
-    difference = float(TWO.comparisons["kernel_ce_squared"].difference[0])
-    assert Condition.read(f"comparisons.kernel_ce_squared.difference == {difference!r}").met(TWO)
+def test_of_a_list_one_entry_is_enough(two):
+    difference = float(two.comparisons["kernel_ce_squared"].difference[0])
+    assert Condition.read(f"comparisons.kernel_ce_squared.difference == {difference!r}").met(two)
 
 
 @pytest.mark.parametrize(
@@ -101,17 +104,17 @@ def test_long_text_is_refused_at_once(text):
     assert time.process_time() - begin < 1  # it was 27 seconds
 
 
-def test_an_unknown_field_asks_for_the_nearest():
+def test_an_unknown_field_asks_for_the_nearest(one, two):
     with pytest.raises(ValueError, match=r"found 'ece.lo'; did you mean 'ece.low'\?"):
-        Condition.read("ece.lo > 1").met(ONE)
+        Condition.read("ece.lo > 1").met(one)
     with pytest.raises(ValueError, match=r"did you mean 'test.pvalue'\?"):
-        Condition.read("test.p_value > 1").met(TWO)
+        Condition.read("test.p_value > 1").met(two)
 
 
 @pytest.mark.parametrize("field", ["title", "models.model.ece.measure", "groups", "models.model.groups"])
-def test_a_field_that_is_no_number_is_named(field):
+def test_a_field_that_is_no_number_is_named(field, one):
     with pytest.raises(ValueError, match="expected a field that is a number"):
-        Condition.read(f"{field} > 1").met(ONE)
+        Condition.read(f"{field} > 1").met(one)
 
 
 def test_infinite_numbers_are_compared():

@@ -11,7 +11,11 @@ from quick_report import quick_report
 from calibstat.reporting.formats import as_text, format_of
 
 MODELS = {"=A()": [0.2, 0.6, 0.9] * 20, "@B": [0.3, 0.5, 0.8] * 20}
-FOUND = quick_report([0, 1, 1] * 20, MODELS)
+
+
+@pytest.fixture(scope="module")
+def report():
+    return quick_report([0, 1, 1] * 20, MODELS)
 
 
 def test_the_suffix_decides_unless_a_format_is_given():
@@ -24,19 +28,19 @@ def test_the_suffix_decides_unless_a_format_is_given():
         format_of(Path("a.html"), "htm l")
 
 
-def test_json_is_strict_and_flat():
-    found = json.loads(as_text(FOUND, "json"), parse_constant=pytest.fail)
-    assert found == FOUND.to_dict()
-    assert found["models.@B.ece.low"] == FOUND.models["@B"].ece.low
+def test_json_is_strict_and_flat(report):
+    found = json.loads(as_text(report, "json"), parse_constant=pytest.fail)
+    assert found == report.to_dict()
+    assert found["models.@B.ece.low"] == report.models["@B"].ece.low
 
 
-def test_csv_has_a_row_for_each_measure_and_no_formula():
-    text = as_text(FOUND, "csv")
+def test_csv_has_a_row_for_each_measure_and_no_formula(report):
+    text = as_text(report, "csv")
     table = pd.read_csv(StringIO(text))
     assert set(table.model) == {"'=A()", "'@B"}
-    assert table.estimate.tolist() == pytest.approx(FOUND.to_frame().estimate.tolist())
+    assert table.estimate.tolist() == pytest.approx(report.to_frame().estimate.tolist())
 
 
-def test_html_and_markdown_begin_as_they_should():
-    assert as_text(FOUND, "html").lstrip().startswith("<!DOCTYPE html>")
-    assert as_text(FOUND, "md").startswith("# Calibration of =A(), @B\n")
+def test_html_and_markdown_begin_as_they_should(report):
+    assert as_text(report, "html").lstrip().startswith("<!DOCTYPE html>")
+    assert as_text(report, "md").startswith("# Calibration of =A(), @B\n")

@@ -1,21 +1,25 @@
 """The fields of a report: its words, its table, and no rows."""
 
 import numpy as np
+import pytest
 from quick_report import quick_report
 
 import calibstat as cs
 
 Y, P = cs.generators.temperature(2).sample(150, rng=1)
-ONE = quick_report(Y, P)
-TWO = quick_report(Y, {"A": P, "B": P**2})
 
 
-def test_the_printed_words_begin_with_the_verdict():
-    lines = str(ONE).splitlines()
-    assert lines[0] == ONE.data
+@pytest.fixture(scope="module")
+def two():
+    return quick_report(Y, {"A": P, "B": P**2})
+
+
+def test_the_printed_words_begin_with_the_verdict(one, two):
+    lines = str(one).splitlines()
+    assert lines[0] == one.data
     assert lines[1] == cs.calibration_test(Y, P, rng=0).answer.splitlines()[0]
-    assert "B. There is" in str(TWO)
-    assert str(TWO.comparisons["brier"]) in str(TWO)
+    assert "B. There is" in str(two)
+    assert str(two.comparisons["brier"]) in str(two)
 
 
 def test_groups_that_speak_are_named():
@@ -32,11 +36,11 @@ def test_what_could_have_been_found_is_said_only_without_a_finding():
     assert "would have been found" in str(hidden)
 
 
-def test_the_frame_has_the_test_and_each_measure():
-    found = TWO.to_frame()
+def test_the_frame_has_the_test_and_each_measure(two):
+    found = two.to_frame()
     assert found.measure.tolist() == ["omnibus", "ece", "kernel_ce", "brier", "log_loss"] * 2
     assert found.pvalue.notna().tolist() == [True, False, False, False, False] * 2
-    assert found.pvalue[5] == TWO.models["B"].test.pvalue
+    assert found.pvalue[5] == two.models["B"].test.pvalue
 
 
 def test_null_distributions_and_rows_are_not_in_it():

@@ -3,33 +3,27 @@
 import pickle
 
 import pytest
-from quick_report import quick_report
-
-import calibstat as cs
-
-Y, P = cs.generators.temperature(2).sample(150, rng=1)
-ONE = quick_report(Y, P)
 
 
-def test_it_survives_pickling():
-    assert pickle.loads(pickle.dumps(ONE)).to_dict() == ONE.to_dict()
+def test_it_survives_pickling(one):
+    assert pickle.loads(pickle.dumps(one)).to_dict() == one.to_dict()
 
 
-def test_a_file_is_written_whole(tmp_path):
-    path = ONE.save(tmp_path / "new" / "report.json")
+def test_a_file_is_written_whole(tmp_path, one):
+    path = one.save(tmp_path / "new" / "report.json")
     assert path == tmp_path / "new" / "report.json"
     assert [each.name for each in path.parent.iterdir()] == ["report.json"]
 
 
 @pytest.mark.parametrize("existed", [False, True])
-def test_a_failure_leaves_nothing(existed, tmp_path, monkeypatch):
+def test_a_failure_leaves_nothing(existed, tmp_path, monkeypatch, one):
     out = tmp_path / "deep" / "report.csv"
     if existed:
         out.parent.mkdir()
         out.write_text("earlier")
     monkeypatch.setattr("os.replace", lambda *paths: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        ONE.save(out)
+        one.save(out)
     if existed:
         assert [each.name for each in out.parent.iterdir()] == ["report.csv"]
         assert out.read_text() == "earlier"
@@ -37,8 +31,8 @@ def test_a_failure_leaves_nothing(existed, tmp_path, monkeypatch):
         assert not out.parent.exists()
 
 
-def test_a_folder_is_no_file(tmp_path):
+def test_a_folder_is_no_file(tmp_path, one):
     with pytest.raises(ValueError, match="expected a file to write to, found the folder"):
-        ONE.save(tmp_path, format="csv")
+        one.save(tmp_path, format="csv")
     with pytest.raises(ValueError, match=r"expected a file that ends in \.html"):
-        ONE.save(tmp_path / "report")
+        one.save(tmp_path / "report")

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -59,8 +60,9 @@ def test_a_long_table_shows_the_ten_worst():
     assert len(lines) == 13
 
 
-@pytest.mark.parametrize("found", [six_points(), per_class(3, band=None)], ids=["simplex", "class-wise"])
-def test_results_are_ready_for_json(found):
+@pytest.mark.parametrize("make", [six_points, partial(per_class, 3, band=None)], ids=["simplex", "class-wise"])
+def test_results_are_ready_for_json(make):
+    found = make()
     again = json.loads(json.dumps(found.to_dict()))
     assert again["names"] == list(found.names)
     if "diagrams" in again:
