@@ -97,18 +97,18 @@ class Answers(Mapping[str, R]):
         )
 
 
-def _words(answer: Any) -> str:
+def _words(answer: object) -> str:
     """Return what is printed of one answer: a result's own words, or numbers of four digits."""
     if isinstance(answer, Result):
         return words_of(answer)
-    return ", ".join(f"{number:.4g}" for number in np.ravel(answer).tolist())
+    return ", ".join(f"{number:.4g}" for number in np.asarray(answer).ravel().tolist())
 
 
-def _frame(answer: Any) -> pd.DataFrame:
+def _frame(answer: object) -> pd.DataFrame:
     """Return one answer as a data frame: the rows of a result, or a row for each number."""
     import pandas as pd
 
-    return answer.to_frame() if isinstance(answer, Result) else pd.DataFrame({"value": np.ravel(answer)})
+    return answer.to_frame() if isinstance(answer, Result) else pd.DataFrame({"value": np.asarray(answer).ravel()})
 
 
 def ask_each(function: Callable[..., R], models: Models, given: Mapping[str, Any]) -> Answers[R]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LONGEST = 60  # characters of a field in a repr
 
 
-def plain_values(value: Any) -> Any:
+def plain_values(value: object) -> Any:
     """Convert results, arrays, tuples and NumPy scalars, also nested ones, to what JSON has a literal for.
 
     A missing number (nan) becomes None, an infinite one the text "Infinity" or "-Infinity", of which ``float`` makes
@@ -45,7 +45,7 @@ def _joined(values: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     """Return the repr of a field: a number with six digits, and what is long by its kind and size."""
     if isinstance(value, np.ndarray):
         return f"<array of shape {value.shape}>"

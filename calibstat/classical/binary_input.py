@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from calibstat.data.checked_rows import Data
@@ -24,7 +22,7 @@ def between(seen: BinaryData, sample: Sample, clip: float | None, what: str) -> 
     return sample if clip is None else Sample.from_counts(value, sample.count, sample.positives)
 
 
-def need_held_out(held_out: Any, what: str, why: str) -> None:
+def need_held_out(held_out: object, what: str, why: str) -> None:
     """Raise unless `held_out` is given: the null distribution depends on it."""
     if not isinstance(held_out, bool | np.bool_):
         raise ValueError(

@@ -14,9 +14,11 @@ from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import approximate
 from calibstat.classical.binary_input import between, binary_input, need_held_out
 from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level, short
 from calibstat.data.clipping import uncertain
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.data.sample import Sample
 from calibstat.result import Result, read_only
 
@@ -130,15 +132,15 @@ def calibration_belt(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[CalibrationBeltArguments]
 ) -> Answers[CalibrationBelt]: ...
 def calibration_belt(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     held_out: bool | None = None,
     confidence_levels: Sequence[float] = (0.8, 0.95),
     clip: float | None = None,
-    lens: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    lens: AnyLens = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> CalibrationBelt | Answers[CalibrationBelt]:
     """Fit the GiViTI calibration belt: a smooth calibration curve with simultaneous bands and a test.

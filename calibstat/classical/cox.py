@@ -13,8 +13,10 @@ from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import between, binary_input, need_held_out
 from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.data.sample import Sample
 from calibstat.result import Result
 
@@ -119,15 +121,15 @@ def cox(y_true: Models, y_prob: None = None, **arguments: Unpack[CoxArguments]) 
 @overload
 def cox(y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[CoxArguments]) -> Answers[CoxResult]: ...
 def cox(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     held_out: bool | None = None,
     confidence_level: float = 0.95,
     clip: float | None = None,
-    lens: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    lens: AnyLens = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> CoxResult | Answers[CoxResult]:
     """Estimate Cox's calibration intercept and slope and test that they are 0 and 1.

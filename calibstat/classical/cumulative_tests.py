@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import binary_input
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
 from calibstat.measures.cumulative import KS, Kuiper
@@ -33,12 +35,12 @@ def kolmogorov_smirnov(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[RowArguments]
 ) -> Answers[AsymptoticTestResult]: ...
 def kolmogorov_smirnov(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
-    lens: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    lens: AnyLens = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
     """Test calibration by the largest cumulative residual and the limit distribution of Brownian motion.
@@ -102,12 +104,12 @@ def kuiper(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[RowArguments]
 ) -> Answers[AsymptoticTestResult]: ...
 def kuiper(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
-    lens: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    lens: AnyLens = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
     """Test calibration by the range of the cumulative residuals and the limit distribution of Brownian motion.

@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import binary_input, need_held_out
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import is_whole
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.measures.bins import bin_cells
 from calibstat.result import read_only
 
@@ -73,16 +75,16 @@ def hosmer_lemeshow(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[HosmerLemeshowArguments]
 ) -> Answers[HosmerLemeshowResult]: ...
 def hosmer_lemeshow(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     held_out: bool | None = None,
     fitted_params: int | None = None,
     n_groups: int = 10,
     strategy: str = "quantile",
-    lens: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    lens: AnyLens = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> HosmerLemeshowResult | Answers[HosmerLemeshowResult]:
     """Test calibration by the Hosmer–Lemeshow chi-square over groups of similar predictions.

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from calibstat import resampling
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult
-from calibstat.data.checked_rows import Models, OneModel, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
 from calibstat.data.lenses import canonical
+from calibstat.data.models import Predicted
 from calibstat.data.predictions import Predictions
 from calibstat.inference.p_values import p_value
 from calibstat.measures.skce import (
@@ -25,6 +26,7 @@ from calibstat.measures.skce import (
     rows_of_block,
 )
 from calibstat.resampling import Draws, RowSums, Signs, Stage
+from calibstat.resampling.streams import Rng
 
 LENS = f"lens {canonical}"
 NULL = canonical.null.removesuffix(".") + " (approximate: {})."
@@ -45,9 +47,9 @@ class KernelCalibrationTestArguments(TypedDict, total=False):
     bandwidth: float
     block_size: int | str
     n_resamples: int
-    rng: Any
-    labels: Any
-    pos_label: Any
+    rng: Rng
+    labels: ArrayLike | None
+    pos_label: object
 
 
 @overload
@@ -63,8 +65,8 @@ def kernel_calibration_test(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[KernelCalibrationTestArguments]
 ) -> Answers[AsymptoticTestResult]: ...
 def kernel_calibration_test(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     method: str = "asymptotic",
     kernel: str = "laplace",
@@ -72,9 +74,9 @@ def kernel_calibration_test(
     bandwidth: float = 1.0,
     block_size: int | str = "square_root",
     n_resamples: int = 999,
-    rng: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    rng: Rng = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
     """Test that predicted vectors are calibrated by the kernel calibration error and its asymptotic distribution.

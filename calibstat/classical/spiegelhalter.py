@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
 from calibstat.classical.binary_input import binary_input
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 
 
 @overload
@@ -27,12 +29,12 @@ def spiegelhalter(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[RowArguments]
 ) -> Answers[AsymptoticTestResult]: ...
 def spiegelhalter(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
-    lens: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    lens: AnyLens = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> AsymptoticTestResult | Answers[AsymptoticTestResult]:
     """Test calibration by Spiegelhalter's z: whether the Brier score is the one expected from the predictions.

@@ -15,10 +15,13 @@ from calibstat import resampling
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.binary_input import binary_input
 from calibstat.compiled import jit
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import short
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.data.sample import Sample
 from calibstat.measures.bins import uniform_cells
+from calibstat.resampling.streams import Rng
 from calibstat.result import Result, read_only
 
 
@@ -77,7 +80,7 @@ class TCalArguments(RowArguments, total=False):
 
     n_bins: Sequence[int] | None
     n_resamples: int
-    rng: Any
+    rng: Rng
     n_jobs: int
 
 
@@ -88,16 +91,16 @@ def t_cal(y_true: Models, y_prob: None = None, **arguments: Unpack[TCalArguments
 @overload
 def t_cal(y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[TCalArguments]) -> Answers[TCalResult]: ...
 def t_cal(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     n_bins: Sequence[int] | None = None,
     n_resamples: int = 999,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
-    lens: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    lens: AnyLens = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> TCalResult | Answers[TCalResult]:
     """Test calibration by the debiased squared calibration error at several scales at once (adaptive T-Cal).

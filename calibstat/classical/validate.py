@@ -13,8 +13,10 @@ from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.binary_input import between, binary_input
 from calibstat.classical.cox import cox, in_the_large
 from calibstat.classical.local_regression import SMOOTHER, local_curve
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.data.reversed_predictions import auc
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.equivalence import smallest_mean
@@ -137,14 +139,14 @@ def validate(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[ValidateArguments]
 ) -> Answers[Validation]: ...
 def validate(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     confidence_level: float = 0.95,
     clip: float | None = None,
-    lens: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    lens: AnyLens = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> Validation | Answers[Validation]:
     """Return the numbers that reports of clinical prediction models give.

@@ -9,6 +9,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+
+from calibstat.data.checked_rows import OneModel
 from calibstat.data.observations import EVENT
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, verdict
@@ -50,7 +53,7 @@ class Finding:
         return [float(quantile) for quantile in quantiles(self.test.null_distribution, levels)]
 
 
-def assess(y_true: Any, measure: str, y_prob: Any = None, **settings: Any) -> Finding:
+def assess(y_true: OneModel, measure: str, y_prob: ArrayLike | None = None, **settings: Any) -> Finding:
     """Test calibration by a measure, with these arguments of `calibration_test`.
 
     With `stop_after` it draws only as many resamples as its p-value needs: too few to say, or to plot, what the

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 class VisibleTable(Table):
     """A table that writes control characters in its cells as in code."""
 
-    def add_row(self, *cells: Any, **settings: Any) -> None:
+    def add_row(self, *cells: object, **settings: Any) -> None:
         """Add a row."""
         super().add_row(*(self._visible(cell) for cell in cells), **settings)
 
     @staticmethod
-    def _visible(cell: Any) -> Any:
+    def _visible(cell: object) -> Any:
         if isinstance(cell, Text) and CONTROL.search(cell.plain):
             return Text(visible(cell.plain), style=cell.style)
         return visible(cell) if isinstance(cell, str) else cell

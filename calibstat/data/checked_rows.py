@@ -15,8 +15,8 @@ from calibstat.data.arguments import refuse_unknown
 from calibstat.data.checks import described, short
 from calibstat.data.clusters import as_clusters
 from calibstat.data.labels import labels_or_positive
-from calibstat.data.lenses import ClassWise, Lens, find_lens
-from calibstat.data.models import named_models, pairs_of_samples
+from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
+from calibstat.data.models import Predicted, named_models, pairs_of_samples
 from calibstat.data.observations import (
     EVENT,
     EVENT_NULL,
@@ -37,15 +37,21 @@ OF_ROWS = ("y_true", "y_prob", "lens", "cluster", "sample_weight", "labels", "po
 class RowArguments(TypedDict, total=False):
     """The arguments about rows of a function that sees them through a lens."""
 
-    lens: Any
-    labels: Any
-    pos_label: Any
+    lens: AnyLens
+    labels: ArrayLike | None
+    pos_label: object
 
 
 class GivenRows:
     """Outcomes and predictions as they were given; what is checked or made of them is kept."""
 
-    def __init__(self, y_true: Any, y_prob: Any, sample_weight: Any, labels: Any) -> None:
+    def __init__(
+        self,
+        y_true: ArrayLike | Sample | Predictions,
+        y_prob: Predicted,
+        sample_weight: ArrayLike | None,
+        labels: ArrayLike | None,
+    ) -> None:
         self.y_true, self.y_prob, self.sample_weight, self.labels = y_true, y_prob, sample_weight, labels
 
     @cached_property
@@ -88,7 +94,7 @@ class GivenRows:
         given = np.asarray(self.sample_weight, np.float64)
         return weight, bool((given == np.floor(given)).all() and (given > 1).any())
 
-    def seen(self, lens: Any, canonical: bool) -> Observations:
+    def seen(self, lens: AnyLens, canonical: bool) -> Observations:
         """Return what a lens shows of the rows.
 
         Without a lens these are outcome 1 of two classes, or the most likely one of more; if `canonical`, all classes
@@ -169,14 +175,14 @@ class Data:
 
     def __init__(
         self,
-        y_true: Any,
-        y_prob: Any = None,
+        y_true: ArrayLike | Sample | Predictions,
+        y_prob: Predicted = None,
         *,
-        sample_weight: Any = None,
-        cluster: Any = None,
-        lens: Any = None,
-        labels: Any = None,
-        pos_label: Any = None,
+        sample_weight: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
+        lens: AnyLens = None,
+        labels: ArrayLike | None = None,
+        pos_label: object = None,
     ) -> None:
         for name, given in (("sample_weight", sample_weight), ("cluster", cluster)):
             check_row_names(y_true, given, ("y_true", name))
@@ -192,7 +198,7 @@ class Data:
             self._seen[canonical] = self.rows.seen(self.lens, canonical)
         return self._seen[canonical]
 
-    def through(self, lens: Any) -> Data:
+    def through(self, lens: AnyLens) -> Data:
         """Return the same rows seen through another lens; what is known of the rows is known of these."""
         other = copy(self)
         other.lens, other._seen = lens, {}
@@ -262,21 +268,21 @@ class Models(Mapping[str, Data]):
 
     def __init__(
         self,
-        y_true: Any,
-        y_prob: Any,
+        y_true: ArrayLike | Sample | Predictions,
+        y_prob: Predicted,
         *,
-        sample_weight: Any = None,
-        cluster: Any = None,
-        lens: Any = None,
-        labels: Any = None,
-        pos_label: Any = None,
+        sample_weight: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
+        lens: AnyLens = None,
+        labels: ArrayLike | None = None,
+        pos_label: object = None,
     ) -> None:
         models = named_models(y_prob)
         if models is None:
             raise no_models(y_prob)
         check_row_names(y_true, cluster, ("y_true", "cluster"))
         labels = labels_or_positive(labels, pos_label)
-        rows = {"sample_weight": sample_weight, "lens": lens, "labels": labels}
+        rows: dict[str, Any] = {"sample_weight": sample_weight, "lens": lens, "labels": labels}
         self._data: dict[str, Data] = named(lambda prob: Data(y_true, prob, **rows), models)
         self.unit = None if cluster is None else as_clusters(cluster, self.first.n)
         for each in self.values():
@@ -297,7 +303,7 @@ class Models(Mapping[str, Data]):
         """The lens that was given."""
         return self.first.lens
 
-    def through(self, lens: Any) -> Models:
+    def through(self, lens: AnyLens) -> Models:
         """Return the same rows seen through another lens; what is known of the rows is known of these."""
         return self._of({name: each.through(lens) for name, each in self.items()})
 
@@ -324,7 +330,10 @@ class Models(Mapping[str, Data]):
         return f"Models({names}: {self.first.counts})"
 
 
-def no_models(y_prob: Any) -> ValueError:
+Outcomes: TypeAlias = OneModel | Models
+
+
+def no_models(y_prob: object) -> ValueError:
     """Return the error that is raised where predictions of several models are expected."""
     return ValueError(
         "expected y_prob, a mapping from name to predictions or a data frame with a column for each model, found "
@@ -343,14 +352,21 @@ def named(ask: Callable[[Any], Any], models: Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-def as_data(function: Callable[..., Any], y_true: Any, y_prob: Any, unknown: Iterable[str] = (), **rows: Any) -> Any:
+def as_data(
+    function: Callable[..., Any],
+    y_true: object,
+    y_prob: Predicted,
+    unknown: Iterable[str] = (),
+    **rows: Any,
+) -> Any:
     """Return the `Data` or `Models` that a public function was given, or make it of its arguments about rows.
 
     `unknown` are arguments that the function does not have: they are refused, and the nearest one is asked for.
     """
     refuse_unknown(function, unknown)
     if not isinstance(y_true, Data | Models):
-        return (Data if named_models(y_prob) is None else Models)(y_true, y_prob, **rows)
+        make: Callable[..., Data | Models] = Data if named_models(y_prob) is None else Models
+        return make(y_true, y_prob, **rows)
     kind = f"cs.{type(y_true).__name__}"
     for name, given in {"y_prob": y_prob, **rows}.items():
         if given is not None:
@@ -363,7 +379,11 @@ def as_data(function: Callable[..., Any], y_true: Any, y_prob: Any, unknown: Ite
 
 
 def as_models(
-    function: Callable[..., Any], y_true: Any, y_prob: Any, unknown: Iterable[str] = (), **rows: Any
+    function: Callable[..., Any],
+    y_true: object,
+    y_prob: Predicted,
+    unknown: Iterable[str] = (),
+    **rows: Any,
 ) -> Models:
     """Return the `Models` that a public function of several models was given, or make it of its arguments."""
     models = as_data(function, y_true, y_prob, unknown, **rows)
@@ -372,7 +392,7 @@ def as_models(
     return models
 
 
-def samples_as_data(samples: Any, **rows: Any) -> dict[str, Data]:
+def samples_as_data(samples: object, **rows: Any) -> dict[str, Data]:
     """Return the data of two or more samples of different rows, each a pair (y_true, y_prob), by their names."""
     return named(lambda pair: Data(*pair, **rows), pairs_of_samples(samples))
 
@@ -386,6 +406,8 @@ def predictions_of(models: Models) -> dict[str, Predictions]:
     return found
 
 
-def observe(y_true: Any, y_prob: Any = None, *, canonical: bool = False, **rows: Any) -> Observations:
+def observe(
+    y_true: ArrayLike | Sample | Predictions, y_prob: Predicted = None, *, canonical: bool = False, **rows: Any
+) -> Observations:
     """Check data and return what the lens shows of them; without a lens, if `canonical`, all classes jointly."""
     return Data(y_true, y_prob, **rows).seen(canonical)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 
-def is_whole(value: Any, least: int = 1) -> bool:
+def is_whole(value: object, least: int = 1) -> TypeGuard[int]:
     """Whether a value is of an integer type and at least `least`; True and 2.0 are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
 
 
-def short(value: Any, most: int = 80) -> str:
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a real number; True is not."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def short(value: object, most: int = 80) -> str:
     """Return the repr of a value, cut if it is long; of an array or a frame its type and shape."""
     if getattr(value, "shape", ()):
         return described(value)
@@ -36,7 +41,7 @@ def quoted(values: Iterable[Any], most: int = 5) -> str:
     return ", ".join(short(value, 30) for value in values[:most]) + more
 
 
-def described(data: Any) -> str:
+def described(data: object) -> str:
     """Name the type of an argument and its shape or length, and no entry."""
     shape, name = getattr(data, "shape", None), type(data).__name__
     if isinstance(shape, tuple):
@@ -46,20 +51,20 @@ def described(data: Any) -> str:
     return f"{name} of length {len(data)}"
 
 
-def check_whole(name: str, value: Any, least: int = 1) -> None:
-    """Raise unless an argument is a whole number of at least `least`."""
+def check_whole(name: str, value: object, least: int = 1) -> int:
+    """Return an argument as an int; raise unless it is a whole number of at least `least`."""
     if not is_whole(value, least):
         raise ValueError(f"expected {name} to be a whole number of at least {least}, found {short(value)}")
+    return int(value)
 
 
-def check_level(name: str, value: Any) -> None:
+def check_level(name: str, value: object) -> None:
     """Raise unless an argument is a number between 0 and 1; not one so near to 1 that (1 + value) / 2 is 1."""
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 0 < value < 1 or 1 - (1 - value) / 2 == 1:
+    if not is_number(value) or not 0 < value < 1 or 1 - (1 - value) / 2 == 1:
         raise ValueError(f"expected {name} between 0 and 1, found {short(value)}")
 
 
-def check_jobs(n_jobs: Any) -> None:
+def check_jobs(n_jobs: object) -> None:
     """Raise unless the number of threads or processes is a whole number of at least 1, or -1."""
     if not is_whole(n_jobs) and not (is_whole(n_jobs, -1) and n_jobs == -1):
         raise ValueError(
@@ -83,7 +88,7 @@ ELSEWHERE = {  # names of options in other packages, and what to use here
 
 
 def unknown_name(
-    what: str, name: Any, known: Iterable[str], others: str = "", titles: Mapping[str, str] | None = None
+    what: str, name: object, known: Iterable[str], others: str = "", titles: Mapping[str, str] | None = None
 ) -> ValueError:
     """Return the error that lists the known names of something, and others in words, and asks for the nearest one.
 
@@ -100,7 +105,7 @@ def _listed(names: Sequence[str], most: int = 180) -> str:
     return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(shown) < len(names) else "")
 
 
-def nearest(name: Any, known: Iterable[str] | Mapping[str, str]) -> str:
+def nearest(name: object, known: Iterable[str] | Mapping[str, str]) -> str:
     """Return the known name that is spelled most like this one, as a question to add to a message; or nothing.
 
     A mapping has for each spelling the known name that it stands for.
@@ -113,7 +118,7 @@ def nearest(name: Any, known: Iterable[str] | Mapping[str, str]) -> str:
     return f"; did you mean {names[found[0]]!r}?" if found else ""
 
 
-def letters(name: Any) -> str:
+def letters(name: object) -> str:
     """Return the letters of a name, by which spellings are compared."""
     return str(name).lower().replace("_", "").replace("-", "").replace(" ", "")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from calibstat.data.checks import calls_within
@@ -11,7 +9,7 @@ from calibstat.data.checks import calls_within
 FEWEST_CLUSTERS = 30  # below it the bootstrap of clusters is not to be trusted
 
 
-def as_clusters(cluster: Any, n: int) -> np.ndarray:
+def as_clusters(cluster: object, n: int) -> np.ndarray:
     """Number the clusters from 0 in the order of their first rows and return the number of each row; warn if few."""
     import warnings
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
@@ -13,11 +13,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class Classifier(Protocol):
+    """A fitted classifier, of scikit-learn or like one."""
+
+    def predict_proba(self, X: Any, /) -> Any:
+        """Return the probabilities of the classes."""
+
+
 @overload
-def predict(model: Mapping[str, Any], X: Any) -> dict[str, pd.DataFrame]: ...
+def predict(model: Mapping[str, Classifier], X: object) -> dict[str, pd.DataFrame]: ...
 @overload
-def predict(model: Any, X: Any) -> pd.DataFrame: ...
-def predict(model: Any, X: Any) -> pd.DataFrame | dict[str, pd.DataFrame]:
+def predict(model: Classifier, X: object) -> pd.DataFrame: ...
+def predict(model: Classifier | Mapping[str, Classifier], X: object) -> pd.DataFrame | dict[str, pd.DataFrame]:
     """Return the predicted probabilities of fitted classifiers, to be given as `y_prob`.
 
     Parameters
@@ -57,7 +64,7 @@ def predict(model: Any, X: Any) -> pd.DataFrame | dict[str, pd.DataFrame]:
     return _of_one(model, X, "")
 
 
-def _of_one(model: Any, X: Any, of: str) -> pd.DataFrame:
+def _of_one(model: Classifier, X: object, of: str) -> pd.DataFrame:
     """Return the predicted probabilities of one model; `of` names it in messages."""
     import pandas as pd
 

@@ -6,9 +6,9 @@ from datetime import date
 from decimal import ROUND_CEILING, Context, Decimal
 from itertools import pairwise
 from numbers import Number
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.checks import short
 
@@ -17,7 +17,7 @@ CATEGORIES = ("categor", "enum")  # names of types of columns that are taken as 
 LONG = 16  # digits of a number that is written without an exponent
 
 
-def levels(name: str, column: Any, n_quantiles: int) -> tuple[list[str], np.ndarray]:
+def levels(name: str, column: ArrayLike, n_quantiles: int) -> tuple[list[str], np.ndarray]:
     """Return the names in words of the levels of a column, and the number of that of each row.
 
     What is cut depends on the values of the column alone. Missing values are the last level.
@@ -35,7 +35,7 @@ def levels(name: str, column: Any, n_quantiles: int) -> tuple[list[str], np.ndar
     return names + [f"{name} missing"] * bool(missing.any()), code
 
 
-def _values(name: str, column: Any) -> tuple[np.ndarray, np.ndarray]:
+def _values(name: str, column: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Return the values of a column as numbers, dates or what they are, and which are missing."""
     import pandas as pd
 
@@ -80,7 +80,7 @@ def _numbers(name: str, values: np.ndarray, n_quantiles: int) -> tuple[list[str]
     return [f"{name} <= {cuts[0]}", *between, f"{name} > {cuts[-1]}"], np.searchsorted(last, code)
 
 
-def _shortest(low: Any, high: float) -> str:
+def _shortest(low: np.integer | np.floating, high: float) -> str:
     """Write a number from `low` to `high` with few digits: a cut there does the same, and its name is exact."""
     number = Decimal(repr(low.item()))
     for digits in range(1, 18) if number.is_finite() else ():

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.checks import check_whole, short
 from calibstat.data.features import levels
 
+GivenGroups: TypeAlias = ArrayLike | Mapping[str, ArrayLike]  # a frame, masks by their names, or an array of masks
 ALL = "all rows"
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 FRAME = "put features into a data frame, whose columns make groups"
@@ -51,7 +53,7 @@ class Groups:
         return found
 
 
-def as_groups(groups: Any, n: int, *, depth: int, min_rows: int, n_quantiles: int) -> Groups:
+def as_groups(groups: GivenGroups, n: int, *, depth: int, min_rows: int, n_quantiles: int) -> Groups:
     """Return the groups of n rows; a ValueError says what is wrong with them, and where."""
     for name, value, least in (("depth", depth, 1), ("min_rows", min_rows, 1), ("n_quantiles", n_quantiles, 2)):
         check_whole(name, value, least)
@@ -90,7 +92,7 @@ def _of_frame(frame: Any, n: int, depth: int, min_rows: int, n_quantiles: int) -
     return _distinct(made, n, [f"{' and '.join(kinds)} of fewer than {min_rows} rows"] if kinds else [])
 
 
-def _given(groups: Any, n: int) -> list[tuple[str, np.ndarray]]:
+def _given(groups: GivenGroups, n: int) -> list[tuple[str, np.ndarray]]:
     """Return masks that are given, packed."""
     if isinstance(groups, Mapping):
         masks = {str(name): np.asarray(mask) for name, mask in groups.items()}

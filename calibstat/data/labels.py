@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.checks import described, quoted, short
 
@@ -17,7 +18,10 @@ class Positive:
     label: Any
 
 
-def labels_or_positive(labels: Any, pos_label: Any) -> Any:
+OutcomeNames: TypeAlias = ArrayLike | Positive | None
+
+
+def labels_or_positive(labels: OutcomeNames, pos_label: object) -> Any:
     """Return the names of outcomes of a function that takes `labels` or `pos_label`: the labels, or the `Positive`."""
     if pos_label is None:
         return labels
@@ -26,7 +30,7 @@ def labels_or_positive(labels: Any, pos_label: Any) -> Any:
     return Positive(pos_label)
 
 
-def with_labels(y: np.ndarray, y_prob: Any, labels: Any) -> tuple[Any, list[Any] | None]:
+def with_labels(y: np.ndarray, y_prob: Any, labels: OutcomeNames) -> tuple[Any, list[Any] | None]:
     """Return the predictions with their columns in the order of the labels, and the labels; None for numbers from 0.
 
     The names of the columns of a frame are the labels if the outcomes are among them, as they are or as text. Outcomes
@@ -66,7 +70,7 @@ def with_labels(y: np.ndarray, y_prob: Any, labels: Any) -> tuple[Any, list[Any]
     )
 
 
-def column_names(y_prob: Any) -> list[Any] | None:
+def column_names(y_prob: object) -> list[Any] | None:
     """Return the names of the columns of a frame, or None where they say no more than numbers from 0."""
     if not (hasattr(y_prob, "columns") and hasattr(y_prob, "dtypes")) or len(y_prob.columns) < 2:
         return None

@@ -190,7 +190,7 @@ class ClassWise:
 class_wise = ClassWise()
 
 
-def null_of_class(name: Any) -> str:
+def null_of_class(name: object) -> str:
     """Return the null hypothesis for one class."""
     of = f"class {name}"
     return f"given the probability of {of} alone, in every row independently, {of} is observed with this probability."
@@ -407,6 +407,7 @@ LENSES: Mapping[str, Lens | ClassWise] = MappingProxyType(
     {"top_label": top_label, "class_wise": class_wise, "canonical": canonical}
 )
 OneLens: TypeAlias = Literal["top_label", "canonical"] | Lens | None  # of which a result is of one kind
+AnyLens: TypeAlias = str | Lens | ClassWise | None  # a name is checked when the lens is looked up
 EachClass: TypeAlias = Literal["class_wise"] | ClassWise
 FAMILIES: Mapping[str, LensFamily] = MappingProxyType(
     {
@@ -424,7 +425,7 @@ def spellings(*, shows_classes: bool | None = None) -> list[str]:
     return [text for text, several in (plain | of_families).items() if shows_classes in (None, several)]
 
 
-def find_lens(lens: Any) -> Lens | ClassWise:
+def find_lens(lens: AnyLens) -> Lens | ClassWise:
     """Return the lens of this name, or the lens itself."""
     if isinstance(lens, Lens | ClassWise):
         return lens
@@ -433,7 +434,7 @@ def find_lens(lens: Any) -> Lens | ClassWise:
     raise unknown_name("a lens", lens, LENSES, f" or made by calibstat.lenses ({', '.join(FAMILIES)})")
 
 
-def _whole(k: Any, least: int, what: str) -> int:
+def _whole(k: object, least: int, what: str) -> int:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < least:
         raise ValueError(f"expected {what}, a whole number of at least {least}; found {k!r}")
     return int(k)

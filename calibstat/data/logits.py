@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.checks import short
 from calibstat.data.validation import as_array, not_a_number
 
 
-def from_logits(logits: Any) -> Any:
+def from_logits(logits: ArrayLike) -> Any:
     """Return the probabilities whose logits these are: the sigmoid of one column, the softmax of several.
 
     Parameters

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.checks import described, quoted, short
-from calibstat.data.labels import column_names
+from calibstat.data.labels import OutcomeNames, column_names
 from calibstat.data.predictions import Predictions, as_predictions
 
+Predicted: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None  # of one model or of several, by their names
 SUMS_TO_1 = 1e-4  # how far from 1 the sums of the rows of a frame of classes are, at most
 
 
@@ -48,7 +50,7 @@ def are_classes(columns: Sequence[Any]) -> bool:
     return bool(np.mean(np.abs(total - 1) <= SUMS_TO_1) > 1 / 2)
 
 
-def pairs_of_samples(samples: Any) -> dict[str, Any]:
+def pairs_of_samples(samples: object) -> dict[str, Any]:
     """Return outcomes and predictions of two or more samples of different rows by their names."""
     if not isinstance(samples, Mapping):
         raise ValueError(f"expected y_true, a mapping from name to (y_true, y_prob), found {described(samples)}")
@@ -60,7 +62,7 @@ def pairs_of_samples(samples: Any) -> dict[str, Any]:
     return {str(name): (pair[0], pair[1]) for name, pair in samples.items()}
 
 
-def predictions_of_set(data: Any, labels: Any, name: str) -> Predictions:
+def predictions_of_set(data: object, labels: OutcomeNames, name: str) -> Predictions:
     """Return the predictions of one set of rows, a pair (y_true, y_prob) or `Predictions`."""
     if isinstance(data, Predictions):
         return as_predictions(data, labels=labels)

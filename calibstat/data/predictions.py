@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.compiled import jit
 from calibstat.data.checks import described, quoted
-from calibstat.data.estimators import predict
-from calibstat.data.labels import Positive, labels_or_positive, with_labels
+from calibstat.data.estimators import Classifier, predict
+from calibstat.data.labels import OutcomeNames, Positive, labels_or_positive, with_labels
 from calibstat.data.row_names import check_row_names
 from calibstat.data.row_order import canonical_order
 from calibstat.data.validation import as_classes, as_matrix, outcomes_of_rows, vector_error
@@ -56,7 +56,12 @@ class Predictions:
 
     @classmethod
     def from_rows(
-        cls, y_true: Any, y_prob: Any, *, labels: Sequence[Any] | None = None, pos_label: Any = None
+        cls,
+        y_true: ArrayLike,
+        y_prob: ArrayLike,
+        *,
+        labels: OutcomeNames = None,
+        pos_label: object = None,
     ) -> Predictions:
         """Make predictions from rows of classes and predicted probabilities.
 
@@ -110,7 +115,7 @@ class Predictions:
         return cls._checked(prob, label, names, slack)
 
     @classmethod
-    def from_estimator(cls, model: Any, X: Any, y: Any, *, pos_label: Any = None) -> Predictions:
+    def from_estimator(cls, model: Classifier, X: object, y: ArrayLike, *, pos_label: object = None) -> Predictions:
         """Make predictions by a fitted classifier or pipeline of scikit-learn.
 
         Parameters
@@ -211,7 +216,7 @@ def taken(predictions: Predictions, order: np.ndarray | slice) -> Predictions:
     )
 
 
-def as_predictions(y_true: Any, y_prob: Any = None, labels: Any = None) -> Predictions:
+def as_predictions(y_true: Any, y_prob: Any = None, labels: OutcomeNames = None) -> Predictions:
     """Return the predictions given to a public function, as `Predictions` or as rows."""
     if isinstance(y_true, Predictions):
         if y_prob is not None or labels is not None:

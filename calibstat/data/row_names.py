@@ -8,7 +8,7 @@ from typing import Any
 from calibstat.data.checks import short
 
 
-def check_row_names(first: Any, second: Any, names: tuple[str, str] = ("y_true", "y_prob")) -> None:
+def check_row_names(first: object, second: object, names: tuple[str, str] = ("y_true", "y_prob")) -> None:
     """Raise if two series or frames of pandas have the same index in another order, or other labels.
 
     Rows belong together as they stand. The index that pandas gives by default, 0 to n - 1, names nothing: a model
@@ -33,7 +33,7 @@ def check_row_names(first: Any, second: Any, names: tuple[str, str] = ("y_true",
     )
 
 
-def _index(data: Any) -> Any:
+def _index(data: object) -> Any:
     """Return the index of a series or a frame of pandas, else None."""
     pandas = sys.modules.get("pandas")  # who has not imported it has no series
     return data.index if pandas is not None and isinstance(data, pandas.Series | pandas.DataFrame) else None

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.compiled import jit
 from calibstat.data.checks import described
-from calibstat.data.labels import labels_or_positive
+from calibstat.data.labels import OutcomeNames, labels_or_positive
 from calibstat.data.row_names import check_row_names
 from calibstat.data.validation import as_rows, as_vector, check_all, check_rows, row_error
 
@@ -64,7 +65,13 @@ class Sample:
 
     @classmethod
     def from_rows(
-        cls, y_true: Any, y_prob: Any, sample_weight: Any = None, *, labels: Any = None, pos_label: Any = None
+        cls,
+        y_true: ArrayLike,
+        y_prob: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        labels: OutcomeNames = None,
+        pos_label: object = None,
     ) -> Sample:
         """Make a sample from rows of outcomes and predictions.
 
@@ -117,7 +124,7 @@ class Sample:
         return replace(found, n_repeated=int(np.count_nonzero(weight))) if counts else found
 
     @classmethod
-    def from_counts(cls, value: Any, count: Any, positives: Any) -> Sample:
+    def from_counts(cls, value: ArrayLike, count: ArrayLike, positives: ArrayLike) -> Sample:
         """Make a sample from predictions with their numbers of rows and of positive rows.
 
         Parameters
@@ -206,7 +213,12 @@ class Sample:
         return f"Sample({size}, {self.positives.sum():g} positive, {values}{left_out})"
 
 
-def as_sample(y_true: Any, y_prob: Any = None, sample_weight: Any = None, labels: Any = None) -> Sample:
+def as_sample(
+    y_true: Any,
+    y_prob: Any = None,
+    sample_weight: ArrayLike | None = None,
+    labels: OutcomeNames = None,
+) -> Sample:
     """Return the sample given to a public function, as a `Sample` or as rows."""
     if isinstance(y_true, Sample):
         if y_prob is not None or sample_weight is not None or labels is not None:

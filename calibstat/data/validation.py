@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.checks import described, quoted, short
-from calibstat.data.labels import advice_of_outcomes, with_labels
+from calibstat.data.labels import OutcomeNames, advice_of_outcomes, with_labels
 from calibstat.data.row_names import check_row_names
 
 ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding
@@ -18,7 +18,7 @@ ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding
 # --- arrays -----------------------------------------------------------------------------------------------------------
 
 
-def as_array(data: Any, name: str) -> np.ndarray:
+def as_array(data: object, name: str) -> np.ndarray:
     """Convert to an ndarray of one dimension or more; raise on missing values."""
     array = to_numpy(data, name)
     if np.ma.isMaskedArray(data) and np.ma.is_masked(data):
@@ -59,7 +59,7 @@ def to_numpy(data: Any, name: str) -> np.ndarray:
     return array
 
 
-def as_vector(data: Any, name: str) -> np.ndarray:
+def as_vector(data: object, name: str) -> np.ndarray:
     """Convert to a non-empty, contiguous, writable float64 vector; nothing writes to it."""
     array = as_array(data, name)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -92,7 +92,7 @@ def not_a_number(array: np.ndarray, name: str) -> ValueError:
 # --- outcomes 0 and 1, and the probability of 1 -----------------------------------------------------------------------
 
 
-def as_rows(y_true: Any, y_prob: Any, labels: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def as_rows(y_true: object, y_prob: object, labels: OutcomeNames = None) -> tuple[np.ndarray, np.ndarray]:
     """Convert to outcomes (float64 or int64) and predictions of equal length, whose values are not yet checked."""
     check_row_names(y_true, y_prob)
     y = outcomes_of_rows(y_true)
@@ -143,7 +143,7 @@ def row_error(y: np.ndarray, p: np.ndarray) -> ValueError:
     raise AssertionError("row_error was called on good rows")
 
 
-def outcomes_of_rows(y_true: Any) -> np.ndarray:
+def outcomes_of_rows(y_true: object) -> np.ndarray:
     """Convert outcomes to a vector, whatever they are."""
     y = as_array(y_true, "y_true")
     if y.ndim == 2 and y.shape[1] == 1:
@@ -209,14 +209,14 @@ def advice_of_scale(p: np.ndarray) -> str:
 # --- classes, and a probability for each ------------------------------------------------------------------------------
 
 
-def n_columns(y_prob: Any) -> int:
+def n_columns(y_prob: object) -> int:
     """Return how many columns of probabilities there are; 1 for a vector."""
     shape = getattr(y_prob, "shape", None)
     shape = np.shape(as_array(y_prob, "y_prob")) if shape is None else shape
     return shape[1] if len(shape) == 2 else 1
 
 
-def as_matrix(y_prob: Any) -> tuple[np.ndarray, float]:
+def as_matrix(y_prob: object) -> tuple[np.ndarray, float]:
     """Return a writable C-contiguous matrix of float64 or float32, and how far from 1 the sums of its rows may be."""
     array = as_array(y_prob, "y_prob")
     if array.dtype.kind not in "buif":
@@ -241,7 +241,7 @@ def _two_columns(p: np.ndarray) -> np.ndarray:
     return np.column_stack((1 - p, p))
 
 
-def as_classes(y_true: Any, names: tuple[Any, ...], *, given: bool) -> np.ndarray:
+def as_classes(y_true: object, names: tuple[Any, ...], *, given: bool) -> np.ndarray:
     """Return the number of each class from 0 to K - 1."""
     y = outcomes_of_rows(y_true)
     if given:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -71,7 +70,7 @@ def weighted_sample(y: np.ndarray, p: np.ndarray, weight: np.ndarray) -> Weighte
     )
 
 
-def as_weights(sample_weight: Any, n: int) -> np.ndarray:
+def as_weights(sample_weight: object, n: int) -> np.ndarray:
     """Return one checked weight for each row, scaled so that their sum is the effective number of rows."""
     weight = as_vector(sample_weight, "sample_weight")
     if weight.size != n:

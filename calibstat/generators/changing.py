@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.data.checks import check_whole, short
-from calibstat.generators.distributions import Seed
 from calibstat.generators.generator import Generator, Rows
 from calibstat.generators.generator_table import register
-from calibstat.resampling.streams import key_of
+from calibstat.resampling.streams import Rng, key_of
 
 __all__ = ["stream"]
 
@@ -152,7 +151,7 @@ class stream:
             raise ValueError(f"expected rows of period {period}, found those of {len(self.rows)} periods")
         return int(self.rows[period - 1])
 
-    def periods(self, first: int, last: int, rng: Seed = None) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    def periods(self, first: int, last: int, rng: Rng = None) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Draw periods one by one.
 
         Parameters
@@ -180,7 +179,7 @@ class stream:
         return ((period, y, p) for period, (_, y, p) in self._drawn(first, last, rng))
 
     def segments(
-        self, first: int, last: int, rng: Seed = None
+        self, first: int, last: int, rng: Rng = None
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         """Draw the rows of `periods`, each with its segment.
 
@@ -203,7 +202,7 @@ class stream:
         """
         return ((period, y, p, x) for period, (x, y, p) in self._drawn(first, last, rng))
 
-    def _drawn(self, first: int, last: int, rng: Seed) -> Iterator[tuple[int, Rows]]:
+    def _drawn(self, first: int, last: int, rng: Rng) -> Iterator[tuple[int, Rows]]:
         check_whole("first", first)
         check_whole("last", last, first)
         key = int(key_of(rng))

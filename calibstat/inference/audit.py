@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level
-from calibstat.data.groups import as_groups
+from calibstat.data.groups import GivenGroups, as_groups
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.data.observations import subject
 from calibstat.data.row_names import check_row_names
 from calibstat.inference.audit_results import Audit
@@ -19,6 +21,7 @@ from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.p_values import p_value, step_down
 from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, packed, positives_of_rows
+from calibstat.resampling.streams import Rng
 from calibstat.result import read_only
 
 
@@ -31,37 +34,39 @@ class AuditArguments(RowArguments, total=False):
     shape: bool
     confidence_level: float
     n_resamples: int
-    rng: Any
+    rng: Rng
     n_jobs: int
 
 
 @overload
-def audit(y_true: ArrayLike, y_prob: ArrayLike, groups: Any, **arguments: Unpack[AuditArguments]) -> Audit: ...
-@overload
-def audit(y_true: OneModel, y_prob: None = None, *, groups: Any, **arguments: Unpack[AuditArguments]) -> Audit: ...
+def audit(y_true: ArrayLike, y_prob: ArrayLike, groups: GivenGroups, **arguments: Unpack[AuditArguments]) -> Audit: ...
 @overload
 def audit(
-    y_true: Models, y_prob: None = None, *, groups: Any, **arguments: Unpack[AuditArguments]
+    y_true: OneModel, y_prob: None = None, *, groups: GivenGroups, **arguments: Unpack[AuditArguments]
+) -> Audit: ...
+@overload
+def audit(
+    y_true: Models, y_prob: None = None, *, groups: GivenGroups, **arguments: Unpack[AuditArguments]
 ) -> Answers[Audit]: ...
 @overload
 def audit(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], groups: Any, **arguments: Unpack[AuditArguments]
+    y_true: ArrayLike, y_prob: Mapping[str, Any], groups: GivenGroups, **arguments: Unpack[AuditArguments]
 ) -> Answers[Audit]: ...
 def audit(
-    y_true: Any,
-    y_prob: Any = None,
-    groups: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
+    groups: GivenGroups | None = None,
     *,
     depth: int = 2,
     min_rows: int = 30,
     n_quantiles: int = 4,
     shape: bool = False,
     confidence_level: float = 0.95,
-    lens: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    lens: AnyLens = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     n_resamples: int = 999,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
     **unknown: Never,
 ) -> Audit | Answers[Audit]:

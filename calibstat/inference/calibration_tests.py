@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.arguments import options_of
-from calibstat.data.checked_rows import Models, OneModel, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
 from calibstat.data.checks import short
-from calibstat.data.lenses import EachClass, OneLens
+from calibstat.data.lenses import AnyLens, EachClass, OneLens
+from calibstat.data.models import Predicted
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.deviation import LEVEL
 from calibstat.inference.p_values import holm
@@ -28,6 +29,7 @@ from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Consistency, Draws, Labels, Stage
 from calibstat.resampling.schemes import OfRows
+from calibstat.resampling.streams import Rng
 from calibstat.result import read_only
 
 SCHEMES: dict[str, OfRows] = {"labels": Labels(), "both": Consistency()}
@@ -40,14 +42,14 @@ class CalibrationTestArguments(MeasureOptions, total=False):
     measure: str | Measure | type[Measure] | None
     resample: str
     method: str | None
-    cluster: Any
-    sample_weight: Any
+    cluster: ArrayLike | None
+    sample_weight: ArrayLike | None
     n_resamples: int | None
     stop_after: int | None
-    rng: Any
+    rng: Rng
     n_jobs: int
-    labels: Any
-    pos_label: Any
+    labels: ArrayLike | None
+    pos_label: object
 
 
 @overload
@@ -127,22 +129,22 @@ def calibration_test(
     **arguments: Unpack[CalibrationTestArguments],
 ) -> Answers[CalibrationTestResult]: ...
 def calibration_test(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     measure: str | Measure | type[Measure] | None = None,
-    lens: Any = None,
+    lens: AnyLens = None,
     reduce: str | None = None,
     resample: str = "labels",
     method: str | None = None,
-    cluster: Any = None,
-    sample_weight: Any = None,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     n_resamples: int | None = None,
     stop_after: int | None = None,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
-    labels: Any = None,
-    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **options: Any,
 ) -> CalibrationTestResult | ClassWiseTestResult | Answers[CalibrationTestResult | ClassWiseTestResult]:
     """Test that the predictions are perfectly calibrated.

@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.arguments import options_of
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level, unknown_name
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.data.observations import EVENT
 from calibstat.inference.honest_ends import HonestEnds
 from calibstat.inference.problems.drawable import Drawable
@@ -24,6 +26,7 @@ from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
 from calibstat.resampling.quantiles import quantiles
+from calibstat.resampling.streams import Rng
 from calibstat.result import NotedResult
 
 
@@ -121,9 +124,9 @@ class ConfidenceIntervalArguments(RowArguments, MeasureOptions, total=False):
     method: str
     confidence_level: float
     n_resamples: int | None
-    cluster: Any
-    sample_weight: Any
-    rng: Any
+    cluster: ArrayLike | None
+    sample_weight: ArrayLike | None
+    rng: Rng
     n_jobs: int
 
 
@@ -140,21 +143,21 @@ def confidence_interval(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[ConfidenceIntervalArguments]
 ) -> Answers[ConfidenceInterval]: ...
 def confidence_interval(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     measure: str | Measure | type[Measure] = "ece",
-    lens: Any = None,
+    lens: AnyLens = None,
     reduce: str | None = None,
     method: str = "honest",
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
-    cluster: Any = None,
-    sample_weight: Any = None,
-    rng: Any = None,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    rng: Rng = None,
     n_jobs: int = 1,
-    labels: Any = None,
-    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **options: Any,
 ) -> ConfidenceInterval | Answers[ConfidenceInterval]:
     """Return a confidence interval for the population value of a measure.

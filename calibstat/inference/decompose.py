@@ -14,14 +14,17 @@ from calibstat import resampling
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.data.arguments import options_of
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import UnknownOption, check_jobs, check_level, check_whole, unknown_name
 from calibstat.data.clipping import advice
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.data.sample import need_counts
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss
 from calibstat.measures.regression_ce import regression
 from calibstat.resampling import Draws, Pairs, Stage
+from calibstat.resampling.streams import Rng
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
@@ -196,9 +199,9 @@ class DecomposeArguments(RowArguments, total=False):
     strategy: Strategy
     confidence_level: float
     n_resamples: int
-    rng: Any
+    rng: Rng
     n_jobs: int
-    sample_weight: Any
+    sample_weight: ArrayLike | None
 
 
 @overload
@@ -214,19 +217,19 @@ def decompose(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[DecomposeArguments]
 ) -> Answers[Decomposition]: ...
 def decompose(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     score: str | Bregman = "brier",
     method: str = "corp",
-    lens: Any = None,
+    lens: AnyLens = None,
     confidence_level: float = 0.95,
     n_resamples: int = 0,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
-    sample_weight: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **options: Any,
 ) -> Decomposition | Answers[Decomposition]:
     """Decompose a proper score into miscalibration and parts that recalibration cannot remove.

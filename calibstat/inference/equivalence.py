@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.arguments import options_of
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import UnknownOption, check_level, is_whole
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.data.sample import Sample
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.honest_ends import HonestEnds
@@ -23,6 +25,7 @@ from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
+from calibstat.resampling.streams import Rng
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
@@ -150,7 +153,7 @@ class EquivalenceTestArguments(RowArguments, MeasureOptions, total=False):
     by: str | Measure | type[Measure]
     level: float
     n_resamples: int | None
-    rng: Any
+    rng: Rng
     n_jobs: int
 
 
@@ -167,18 +170,18 @@ def equivalence_test(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[EquivalenceTestArguments]
 ) -> Answers[Equivalence]: ...
 def equivalence_test(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     margin: float = 0.05,
     by: str | Measure | type[Measure] = "bins",
     level: float = 0.05,
-    lens: Any = None,
+    lens: AnyLens = None,
     n_resamples: int | None = None,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
-    labels: Any = None,
-    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **options: Any,
 ) -> Equivalence | Answers[Equivalence]:
     """Test whether the outcomes are within a margin of the predictions: the null hypothesis is that they are not.

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.arguments import options_of
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
-from calibstat.data.lenses import EachClass, OneLens
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.lenses import AnyLens, EachClass, OneLens
+from calibstat.data.models import Predicted
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.binned import ECE
 from calibstat.measures.bins import Strategy
@@ -54,9 +55,9 @@ class EstimateArguments(MeasureOptions, total=False):
     """The arguments of `estimate` on which the kind of its result does not depend."""
 
     measure: str | Measure | type[Measure]
-    sample_weight: Any
-    labels: Any
-    pos_label: Any
+    sample_weight: ArrayLike | None
+    labels: ArrayLike | None
+    pos_label: object
 
 
 @overload
@@ -131,15 +132,15 @@ def estimate(
     **arguments: Unpack[EstimateArguments],
 ) -> Answers[float]: ...
 def estimate(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     measure: str | Measure | type[Measure] = "ece",
-    lens: Any = None,
+    lens: AnyLens = None,
     reduce: str | None = None,
-    sample_weight: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **options: Any,
 ) -> float | np.ndarray | Answers[float | np.ndarray]:
     """Estimate a measure of calibration.
@@ -206,7 +207,7 @@ class DetailArguments(RowArguments, MeasureOptions, total=False):
     """The arguments of `detail` beside outcomes and predictions."""
 
     measure: str | Measure | type[Measure]
-    sample_weight: Any
+    sample_weight: ArrayLike | None
 
 
 @overload
@@ -220,14 +221,14 @@ def detail(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[DetailArguments]
 ) -> Answers[MeasureDetail]: ...
 def detail(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     measure: str | Measure | type[Measure] = "ece",
-    lens: Any = None,
-    sample_weight: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    lens: AnyLens = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **options: Any,
 ) -> MeasureDetail | Answers[MeasureDetail]:
     """Return the diagnostics of a measure: a witness function, a bandwidth, a table of bins, a curve.
@@ -268,15 +269,15 @@ def detail(
 
 
 def expected_calibration_error(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     n_bins: int | str | None = 15,
     strategy: Strategy = "uniform",
     norm: str | float = "l1",
-    sample_weight: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> float:
     """Return the expected calibration error, as ``estimate(..., measure="ece")`` does; for use as a scorer.

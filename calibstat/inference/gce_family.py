@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.data.checked_rows import Models, OneModel, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
+from calibstat.data.models import Predicted
 from calibstat.measures.gce import l1_and_l2
 from calibstat.result import Result, read_only
 
@@ -130,8 +131,8 @@ class GceFamilyArguments(TypedDict, total=False):
     n_bins: int | str | None
     threshold: float
     ties: str
-    labels: Any
-    pos_label: Any
+    labels: ArrayLike | None
+    pos_label: object
 
 
 @overload
@@ -145,14 +146,14 @@ def gce_family(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[GceFamilyArguments]
 ) -> Answers[GceFamily]: ...
 def gce_family(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
     n_bins: int | str | None = 15,
     threshold: float = 0.01,
     ties: str = "together",
-    labels: Any = None,
-    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> GceFamily | Answers[GceFamily]:
     """Return the general calibration error under all 32 combinations of its five switches.

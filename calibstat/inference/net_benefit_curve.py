@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.measures.net_benefit import NetBenefit
 from calibstat.result import Result, read_only
@@ -77,25 +79,31 @@ class NetBenefitArguments(RowArguments, total=False):
 
 @overload
 def net_benefit(
-    y_true: OneModel, y_prob: ArrayLike | None = None, thresholds: Any = None, **arguments: Unpack[NetBenefitArguments]
+    y_true: OneModel,
+    y_prob: ArrayLike | None = None,
+    thresholds: ArrayLike | None = None,
+    **arguments: Unpack[NetBenefitArguments],
 ) -> NetBenefitCurve: ...
 @overload
 def net_benefit(
-    y_true: Models, y_prob: None = None, thresholds: Any = None, **arguments: Unpack[NetBenefitArguments]
+    y_true: Models, y_prob: None = None, thresholds: ArrayLike | None = None, **arguments: Unpack[NetBenefitArguments]
 ) -> Answers[NetBenefitCurve]: ...
 @overload
 def net_benefit(
-    y_true: ArrayLike, y_prob: Mapping[str, Any], thresholds: Any = None, **arguments: Unpack[NetBenefitArguments]
+    y_true: ArrayLike,
+    y_prob: Mapping[str, Any],
+    thresholds: ArrayLike | None = None,
+    **arguments: Unpack[NetBenefitArguments],
 ) -> Answers[NetBenefitCurve]: ...
 def net_benefit(
-    y_true: Any,
-    y_prob: Any = None,
-    thresholds: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
+    thresholds: ArrayLike | None = None,
     *,
     confidence_level: float = 0.95,
-    lens: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    lens: AnyLens = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> NetBenefitCurve | Answers[NetBenefitCurve]:
     """Return the net benefit of acting on predictions, threshold by threshold (a decision curve).
@@ -166,7 +174,7 @@ def net_benefit(
     )
 
 
-def _checked(thresholds: Any) -> np.ndarray:
+def _checked(thresholds: ArrayLike | None) -> np.ndarray:
     """Return the thresholds, or those by default."""
     if thresholds is None:
         return read_only(np.arange(1, THRESHOLDS + 1) / (THRESHOLDS + 1))

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class PValue:
     why_stopped: str
 
 
-def check_stop(stop_after: Any, n_resamples: int) -> None:
+def check_stop(stop_after: object, n_resamples: int) -> None:
     """Raise unless `stop_after` is None or a whole number from 1 to the number of resamples."""
     if stop_after is not None and not (is_whole(stop_after) and stop_after <= n_resamples):
         raise ValueError(

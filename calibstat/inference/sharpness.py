@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data import lenses
-from calibstat.data.checked_rows import Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -143,17 +145,17 @@ def sharpness(
     y_true: ArrayLike, y_prob: Mapping[str, Any], **arguments: Unpack[SharpnessArguments]
 ) -> Answers[CalibrationSharpness]: ...
 def sharpness(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
-    lens: Any = None,
+    lens: AnyLens = None,
     divergence: str = "brier",
     kernel: str = "gaussian",
     bandwidth: float = 0.05,
     n_points: int = 201,
     clip: float | None = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> CalibrationSharpness | Answers[CalibrationSharpness]:
     """Compute a calibration-sharpness diagram, which shows how calibrated and how sharp predictions are.

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.data.checked_rows import Models, as_models, observe, predictions_of
+from calibstat.data.checked_rows import Models, Outcomes, as_models, observe, predictions_of
 from calibstat.data.checks import check_level, unknown_name
 from calibstat.data.observations import SUBJECTS, subject
 from calibstat.data.predictions import Predictions
@@ -20,6 +21,7 @@ from calibstat.inference.confidence_interval import TooFewEvents, confidence_int
 from calibstat.inference.problems.pose import pose
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds import registry
+from calibstat.resampling.streams import Rng
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
@@ -136,17 +138,17 @@ def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, 
 
 
 def summarize(
-    y_true: Any,
+    y_true: Outcomes,
     y_prob: Mapping[str, Any] | None = None,
     *,
     reference: str | None = None,
     confidence_level: float = 0.95,
     clip: float | None = None,
     n_resamples: int = 999,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
-    labels: Any = None,
-    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> Summary:
     """Tabulate accuracy, calibration errors and proper scores of several models.

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
-from calibstat.data.checks import short
+from calibstat.data.checks import is_number, short
 from calibstat.data.predictions import Predictions
 from calibstat.measures.kinds.population_value import FINE, NO_EDGES
 
@@ -24,18 +24,17 @@ Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, residuals / n and pred
 NO_CUTS = ", which is not an ascending sequence of cuts from 0 to 1 either"
 
 
-def is_unbinned(n_bins: Any) -> bool:
+def is_unbinned(n_bins: object) -> bool:
     """Whether the option `n_bins` means level sets: every distinct prediction is a cell by itself."""
     return n_bins is None or (isinstance(n_bins, str) and n_bins == "unbinned")
 
 
-def number_of_bins(n_bins: Any, n: float) -> int:
+def number_of_bins(n_bins: object, n: float) -> int:
     """Return the number of bins that the option `n_bins` means; "cube_root" is the smallest B with B**3 >= n."""
     if isinstance(n_bins, str) and n_bins == "cube_root":
         bins = round(n ** (1 / 3))
         return bins + (bins**3 < n)
-    number = isinstance(n_bins, int | float | np.integer | np.floating) and not isinstance(n_bins, bool)
-    if not (number and 1 <= n_bins <= MOST_BINS and n_bins == int(n_bins)):
+    if not (is_number(n_bins) and 1 <= n_bins <= MOST_BINS and n_bins == int(n_bins)):
         raise ValueError(
             "expected n_bins to be a whole number from 1 to 2**52, 'cube_root', or None for level sets where they are "
             f"known; found {short(n_bins)}"
@@ -98,7 +97,7 @@ def bin_cells(
     return _quantile_cells(count, number_of_bins(n_bins, count.sum()))
 
 
-def check_bins(n_bins: Any, strategy: Any = "uniform") -> None:
+def check_bins(n_bins: object, strategy: object = "uniform") -> None:
     """Raise a ValueError unless these options define bins."""
     if not isinstance(strategy, str):
         cuts_of(strategy)
@@ -108,7 +107,7 @@ def check_bins(n_bins: Any, strategy: Any = "uniform") -> None:
         number_of_bins(n_bins, 1)
 
 
-def cuts_of(strategy: Any) -> np.ndarray:
+def cuts_of(strategy: object) -> np.ndarray:
     """Return explicit cuts as an array; each cut is the end of a cell and belongs to it."""
     cuts = np.asarray(strategy)
     numbers = cuts.ndim == 1 and (cuts.size == 0 or cuts.dtype.kind in "iuf")
@@ -134,7 +133,7 @@ def held_bins(
     return {**held, "strategy": tuple(value[:-1][cell[1:] != cell[:-1]].tolist())}
 
 
-def fixed_number_of_bins(n_bins: Any) -> int:
+def fixed_number_of_bins(n_bins: object) -> int:
     """Return the number of bins of a population; raise if `n_bins` depends on the number of rows."""
     if isinstance(n_bins, str) and n_bins == "cube_root":
         raise ValueError(f"expected a number of bins, found {short(n_bins)}, which depends on the number of rows")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -140,7 +139,7 @@ SPHERICAL = Bregman("spherical", _length, lambda x: (2 * x - 1) / _length(x), _c
 SCORES: Mapping[str, Bregman] = MappingProxyType({entry.name: entry for entry in (BRIER, LOG_LOSS, SPHERICAL)})
 
 
-def find_score(score: Any) -> Bregman:
+def find_score(score: object) -> Bregman:
     """Return the score of this name, or the score itself."""
     if isinstance(score, Bregman):
         return score

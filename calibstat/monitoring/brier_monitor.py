@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.checks import check_level, is_whole, short
 from calibstat.data.validation import as_rows, check_rows
@@ -166,7 +167,9 @@ class BrierMonitor(PeriodsInTurn[PairSums]):
         self.confidence_level = float(confidence_level)
         self.names = (str(names[0]), str(names[1]))
 
-    def summarize(self, y_true: Any, prob_a: Any, prob_b: Any, *, labels: Any = None) -> PairSums:
+    def summarize(
+        self, y_true: ArrayLike, prob_a: ArrayLike | None, prob_b: ArrayLike | None, *, labels: ArrayLike | None = None
+    ) -> PairSums:
         """Return the summary of a period, or of a part (shard) of one; summaries of parts add up with ``+``.
 
         Parameters
@@ -193,7 +196,13 @@ class BrierMonitor(PeriodsInTurn[PairSums]):
         return PairSums(a.size, round(math.fsum(a) / UNIT), round(math.fsum(b) / UNIT), squares)
 
     def update(
-        self, y_true: Any, prob_a: Any = None, prob_b: Any = None, period: Any = None, *, labels: Any = None
+        self,
+        y_true: ArrayLike | PairSums,
+        prob_a: ArrayLike | None = None,
+        prob_b: ArrayLike | None = None,
+        period: object = None,
+        *,
+        labels: ArrayLike | None = None,
     ) -> None:
         """Feed a period, when all of its outcomes are known.
 
@@ -263,7 +272,7 @@ class BrierMonitor(PeriodsInTurn[PairSums]):
         return list(astuple(summary))
 
     @staticmethod
-    def _from_json(entry: Any) -> PairSums:
+    def _from_json(entry: object) -> PairSums:
         if not isinstance(entry, list) or len(entry) != 4 or not all(is_whole(x, 0) for x in entry) or not entry[0]:
             raise ValueError(f"expected rows and three sums as whole numbers, found {short(entry)}")
         return PairSums(*entry)

@@ -8,10 +8,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import observe
-from calibstat.data.checks import check_level, short
+from calibstat.data.checks import check_level, is_number, short
+from calibstat.data.lenses import AnyLens
 from calibstat.data.observations import EVENT_NULL
+from calibstat.data.predictions import Predictions
+from calibstat.data.sample import Sample
 from calibstat.monitoring.confidence_sequence import running_mean, running_sum
 from calibstat.monitoring.directions import DIRECTIONS
 from calibstat.monitoring.evidence import Run, start_probabilities
@@ -114,8 +118,7 @@ class Monitor(PeriodsInTurn[PeriodSummary]):
         check_level("alpha", alpha)
         if 1 - alpha == 1:
             raise ValueError(f"expected alpha so large that 1 - alpha is less than 1, found {short(alpha)}")
-        number = isinstance(arl, int | float | np.integer | np.floating) and not isinstance(arl, bool)
-        if arl is not None and not (number and 1 < arl <= sys.float_info.max):
+        if arl is not None and not (is_number(arl) and 1 < arl <= sys.float_info.max):
             raise ValueError(f"expected arl to be a number of periods above 1, found {short(arl)}")
         super().__init__()
         self.alpha, self.arl = float(alpha), None if arl is None else float(arl)
@@ -144,7 +147,13 @@ class Monitor(PeriodsInTurn[PeriodSummary]):
         return 1 / self.alpha if self.arl is None else self.arl
 
     def summarize(
-        self, y_true: Any, y_prob: Any = None, segment: Any = None, *, lens: Any = None, labels: Any = None
+        self,
+        y_true: ArrayLike | Sample | Predictions,
+        y_prob: ArrayLike | None = None,
+        segment: ArrayLike | None = None,
+        *,
+        lens: AnyLens = None,
+        labels: ArrayLike | None = None,
     ) -> PeriodSummary:
         """Return the summary of a period, or of a part (shard) of one; summaries of parts add up with ``+``.
 
@@ -170,13 +179,13 @@ class Monitor(PeriodsInTurn[PeriodSummary]):
 
     def update(
         self,
-        y_true: Any,
-        y_prob: Any = None,
-        period: Any = None,
-        segment: Any = None,
+        y_true: ArrayLike | Sample | Predictions | PeriodSummary,
+        y_prob: ArrayLike | None = None,
+        period: object = None,
+        segment: ArrayLike | None = None,
         *,
-        lens: Any = None,
-        labels: Any = None,
+        lens: AnyLens = None,
+        labels: ArrayLike | None = None,
     ) -> None:
         """Feed a period, when all of its outcomes are known.
 
@@ -346,7 +355,7 @@ class Monitor(PeriodsInTurn[PeriodSummary]):
         return summary.to_dict()
 
     @staticmethod
-    def _from_json(entry: Any) -> PeriodSummary:
+    def _from_json(entry: object) -> PeriodSummary:
         return PeriodSummary.from_dict(entry)
 
     def __repr__(self) -> str:
@@ -354,7 +363,7 @@ class Monitor(PeriodsInTurn[PeriodSummary]):
         return f"Monitor({len(self._periods)} period{'s' * (len(self._periods) != 1)}, {said})"
 
 
-def _segments(names: Any) -> tuple[str, ...]:
+def _segments(names: object) -> tuple[str, ...]:
     """Return the names of the segments as sorted text."""
     if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or not len(names):
         raise ValueError(f"expected segments, a sequence of names, found {short(names)}")

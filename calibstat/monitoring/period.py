@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.checks import is_whole, short
 from calibstat.data.sample import Sample
@@ -92,7 +93,7 @@ class SegmentSums:
         return [self.rows, self.positives, self.impossible, self.predicted, self.squares, *self.ratios.tolist()]
 
     @classmethod
-    def from_list(cls, numbers: Any) -> SegmentSums:
+    def from_list(cls, numbers: object) -> SegmentSums:
         """Return the sums of `to_list`; a ValueError if it cannot have written them."""
         if not isinstance(numbers, list) or len(numbers) != 5 + len(DIRECTIONS):
             raise ValueError(f"expected {5 + len(DIRECTIONS)} numbers of a segment, found {short(numbers)}")
@@ -160,7 +161,7 @@ class PeriodSummary:
         return {name: sums.to_list() for name, sums in self.segments.items()}
 
     @classmethod
-    def from_dict(cls, segments: Any) -> PeriodSummary:
+    def from_dict(cls, segments: object) -> PeriodSummary:
         """Return the summary of `to_dict`; a ValueError if it cannot have written it."""
         if not isinstance(segments, dict) or not segments or ("" in segments and len(segments) > 1):
             raise ValueError(f"expected the sums of each segment, or of all rows under '', found {short(segments)}")
@@ -182,7 +183,7 @@ def summarize_period(sample: Sample, segment: str = "") -> PeriodSummary:
     return PeriodSummary(MappingProxyType({segment: SegmentSums.of(sample)}))
 
 
-def summarize_segments(y: np.ndarray, p: np.ndarray, segment: Any) -> PeriodSummary:
+def summarize_segments(y: np.ndarray, p: np.ndarray, segment: ArrayLike) -> PeriodSummary:
     """Return the summary of rows in segments, `segment` being that of each row."""
     import pandas as pd
 
@@ -200,7 +201,7 @@ def summarize_segments(y: np.ndarray, p: np.ndarray, segment: Any) -> PeriodSumm
     return PeriodSummary(MappingProxyType(dict(sorted(parts.items()))))
 
 
-def segment_name(entry: Any) -> str:
+def segment_name(entry: object) -> str:
     """Return the name of a segment as text; it must not be empty."""
     name = str(entry)
     if entry is None or entry != entry or not name:

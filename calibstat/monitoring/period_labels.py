@@ -18,7 +18,7 @@ WEEK = re.compile(r"(\d{4})-?W(\d{2})")
 DAYS = range(19000101, 22000101)  # whole numbers that may be meant as days, 20261122
 
 
-def as_label(period: Any) -> Label:
+def as_label(period: object) -> Label:
     """Return a period as a whole number or text, a date in one spelling of ISO 8601.
 
     A time with a zone is brought to UTC, a time at midnight is its day, and so is a whole number such as 20261122.
@@ -57,7 +57,7 @@ def wider(label: Label) -> tuple[str, ...]:
     return tuple(sorted({_month(first), _month(last)}))
 
 
-def new_label(period: Any, known: Mapping[Label, Any], holding: Mapping[str, Label], n: int) -> Label:
+def new_label(period: object, known: Mapping[Label, Any], holding: Mapping[str, Label], n: int) -> Label:
     """Return the name of a period that follows n others, by default n + 1.
 
     It must be new, and share no day with a period of another length; `holding` has the months and weeks in which known

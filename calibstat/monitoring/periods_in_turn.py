@@ -32,7 +32,7 @@ class PeriodsInTurn(ABC, Generic[S]):
         """The periods fed so far, in turn; a date as text."""
         return tuple(self._periods)
 
-    def summary(self, period: Any) -> S:
+    def summary(self, period: object) -> S:
         """Return the summary of a period that was fed."""
         label = as_label(period)
         if label not in self._periods:
@@ -88,7 +88,7 @@ class PeriodsInTurn(ABC, Generic[S]):
         monitor._origin = origin
         return monitor
 
-    def _feed(self, period: Any, summary: S) -> None:
+    def _feed(self, period: object, summary: S) -> None:
         """Take a summary as the next period."""
         label = new_label(period, self._periods, self._holding, len(self._periods))
         self._add(label, summary)
@@ -124,5 +124,5 @@ class PeriodsInTurn(ABC, Generic[S]):
 
     @staticmethod
     @abstractmethod
-    def _from_json(entry: Any) -> S:
+    def _from_json(entry: object) -> S:
         """Return the summary; a ValueError if it is none."""

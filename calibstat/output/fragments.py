@@ -107,7 +107,7 @@ def table_of(frame: pd.DataFrame) -> Table:
     return Table(header, rows, f"and {rest:,} more rows: to_frame() has all" if rest > 0 else "")
 
 
-def cell(value: Any) -> str:
+def cell(value: object) -> str:
     """Write an entry of a table: of numbers four digits, and nothing where one is missing."""
     if isinstance(value, float):
         return "" if value != value else f"{value:.4g}"

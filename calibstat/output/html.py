@@ -52,6 +52,6 @@ def _templates() -> Environment:
     return made
 
 
-def _seen(value: Any) -> Any:
+def _seen(value: object) -> Any:
     """Write control characters of text as in code; pictures and what templates made stay as they are."""
     return value if hasattr(value, "__html__") or not isinstance(value, str) else visible(value)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat import resampling
 from calibstat.data.checks import check_whole
@@ -15,8 +16,9 @@ from calibstat.data.sample import Sample, need_counts
 from calibstat.data.validation import as_array
 from calibstat.generators.generator import Generator
 from calibstat.generators.multiclass_generator import MulticlassGenerator
-from calibstat.inference.power.alternatives import Alternative, GivenProbabilities, as_alternative
+from calibstat.inference.power.alternatives import Alternative, GivenAlternative, GivenProbabilities, as_alternative
 
+FuturePredictions: TypeAlias = ArrayLike | Sample | Predictions | Generator | MulticlassGenerator
 PILOT = 2000  # rows of a generator that stand for its population
 
 
@@ -73,12 +75,12 @@ class FromGenerator(FutureRows):
         return self.take(PILOT, key)
 
 
-def is_generator(p: Any) -> bool:
+def is_generator(p: object) -> TypeGuard[Generator | MulticlassGenerator]:
     """Whether rows are drawn from a generator, and not from given predictions."""
     return isinstance(p, Generator | MulticlassGenerator)
 
 
-def future_rows(p: Any, alternative: Any) -> FutureRows:
+def future_rows(p: FuturePredictions, alternative: GivenAlternative) -> FutureRows:
     """Return where rows come from; without an alternative a generator is its own."""
     if is_generator(p):
         found = as_alternative(p if alternative is None else alternative)
@@ -101,7 +103,6 @@ def future_rows(p: Any, alternative: Any) -> FutureRows:
     return FromPilot(array[order], None, found.taken(order))
 
 
-def check_rows(n: Any, least: int = 1) -> int:
+def check_rows(n: object, least: int = 1) -> int:
     """Return a number of rows; raise unless it is a whole number of at least `least`."""
-    check_whole("n", n, least)
-    return int(n)
+    return check_whole("n", n, least)

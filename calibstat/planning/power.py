@@ -10,15 +10,17 @@ import numpy as np
 
 from calibstat.data.arguments import options_of
 from calibstat.data.checks import check_level, check_whole
+from calibstat.data.lenses import AnyLens
 from calibstat.data.observations import of_lens
 from calibstat.inference.bands.confidence_bands import lower_limit
-from calibstat.inference.power.alternatives import Alternative, as_alternative
+from calibstat.inference.power.alternatives import Alternative, GivenAlternative, as_alternative
 from calibstat.inference.power.detectable_effect import DEFAULT
 from calibstat.inference.power.fixed_tests import FixedTest
 from calibstat.measures.measure_options import MeasureOptions
-from calibstat.planning.future_rows import FutureRows, check_rows, future_rows, is_generator
-from calibstat.planning.test_names import check_options, fixed_test
+from calibstat.planning.future_rows import FuturePredictions, FutureRows, check_rows, future_rows, is_generator
+from calibstat.planning.test_names import AnyTest, check_options, fixed_test
 from calibstat.resampling import Draws, planned_key
+from calibstat.resampling.streams import Rng
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -112,32 +114,39 @@ class PowerCurve(Result):
 class PowerArguments(MeasureOptions, total=False):
     """The arguments of `power` on which the kind of its result does not depend."""
 
-    test: Any
-    lens: Any
+    test: AnyTest
+    lens: AnyLens
     level: float
     n_datasets: int
     n_sets: int
     n_resamples: int
-    rng: Any
+    rng: Rng
     n_jobs: int
 
 
 @overload
-def power(p: Any, alternative: Any = None, n: int | None = None, **arguments: Unpack[PowerArguments]) -> Power: ...
-@overload
-def power(p: Any, alternative: Any, n: Sequence[int], **arguments: Unpack[PowerArguments]) -> PowerCurve: ...
 def power(
-    p: Any,
-    alternative: Any = None,
+    p: FuturePredictions,
+    alternative: GivenAlternative = None,
+    n: int | None = None,
+    **arguments: Unpack[PowerArguments],
+) -> Power: ...
+@overload
+def power(
+    p: FuturePredictions, alternative: GivenAlternative, n: Sequence[int], **arguments: Unpack[PowerArguments]
+) -> PowerCurve: ...
+def power(
+    p: FuturePredictions,
+    alternative: GivenAlternative = None,
     n: int | Sequence[int] | None = None,
     *,
-    test: Any = DEFAULT,
-    lens: Any = None,
+    test: AnyTest = DEFAULT,
+    lens: AnyLens = None,
     level: float = 0.05,
     n_datasets: int = 1000,
     n_sets: int = SETS,
     n_resamples: int = RESAMPLES,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
     **options: Any,
 ) -> Power | PowerCurve:
@@ -212,7 +221,7 @@ def power(
     draws = Draws.of(rng, n_resamples, n_jobs)
     with options_of(power, options):
         check_options(test, options)
-    asked = {"test": test, "lens": lens, "options": options}
+    asked: dict[str, Any] = {"test": test, "lens": lens, "options": options}
     if n is None:
         if is_generator(p):
             raise ValueError("expected n, the number of rows of a data set, for a generator; found None")
@@ -227,15 +236,15 @@ def power(
 
 
 def power_of_fixed(
-    p: Any,
+    p: FuturePredictions,
     alternatives: Mapping[str, Any] | Iterable[Any],
     tests: Sequence[Any],
     *,
     level: float = 0.05,
-    lens: Any = None,
+    lens: AnyLens = None,
     n_datasets: int = 1000,
     n_resamples: int = RESAMPLES,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
 ) -> pd.DataFrame:
     """Return the power of many tests against many alternatives, all for the same predictions.

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.data.lenses import find_lens
+from calibstat.data.lenses import AnyLens, find_lens
 from calibstat.data.observations import of_lens
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.power.alternatives import Alternative
 from calibstat.inference.power.detectable_effect import two_moments
 from calibstat.inference.power.fixed_tests import FixedPredictions, pose_predictions
+from calibstat.measures.kinds.base import Measure
 from calibstat.planning.future_rows import FutureRows
 from calibstat.planning.test_names import OwnTest
 from calibstat.resampling import Draws, planned_key
@@ -119,7 +120,7 @@ def rows_for_slope(truth: np.ndarray, predicted: np.ndarray, count: np.ndarray |
 
 
 def size_by_formula(
-    rows: FutureRows, draws: Draws, of: str, width: float, confidence_level: float, lens: Any
+    rows: FutureRows, draws: Draws, of: str, width: float, confidence_level: float, lens: AnyLens
 ) -> PrecisionSize:
     """Return the rows for O/E or the slope."""
     predictions, alternative = rows.pilot(draws.key)
@@ -146,10 +147,10 @@ def size_by_formula(
 def size_by_simulation(
     rows: FutureRows,
     draws: Draws,
-    of: Any,
+    of: str | Measure | type[Measure],
     width: float,
     confidence_level: float,
-    lens: Any,
+    lens: AnyLens,
     n_sets: int,
     most: int,
     options: Mapping[str, Any],

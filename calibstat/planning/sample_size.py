@@ -10,16 +10,20 @@ import numpy as np
 
 from calibstat.data.arguments import options_of
 from calibstat.data.checks import check_level, check_whole, short
+from calibstat.data.lenses import AnyLens
 from calibstat.data.observations import of_lens
+from calibstat.inference.power.alternatives import GivenAlternative
 from calibstat.inference.power.detectable_effect import DEFAULT, distance, noncentrality
 from calibstat.inference.power.fixed_tests import FixedPredictions, pose_predictions
 from calibstat.inference.power.power_search import PowerPoint, solve_power
+from calibstat.measures.kinds.base import Measure
 from calibstat.measures.measure_options import OptionsBesideWidth
-from calibstat.planning.future_rows import FutureRows, future_rows, is_generator
+from calibstat.planning.future_rows import FuturePredictions, FutureRows, future_rows, is_generator
 from calibstat.planning.power import Power, PowerCurve, power_at
 from calibstat.planning.precision import FORMULAS, PrecisionSize, riley, size_by_formula, size_by_simulation
-from calibstat.planning.test_names import check_options
+from calibstat.planning.test_names import AnyTest, check_options
 from calibstat.resampling import Draws, planned_key
+from calibstat.resampling.streams import Rng
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -83,21 +87,21 @@ class SampleSize(Result):
 
 
 def sample_size(
-    p: Any,
-    alternative: Any = None,
+    p: FuturePredictions,
+    alternative: GivenAlternative = None,
     power: float = 0.8,
     *,
-    test: Any = DEFAULT,
+    test: AnyTest = DEFAULT,
     width: float | None = None,
-    of: Any = "o/e",
-    lens: Any = None,
+    of: str | Measure | type[Measure] = "o/e",
+    lens: AnyLens = None,
     level: float = 0.05,
     confidence_level: float = 0.95,
     n_datasets: int = DATASETS,
     n_sets: int | None = None,
     n_resamples: int | None = None,
     most: int = 1_000_000,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
     **options: Unpack[OptionsBesideWidth],
 ) -> SampleSize | PrecisionSize:

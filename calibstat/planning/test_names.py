@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from calibstat.classical.skce_tests import kernel_calibration_test
 from calibstat.classical.spiegelhalter import spiegelhalter
 from calibstat.classical.t_cal import over_scales, rank_of_smallest, ranks, t_cal
 from calibstat.data.checks import short
+from calibstat.data.lenses import AnyLens
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest, pose_predictions
@@ -28,6 +29,7 @@ from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import MEASURES, find_measure
 from calibstat.resampling import Draws, Labels, Stage
 
+AnyTest: TypeAlias = str | Measure | type[Measure] | Callable[..., Any]
 OfData = Callable[[Any], float]  # the p-value of a Sample, or of Predictions
 
 
@@ -46,7 +48,7 @@ class OwnTest(FixedTest):
         draws = Draws(self.draws.key, n_datasets, self.draws.n_jobs)
         failed: list[ValueError] = []
 
-        def of_data(data: Any) -> float:
+        def of_data(data: Sample | Predictions) -> float:
             try:
                 return float(self.pvalue(data))
             except ValueError as error:  # labels on which the test has no result, such as separated ones
@@ -133,19 +135,19 @@ FUNCTIONS: Mapping[Callable[..., Any], str] = MappingProxyType(
 )
 
 
-def check_options(test: Any, options: Mapping[str, Any]) -> None:
+def check_options(test: AnyTest, options: Mapping[str, Any]) -> None:
     """Raise if a test is a measure that does not have these options."""
     if is_measure(test):
         find_measure(test, options)
 
 
-def is_measure(test: Any) -> bool:
+def is_measure(test: AnyTest) -> TypeGuard[str | Measure | type[Measure]]:
     """Whether a test is that by a measure."""
     return isinstance(test, Measure) or (isinstance(test, type) and issubclass(test, Measure)) or test in MEASURES
 
 
 def fixed_test(
-    p: Any, test: Any, draws: Draws, *, lens: Any = None, options: Mapping[str, Any] | None = None
+    p: object, test: AnyTest, draws: Draws, *, lens: AnyLens = None, options: Mapping[str, Any] | None = None
 ) -> FixedTest:
     """Return a test of fixed predictions, by its name, its function, a measure, or a function of a `Sample`."""
     options = options or {}
@@ -158,8 +160,8 @@ def fixed_test(
         posed = pose_predictions(p, "brier", {}, lens=lens)
         return OwnTest(posed, draws, getattr(name, "__name__", "a function of the data"), _pvalue_of(name))
     if name == "t_cal":
-        return TCalTest(_binary(pose_predictions(p, "brier", {}, lens=lens), name), draws)
-    if name not in CLASSICAL:
+        return TCalTest(_binary(pose_predictions(p, "brier", {}, lens=lens), "t_cal"), draws)
+    if not isinstance(name, str) or name not in CLASSICAL:
         raise ValueError(
             f"expected a test: a measure, one of {', '.join(MEASURES)}; or t_cal, {', '.join(CLASSICAL)}; or a "
             f"function of a Sample that returns a p-value; found {short(test)}"
@@ -177,7 +179,7 @@ def _binary(problem: Problem, name: str) -> Problem:
 def _pvalue_of(test: Callable[[Any], Any]) -> OfData:
     """Return a user-defined test as a function that returns the p-value alone."""
 
-    def pvalue(data: Any) -> float:
+    def pvalue(data: Sample | Predictions) -> float:
         found = test(data)
         return float(getattr(found, "pvalue", found))
 

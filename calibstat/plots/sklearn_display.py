@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from calibstat.data.estimators import predict
+from numpy.typing import ArrayLike
+
+from calibstat.data.checked_rows import OneModel
+from calibstat.data.estimators import Classifier, predict
 from calibstat.inference.bands.reliability import Reliability, reliability
 from calibstat.plots.plot import plot
 
@@ -50,8 +53,8 @@ class ReliabilityDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
-        y_prob: Any = None,
+        y_true: OneModel,
+        y_prob: ArrayLike | None = None,
         *,
         name: str | None = None,
         ax: Axes | None = None,
@@ -89,11 +92,11 @@ class ReliabilityDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: Classifier,
+        X: object,
+        y: ArrayLike,
         *,
-        pos_label: Any = None,
+        pos_label: object = None,
         name: str | None = None,
         ax: Axes | None = None,
         **options: Any,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from calibstat.data.predictions import Predictions
 from calibstat.measures.bins import bin_cells, bin_numbers, number_of_bins, uniform_cells
 from calibstat.recalibration.recalibrator import Recalibrator, normalised
 from calibstat.resampling import Draws, Pairs, Stage
+from calibstat.resampling.streams import Rng
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class HistogramBinning(Recalibrator):
         strategy: str = "uniform",
         class_conditional: bool = False,
         bootstrap: int = 0,
-        rng: Any = None,
+        rng: Rng = None,
     ) -> None:
         self.n_bins = n_bins
         self.strategy = strategy

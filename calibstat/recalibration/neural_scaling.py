@@ -68,7 +68,7 @@ class NeuralScaling(Recalibrator):
         *,
         hidden_layer_sizes: Sequence[int] = (32,),
         max_iter: int = 1000,
-        random_state: Any = None,
+        random_state: object = None,
         clip: float | None = None,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.checks import calls_within
 from calibstat.data.clipping import uncertain
@@ -37,7 +38,7 @@ class Recalibrator:
     classes_: np.ndarray
     converged_: bool
 
-    def fit(self, p: Any, y: Any, *, labels: Sequence[Any] | None = None, pos_label: Any = None) -> Self:
+    def fit(self, p: ArrayLike, y: ArrayLike, *, labels: Sequence[Any] | None = None, pos_label: object = None) -> Self:
         """Fit the map.
 
         Parameters
@@ -76,7 +77,7 @@ class Recalibrator:
             warnings.warn(said, RuntimeWarning, stacklevel=calls_within())
         return self
 
-    def predict_proba(self, p: Any) -> np.ndarray:
+    def predict_proba(self, p: ArrayLike) -> np.ndarray:
         """Return the recalibrated probabilities.
 
         Parameters
@@ -104,7 +105,7 @@ class Recalibrator:
         out = self._map(prob)
         return out if given.shape == out.shape else out[:, 1].reshape(given.shape)
 
-    def predict(self, p: Any) -> np.ndarray:
+    def predict(self, p: ArrayLike) -> np.ndarray:
         """Return the most likely class of each row after recalibration, of equally likely ones the first.
 
         Parameters
@@ -194,7 +195,7 @@ def finite_logs(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.n
     return np.log(uncertain(prob, clip, type(who).__name__, one=False))
 
 
-def _check_order(p: Any, y: Any) -> None:
+def _check_order(p: ArrayLike, y: ArrayLike) -> None:
     """Raise if what was given as predictions are classes, and as classes predictions."""
     first, second = to_numpy(p, "p"), to_numpy(y, "y_true")
     if _could_be_classes(first) and _are_probabilities(second):

@@ -94,9 +94,9 @@ def _short_name(report: ReportFields, key: str) -> str:
     return key
 
 
-def _numbers(key: str, value: Any) -> list[float]:
+def _numbers(key: str, value: object) -> list[float]:
     """Return the numbers of a field: of a list all, and none that is missing."""
-    entries = value if isinstance(value, list) else [value]
+    entries: list[Any] = value if isinstance(value, list) else [value]
     try:
         numbers = [float(entry) for entry in entries if entry is not None]
     except (TypeError, ValueError):

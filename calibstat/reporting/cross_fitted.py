@@ -11,6 +11,7 @@ import numpy as np
 from calibstat.data.checked_rows import Data, Models
 from calibstat.data.clipping import needed
 from calibstat.data.predictions import Predictions
+from calibstat.data.validation import n_columns
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.comparing.compare import Comparison, compare
@@ -21,6 +22,7 @@ from calibstat.recalibration.recalibrator import Recalibrator
 from calibstat.recalibration.temperature_scaling import TemperatureScaling
 from calibstat.reporting.report_measures import beside
 from calibstat.resampling import folds, key_of
+from calibstat.resampling.streams import Rng
 from calibstat.result import Result
 
 FOLDS = 5
@@ -74,7 +76,7 @@ class CrossFitted(Result):
         return "".join(f" {name}: {found.remark(number)}" for name, found in parts if found.remark())
 
 
-def folds_of(n: int, unit: np.ndarray | None, rng: Any) -> np.ndarray:
+def folds_of(n: int, unit: np.ndarray | None, rng: Rng) -> np.ndarray:
     """Return the fold of each of n rows, dealt at random; all rows of a cluster go to one.
 
     It depends on the seed, the positions of the rows and which of them share a cluster, never on what they contain.
@@ -119,10 +121,10 @@ def cross_fitted(
     given = data.predictions
     recalibrator = default_recalibrator(given) if recalibrator is None else recalibrator
     before, after = given.prob, held_out_predictions(given, folds_of(given.n, data.unit, settings["rng"]), recalibrator)
-    if not (np.ndim(data.rows.y_prob) == 2 and np.shape(data.rows.y_prob)[1] > 1):
+    if given.n_classes == 2 and (data.rows.y_prob is None or n_columns(data.rows.y_prob) == 1):
         before, after = before[:, 1], after[:, 1]
     names = np.array(given.names, dtype=object)
-    rows = {"labels": [*given.names], "cluster": data.unit}
+    rows: dict[str, Any] = {"labels": [*given.names], "cluster": data.unit}
     both = Models(names[given.label], {"before": before, "after": after}, **rows)
     new = both["after"]
     error = confidence_interval(new.through(primary["lens"]), **beside(primary), **settings)

@@ -9,10 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Never
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data import lenses
-from calibstat.data.checked_rows import Data, Models, as_data
+from calibstat.data.checked_rows import Data, Models, Outcomes, as_data
 from calibstat.data.checks import check_level, short
+from calibstat.data.groups import GivenGroups
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.data.predictions import Predictions
 from calibstat.data.row_names import check_row_names
 from calibstat.data.sample import Sample
@@ -39,6 +43,7 @@ from calibstat.reporting.report_measures import (
 from calibstat.reporting.report_results import Report
 from calibstat.reporting.sentences import name_of
 from calibstat.resampling import key_of
+from calibstat.resampling.streams import Rng
 
 ONE_MODEL = "model"  # its name, if it has none
 ENOUGH = 20  # resamples at least as extreme, after which the test of a class stops, if it is detail
@@ -50,20 +55,20 @@ BY_ROWS = (
 
 
 def report(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
-    by: Any = None,
-    cluster: Any = None,
-    sample_weight: Any = None,
+    by: GivenGroups | None = None,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     recalibrate: bool | Recalibrator = False,
-    lens: Any = None,
-    labels: Any = None,
+    lens: AnyLens = None,
+    labels: ArrayLike | None = None,
     confidence_level: float = 0.95,
-    rng: Any = 0,
+    rng: Rng = 0,
     n_jobs: int = 1,
     title: str | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> Report:
     """Report on the calibration of one or several models on the same rows: a page to send.
@@ -139,7 +144,7 @@ def report(
     check_level("confidence_level", confidence_level)
     if isinstance(y_true, Predictions) and y_prob is None:
         names = np.array(y_true.names, dtype=object)
-        y_true, y_prob, labels = names[y_true.label], y_true.prob, list(y_true.names)
+        labels, y_prob, y_true = list(y_true.names), y_true.prob, names[y_true.label]
     asked_of = {"by": by, "cluster": cluster, "sample_weight": sample_weight, "recalibrate": recalibrate or None}
     _check_given(asked_of, y_true, lens)
     rows = {"lens": lens, "cluster": cluster, "sample_weight": sample_weight, "labels": labels, "pos_label": pos_label}
@@ -233,7 +238,7 @@ class _Asked:
         """The lens, if it shows one event; else the default one. None of a lens is that of each verb."""
         return None if shows_several(self.lens) else self.lens
 
-    def model(self, data: Data, features: Any, recalibrate: bool | Recalibrator) -> ModelReport:
+    def model(self, data: Data, features: GivenGroups | None, recalibrate: bool | Recalibrator) -> ModelReport:
         """Ask everything about one model."""
         asked = self.questions
         several = shows_several(self.lens)
@@ -292,7 +297,7 @@ def _all_rows(data: Data) -> Sample | Predictions:
     return data.rows.all_binary_rows
 
 
-def _features(by: Any) -> Any:
+def _features(by: GivenGroups | None) -> Any:
     """Return features as `audit` takes them: one array or series is one column."""
     import pandas as pd
 
@@ -304,7 +309,7 @@ def _features(by: Any) -> Any:
     return by if array.ndim == 2 or array.dtype == bool else pd.DataFrame({"group": array})
 
 
-def _check_given(asked: Mapping[str, Any], y_true: Any, lens: Any) -> None:
+def _check_given(asked: Mapping[str, Any], y_true: Outcomes, lens: AnyLens) -> None:
     """Raise if arguments are given beside each other that have no meaning together."""
     given = [name for name, each in asked.items() if each is not None]
     if isinstance(y_true, Sample) and given:
@@ -316,7 +321,7 @@ def _check_given(asked: Mapping[str, Any], y_true: Any, lens: Any) -> None:
         raise ValueError(f"expected {others[0]}= without sample_weight=, found both: it takes rows without weights")
 
 
-def _call(given: list[str], recalibrate: Any, lens: Any, confidence_level: float, seed: int) -> str:
+def _call(given: list[str], recalibrate: Any, lens: AnyLens, confidence_level: float, seed: int) -> str:
     """Write the call, data by their names."""
     given = ["y_true", "y_prob", *(f"{name}={name}" for name in given if name != "recalibrate")]
     given += [f"recalibrate={recalibrate!r}"] if recalibrate is not False else []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibstat.data.checked_rows import Data
-from calibstat.data.lenses import ClassWise, Lens, find_lens
+from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
 from calibstat.inference.estimate import estimate
 from calibstat.measures.kinds.registry import MEASURES, is_affordable
@@ -54,7 +54,7 @@ class Measured(Result):
         return f"{self.title}: {self.estimate:.4g}{interval}{f'. {self.remark}' if self.remark else ''}"
 
 
-def shows_several(lens: Any) -> bool:
+def shows_several(lens: AnyLens) -> bool:
     """Whether a lens shows several events; no lens shows one."""
     if lens is None:
         return False
@@ -62,7 +62,7 @@ def shows_several(lens: Any) -> bool:
     return isinstance(seen, ClassWise) or (isinstance(seen, Lens) and seen.names is not None)
 
 
-def questions(n_classes: int, lens: Any, *, jointly: bool = True) -> dict[str, dict[str, Any]]:
+def questions(n_classes: int, lens: AnyLens, *, jointly: bool = True) -> dict[str, dict[str, Any]]:
     """Return the arguments of the verbs for each measure of a report, the primary one first.
 
     If `jointly`, scores of more than two classes are of all classes together, unless a lens shows something else.

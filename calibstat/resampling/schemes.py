@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from calibstat.data.checks import check_jobs, check_whole
-from calibstat.resampling.streams import key_after, key_of
+from calibstat.resampling.streams import Rng, key_after, key_of
 
 
 class Stage(IntEnum):
@@ -47,7 +47,7 @@ class Draws:
     whole: int | None = None
 
     @classmethod
-    def of(cls, rng: Any, n_resamples: int, n_jobs: int = 1) -> Self:
+    def of(cls, rng: Rng, n_resamples: int, n_jobs: int = 1) -> Self:
         """Check the arguments of a verb and make the key of its draws."""
         check_resamples(n_resamples, n_jobs)
         return cls(key_of(rng), n_resamples, n_jobs)

@@ -7,18 +7,19 @@ and any chunking.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.checks import short
 
+Rng: TypeAlias = int | np.integer | np.random.SeedSequence | np.random.Generator | None
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LOW_HALF = np.uint64(0xFFFFFFFF)  # masking a factor that is smaller anyway lets the compiler multiply faster
 
 
-def key_of(rng: Any) -> np.uint64:
+def key_of(rng: Rng) -> np.uint64:
     """Return the 64-bit key of None, an int, a SeedSequence or a Generator, from which one word is taken."""
     if isinstance(rng, np.random.Generator):
         return rng.integers(0, 2**64, dtype=np.uint64)

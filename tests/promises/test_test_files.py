@@ -41,6 +41,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_public_names.py",
     "test_simulations.py",
     "test_smoke.py",
+    "test_type_counts.py",
     "test_test_files.py",
     "test_types_of_user_code.py",
     "test_user_defined_measure_of_classes.py",

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.bounds.cell_form import TooFewRowsInCells
 from calibstat.bounds.isotonic_interval import recalibrated
-from calibstat.data.checked_rows import Models, OneModel, as_data
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
 from calibstat.data.checks import check_level
-from calibstat.data.lenses import EachClass, Lens
+from calibstat.data.lenses import AnyLens, EachClass, Lens
+from calibstat.data.models import Predicted
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.sample import Sample, need_counts
 from calibstat.data.weighted_sample import WeightedSample
@@ -29,6 +30,7 @@ from calibstat.measures.binned import ECE
 from calibstat.measures.bins import Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
 from calibstat.measures.canonical_ce import CanonicalCE
 from calibstat.resampling import Draws
+from calibstat.resampling.streams import Rng
 from calibstat.result import read_only
 
 
@@ -41,11 +43,11 @@ class ReliabilityArguments(TypedDict, total=False):
     level: float
     interval: bool
     n_resamples: int
-    rng: Any
+    rng: Rng
     n_jobs: int
-    sample_weight: Any
-    labels: Any
-    pos_label: Any
+    sample_weight: ArrayLike | None
+    labels: ArrayLike | None
+    pos_label: object
 
 
 @overload
@@ -117,21 +119,21 @@ def reliability(
     y_true: ArrayLike, y_prob: Mapping[str, Any], *, lens: Lens, **arguments: Unpack[ReliabilityArguments]
 ) -> Answers[Reliability | SimplexReliability]: ...
 def reliability(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     *,
-    lens: Any = None,
+    lens: AnyLens = None,
     n_bins: int | str | None = "auto",
     strategy: Strategy = "uniform",
     band: str | None = "consistency",
     level: float = 0.95,
     interval: bool = True,
     n_resamples: int = 1000,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
-    sample_weight: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **unknown: Never,
 ) -> (
     Reliability

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.inference.bands.band_kinds import BANDS
 from calibstat.inference.bands.reliability_bands import Steps
@@ -120,7 +121,7 @@ class Reliability(NotedResult):
             return None
         return Steps(self.curve_value, self.curve_low, self.curve_high)
 
-    def curve_at(self, prediction: Any) -> tuple[np.ndarray, np.ndarray]:
+    def curve_at(self, prediction: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return the lower and the upper end of the band of a curve at any predictions.
 
         Raises

@@ -8,10 +8,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.arguments import options_of
-from calibstat.data.checked_rows import Data, Models, as_models, named, samples_as_data
+from calibstat.data.checked_rows import Data, Models, Outcomes, as_models, named, samples_as_data
 from calibstat.data.checks import check_level, quoted, unknown_name
+from calibstat.data.lenses import AnyLens
 from calibstat.inference.comparing.compare_by_bootstrap import by_bootstrap
 from calibstat.inference.comparing.compare_by_permutation import by_permutation
 from calibstat.inference.comparing.compare_by_squares import by_squares
@@ -23,6 +25,7 @@ from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
+from calibstat.resampling.streams import Rng
 from calibstat.result import NotedResult, read_only
 
 if TYPE_CHECKING:
@@ -148,23 +151,23 @@ ADJUSTMENTS = ("holm", "bh")
 
 
 def compare(
-    y_true: Any,
+    y_true: Outcomes | Mapping[str, Any],
     y_prob: Mapping[str, Any] | None = None,
     *,
     measure: str | Measure | type[Measure] | None = None,
-    lens: Any = None,
+    lens: AnyLens = None,
     reduce: str | None = None,
     method: str = "bootstrap",
     reference: str | None = None,
     adjust: str = "holm",
-    cluster: Any = None,
-    sample_weight: Any = None,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
-    labels: Any = None,
-    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **options: Unpack[MeasureOptions],
 ) -> Comparison:
     """Compare a measure between models on the same rows, or between samples.
@@ -283,7 +286,7 @@ def compare(
     }
     data: Mapping[str, Data]
     if paired:
-        rows = {"lens": lens, "cluster": cluster, "sample_weight": sample_weight}
+        rows: dict[str, Any] = {"lens": lens, "cluster": cluster, "sample_weight": sample_weight}
         data = as_models(compare, y_true, y_prob, **rows, labels=labels, pos_label=pos_label)
         if len(data) < 2:
             raise ValueError(f"expected two or more different names, found {quoted(data)}")

@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
+from numpy.typing import ArrayLike
+
 from calibstat.data.arguments import options_of
+from calibstat.data.lenses import AnyLens
 from calibstat.inference.comparing.compare import Comparison, compare
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.measure_options import MeasureOptions
+from calibstat.resampling.streams import Rng
 
 
 def compare_samples(
     samples: Mapping[str, Any],
     *,
     measure: str | Measure | type[Measure] | None = None,
-    lens: Any = None,
+    lens: AnyLens = None,
     reduce: str | None = None,
     reference: str | None = None,
     adjust: str = "holm",
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
-    labels: Any = None,
-    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **options: Unpack[MeasureOptions],
 ) -> Comparison:
     """Compare calibration between independent samples of different rows, such as two sites or two years.

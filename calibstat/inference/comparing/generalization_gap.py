@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat import resampling
 from calibstat.data.arguments import options_of
@@ -17,6 +18,7 @@ from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
+from calibstat.resampling.streams import Rng
 from calibstat.result import Result
 
 
@@ -111,16 +113,16 @@ class GeneralizationGap(Result):
 
 
 def generalization_gap(
-    train: Any,
-    test: Any,
+    train: object,
+    test: object,
     *,
     measure: str = "ece",
     confidence_level: float = 0.95,
     n_resamples: int = 999,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
-    labels: Any = None,
-    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     **options: Unpack[MeasureOptions],
 ) -> GeneralizationGap:
     """Decompose the calibration error on test rows into that on training rows and the generalization gap.

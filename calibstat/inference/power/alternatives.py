@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.checks import UnknownOption, short
 from calibstat.generators.distortion import Distortion
@@ -64,7 +65,7 @@ class GivenProbabilities(Alternative):
         return GivenProbabilities(self.words, self.of_predictions, self.given[rows])
 
 
-def checked(truth: Any, predicted: np.ndarray, words: str) -> np.ndarray:
+def checked(truth: ArrayLike, predicted: np.ndarray, words: str) -> np.ndarray:
     """Return true probabilities as float64; raise if they are of another shape, not probabilities, or do not sum to 1.
 
     Probabilities of K classes keep the type of the predictions, as labels are drawn from either by the same kernel.
@@ -184,7 +185,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
 SHOWN = ("over_confidence", "shift_up")
 
 
-def find_families(names: Any, *, of_classes: bool) -> list[Family]:
+def find_families(names: str | Sequence[str] | None, *, of_classes: bool) -> list[Family]:
     """Return the families of these names; by default over-confidence and, of a binary outcome, a shift upwards."""
     if names is None:
         names = SHOWN[:1] if of_classes else SHOWN
@@ -199,7 +200,19 @@ def find_families(names: Any, *, of_classes: bool) -> list[Family]:
     return [FAMILIES[name] for name in names]
 
 
-def as_alternative(given: Any) -> Alternative:
+GivenAlternative: TypeAlias = (
+    str
+    | Mapping[str, float]
+    | ArrayLike
+    | Callable[[np.ndarray], Any]
+    | Generator
+    | MulticlassGenerator
+    | Alternative
+    | None
+)
+
+
+def as_alternative(given: GivenAlternative) -> Alternative:
     """Return the alternative of a text, a mapping, a generator, an array or a callable, or an alternative itself."""
     if isinstance(given, Alternative):
         return given

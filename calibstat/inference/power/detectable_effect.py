@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.arguments import options_of
-from calibstat.data.checked_rows import Data, Models, OneModel, RowArguments, as_data
+from calibstat.data.checked_rows import Data, Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level, check_whole
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
 from calibstat.data.observations import EVENT, subject
 from calibstat.data.predictions import Predictions
 from calibstat.inference.power.alternatives import FAMILIES, Family, find_families
@@ -25,6 +27,7 @@ from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
+from calibstat.resampling.streams import Rng
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -99,13 +102,13 @@ class DetectableEffectArguments(RowArguments, MeasureOptions, total=False):
     """The arguments of `detectable_effect` beside outcomes and predictions."""
 
     reduce: str | None
-    sample_weight: Any
+    sample_weight: ArrayLike | None
     families: str | Sequence[str] | None
     power: float
     level: float
     n_resamples: int | None
     n_datasets: int | None
-    rng: Any
+    rng: Rng
     n_jobs: int
 
 
@@ -131,21 +134,21 @@ def detectable_effect(
     **arguments: Unpack[DetectableEffectArguments],
 ) -> Answers[DetectableEffect]: ...
 def detectable_effect(
-    y_true: Any,
-    y_prob: Any = None,
+    y_true: Outcomes,
+    y_prob: Predicted = None,
     measure: str | Measure | type[Measure] = DEFAULT,
     *,
-    lens: Any = None,
+    lens: AnyLens = None,
     reduce: str | None = None,
-    sample_weight: Any = None,
-    labels: Any = None,
-    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
     families: str | Sequence[str] | None = None,
     power: float = 0.8,
     level: float = 0.05,
     n_resamples: int | None = None,
     n_datasets: int | None = None,
-    rng: Any = None,
+    rng: Rng = None,
     n_jobs: int = 1,
     **options: Any,
 ) -> DetectableEffect | Answers[DetectableEffect]:
@@ -206,7 +209,7 @@ def detectable_effect(
     >>> found.family
     ('over_confidence', 'shift_up')
     """
-    rows = {"lens": lens, "sample_weight": sample_weight}
+    rows: dict[str, Any] = {"lens": lens, "sample_weight": sample_weight}
     if y_prob is None and not isinstance(y_true, Predictions | Data | Models):
         with options_of(detectable_effect, options):
             problem = pose_predictions(y_true, measure, options, reduce=reduce, **rows)
@@ -229,7 +232,7 @@ def effects(
     level: float,
     n_resamples: int | None,
     n_datasets: int | None,
-    rng: Any,
+    rng: Rng,
     n_jobs: int,
 ) -> DetectableEffect:
     """Return the effects of these families that the test of a problem finds."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from calibstat.data.lenses import ClassWise, find_lens
+from calibstat.data.lenses import AnyLens, ClassWise, find_lens
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.data.validation import as_array
@@ -18,6 +20,7 @@ from calibstat.inference.power.alternatives import Alternative, size
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.pose import pose
 from calibstat.inference.problems.problem import Problem
+from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws, Labels, Stage
 
 MORE = 16  # times as many draws, where the null distribution has few values
@@ -26,7 +29,13 @@ NEAR = 3.0  # Monte Carlo errors, of both numbers of draws: a p-value nearer to 
 
 
 def pose_predictions(
-    p: Any, measure: Any, options: Any, *, lens: Any = None, reduce: str | None = None, sample_weight: Any = None
+    p: object,
+    measure: str | Measure | type[Measure],
+    options: Mapping[str, Any],
+    *,
+    lens: AnyLens = None,
+    reduce: str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Problem:
     """Pose the problem of predictions without outcomes; those of a `Sample` or `Predictions` are never looked at."""
     if lens is not None and isinstance(find_lens(lens), ClassWise) and reduce is None:

@@ -247,7 +247,7 @@ class MulticlassMeasure(Measure, ABC):
         raise NotImplementedError(f"no form by rows is known for {self}")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a sequence of numbers, such as cuts, as a tuple of Python numbers, which compares and prints well."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         return tuple(value.tolist())

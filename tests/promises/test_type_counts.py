@@ -1,0 +1,68 @@
+"""How often parameters have no type, and code asks of which kind an object is; neither grows."""
+
+import ast
+
+from package_sources import ROOT, sources
+
+MOST_WITHOUT_TYPE = 99
+MOST_ASKED_KINDS = 25
+KINDS = ("bounds/", "residuals/", "inference/problems/", "data/weighted_sample.py")  # where intervals, moments ... are
+NO_TYPE = """
+def verb(y: Any, *rows: Any, kept: "Any" = None, values: list[Any], **options: Any) -> Any: ...
+"""
+ASKS = """
+isinstance(data, WeightedSample)
+isinstance(problem, BinaryProblem | str)
+isinstance(problem, (problems.ClassWiseProblem, int))
+isinstance(data, np.ndarray)
+"""
+
+
+def without_type(source):
+    """The parameters of a file that are annotated as `Any` and nothing else, each "function(parameter)"."""
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    return [
+        f"{function.name}({each.arg})"
+        for function in functions
+        for each in ast.walk(function.args)
+        if isinstance(each, ast.arg) and each.annotation and ast.unparse(each.annotation).strip("'") == "Any"
+    ]
+
+
+def kinds(files):
+    """The names of the classes of problems, intervals, moments and weighted rows."""
+    trees = [ast.parse(source) for path, source in files.items() if path.startswith(KINDS)]
+    return {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+
+
+def asked_kinds(source, names):
+    """The checks of a file by `isinstance` whether an object is of one of these kinds, as text."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    checks = [call for call in calls if ast.unparse(call.func) == "isinstance"]
+    return [
+        ast.unparse(check)
+        for check in checks
+        if names & {ast.unparse(node).rpartition(".")[2] for node in ast.walk(check.args[1]) if is_name(node)}
+    ]
+
+
+def is_name(node):
+    return isinstance(node, ast.Name | ast.Attribute)
+
+
+def test_few_parameters_have_no_type():
+    assert (ROOT / "compiled.py").exists()
+    found = [f"{path}: {each}" for path, source in sources().items() for each in without_type(source)]
+    assert len(found) <= MOST_WITHOUT_TYPE, "\n".join(found)
+
+
+def test_code_seldom_asks_of_which_kind_an_object_is():
+    names = kinds(sources())
+    assert {"WeightedSample", "BinaryProblem"} <= names
+    found = [f"{path}: {each}" for path, source in sources().items() for each in asked_kinds(source, names)]
+    assert len(found) <= MOST_ASKED_KINDS, "\n".join(found)
+
+
+def test_planted_parameters_and_checks_are_counted():
+    assert sorted(without_type(NO_TYPE)) == ["verb(kept)", "verb(options)", "verb(rows)", "verb(y)"]
+    assert len(asked_kinds(ASKS, {"WeightedSample", "BinaryProblem", "ClassWiseProblem"})) == 3
