@@ -26,7 +26,7 @@ from calibstat.measures.skce import (
     rows_of_block,
 )
 from calibstat.resampling import Draws, RowSums, Signs, Stage
-from calibstat.resampling.streams import Rng
+from calibstat.resampling.rng import Rng
 
 LENS = f"lens {canonical}"
 NULL = canonical.null.removesuffix(".") + " (approximate: {})."

@@ -21,7 +21,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.sample import Sample
 from calibstat.measures.bins import uniform_cells
-from calibstat.resampling.streams import Rng
+from calibstat.resampling.rng import Rng
 from calibstat.result import Result, read_only
 
 

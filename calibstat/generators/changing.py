@@ -10,7 +10,8 @@ import numpy as np
 from calibstat.data.checks import check_whole, short
 from calibstat.generators.generator import Generator, Rows
 from calibstat.generators.generator_table import register
-from calibstat.resampling.streams import Rng, key_of
+from calibstat.resampling.rng import Rng
+from calibstat.resampling.streams import key_of
 
 __all__ = ["stream"]
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from calibstat.resampling.rng import Rng
 
 Function = Callable[[np.ndarray], np.ndarray]
 Random = np.random.Generator
@@ -25,7 +27,7 @@ class _FrozenDistribution(Protocol):
 
 
 Scores = str | Sequence[float] | np.ndarray | Mapping[float, float] | _FrozenDistribution
-Seed = int | Sequence[int] | np.random.SeedSequence | np.random.Generator | None
+Seed: TypeAlias = Rng | Sequence[int]
 
 NODES = 8  # Gauss-Legendre nodes a panel
 PANELS = 512

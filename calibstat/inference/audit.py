@@ -21,7 +21,7 @@ from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.p_values import p_value, step_down
 from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, packed, positives_of_rows
-from calibstat.resampling.streams import Rng
+from calibstat.resampling.rng import Rng
 from calibstat.result import read_only
 
 

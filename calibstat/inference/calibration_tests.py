@@ -28,8 +28,8 @@ from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Consistency, Draws, Labels, Stage
+from calibstat.resampling.rng import Rng
 from calibstat.resampling.schemes import OfRows
-from calibstat.resampling.streams import Rng
 from calibstat.result import read_only
 
 SCHEMES: dict[str, OfRows] = {"labels": Labels(), "both": Consistency()}

@@ -24,7 +24,7 @@ from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss
 from calibstat.measures.regression_ce import regression
 from calibstat.resampling import Draws, Pairs, Stage
-from calibstat.resampling.streams import Rng
+from calibstat.resampling.rng import Rng
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:

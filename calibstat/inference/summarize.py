@@ -21,7 +21,7 @@ from calibstat.inference.confidence_interval import TooFewEvents, confidence_int
 from calibstat.inference.problems.pose import pose
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds import registry
-from calibstat.resampling.streams import Rng
+from calibstat.resampling.rng import Rng
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:

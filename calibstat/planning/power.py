@@ -20,7 +20,7 @@ from calibstat.measures.measure_options import MeasureOptions
 from calibstat.planning.future_rows import FuturePredictions, FutureRows, check_rows, future_rows, is_generator
 from calibstat.planning.test_names import AnyTest, check_options, fixed_test
 from calibstat.resampling import Draws, planned_key
-from calibstat.resampling.streams import Rng
+from calibstat.resampling.rng import Rng
 from calibstat.result import Result
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from calibstat.planning.power import Power, PowerCurve, power_at
 from calibstat.planning.precision import FORMULAS, PrecisionSize, riley, size_by_formula, size_by_simulation
 from calibstat.planning.test_names import AnyTest, check_options
 from calibstat.resampling import Draws, planned_key
-from calibstat.resampling.streams import Rng
+from calibstat.resampling.rng import Rng
 from calibstat.result import Result
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from calibstat.data.predictions import Predictions
 from calibstat.measures.bins import bin_cells, bin_numbers, number_of_bins, uniform_cells
 from calibstat.recalibration.recalibrator import Recalibrator, normalised
 from calibstat.resampling import Draws, Pairs, Stage
-from calibstat.resampling.streams import Rng
+from calibstat.resampling.rng import Rng
 
 
 @dataclass(frozen=True)

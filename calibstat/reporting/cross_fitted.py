@@ -22,7 +22,7 @@ from calibstat.recalibration.recalibrator import Recalibrator
 from calibstat.recalibration.temperature_scaling import TemperatureScaling
 from calibstat.reporting.report_measures import beside
 from calibstat.resampling import folds, key_of
-from calibstat.resampling.streams import Rng
+from calibstat.resampling.rng import Rng
 from calibstat.result import Result
 
 FOLDS = 5

@@ -43,7 +43,7 @@ from calibstat.reporting.report_measures import (
 from calibstat.reporting.report_results import Report
 from calibstat.reporting.sentences import name_of
 from calibstat.resampling import key_of
-from calibstat.resampling.streams import Rng
+from calibstat.resampling.rng import Rng
 
 ONE_MODEL = "model"  # its name, if it has none
 ENOUGH = 20  # resamples at least as extreme, after which the test of a class stops, if it is detail

@@ -9,7 +9,8 @@ from typing import Self
 import numpy as np
 
 from calibstat.data.checks import check_jobs, check_whole
-from calibstat.resampling.streams import Rng, key_after, key_of
+from calibstat.resampling.rng import Rng
+from calibstat.resampling.streams import key_after, key_of
 
 
 class Stage(IntEnum):

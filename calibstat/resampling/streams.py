@@ -7,14 +7,13 @@ and any chunking.
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
 import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.checks import short
+from calibstat.resampling.rng import Rng
 
-Rng: TypeAlias = int | np.integer | np.random.SeedSequence | np.random.Generator | None
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LOW_HALF = np.uint64(0xFFFFFFFF)  # masking a factor that is smaller anyway lets the compiler multiply faster
 

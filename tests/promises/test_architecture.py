@@ -18,11 +18,9 @@ OPTIONAL = {"sklearn", "pyarrow"}  # imported where they are asked for
 BROUGHT = {"PIL": "matplotlib", "markupsafe": "jinja2"}  # by another
 LATE = ["statsmodels", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich", "jinja2"]
 RANDOM = {
-    "resampling/streams.py": {  # a seed becomes a key; all drawing is compiled
-        None: {"Generator", "SeedSequence"},
-        "key_of": {"Generator", "SeedSequence"},
-    },
-    "generators/distributions.py": {None: {"Generator", "SeedSequence"}},  # types only
+    "resampling/streams.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
+    "resampling/rng.py": {None: {"Generator", "SeedSequence"}},  # types only
+    "generators/distributions.py": {None: {"Generator"}},  # types only
     "generators/generator.py": {"drawing": {"default_rng"}},  # synthetic data
     "study/": {None: {"SeedSequence"}},
     "simulations/": {None: {"SeedSequence"}},

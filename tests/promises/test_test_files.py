@@ -24,6 +24,7 @@ ELSEWHERE = {  # source files with nothing to test by themselves, and the test f
     "inference/problems/problem.py": "test_pose.py",
     "bounds/directional_form.py": "test_cell_norms.py",
     "resampling/binary_pairs.py": "test_binary_labels_and_pairs.py",
+    "resampling/rng.py": "test_streams.py",
     "resampling/sources.py": "test_draw.py",
 }
 ACROSS = {  # test files about a claim that no single source file makes

@@ -12,7 +12,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.inference.comparing.compare import Comparison, compare
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.measure_options import MeasureOptions
-from calibstat.resampling.streams import Rng
+from calibstat.resampling.rng import Rng
 
 
 def compare_samples(

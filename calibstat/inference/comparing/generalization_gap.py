@@ -18,7 +18,7 @@ from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
-from calibstat.resampling.streams import Rng
+from calibstat.resampling.rng import Rng
 from calibstat.result import Result
 
 
