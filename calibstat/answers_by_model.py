@@ -19,7 +19,7 @@ R = TypeVar("R", covariant=True)
 
 
 class Answers(Mapping[str, R]):
-    """What a function found of each of several models: a read-only mapping from name to answer.
+    """The answers of a function about several models: a read-only mapping from name to answer.
 
     Functions of one model return it when they are given several, as a mapping or as a data frame with a column for
     each. The answers are results, numbers, or arrays with a number for each class.

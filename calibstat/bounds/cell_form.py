@@ -43,7 +43,7 @@ class AbsoluteForm(LinearForm):
 
     @cached_property
     def near(self) -> np.ndarray:
-        """Which cells may have no error, beside others; none of them if all may, or their noise is the smaller.
+        """Mask of the cells that may have no error, beside others; none if all may, or their noise is the smaller.
 
         Statement and argument: docs/proofs.md, section 4.
         """

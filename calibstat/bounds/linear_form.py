@@ -66,7 +66,7 @@ class Form(ABC):
 
 @dataclass(frozen=True)
 class Allowance:
-    """How far a mean may lie below an estimate: if the estimate is normal, and how much more because it is not.
+    """The allowance of a lower end: a normal part, and a part for the skewness of the estimate.
 
     Resamples do not know of rows that were not observed: where all of a group have the event, each resample has it too.
     And they reflect the skewness: of one rare event a resample may lose that one, but the next sample may hold four.
@@ -229,7 +229,7 @@ class RowForm(LinearForm):
 
     @property
     def added(self) -> np.ndarray:
-        """What each row adds at its cell."""
+        """The contribution of each row to its cell."""
         return self.residual if self.weight is None else self.residual * self.weight
 
     def in_units(self, unit: np.ndarray) -> Self:

@@ -71,7 +71,7 @@ class Moments(ABC):
     @property
     @abstractmethod
     def numbers_per_sum(self) -> float:
-        """How many numbers one difference takes: 1, or the number of clusters."""
+        """Number of numbers that one difference takes: 1, or the number of clusters."""
 
     @abstractmethod
     def remainder(self, weights: np.ndarray, smooth: Callable[[np.ndarray], np.ndarray]) -> float:

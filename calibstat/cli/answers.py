@@ -1,4 +1,4 @@
-"""What a command prints: the answer first, then what supports it; with --verbose cautions and all else at length."""
+"""The printed output of a command: the answer, then its support; with --verbose cautions and all else at length."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Verbose = Annotated[
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command has found.
+    """The answer of a command.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What holds of a file before and while it is read: it is a regular one, not too large, and not damaged."""
+"""Checks of a file before and while it is read: it is a regular one, not too large, and not damaged."""
 
 from __future__ import annotations
 

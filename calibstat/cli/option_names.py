@@ -1,4 +1,4 @@
-"""What functions say in errors, in the words of the command line: their arguments are options there."""
+"""Error messages of functions in the words of the command line: arguments are options there."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from calibstat.cli.answers import Answer, with_parameters
 
 @dataclass(frozen=True)
 class Reading:
-    """How the columns of a file are read.
+    """The options by which the columns of a file are read.
 
     Attributes
     ----------

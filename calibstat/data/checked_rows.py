@@ -217,7 +217,7 @@ class Data:
 
     @property
     def kind(self) -> Literal["binary", "multiclass", "class-wise"]:
-        """What the lens shows."""
+        """The kind of data that the lens shows."""
         return self.seen().kind
 
     @property

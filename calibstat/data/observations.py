@@ -102,7 +102,7 @@ class Observations(ABC):
     @property
     @abstractmethod
     def counts(self) -> str:
-        """How many outcomes or classes there are, in words."""
+        """The number of outcomes or classes, in words."""
 
     @abstractmethod
     def impossible(self) -> str:

@@ -82,7 +82,9 @@ class domain(_Table):
     ValueError
         If the three are not of one length of at least 1, or out of range.
 
-    Examples -------- Two populations with the same distribution of predictions and outcomes, at different distances
+    Examples
+    --------
+    Two populations with the same distribution of predictions and outcomes, at different distances
     from calibration (Błasiok et al. 2023, lemma 4.5, arXiv:2211.16886):
 
     >>> from calibstat import generators

@@ -155,7 +155,9 @@ class Generator:
         ValueError
             If a prediction is not in [0, 1].
 
-        Notes ----- In a mixture it is the average of the true probabilities of its parts at this prediction, weighted
+        Notes
+        -----
+        In a mixture it is the average of the true probabilities of its parts at this prediction, weighted
         by the densities of their predictions; predictions of positive probability outweigh any density. A single
         continuous distribution has a formula, which is returned for predictions outside its support too.
         """

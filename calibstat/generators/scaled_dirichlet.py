@@ -50,7 +50,9 @@ class dirichlet(MulticlassGenerator):
         If there are fewer than two classes, an argument is not of its shape or range, more than one of the three
         scalings is given, or two q can be reported as the same vector (see notes).
 
-    Notes ----- Adding a number to all logits changes no prediction. So there must be only one direction w in which log
+    Notes
+    -----
+    Adding a number to all logits changes no prediction. So there must be only one direction w in which log
     q can move without changing the prediction: ``matrix @ w`` has equal entries. And w must not have entries of both
     signs, or two vectors q on the way would sum to 1. (A `scale` that is nowhere 0 has w = 1 / `scale`: all of one
     sign. The matrix diag(2, -1) is not singular, but q1² q2 is the same for two values of q1, below and above 2/3.)

@@ -132,7 +132,7 @@ class Audit(Result):
 
     @property
     def answer(self) -> str:
-        """Which groups speak, in one line."""
+        """The groups with a significant deviation, in one line."""
         found, groups = self.found.size, f"{len(self.names):,} group{'s' * (len(self.names) > 1)}"
         if found:
             return f"{found:,} of {groups} speak{'s' * (found == 1)} against the predictions:"
@@ -161,7 +161,7 @@ class Audit(Result):
 
     @property
     def promise(self) -> str:
-        """How the groups were tested together, and what is promised of all of them."""
+        """The joint test of the groups, and its promise for all of them."""
         by = "bias and slope" if self.slope is not None else "bias"
         return (
             f"Groups tested together by their {by}{of_lens(self.lens)}, {self.n_resamples} draws of labels: with "

@@ -81,7 +81,7 @@ class CalibrationTestResult(NotedResult):
 
     @property
     def answer(self) -> str:
-        """What the p-value says of calibration and, if the measure says so, what drove it."""
+        """The verdict of the p-value on calibration and, if the measure knows it, the deviation that drove it."""
         approximate = "" if self.resample == "labels" else " (approximate)"
         said = [f"There is {verdict(self.pvalue)}: p = {self.pvalue:.3g}{approximate}."]
         if self.why_infinite:
@@ -93,7 +93,7 @@ class CalibrationTestResult(NotedResult):
 
     @property
     def details(self) -> str:
-        """How it was tested, and the null hypothesis."""
+        """The method of the test, and the null hypothesis."""
         return (
             f"Test by {self.measure} = {self.statistic:.4g}, {self.lens}, n = {self.n}; {self.why_stopped}, "
             f"Monte Carlo error of p {self.pvalue_error:.2g}.\n"
@@ -187,7 +187,7 @@ class ClassWiseTestResult(NotedResult):
 
     @property
     def drivers(self) -> list[str]:
-        """What drove the tests of the first of these classes, in words."""
+        """The deviations that drove the tests of the first of these classes, in words."""
         if not self.deviations:
             return []
         start = "What drove it, class by class (directions describe these rows, and are no claims):"

@@ -1,4 +1,4 @@
-"""What drove a test that rejects calibration: of which kind the deviation is, where it is, and its direction."""
+"""The deviation that drove a test that rejects calibration: its kind, its place and its direction."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Confidence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Deviation(Result):
-    """What drove a test that rejects calibration.
+    """The deviation that drove a test that rejects calibration.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Deviation(Result):
 
     @property
     def where(self) -> str:
-        """Where labels are most surprising, what was expected there and what was observed, in words."""
+        """The place of the most surprising labels, with the expected and the observed rate, in words."""
         rows = f"{self.rows:,.0f} row{'s' * (self.rows != 1)}"
         expected, observed = _mean_count(self.rows * self.predicted), _count(self.rows * self.observed)
         between = _range(self.low, self.high)

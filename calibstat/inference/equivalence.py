@@ -123,7 +123,7 @@ class Equivalence(Result):
 
     @property
     def details(self) -> str:
-        """What was compared, and the null hypothesis."""
+        """The measure, the lens, the number of rows, the level and the null hypothesis."""
         return f"{self.by}, {self.lens}, n = {self.n}, level {self.level:g}.\nNull hypothesis: {self.null_hypothesis}"
 
     def __str__(self) -> str:

@@ -26,7 +26,7 @@ CORP += ", doi:10.1073/pnas.2016191118"
     slow_above=100_000,
 )
 class MCB(Statistic):
-    """How much the best non-decreasing recalibration would lower the Brier score.
+    """The gain in the Brier score by the best non-decreasing recalibration.
 
     No options. The recalibration is chosen on the same rows, so the estimate is above 0 for a calibrated model; a
     test takes that into account. It jumps when two predictions with opposite errors merge. Cost: one sort of the

@@ -169,7 +169,7 @@ def _improved(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np
     no_interval="no bound of the gain by all post-processings at once has been worked out",
 )
 class PostProcessingGap(Statistic):
-    """How much the best small update of the predictions would lower the Brier score.
+    """The gain in the Brier score by the best small update of the predictions.
 
     No options. An update replaces v by kappa(v) in [0, 1], where kappa(v) - v is 1-Lipschitz: predictions keep their
     order, and distances between them at most double. These are some of the recalibrations of `mcb`, which is at least

@@ -1,4 +1,4 @@
-"""What a monitor says after the latest period: the alarm, its likely start, and the gap with a confidence sequence."""
+"""A monitor after the latest period: the alarm, its likely start, and the gap with a confidence sequence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST_LOG = 700  # of a number, or of 1 over it, that float64 holds with all o
 
 @dataclass(frozen=True, eq=False)
 class Onset(Result):
-    """Where the evidence of an alarm is from: a description, without a promise.
+    """The likely source of the evidence of an alarm: a description, without a promise.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class MonitorStatus(Result):
 
     @property
     def promise(self) -> str:
-        """What is promised about false alarms, in one sentence."""
+        """The promise about false alarms, in one sentence."""
         if self.arl is None:
             return f"Chance that this monitor ever raises a false alarm: at most {100 * self.alpha:g} %."
         return f"False alarms come on average at least {self.arl:g} periods apart; in the long run one is certain."

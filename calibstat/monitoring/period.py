@@ -1,4 +1,4 @@
-"""What a monitor needs to know of a period: sums over its rows, which shards can add up."""
+"""Sums over the rows of a period, which are all that a monitor needs and which add up over shards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What monitors share: periods fed in turn, a restart, and a state that is saved and loaded."""
+"""The base of monitors: periods fed in turn, a restart, and a state that is saved and loaded."""
 
 from __future__ import annotations
 

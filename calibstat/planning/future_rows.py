@@ -23,7 +23,7 @@ PILOT = 2000  # rows of a generator that stand for its population
 
 
 class FutureRows(ABC):
-    """Where the predictions of future data sets come from, with the alternative for them."""
+    """A source of the predictions of future data sets, with the alternative for them."""
 
     alternative: Alternative
 

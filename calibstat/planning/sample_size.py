@@ -1,4 +1,4 @@
-"""How many rows a test needs to find an alternative, or an interval needs to have a given width."""
+"""Numbers of rows that a test needs to find an alternative, or an interval to have a given width."""
 
 from __future__ import annotations
 

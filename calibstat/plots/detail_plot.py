@@ -111,7 +111,7 @@ def _plot_gaps_of_bins(found: MeasureDetail, ax: Axes, color: Mapping[str, Color
 
 
 def _plot_best_intervals(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
-    """What the best intervals add up to from the left, residuals and widths, with their rows along the lower edge."""
+    """Running sums of the best intervals from the left, residuals and widths, with their rows along the lower edge."""
     low, high, rows = found["low"], found["high"], found["count"]
     x = np.column_stack((low, high)).ravel()
 

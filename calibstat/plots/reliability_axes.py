@@ -87,12 +87,12 @@ def vertical_limits(found: Sequence[Reliability], deviation: bool, strip: bool) 
 
 
 def vertical_label(deviation: bool) -> str:
-    """What the vertical axis shows."""
+    """The label of the vertical axis."""
     return "Observed frequency − prediction" if deviation else "Observed frequency"
 
 
 def rows_or_weight(found: Reliability) -> str:
-    """What the strip shows."""
+    """The label of the strip."""
     if found.effective_n is not None:
         return "Effective rows"
     return "Rows" if isinstance(found.n, int) else "Weight"

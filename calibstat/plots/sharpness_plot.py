@@ -84,5 +84,5 @@ def _set_limits(found: Sequence[CalibrationSharpness], ax: Axes, room: float) ->
 
 
 def _horizontal_label(found: CalibrationSharpness) -> str:
-    """What the horizontal axis shows."""
+    """The label of the horizontal axis."""
     return "Predicted probability" if "top_label" not in found.lens else "Probability of the most likely class"

@@ -1,4 +1,4 @@
-"""What the verbs said of one or several models on the same rows."""
+"""The answers of the verbs about one or several models on the same rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ClassesReport(Result):
 
 @dataclass(frozen=True, eq=False)
 class ModelReport(Result):
-    """What a report says of one model.
+    """The part of a report about one model.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What intervals say, in words."""
+"""Sentences about intervals."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class CoverageQuestion(Question):
 
 
 class Coverage(CoverageQuestion):
-    """How often does each interval cover the true value?"""
+    """The rate at which each interval covers the true value."""
 
     name = "coverage"
     method_choices = ("honest", "percentile", "basic", "bca")
@@ -119,7 +119,7 @@ class Coverage(CoverageQuestion):
 
 
 class Comparison(CoverageQuestion):
-    """How often does each comparison of two models find a difference, and does its interval cover the true one?"""
+    """The rates at which comparisons of two models find a difference, and their intervals cover the true one."""
 
     name = "comparison"
     method_choices = ("bootstrap", "swap")

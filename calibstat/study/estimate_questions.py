@@ -46,7 +46,7 @@ class _TruthOptional(EstimateQuestion):
 
 
 class Bias(_TruthOptional):
-    """What are the bias and the spread of the estimates?"""
+    """The bias and the spread of the estimates."""
 
     name = "bias"
     method_choices = ("plug-in",)

@@ -13,7 +13,7 @@ from calibstat.study.question import Question, Row, rate_of
 
 
 class Power(Question):
-    """How often does each test reject?"""
+    """The rate at which each test rejects."""
 
     name = "power"
     method_choices = ("labels", "both")
@@ -44,7 +44,7 @@ class Power(Question):
 
 
 class Size(Power):
-    """How often does each test reject what is calibrated?"""
+    """The rate at which each test rejects calibrated predictions."""
 
     name = "size"
 

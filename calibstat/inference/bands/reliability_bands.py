@@ -77,7 +77,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Band:
-    """What is drawn for the noise: bars of the bins, steps, or both, and the number of resamples they took."""
+    """The band of a diagram: bars of the bins, steps, or both, and the number of resamples they took."""
 
     low: np.ndarray | None = None
     high: np.ndarray | None = None

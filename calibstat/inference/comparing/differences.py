@@ -1,4 +1,4 @@
-"""What comparisons of models by bootstrap and by permutation share: differences, ties, the order of rows."""
+"""Differences, ties and the order of rows, for comparisons of models by bootstrap and by permutation."""
 
 from __future__ import annotations
 

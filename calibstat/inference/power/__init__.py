@@ -1,1 +1,1 @@
-"""What a test could have found: alternatives, power, detectable effects."""
+"""Effects that a test could have found: alternatives, power, detectable effects."""

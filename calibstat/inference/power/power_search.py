@@ -1,4 +1,4 @@
-"""Where the power of a test is as wished: at which strength of an effect, or at which number of rows."""
+"""Solvers for the strength of an effect, or the number of rows, at which a test has a given power."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests and intervals draw from."""
+"""The data and the measure from which tests and intervals draw."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from calibstat.resampling import Draws
 
 
 class Drawable(ABC):
-    """What tests and intervals draw from."""
+    """The data and the measure from which tests and intervals draw."""
 
     @property
     @abstractmethod

@@ -43,7 +43,7 @@ def _middles(weight: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Deviations:
-    """What the three parts of the statistic say of B sets of labels; every array has shape (B,).
+    """The three parts of the statistic for B sets of labels; every array has shape (B,).
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Deviations:
 
     @property
     def shares(self) -> np.ndarray:
-        """What is compared: one column for each part, shape (B, 3)."""
+        """The numbers that are compared: one column for each part, shape (B, 3)."""
         return np.stack([self.smooth, self.scattered - SCATTERED, self.local - LOCAL], axis=1)
 
     @property
@@ -75,7 +75,7 @@ class Deviations:
 
 @dataclass(frozen=True)
 class Look:
-    """How to look at labels: all that depends on the predictions alone.
+    """The statistic prepared for fixed predictions: all that depends on them alone.
 
     Cells with predictions of exactly 0 or 1 take no part; a label that they forbid makes the statistic infinite.
 

@@ -164,12 +164,12 @@ class Measure:
 
     @property
     def why_no_interval(self) -> str:
-        """Why no honest interval is known under these options, for messages."""
+        """The reason why no honest interval is known under these options, for messages."""
         return self.info.no_interval
 
     @property
     def given(self) -> str:
-        """What the honest interval takes from these rows as given, for the sentence on what it is for."""
+        """The condition on these rows under which the honest interval holds, for the sentence on its aim."""
         return ""
 
     def multiclass(self) -> MulticlassMeasure | None:
