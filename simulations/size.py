@@ -89,7 +89,7 @@ def table(*, quick: bool, n_jobs: int | None = None) -> pd.DataFrame:
             "n": n,
             "measure": measure,
             "method": "labels",
-            "level": smaller_than_chance.LEVEL,
+            "level": smaller_than_chance.NOTE_LEVEL,
             "replicates": replicates,
             **rate_of("rejections", said[:, g, m]),
         }

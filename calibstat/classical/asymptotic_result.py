@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from calibstat.result import Result
 
-LIMIT = "the p-value is that of the limit for many rows"
+ASYMPTOTIC_PVALUE = "the p-value is that of the limit for many rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,4 +57,4 @@ class AsymptoticTestResult(Result):
 
 def approximate(null: str) -> str:
     """Return the null hypothesis, marked as tested approximately."""
-    return f"{null.removesuffix('.')} (approximate: {LIMIT})."
+    return f"{null.removesuffix('.')} (approximate: {ASYMPTOTIC_PVALUE})."

@@ -25,7 +25,7 @@ LONG = 0.5  # move of a logit that is no last step: where outcomes are separated
 FARTHEST = 5.0  # move of a logit in one step beyond which a loss of information is that of the step, not of the data
 LOGIT = "given the predictions and independently in every row, the logit of the outcome's probability is"
 SEPARATED = 1e-7  # information in some direction, as a share of that of a calibrated model, below which there is none
-NOTHING = 1e-100  # root of the information on a power of the logit, as a share of that on another, that is none
+_NO_INFORMATION = 1e-100  # root of the information on a power of the logit, as a share of that on another, that is none
 
 Derivatives = tuple[float, np.ndarray, np.ndarray]  # log-likelihood, gradient, information
 
@@ -76,7 +76,7 @@ class LogitPolynomial:
             raise ValueError(f"expected at least two distinct predictions for {what}, found {sample.value[0]:g} alone")
         model = cls(logit(sample.value), sample.count, sample.positives, degree, what)
         told = np.abs(np.diag(model.triangle))
-        if told.min() < NOTHING * told.max():
+        if told.min() < _NO_INFORMATION * told.max():
             raise ValueError(
                 f"expected predictions that leave outcomes open for {what}, found so near to 0 and 1 that they tell "
                 f"nothing of a polynomial of degree {model.degree} in their logits; {advice(sample.value)}"

@@ -30,7 +30,7 @@ from calibstat.resampling.rng import Rng
 
 LENS = f"lens {canonical}"
 NULL = canonical.null.removesuffix(".") + " (approximate: {})."
-LIMIT = {
+_LIMIT_OF_METHOD = {
     "asymptotic": "the p-value is that of the limit for many rows, taken from random signs",
     "block": "the p-value is that of the normal limit for many blocks of rows",
     "linear": "the p-value is that of the normal limit for many pairs of rows",
@@ -181,7 +181,7 @@ def kernel_calibration_test(
         statistic=statistic,
         pvalue=pvalue,
         method=method,
-        null_hypothesis=NULL.format(LIMIT[method]),
+        null_hypothesis=NULL.format(_LIMIT_OF_METHOD[method]),
         measure=str(measure),
         lens=LENS,
         n=predictions.n,

@@ -17,7 +17,7 @@ from calibstat.measures.kinds.registry import find_measure
 from calibstat.reporting.sentences import whose_p
 
 SIZE = "ece"  # how large the errors of classes are, if their test does not say
-MOST = 20  # classes in a printed table
+_MOST_CLASSES = 20  # classes in a printed table
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class ClassFindings:
     def shown(self) -> np.ndarray:
         """Return the classes that fit into a printed table: all, or those with the smallest p-values first."""
         k = len(self.test.names)
-        return np.arange(k) if k <= MOST else np.argsort(self.test.pvalue, kind="stable")[:MOST]
+        return np.arange(k) if k <= _MOST_CLASSES else np.argsort(self.test.pvalue, kind="stable")[:_MOST_CLASSES]
 
 
 def assess_classes(

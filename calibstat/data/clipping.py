@@ -7,14 +7,14 @@ import numpy as np
 from calibstat.data.checks import is_number
 
 LEAST = 2.0**-24  # half a step of float32 below 1: where a single-precision prediction is rounded to 1
-SMALLEST = 2.0**-53  # below it 1 - clip is 1
+LEAST_CLIP = 2.0**-53  # below it 1 - clip is 1
 
 
 def check_clip(clip: object) -> float | None:
     """Return the option `clip` as a float, or None; raise a ValueError if it is out of range."""
     if clip is None:
         return None
-    if not is_number(clip) or not SMALLEST <= clip < 0.5:
+    if not is_number(clip) or not LEAST_CLIP <= clip < 0.5:
         raise ValueError(f"expected clip None or a number from 2**-53 to below 1/2, found {clip!r}")
     return float(clip)
 

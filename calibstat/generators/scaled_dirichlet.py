@@ -19,7 +19,7 @@ __all__ = ["dirichlet"]
 MOST_POINTS = 2**16  # points that represent a continuous distribution
 FEWEST_POINTS = 2**12
 NUMBERS = 2**21  # fewer points for many classes, so that points times classes stay near this
-NOTHING = 1e-9  # a singular value, or an entry of a direction, this small against the largest is 0
+_ZERO_SHARE = 1e-9  # a singular value, or an entry of a direction, this small against the largest is 0
 
 
 @register
@@ -133,11 +133,11 @@ class dirichlet(MulticlassGenerator):
         if self._linear is None:
             return np.ones(self.n_classes)
         _, size, direction = np.linalg.svd(_centred(self._linear[0]))
-        if size[-2] <= NOTHING * size[0]:
+        if size[-2] <= _ZERO_SHARE * size[0]:
             raise ValueError("expected a matrix, or scale, that keeps vectors apart, found one that is singular beyond "
                              "the direction in which all logits change by the same number")  # fmt: skip
         w = direction[-1] / direction[-1][np.abs(direction[-1]).argmax()]
-        w[np.abs(w) <= NOTHING] = 0.0
+        w[np.abs(w) <= _ZERO_SHARE] = 0.0
         if np.any(w < 0):
             raise ValueError("expected a matrix, or scale, that keeps vectors apart, found one by which two vectors "
                              f"are reported as one: it does not notice the direction {w.round(6).tolist()}, which has "

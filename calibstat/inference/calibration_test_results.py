@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LOW = 0.05  # adjusted p-values of classes that are pointed out
-MANY = 20  # classes, above which only the smallest p-values are printed
-SMALLEST = 10
+_MANY_CLASSES = 20  # classes, above which only the smallest p-values are printed
+_SHOWN = 10
 
 
 def verdict(p: float) -> str:
@@ -181,8 +181,8 @@ class ClassWiseTestResult(NotedResult):
             return f"There is no evidence against the calibration of any of {k:,} classes, as far as this test can see."
         if len(low) == k:
             return f"There is evidence against the calibration of each of {k:,} classes."
-        more = f" and {len(low) - SMALLEST:,} more" if len(low) > SMALLEST else ""
-        which = f"{len(low):,} of {k:,} classes: {', '.join(low[:SMALLEST])}{more}"
+        more = f" and {len(low) - _SHOWN:,} more" if len(low) > _SHOWN else ""
+        which = f"{len(low):,} of {k:,} classes: {', '.join(low[:_SHOWN])}{more}"
         return f"There is evidence against the calibration of {which}."
 
     @property
@@ -191,17 +191,17 @@ class ClassWiseTestResult(NotedResult):
         if not self.deviations:
             return []
         start = "What drove it, class by class (directions describe these rows, and are no claims):"
-        return [start, *(each.short for each in self.deviations[:SMALLEST])]
+        return [start, *(each.short for each in self.deviations[:_SHOWN])]
 
     def __str__(self) -> str:
         approximate = "" if self.resample == "labels" else " (approximate)"
-        many = len(self.names) > MANY
-        shown = np.argsort(self.pvalue, kind="stable")[:SMALLEST] if many else np.arange(len(self.names))
+        many = len(self.names) > _MANY_CLASSES
+        shown = np.argsort(self.pvalue, kind="stable")[:_SHOWN] if many else np.arange(len(self.names))
         width = max(5, *(len(str(self.names[k])) for k in shown))
         lines = [
             self.answer,
             f"Test of each class by {self.measure}{approximate}, {self.lens}, n = {self.n}"
-            f"{f', the {SMALLEST} with the smallest p' if many else ''}:",
+            f"{f', the {_SHOWN} with the smallest p' if many else ''}:",
             f"{'class':{width}}  {'value':>8}  {'p':>6}  {'error':>6}  {'p (Holm)':>8}  draws",
         ]
         for k in shown:
@@ -209,7 +209,7 @@ class ClassWiseTestResult(NotedResult):
             drawn = f"{self.pvalue_holm[k]:8.3g}  {self.resamples_used[k]:5}"
             lines.append(f"{name}  {self.statistic[k]:8.4g}  {p}  {error}  {drawn}")
         if many:
-            lines.append(f"and {len(self.names) - SMALLEST} more, each with p of at least {self.pvalue[shown[-1]]:.3g}")
+            lines.append(f"and {len(self.names) - _SHOWN} more, each with p of at least {self.pvalue[shown[-1]]:.3g}")
         reasons = dict.fromkeys(why.partition(", at draw")[0] for why in self.why_stopped)
         lines.append(f"Error: Monte Carlo error of p. Draws: {' or '.join(reasons)}.")
         lines += self.drivers

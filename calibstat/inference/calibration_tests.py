@@ -16,7 +16,7 @@ from calibstat.data.checks import short
 from calibstat.data.lenses import AnyLens, EachClass, OneLens
 from calibstat.data.models import Predicted
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
-from calibstat.inference.deviation import LEVEL
+from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.p_values import holm
 from calibstat.inference.power.detectable_effect import DEFAULT
 from calibstat.inference.problems.pose import problem_of
@@ -292,14 +292,14 @@ def calibration_test(
         null = draw_until(stops, resampler, draws, Stage.LABELS, 2 * stop_after)
     if problem.is_one_number:
         found = _result(problem, statistic, null, problem.lens, resample, int(drawn.n), stop_after)
-        found = replace(found, deviation=drawn.deviation(draws)) if found.pvalue <= LEVEL else found
+        found = replace(found, deviation=drawn.deviation(draws)) if found.pvalue <= CLAIM_LEVEL else found
         noted = problem.data.noted()
         shown = resample == "labels" and not found.stopped and noted["effective_n"] is None and found.tail == "greater"
         if shown and drawn.is_smaller_than_chance(found.statistic, null, draws):
             noted["note"] = "\n".join(part for part in (noted["note"], NOTE) if part)
         return replace(found, **noted)
     each = _class_wise(problem, statistic, null, resample, int(drawn.n), stop_after)
-    deviations = tuple(drawn.deviations(np.flatnonzero(each.pvalue_holm <= LEVEL)))
+    deviations = tuple(drawn.deviations(np.flatnonzero(each.pvalue_holm <= CLAIM_LEVEL)))
     return replace(each, deviations=deviations, **problem.data.noted())
 
 

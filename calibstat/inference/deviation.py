@@ -17,7 +17,7 @@ from calibstat.resampling.quantiles import quantiles
 from calibstat.result import Result
 
 CLAIMED_FROM = 1000  # rows; with fewer a direction is described, and not claimed
-LEVEL = 0.05  # of a claim, and at which a test has to reject for one
+CLAIM_LEVEL = 0.05  # of a claim, and at which a test has to reject for one
 EITHER = 2.2365  # one of two independent standard normal numbers is further from 0 once in 20 times
 TINY = 1e-6  # nearer to 0 or 1 no digits of a probability are written
 SEEN = 1.0  # a root further from 0 is described
@@ -219,7 +219,7 @@ def _limit(sample: Sample, cell: np.ndarray, look: Look, draws: Draws) -> float:
         return np.abs(look.roots(np.atleast_2d(residual))[:, :2]).max(axis=1)
 
     drawn = draw(CellSums(sample, cell), Labels(), larger, draws, Stage.LABELS)
-    return float(quantiles(drawn.ravel(), [1 - LEVEL])[0])
+    return float(quantiles(drawn.ravel(), [1 - CLAIM_LEVEL])[0])
 
 
 def _beyond_errors(sample: Sample, cell: np.ndarray, look: Look) -> np.ndarray:

@@ -35,7 +35,7 @@ FIFTHS = 5
 COLUMNS = ("left", "right", "count", "mean_prediction", "frequency", "low", "high")
 LEAST = "A calibrated model would show {:g} on these rows: no smaller margin can be shown."
 LEAST_P = 1e-6  # of a test by a measure: the search for its p-value ends here
-STEPS = 20  # halvings of the range of that search, on the scale of the normal quantile
+_SEARCH_HALVINGS = 20  # halvings of the range of that search, on the scale of the normal quantile
 
 
 @dataclass(frozen=True, eq=False)
@@ -403,7 +403,7 @@ def _inverted(shown: Callable[[float], bool], level: float, claimed: bool) -> fl
         if level >= high or not shown(high):
             return 1.0
     below, above = float(ndtri(low)), float(ndtri(high))
-    for _ in range(STEPS):
+    for _ in range(_SEARCH_HALVINGS):
         middle = (below + above) / 2
         below, above = (below, middle) if shown(float(ndtr(middle))) else (middle, above)
     return min(max(float(ndtr(above)), low), high)

@@ -11,8 +11,8 @@ from calibstat.measures.components.deviations import Look
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.resampling import CellSums, Draws, Labels, Stage, draw
 
-LEVEL = 0.01  # of both together: a calibrated model gets the note in at most 1 % of samples
-OF_SUMS = 0.009  # of the mean and the slope of the residuals, and the rest of LEVEL of the statistic
+NOTE_LEVEL = 0.01  # of both together: a calibrated model gets the note in at most 1 % of samples
+OF_SUMS = 0.009  # of the mean and the slope of the residuals, and the rest of NOTE_LEVEL of the statistic
 MEAN = 10.0  # times that the mean residual counts: cross-validation makes it smaller than any other component
 LARGE = 4.0  # their size from which on it is not worth while to draw
 OTHER_WORDS = (
@@ -25,7 +25,7 @@ NOTE = (
 )
 
 
-def is_small(statistic: float, null: np.ndarray, level: float = LEVEL) -> bool:
+def is_small(statistic: float, null: np.ndarray, level: float = NOTE_LEVEL) -> bool:
     """Whether a statistic is so small that a calibrated model has as small a one with probability of at most `level`.
 
     Ties count as equally small, so that a statistic that takes few values is rarely called small.
@@ -44,7 +44,7 @@ def smaller_than_chance(measure: Statistic, sample: Sample, statistic: float, nu
     if seen is None or seen[1].components is None:
         return is_small(statistic, null)
     cell, look = seen
-    if is_small(statistic, null, LEVEL - OF_SUMS):
+    if is_small(statistic, null, NOTE_LEVEL - OF_SUMS):
         return True
     observed = _size(look, cell_sums(cell, *sample.arrays)[1][None]).item()
     if observed > LARGE:

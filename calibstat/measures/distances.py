@@ -16,7 +16,7 @@ BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance f
 
 LARGEST = 10  # distinct predictions of `upper_distance`: 3**10 / 2 partitions take 10 ms, each more three times that
 RUNS = 2000  # the most runs of neighbouring predictions between which `contiguous_merging` cuts
-NEAR = 1e-9  # predictions nearer to each other are merged: the solver could not tell them apart
+_MERGED_BELOW = 1e-9  # predictions nearer to each other are merged: the solver could not tell them apart
 SMALL = 2e-9  # smaller coefficients are left out, because HiGHS fails on them: the error is below that of any grid
 EXACT = 1e-10  # tolerance of HiGHS for every condition, the least that it accepts
 
@@ -28,12 +28,12 @@ def _present(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tup
 
 
 def _apart(value: np.ndarray, mesh: np.ndarray) -> np.ndarray:
-    """Move ascending predictions nearer than `NEAR` to a point of the grid, or to the one before, onto it."""
+    """Move ascending predictions nearer than `_MERGED_BELOW` to a point of the grid, or to the one before, onto it."""
     grid = mesh.size - 1
     nearest = mesh[np.minimum(np.rint(value * grid).astype(np.int64), grid)]
-    place = np.where(np.abs(value - nearest) < NEAR, nearest, value)
+    place = np.where(np.abs(value - nearest) < _MERGED_BELOW, nearest, value)
     for j in range(1, place.size):
-        if place[j] != nearest[j] and place[j] - place[j - 1] < NEAR:
+        if place[j] != nearest[j] and place[j] - place[j - 1] < _MERGED_BELOW:
             place[j] = place[j - 1]
     return place
 

@@ -14,7 +14,7 @@ from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.measures.components.deviations import TOGETHER, Look, cells_of_time
+from calibstat.measures.components.deviations import BLOCK, Look, cells_of_time
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned
 from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
@@ -135,11 +135,11 @@ class OmnibusOfClasses(MulticlassMeasure):
 
         def statistic(labels: np.ndarray) -> np.ndarray:
             found = np.empty(len(labels))
-            for i in range(0, len(labels), TOGETHER):
-                part = labels[i : i + TOGETHER]
+            for i in range(0, len(labels), BLOCK):
+                part = labels[i : i + BLOCK]
                 residual = (_positives_of(part, place, top, first[-1]) - expected) / n
                 each = [look.statistic(residual[:, a:b]) for look, (a, b) in zip(looks, pairwise(first), strict=True)]
-                found[i : i + TOGETHER] = np.logaddexp.reduce(each, axis=0)
+                found[i : i + BLOCK] = np.logaddexp.reduce(each, axis=0)
             return found
 
         return statistic

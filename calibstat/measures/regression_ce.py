@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.data.clipping import SMALLEST, check_clip, uncertain
+from calibstat.data.clipping import LEAST_CLIP, check_clip, uncertain
 from calibstat.measures.bregman import BRIER, LOG_LOSS, Bregman
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.population_value import BinaryPopulation
@@ -261,7 +261,7 @@ class RegressionCE(Statistic):
     def population_value(self, population: BinaryPopulation) -> float:
         # in a continuous population predictions of 0 and 1 are rounded, not certain
         rounded = self.is_steep and not population.finite and self.clip is None
-        return (replace(self, clip=SMALLEST) if rounded else self).plug_in(population)
+        return (replace(self, clip=LEAST_CLIP) if rounded else self).plug_in(population)
 
     def check_probabilities(self, prob: np.ndarray) -> None:
         if self.is_steep:

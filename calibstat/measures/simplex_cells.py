@@ -9,7 +9,7 @@ from calibstat.measures.bins import uniform_cells
 
 # Rounding depends on the order of the rows and must not decide a split: variances this near are tied, and a row this
 # near above the mean counts as at the mean. Sums of up to 10 million rows are that exact.
-NEAR = 1e-9
+_NEAR_CELL = 1e-9
 
 SPLIT = [("coordinate", np.int64), ("threshold", np.float64), ("low", np.int64), ("high", np.int64)]
 
@@ -110,7 +110,7 @@ def _grow(prob: np.ndarray, min_size: int, median: bool) -> tuple[np.ndarray, np
 
 @jit
 def _widest(prob: np.ndarray, row: np.ndarray) -> tuple[int, float]:
-    """Return the coordinate of largest variance among these rows, and its mean, widened by `NEAR`."""
+    """Return the coordinate of largest variance among these rows, and its mean, widened by `_NEAR_CELL`."""
     n_classes = prob.shape[1]
     mean = np.zeros(n_classes)
     for i in row:
@@ -123,9 +123,9 @@ def _widest(prob: np.ndarray, row: np.ndarray) -> tuple[int, float]:
             variance[k] += (prob[i, k] - mean[k]) ** 2
     widest = 0
     for k in range(n_classes):
-        if variance[k] > variance[widest] * (1.0 + NEAR):
+        if variance[k] > variance[widest] * (1.0 + _NEAR_CELL):
             widest = k
-    return widest, mean[widest] * (1.0 + NEAR)
+    return widest, mean[widest] * (1.0 + _NEAR_CELL)
 
 
 @jit

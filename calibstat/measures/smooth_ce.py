@@ -131,30 +131,30 @@ def _denoised(value: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 # Why a coarse grid bounds the sums of all weights. Let w be 1-Lipschitz and u the line through its values at the ends
-# of an interval of the grid, of width h = 1 / STEPS. Sums of residuals times u are those of residuals shared linearly
-# between the ends. w - u is 0 at both ends, and its slope differs by a constant from one of at most 1: its sum is,
-# by parts, minus the integral of this slope times the partial sums of the interval less their mean, which removes the
-# constant. So it is at most the integral of the distance of the partial sums from their mean. Squares: |w - u| <= h / 2
-# and w**2 <= u**2 + h, and u**2 is at most the line through the squares at the ends.
+# of an interval of the grid, of width h = 1 / _GRID_STEPS. Sums of residuals times u are sums of residuals shared
+# linearly between the ends. w - u is 0 at both ends, and its slope differs by a constant from one of at most 1: its
+# sum is, by parts, minus the integral of this slope times the partial sums of the interval less their mean, which
+# removes the constant. So it is at most the integral of the distance of the partial sums from their mean. Squares: |w
+# - u| <= h / 2 and w**2 <= u**2 + h, and u**2 is at most the line through the squares at the ends.
 #
 # The largest sum of total * w + squares * w**2 over weights at the grid is exact. It is convex in w, so that it is
 # largest at a vertex of the polytope |w| <= 1, |w_{c+1} - w_c| <= h. There steps of h link each weight to one at 1 or
 # -1 (else a group of weights could move both ways), so that it is a multiple of h.
 
-STEPS = 512  # intervals of the grid of predictions; of weights there are twice as many
+_GRID_STEPS = 512  # intervals of the grid of predictions; of weights there are twice as many
 
 
 @jit
 def _on_grid(value: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, float]:
     """Share masses between the nearest points of the grid, and return what is left to add for 1-Lipschitz weights."""
-    out = np.zeros(STEPS + 1)
+    out = np.zeros(_GRID_STEPS + 1)
     left = 0.0
     j = 0
-    for c in range(STEPS):
+    for c in range(_GRID_STEPS):
         first = j
         mean = 0.0  # of the partial sums over the interval, in units of its width
-        while j < value.size and (value[j] * STEPS < c + 1 or c == STEPS - 1):
-            upper = value[j] * STEPS - c
+        while j < value.size and (value[j] * _GRID_STEPS < c + 1 or c == _GRID_STEPS - 1):
+            upper = value[j] * _GRID_STEPS - c
             out[c] += (1.0 - upper) * mass[j]
             out[c + 1] += upper * mass[j]
             mean += (1.0 - upper) * mass[j]
@@ -162,19 +162,19 @@ def _on_grid(value: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, float]:
         at = 0.0
         total = 0.0
         for i in range(first, j):
-            upper = value[i] * STEPS - c
+            upper = value[i] * _GRID_STEPS - c
             left += (upper - at) * abs(total - mean)
             total += mass[i]
             at = upper
         if j > first:
             left += (1.0 - at) * abs(total - mean)
-    return out, left / STEPS
+    return out, left / _GRID_STEPS
 
 
 @jit
 def _largest_sum(total: np.ndarray, squares: np.ndarray, slope: int) -> float:
     """Return the largest sum of total * w + squares * w**2 over `slope`-Lipschitz weights w in [-1, 1] at the grid."""
-    levels = 2 * STEPS + 1
+    levels = 2 * _GRID_STEPS + 1
     best = np.zeros(levels + 2)  # sums so far, by the weight at the last point
     best[0] = best[-1] = -np.inf
     near = best.copy()
@@ -184,7 +184,7 @@ def _largest_sum(total: np.ndarray, squares: np.ndarray, slope: int) -> float:
                 near[i] = max(max(best[i - 1], best[i]), best[i + 1])
             best, near = near, best
         for i in range(1, levels + 1):
-            w = (i - 1 - STEPS) / STEPS
+            w = (i - 1 - _GRID_STEPS) / _GRID_STEPS
             best[i] += w * (total[c] + w * squares[c])
     return best.max()
 
@@ -232,7 +232,7 @@ class SmoothCE(Seminorm):
         most = float(second.sum())
         lines = zip(*score.lines(most, largest_third), strict=True)
         return left + min(
-            _largest_sum(total, slope * squares, 1) + slope * most / STEPS + height for slope, height in lines
+            _largest_sum(total, slope * squares, 1) + slope * most / _GRID_STEPS + height for slope, height in lines
         )
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:

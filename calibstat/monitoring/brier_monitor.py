@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from calibstat.data.checks import check_level, is_whole, short
 from calibstat.data.validation import as_rows, check_rows
 from calibstat.monitoring.confidence_sequence import running_mean, running_sum
-from calibstat.monitoring.period import MOST, UNIT, check_sums
+from calibstat.monitoring.period import MOST_UNITS, UNIT, check_sums
 from calibstat.monitoring.period_labels import Label
-from calibstat.monitoring.periods_in_turn import PeriodsInTurn
+from calibstat.monitoring.period_log import PeriodLog
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class PairSums:
 
     def __post_init__(self) -> None:
         check_sums(self.rows)
-        if not (self.rows >= 1 and all(0 <= each <= self.rows * MOST for each in astuple(self)[1:])):
+        if not (self.rows >= 1 and all(0 <= each <= self.rows * MOST_UNITS for each in astuple(self)[1:])):
             raise ValueError(f"expected at least 1 row, and sums from 0 to 1 a row; found {short(astuple(self))}")
 
     def __add__(self, other: PairSums) -> PairSums:
@@ -111,7 +111,7 @@ class BrierStatus(Result):
         return f"{said}\n{first}\n{right}"
 
 
-class BrierMonitor(PeriodsInTurn[PairSums]):
+class BrierMonitor(PeriodLog[PairSums]):
     """Comparison of two models over time: a confidence sequence for the mean difference of their Brier scores.
 
     Parameters

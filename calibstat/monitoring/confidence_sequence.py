@@ -27,7 +27,7 @@ import numpy as np
 LAMBDA = 1 / (1 + np.sqrt(2.0 ** np.arange(31)))
 LOG_WEIGHTS = -np.log(np.arange(31) + 5.0) - math.log(math.fsum(1 / (k + 5) for k in range(31)))
 PSI = np.array([math.fsum(x**j / j for j in range(2, 64)) for x in LAMBDA.tolist()])  # no lambda is above 1/2
-STEPS = 60  # of Newton's method at most; a handful does
+_NEWTON_STEPS = 60  # of Newton's method at most; a handful does
 
 
 def radius(squares: np.ndarray, level: float) -> np.ndarray:
@@ -40,7 +40,7 @@ def radius(squares: np.ndarray, level: float) -> np.ndarray:
     target = math.log(2 / (1 - level))
     loss = PSI * squares[..., None] - LOG_WEIGHTS
     x = ((target + loss) / LAMBDA).min(axis=-1)  # one term alone reaches the target there
-    for _ in range(STEPS):
+    for _ in range(_NEWTON_STEPS):
         log_terms = LAMBDA * x[..., None] - loss
         highest = log_terms.max(axis=-1)
         terms = np.exp(log_terms - highest[..., None])

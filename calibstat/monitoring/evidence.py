@@ -8,9 +8,10 @@ Under it exp(l_g), the likelihood ratio of a period in direction g, has mean 1 (
 past. The product of these from period s on is what a bet of 1 placed before period s has become. It keeps its mean
 through every period, and so does any mixture with weights fixed beforehand, of directions, segments and starts s:
 
-    E_t = sum_s pi_s sum_g w_g exp(l_{s,g} + ... + l_{t,g}) + left(t),   the first sum over s <= t,
+    E_t = sum_s pi_s sum_g w_g exp(l_{s,g} + ... + l_{t,g}) + remaining(t),   the first sum over s <= t,
 
-with left(t) = log 2 / log(t + 2) the weight of the starts still to come and pi_t = left(t - 1) - left(t). E_0 = 1.
+with remaining(t) = log 2 / log(t + 2) the weight of the starts still to come and
+pi_t = remaining(t - 1) - remaining(t). E_0 = 1.
 
 Ville's inequality: **P(E_t >= 1 / alpha for any t) <= alpha.** Stop at the first such t: what is held then has mean of
 at most 1, as at any time, and is at least 1 / alpha in all cases that stop; so these have probability of at most alpha.
@@ -33,7 +34,7 @@ from calibstat.monitoring.directions import LOG_WEIGHTS
 ALL_ROWS = 0.5  # the weight of all rows together, beside segments
 
 
-def left(t: int) -> float:
+def remaining(t: int) -> float:
     """Return the weight of starts after period t."""
     return math.log(2) / math.log(t + 2)
 
@@ -103,10 +104,10 @@ def start_probabilities(increments: np.ndarray, regime: str) -> tuple[np.ndarray
 
 
 def _clock(t: int, regime: str) -> tuple[float, float]:
-    """Return the logarithms of the bet placed before period t, left(t - 1) - left(t), and of left(t)."""
+    """Return the logarithms of the bet placed before period t, remaining(t - 1) - remaining(t), and of remaining(t)."""
     if regime == "run length":
         return 0.0, -math.inf
-    return math.log(math.log(2) * math.log1p(1 / (t + 1)) / (math.log(t + 1) * math.log(t + 2))), math.log(left(t))
+    return math.log(math.log(2) * math.log1p(1 / (t + 1)) / (math.log(t + 1) * math.log(t + 2))), math.log(remaining(t))
 
 
 @jit

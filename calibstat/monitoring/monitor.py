@@ -29,7 +29,7 @@ from calibstat.monitoring.period import (
     summarize_segments,
 )
 from calibstat.monitoring.period_labels import Label
-from calibstat.monitoring.periods_in_turn import PeriodsInTurn
+from calibstat.monitoring.period_log import PeriodLog
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,7 @@ class _Peak(NamedTuple):
     log_evidence: float
 
 
-class Monitor(PeriodsInTurn[PeriodSummary]):
+class Monitor(PeriodLog[PeriodSummary]):
     """Monitor of calibration: fed one period after the other, it raises an alarm when calibration does not hold.
 
     Parameters
@@ -226,7 +226,7 @@ class Monitor(PeriodsInTurn[PeriodSummary]):
         self._log_evidence: list[float] = []
         self._run: Run | None = None  # made with the first period, which fixes the segments
         self._peak = _Peak(0, 0, 0, -math.inf)
-        self._dated: _Peak | None = None  # the peak by which the latest alarm is dated
+        self._alarm_peak: _Peak | None = None  # the peak by which the latest alarm is dated
 
     def _add(self, label: Label, summary: PeriodSummary) -> None:
         segments = self.segments if self.segments is not None else summary.names
@@ -244,11 +244,11 @@ class Monitor(PeriodsInTurn[PeriodSummary]):
         if log_evidence >= math.log(self.threshold) and (restarts or not self.alarm):
             self.alarm_period = label
             self.alarms += (label,)
-            self._dated = self._peak
+            self._alarm_peak = self._peak
             if restarts:
                 self._run = None
         elif self.alarm and not restarts:
-            self._dated = self._peak  # more periods may date it better
+            self._alarm_peak = self._peak  # more periods may date it better
 
     @property
     def _regime(self) -> str:
@@ -306,9 +306,9 @@ class Monitor(PeriodsInTurn[PeriodSummary]):
 
     def _onset(self, periods: tuple[Label, ...], summaries: list[PeriodSummary]) -> Onset:
         """Date the deviation by the periods from the start of the run to its largest evidence, where that is from."""
-        assert self._dated is not None
+        assert self._alarm_peak is not None
         assert self.segments is not None
-        first, last, stream, _ = self._dated
+        first, last, stream, _ = self._alarm_peak
         name = (ALL_ROWS, *self.segments)[stream]
         sums = [s.segments.get(name) if stream else None for s in summaries[first:last]]
         if not any(sums):  # all rows, or no row: with `arl`, bets that never meet one are held as well

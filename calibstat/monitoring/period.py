@@ -22,7 +22,7 @@ from calibstat.monitoring.directions import DIRECTIONS, impossible, log_likeliho
 RATIO_UNIT = 1e-6
 UNIT = 1e-9
 LARGEST_SUM = 2**62  # in units; beyond it sums of two would leave the range of 64-bit integers
-MOST = round(1 / UNIT) + 10  # units of a row in a sum of what is 0 to 1, with more than rounding can add
+MOST_UNITS = round(1 / UNIT) + 10  # units of a row in a sum of what is 0 to 1, with more than rounding can add
 
 
 def check_sums(*sums: int) -> None:
@@ -58,7 +58,7 @@ class SegmentSums:
         check_sums(self.rows, *self.ratios.tolist())
         if not (0 <= self.positives <= self.rows and 0 <= self.impossible <= self.rows and self.rows >= 1):
             raise ValueError(f"expected at least 1 row, and no more positive ones than rows; found {short(counts)}")
-        if not all(0 <= each <= self.rows * MOST for each in (self.predicted, self.squares)):
+        if not all(0 <= each <= self.rows * MOST_UNITS for each in (self.predicted, self.squares)):
             raise ValueError(f"expected sums of predictions and squares from 0 to 1 a row, found {short(counts)}")
 
     @classmethod

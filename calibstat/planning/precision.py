@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FORMULAS = ("o/e", "slope")
 USUAL_WIDTH = 0.2
 EVALUATIONS = 5
-NEAR = 2.0  # times the wished width, and its inverse: points that the line is fitted to
+_NEAR_WIDTH = 2.0  # times the wished width, and its inverse: points that the line is fitted to
 FIRST = 200  # rows
 SHARES = (2.0, 1.7, 1.4, 1.2, 1.0, 0.85, 0.7, 0.6, 0.5)  # of the wished width: the curve of a formula
 
@@ -212,7 +212,7 @@ def _read_off(found: dict[int, float], width: float) -> float:
     At first, by 1 / sqrt(n).
     """
     x, y = np.log(list(found)), np.log(np.maximum(list(found.values()), 1e-12) / width)
-    near = np.abs(y) < math.log(NEAR)
+    near = np.abs(y) < math.log(_NEAR_WIDTH)
     if near.sum() < 2 and (y > 0).any() and (y < 0).any():
         near = (y == y[y > 0].min()) | (y == y[y < 0].max())
     if near.sum() >= 2:

@@ -30,7 +30,7 @@ ACROSS = 4  # diagrams beside each other
 PAGE = 6.7  # inches that they share
 WIDEST = 2.4  # inches of one
 LINES = 40  # classes in one figure of tests
-LEVEL = 0.05  # of the tests that are marked
+_MARKED = 0.05  # of the tests that are marked
 
 
 def plot_class_wise_diagrams(found: ClassWiseReliability, ax: Axes | None, deviation: bool = False) -> Axes:
@@ -92,11 +92,11 @@ def plot_class_wise_test(found: ClassWiseTestResult, ax: Axes | None) -> Axes:
     low, high = quantiles(found.null_distribution[:, order], (0.05, 0.95), axis=0)
     label = "middle 90% of resamples if calibrated"
     ax.hlines(place, low, high, color=color["blue"], alpha=0.3, linewidth=7, label=label)
-    far = found.pvalue_holm[order] <= LEVEL
+    far = found.pvalue_holm[order] <= _MARKED
     for these, marker, hue, sign in ((~far, "o", "blue", ">"), (far, "D", "red", "≤")):
         if these.any():
             style = {**POINT, "marker": marker, "color": color[hue]}
-            ax.plot(statistic[these], place[these], label=f"observed, p (Holm) {sign} {LEVEL}", **style)
+            ax.plot(statistic[these], place[these], label=f"observed, p (Holm) {sign} {_MARKED}", **style)
     right = ax.get_yaxis_transform()
     for y, pvalue in enumerate(found.pvalue_holm[order]):
         ax.text(1.02, y, f"{pvalue:.2g}", transform=right, va="center", fontsize="small")

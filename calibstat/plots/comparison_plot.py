@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LINES = 45  # pairs in one figure: those of ten models
 TICKS = 4  # at most one more: differences of scores have many decimals
-LEVEL = 0.05  # of the differences that are marked
+_MARKED = 0.05  # of the differences that are marked
 
 
 def plot_differences(found: Comparison, ax: Axes | None) -> Axes:
@@ -28,12 +28,12 @@ def plot_differences(found: Comparison, ax: Axes | None) -> Axes:
         label = f"{100 * found.confidence_level:.4g}% confidence interval"
         style: dict[str, Any] = {"color": color["blue"], "linewidth": 3, "alpha": 0.6}
         ax.hlines(place, found.low[order], found.high[order], label=label, **style)
-    far = found.pvalue_adjusted[order] <= LEVEL
+    far = found.pvalue_adjusted[order] <= _MARKED
     p = "p" if len(found.pairs) == 1 else f"p ({ {'holm': 'Holm', 'bh': 'BH'}[found.adjust] })"
     for these, marker, hue, sign in ((~far, "o", "blue", ">"), (far, "D", "red", "≤")):
         if these.any():
             look = {**POINT, "marker": marker, "color": color[hue]}
-            ax.plot(found.difference[order][these], place[these], label=f"difference, {p} {sign} {LEVEL}", **look)
+            ax.plot(found.difference[order][these], place[these], label=f"difference, {p} {sign} {_MARKED}", **look)
     right = ax.get_yaxis_transform()
     for y, pvalue in zip(place, found.pvalue_adjusted[order], strict=True):
         ax.text(1.02, float(y), f"{pvalue:.2g}", transform=right, va="center", fontsize="small")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [1 / 2, 3**0.5 / 2, 0], [1 / 2, 3**0.5 / 6, (2 / 3) ** 0.5]])  # sides 1
-MANY = 60  # cells, above which a new figure is larger and the arrows are finer
+_MANY_CELLS = 60  # cells, above which a new figure is larger and the arrows are finer
 FIFTHS = np.arange(1, 5) / 5
 EDGE: dict[str, Any] = {"color": ".4", "linewidth": 1.2, "zorder": 1}
 FAINT: dict[str, Any] = {"color": ".88", "linewidth": 0.8, "zorder": 0}
@@ -34,7 +34,7 @@ def plot_simplex_diagram(found: SimplexReliability, ax: Axes | None) -> Axes:
         raise ValueError(
             f"expected three or four classes, found {n_classes}: group them into three or four with lenses.groups"
         )
-    ax = _axes(ax, None if n_classes == 3 else "3d", many=found.count.size > MANY)
+    ax = _axes(ax, None if n_classes == 3 else "3d", many=found.count.size > _MANY_CELLS)
     order = np.argsort(found.count, kind="stable")  # cells with many rows lie on top
     share = found.count[order] / found.count.sum()
     scale = ScalarMappable(PowerNorm(0.5, 0, share.max()), _colormap())  # the error of a cell goes with 1 / sqrt(rows)
@@ -89,7 +89,7 @@ def _arrows_in_triangle(
     for name, corner, (right, up, ha, va) in zip(names, corners, places, strict=True):
         text = name if va == "bottom" else textwrap.fill(name, 20)
         ax.annotate(text, corner, (right, up), ha=ha, va=va, weight="bold", parse_math=False, **points)
-    width = 0.022 if len(tails) <= MANY else 0.014  # inches
+    width = 0.022 if len(tails) <= _MANY_CELLS else 0.014  # inches
     x, y = tails.T
     ax.scatter(x, y, s=(72 * 2.7 * width) ** 2, c=color, linewidth=0, zorder=2)
     arrows: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "units": "inches", "width": width}
@@ -111,7 +111,7 @@ def _arrows_in_tetrahedron(
         place = middle + 1.05 * (corner - middle)
         ax.text(*place, textwrap.fill(name, 14), ha=ha, va=va, weight="bold", parse_math=False)
     x, y, z = tails.T
-    size, width, head = (12, 1.3, 0.25) if len(tails) <= MANY else (6, 0.9, 0.2)
+    size, width, head = (12, 1.3, 0.25) if len(tails) <= _MANY_CELLS else (6, 0.9, 0.2)
     ax.scatter(x, y, z, s=size, c=color, depthshade=False, linewidth=0)
     ax.quiver(x, y, z, *(heads - tails).T, colors=color, linewidth=width, arrow_length_ratio=head)
     ax.set(**{f"{axis}lim": (m - 0.5, m + 0.5) for axis, m in zip("xyz", middle, strict=True)})  # turns about it

@@ -15,7 +15,7 @@ from calibstat.plots.inline_svg import inline_svg
 from calibstat.reporting.report_fields import ClassesReport, ModelReport, ReportFields
 from calibstat.reporting.sentences import ends, say_comparison, title_of, whose_p
 
-MOST = 25  # classes, groups or pairs in a table
+_MOST_ROWS = 25  # classes, groups or pairs in a table
 
 
 def page(report: ReportFields) -> str:
@@ -111,14 +111,14 @@ def _measures(report: ReportFields) -> Section:
 def _classes(title: str, found: ClassesReport, pictures: bool) -> Section:
     """Return the classes: a small diagram of each, its error, and its test."""
     frame = found.to_frame()
-    order = frame["pvalue_holm"].to_numpy().argsort(kind="stable") if len(frame) > MOST else range(len(frame))
+    order = frame["pvalue_holm"].to_numpy().argsort(kind="stable") if len(frame) > _MOST_ROWS else range(len(frame))
     rows = [*zip(*(frame[name].tolist() for name in frame.columns), strict=True)]  # each of its own type
     header = ("Class", ">Share of rows", ">Mean prediction", ">ECE", f">p ({found.test.overall.measure})", ">p (Holm)")
     cells = [
         [str(row[0]), *map(number, row[1:4]), p_text(row[4]), p_text(row[5])]
-        for row in (rows[k] for k in [*order][:MOST])
+        for row in (rows[k] for k in [*order][:_MOST_ROWS])
     ]
-    left = len(frame) - MOST
+    left = len(frame) - _MOST_ROWS
     note = f"and {left:,} more classes with larger p. " if left > 0 else ""
     note += whose_p(found.test.overall.measure, "ECE")
     note += f"p (Holm) is p made larger because {len(frame):,} classes were tested."
@@ -145,10 +145,10 @@ def _pairs(found: Comparison) -> Table:
     ]
     header += [adjusted] if adjusted else []
     rows = []
-    for i, (a, b) in enumerate(found.pairs[:MOST]):
+    for i, (a, b) in enumerate(found.pairs[:_MOST_ROWS]):
         row = [f"{a} − {b}", number(found.difference[i]), ends(found.low[i], found.high[i]), p_text(found.pvalue[i])]
         rows.append(row + ([p_text(found.pvalue_adjusted[i])] if adjusted else []))
-    rest = len(found.pairs) - MOST
+    rest = len(found.pairs) - _MOST_ROWS
     return Table(header, rows, f"and {rest:,} more pairs" if rest > 0 else "")
 
 
@@ -156,10 +156,10 @@ def _groups(title: str, found: Audit, pictures: bool) -> Section:
     """Return the audit of the groups."""
     header = ("Group", ">Rows", ">Predicted", ">Observed", ">Error at least", ">at most", ">p (all groups)")
     rows = []
-    for g in found.order[:MOST]:
+    for g in found.order[:_MOST_ROWS]:
         shares = [f"{value:.4f}" for value in (found.predicted[g], found.observed[g], found.low[g], found.high[g])]
         rows.append([found.names[g], f"{found.rows[g]:,}", *shares, p_text(found.pvalue_adjusted[g])])
-    rest = len(found.names) - MOST
+    rest = len(found.names) - _MOST_ROWS
     note = f"and {rest:,} more groups with larger p. " if rest > 0 else ""
     note += "The error is the observed frequency minus the mean prediction; all its bounds hold at once."
     shown = [_drawn(found, "Errors of the groups")] if pictures else []

@@ -12,7 +12,7 @@ from scipy import stats
 import calibstat as cs
 from calibstat.bounds.moments import JointMoments, SeparableMoments
 from calibstat.bounds.score_bound import ScoreBound
-from calibstat.measures.smooth_ce import STEPS, SmoothCE, _largest_sum, _on_grid
+from calibstat.measures.smooth_ce import _GRID_STEPS, SmoothCE, _largest_sum, _on_grid
 
 FALSE_ALARM = 1e-4
 measure = SmoothCE()
@@ -85,11 +85,12 @@ def test_largest_sum_against_all_vertices(seed, slope):
     on_grid, left = _on_grid(value, total)
     squares_on_grid, _ = _on_grid(value, squares)
     assert on_grid.sum() == pytest.approx(total.sum(), abs=1e-12)
-    assert 0 <= left <= np.abs(total).sum() / STEPS / 2 + 1e-12
+    assert 0 <= left <= np.abs(total).sum() / _GRID_STEPS / 2 + 1e-12
     found = _largest_sum(on_grid, squares_on_grid, slope)
-    allowed = slope * left + squares.sum() / STEPS
+    allowed = slope * left + squares.sum() / _GRID_STEPS
     assert expected - 1e-9 <= found + allowed
-    assert found <= expected + squares.sum() / (4 * STEPS**2) + 1e-9  # the line through squares is above the square
+    # the line through squares is above the square
+    assert found <= expected + squares.sum() / (4 * _GRID_STEPS**2) + 1e-9
     if seed % 2:  # predictions of the grid
         assert found == pytest.approx(expected, abs=1e-9)
         assert left == 0
@@ -97,19 +98,19 @@ def test_largest_sum_against_all_vertices(seed, slope):
 
 def test_what_the_grid_leaves_is_needed():
     """One row up and one down within an interval of the grid cancel there; weights tell them apart."""
-    value, total = np.array([0.25, 0.75]) / STEPS, np.array([10.0, -10.0])
-    expected = max(total @ w for w in vertices(value, 1))  # 10 times their distance, 1 / 2 / STEPS
-    assert expected == pytest.approx(5 / STEPS)
+    value, total = np.array([0.25, 0.75]) / _GRID_STEPS, np.array([10.0, -10.0])
+    expected = max(total @ w for w in vertices(value, 1))  # 10 times their distance, 1 / 2 / _GRID_STEPS
+    assert expected == pytest.approx(5 / _GRID_STEPS)
     on_grid, left = _on_grid(value, total)
     # the partial sums 0, 10, 0 on a quarter, a half, a quarter of the interval are 5 from their mean
-    assert left == pytest.approx(5 / STEPS)
-    assert _largest_sum(on_grid, np.zeros(STEPS + 1), 1) + left >= expected
+    assert left == pytest.approx(5 / _GRID_STEPS)
+    assert _largest_sum(on_grid, np.zeros(_GRID_STEPS + 1), 1) + left >= expected
 
 
 def test_without_squares_it_is_the_measure():
     sample, _ = example(7)
     on_grid, left = _on_grid(sample.value, sample.residual)
-    found, norm = _largest_sum(on_grid, np.zeros(STEPS + 1), 1), measure.norm(sample.value, sample.residual)
+    found, norm = _largest_sum(on_grid, np.zeros(_GRID_STEPS + 1), 1), measure.norm(sample.value, sample.residual)
     assert found - 1e-12 <= norm <= found + left + 1e-12
     assert left < 0.002
 
@@ -175,7 +176,7 @@ def test_against_a_slow_bound_over_all_vertices(seed):
     most = moments.square.sum()
     slope, height = score.lines(most, third)
     sums = (all_weights @ moments.total)[:, None] + slope * (all_weights**2 @ moments.square)[:, None]
-    slow = (sums.max(axis=0) + slope * most / STEPS + height).min()
+    slow = (sums.max(axis=0) + slope * most / _GRID_STEPS + height).min()
     assert measure.highest(value, moments, score) == pytest.approx(slow, abs=1e-9)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibstat.monitoring.directions import DIRECTIONS, log_likelihood_ratios
-from calibstat.monitoring.evidence import Run, left, log_evidence, start_probabilities, stream_weights
+from calibstat.monitoring.evidence import Run, log_evidence, remaining, start_probabilities, stream_weights
 
 WEIGHTS = np.array([d.weight for d in DIRECTIONS])
 FALSE_ALARM, RUN_LENGTH = "false alarm", "run length"
@@ -40,7 +40,7 @@ def test_one_and_two_periods_by_hand():
     e_1 = 2 * pi_1 + left_1
     e_2 = 6 * pi_1 + 3 * (left_1 - left_2) + left_2
     np.testing.assert_allclose(np.exp(log_evidence(np.array([one, two]))), [e_1, e_2], rtol=1e-12)
-    assert [left(0), left(2)] == pytest.approx([1, 0.5])
+    assert [remaining(0), remaining(2)] == pytest.approx([1, 0.5])
     # R_1 = 2; R_2 = (2 + 1) 3
     np.testing.assert_allclose(np.exp(log_evidence(np.array([one, two]), RUN_LENGTH)), [2, 9], rtol=1e-12)
 
@@ -108,7 +108,7 @@ def test_infinite_evidence_stays():
 
 def test_very_long_and_very_clear_runs_are_finite():
     assert np.isfinite(log_evidence(np.full((2000, 34), 50.0))).all()
-    assert np.exp(log_evidence(np.full((2000, 34), -50.0))[-1]) == pytest.approx(left(2000))
+    assert np.exp(log_evidence(np.full((2000, 34), -50.0))[-1]) == pytest.approx(remaining(2000))
 
 
 def test_starts_and_directions_have_the_shares_of_the_sum():

@@ -167,7 +167,7 @@ class Reliability(NotedResult):
         return f"{outside} of {self.inside.size} {compared} {'lies' if outside == 1 else 'lie'} outside"
 
 
-MANY = 20  # classes, above which only the WORST are printed
+_MANY_CLASSES = 20  # classes, above which only the WORST are printed
 WORST = 10
 
 
@@ -217,7 +217,7 @@ class ClassWiseReliability(NotedResult):
         return pd.DataFrame({"class": [*self.names], **columns})
 
     def __str__(self) -> str:
-        many = len(self.names) > MANY
+        many = len(self.names) > _MANY_CLASSES
         shown = self.worst(WORST) if many else np.arange(len(self.names))
         frequency, predicted = self.frequency, self.mean_prediction
         width = max(5, *(len(str(self.names[k])) for k in shown))

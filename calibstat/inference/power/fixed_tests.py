@@ -25,7 +25,8 @@ from calibstat.resampling import Draws, Labels, Stage
 
 MORE = 16  # times as many draws, where the null distribution has few values
 SHARED = 2.0  # Monte Carlo errors: what as many draws have is a value of a statistic of few values
-NEAR = 3.0  # Monte Carlo errors, of both numbers of draws: a p-value nearer to the level may be on its other side
+# Monte Carlo errors, of both numbers of draws: a p-value nearer to the level may be on its other side
+_NEAR_LEVEL = 3.0
 
 
 def pose_predictions(
@@ -174,7 +175,7 @@ class MeasureTest(FixedTest):
         known = np.unique(p_values(self.null, self.null, self._tail))
         shared = np.diff(known, prepend=0.0) > SHARED * np.sqrt(variance / self.draws.n)
         both = np.sqrt(variance / self.draws.n + variance / self.problem.measure.draws(None))
-        return known[shared & (np.abs(known - level) <= NEAR * both)]
+        return known[shared & (np.abs(known - level) <= _NEAR_LEVEL * both)]
 
     def _share(self, pvalue: np.ndarray, level: float) -> np.ndarray:
         """Return the probability that the test with its default number of draws rejects, given exact p-values."""

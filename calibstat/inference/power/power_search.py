@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 EVALUATIONS = 6
-NEAR = 0.18  # of the wished power: points that the line is fitted to
-FAR, CLOSE = 4.0, 1.6  # steps outwards from a power of little more than the level, and from others
+_NEAR_POWER = 0.18  # of the wished power: points that the line is fitted to
+_FAR_STEP, _CLOSE_STEP = 4.0, 1.6  # steps outwards from a power of little more than the level, and from others
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def solve_power(
 def _next(low: tuple[float, float], high: tuple[float, float], wished: float) -> float:
     """Return the next strength to try."""
     if np.isinf(high[0]):
-        return FAR * low[0] if low[1] < wished - 1.5 else CLOSE * low[0]
+        return _FAR_STEP * low[0] if low[1] < wished - 1.5 else _CLOSE_STEP * low[0]
     share = (wished - low[1]) / (high[1] - low[1]) if high[1] > low[1] else 0.5
     return low[0] + float(np.clip(share, 0.1, 0.9)) * (high[0] - low[0])
 
@@ -78,7 +78,7 @@ def _read_off(points: list[PowerPoint], wished: float, low: tuple[float, float],
     """Return the strength at the wished probit on a line through the points near it, or between the bracket."""
     from scipy.special import ndtr
 
-    near = [point for point in points if abs(point.power - ndtr(wished)) < NEAR]
+    near = [point for point in points if abs(point.power - ndtr(wished)) < _NEAR_POWER]
     at, probit = np.array([p.at for p in near]), np.array([p.probit for p in near])
     if len(near) >= 2 and np.ptp(at) > 0:
         slope, base = np.polyfit(at, probit, 1)

@@ -14,7 +14,7 @@ from calibstat.measures.components.smooth_components import Components, largest_
 MOST_CELLS = 1024  # of equal time; rows in one of them count as if their predictions were equal
 SCATTERED, LOCAL = 1.0, 4.0  # what the two local parts lose, so that all three matter about equally
 KINDS = ("smooth", "scattered", "local")
-TOGETHER = 64  # sets of labels that are looked at together, so that they stay in the cache
+BLOCK = 64  # sets of labels that are looked at together, so that they stay in the cache
 CERTAIN = 1e-300, 1e-15  # a mean of predictions that is so close to 0 is 0, and to 1 is 1
 
 
@@ -158,8 +158,8 @@ class Look:
 
     def statistic(self, residual: np.ndarray) -> np.ndarray:
         """Return the statistic of residuals / n in cells, shape (B, m)."""
-        blocks = range(0, len(residual), TOGETHER)
-        return np.concatenate([self._statistic(residual[i : i + TOGETHER]) for i in blocks])
+        blocks = range(0, len(residual), BLOCK)
+        return np.concatenate([self._statistic(residual[i : i + BLOCK]) for i in blocks])
 
     def _statistic(self, residual: np.ndarray) -> np.ndarray:
         positives = self.positives(residual)

@@ -12,7 +12,8 @@ from calibstat.compiled import jit
 FINEST = 128  # cells at the finest scale
 SCANNED = 64  # cells at the finest scale at which single cells are looked at
 FEWEST = 4  # cells of a scale that is looked at however little information there is
-FAR = 25.0  # square root of half a deviance from which the tail of the normal distribution is taken from its expansion
+# square root of half a deviance from which the tail of the normal distribution is taken from its expansion
+_FAR_TAIL = 25.0
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def _deviance(events: float, others: float, expected_events: float, expected_oth
 def _surprise(deviance: float) -> float:
     """Return minus the logarithm of the two-sided p-value of a deviance."""
     x = math.sqrt(deviance / 2)
-    if x > FAR:
+    if x > _FAR_TAIL:
         return x * x + math.log(x * math.sqrt(math.pi)) - math.log1p(-0.5 / (x * x))
     return -math.log(math.erfc(x))
 

@@ -74,5 +74,5 @@ def test_surprise():
     for z in (0.0, 1.0, 30.0, 1249.0, 1251.0, 1e4):
         exact = -math.log(2) - norm.logsf(math.sqrt(z))
         assert abs(_surprise(z) - exact) < 1e-5
-    edge = 2 * local_components.FAR**2
+    edge = 2 * local_components._FAR_TAIL**2
     assert abs(_surprise(edge + 1e-9) - _surprise(edge)) < 1e-5

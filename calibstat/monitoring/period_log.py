@@ -13,7 +13,7 @@ from calibstat.monitoring.saved_state import Origin, one_feeder, read_state, ref
 S = TypeVar("S")
 
 
-class PeriodsInTurn(ABC, Generic[S]):
+class PeriodLog(ABC, Generic[S]):
     """The summaries of periods in the order in which they were fed, and where new runs began.
 
     They are the whole state: a loaded monitor is fed all of them again, which gives the same numbers to the last bit.
