@@ -157,3 +157,15 @@ def test_predictions_of_zero_and_one_are_no_obstacle():
     p = np.repeat([0.0, 0.4, 1.0], [20, 20, 20])
     found = quick_report(np.arange(60) % 2, p, recalibrate=True).models["model"].recalibrated
     assert 0 <= found.after.estimate < found.before.estimate
+
+
+def test_predictions_of_three_classes_are_recalibrated_as_rows_are():
+    rng = np.random.default_rng(3)
+    p = rng.dirichlet([1, 1, 1], 60)
+    y = np.array([rng.choice(3, p=row) for row in p])
+    of_rows, of_predictions = (
+        cs.report(data, rng=0, recalibrate=True).to_dict()
+        for data in (cs.Data(y, p), cs.Data(cs.Predictions.from_rows(y, p)))
+    )
+    name = "models.model.recalibrated.after.estimate"
+    assert of_predictions[name] == of_rows[name]
