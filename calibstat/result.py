@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.data.checks import short
+from calibstat.data.in_words import InWords
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,13 +19,15 @@ LONGEST = 60  # characters of a field in a repr
 
 
 def plain_values(value: object) -> Any:
-    """Convert results, arrays, tuples and NumPy scalars, also nested ones, to what JSON has a literal for.
+    """Convert results, words, arrays, tuples and NumPy scalars, also nested ones, to what JSON has a literal for.
 
     A missing number (nan) becomes None, an infinite one the text "Infinity" or "-Infinity", of which ``float`` makes
     the number again. Results and dictionaries within dictionaries are joined to them, with dots in their keys.
     """
     if isinstance(value, Result):
         return value.to_dict()
+    if isinstance(value, InWords):
+        return str(value)
     if isinstance(value, np.ndarray | np.generic):
         return plain_values(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
@@ -55,7 +58,7 @@ def _short(value: object) -> str:
         return f"<{type(value).__name__} of {len(value)}>"
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"
-    return short(value, LONGEST)
+    return short(str(value) if isinstance(value, InWords) else value, LONGEST)
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
@@ -114,7 +117,7 @@ def _scalars(result: Result) -> dict[str, Any]:
         if isinstance(value, Result):
             found |= {f"{each.name}.{name}": entry for name, entry in _scalars(value).items()}
         elif not isinstance(value, np.ndarray | dict | list | tuple):
-            found[each.name] = value
+            found[each.name] = str(value) if isinstance(value, InWords) else value
     return found
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.null_hypothesis import Null
 from calibstat.result import Result
 
 ASYMPTOTIC_PVALUE = "the p-value is that of the limit for many rows"
@@ -21,10 +23,12 @@ class AsymptoticTestResult(Result):
         Probability of a statistic at least as extreme under the null hypothesis, by the asymptotic distribution.
     method : str
         The name of the test. Of `kernel_calibration_test`: "asymptotic", "block" or "linear".
-    null_hypothesis : str
-        The null hypothesis, in one sentence.
-    measure, lens : str
-        The statistic, and the outcome whose probability was predicted.
+    null_hypothesis : Null
+        The null hypothesis; as text one sentence.
+    measure : str
+        The statistic.
+    lens : NamedLens
+        The outcome whose probability was predicted.
     n, n_resamples : int
         Rows, and sets of random signs; 0 where the limit has a closed form.
     limit : str
@@ -36,9 +40,9 @@ class AsymptoticTestResult(Result):
     statistic: float
     pvalue: float
     method: str
-    null_hypothesis: str
+    null_hypothesis: Null
     measure: str
-    lens: str
+    lens: NamedLens
     n: int
     n_resamples: int = 0
     limit: str = "normal limit"
@@ -53,8 +57,3 @@ class AsymptoticTestResult(Result):
             f"{self.lens}, n = {self.n}: p = {self.pvalue:.3g} (approximate), {how}.\n"
             f"Null hypothesis: {self.null_hypothesis}"
         )
-
-
-def approximate(null: str) -> str:
-    """Return the null hypothesis, marked as tested approximately."""
-    return f"{null.removesuffix('.')} (approximate: {ASYMPTOTIC_PVALUE})."

@@ -11,19 +11,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.classical.asymptotic_result import approximate
+from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE
 from calibstat.classical.binary_input import between, binary_input, need_held_out
-from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
+from calibstat.classical.logistic import Fit, LogitPolynomial, null_of_logit
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level, short
 from calibstat.data.clipping import uncertain
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
 from calibstat.result import Result, read_only
 
 if TYPE_CHECKING:
     import pandas as pd
+
+POLYNOMIAL = "a polynomial in that of the prediction, which is that of the prediction itself"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +52,9 @@ class CalibrationBelt(Result):
         Ends of the band of each level.
     held_out : bool
         Whether the rows were kept from the fit (external validation) or are those of the fit (internal).
-    null_hypothesis : str
-        The null hypothesis, in one sentence.
-    lens : str
+    null_hypothesis : Null
+        The null hypothesis; as text one sentence.
+    lens : NamedLens
         The outcome whose probability was predicted.
     n : int
         Rows.
@@ -66,8 +70,8 @@ class CalibrationBelt(Result):
     low: np.ndarray
     high: np.ndarray
     held_out: bool
-    null_hypothesis: str
-    lens: str
+    null_hypothesis: Null
+    lens: NamedLens
     n: int
 
     def to_frame(self) -> pd.DataFrame:
@@ -237,9 +241,7 @@ def calibration_belt(
         low=read_only(_expit(ends[:, 0])),
         high=read_only(_expit(ends[:, 1])),
         held_out=bool(held_out),
-        null_hypothesis=approximate(
-            f"{LOGIT} a polynomial in that of the prediction, which is that of the prediction itself"
-        ),
+        null_hypothesis=null_of_logit(POLYNOMIAL).approximately(ASYMPTOTIC_PVALUE),
         lens=seen.lens,
         n=int(sample.n),
     )

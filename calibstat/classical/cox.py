@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
+from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE, AsymptoticTestResult
 from calibstat.classical.binary_input import between, binary_input, need_held_out
-from calibstat.classical.logistic import LOGIT, Fit, LogitPolynomial
+from calibstat.classical.logistic import Fit, LogitPolynomial, null_of_logit
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
+from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.result import Result
 
@@ -50,7 +51,7 @@ class CoxResult(Result):
         Likelihood-ratio test that the slope is 1, whatever the intercept.
     joint_test : AsymptoticTestResult
         Likelihood-ratio test that the intercept is 0 and the slope is 1; its statistic is the sum of the other two.
-    lens : str
+    lens : NamedLens
         The outcome whose probability was predicted.
     n : int
         Rows.
@@ -69,7 +70,7 @@ class CoxResult(Result):
     in_the_large_test: AsymptoticTestResult
     slope_test: AsymptoticTestResult
     joint_test: AsymptoticTestResult
-    lens: str
+    lens: NamedLens
     n: int
 
     def to_frame(self) -> pd.DataFrame:
@@ -217,7 +218,7 @@ def cox(
             statistic=statistic,
             pvalue=float(chdtrc(df, statistic)),
             method="likelihood-ratio",
-            null_hypothesis=approximate(f"{LOGIT} {null}"),
+            null_hypothesis=null_of_logit(null).approximately(ASYMPTOTIC_PVALUE),
             measure=measure,
             lens=seen.lens,
             n=int(sample.n),

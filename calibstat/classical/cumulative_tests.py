@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
+from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE, AsymptoticTestResult
 from calibstat.classical.binary_input import binary_input
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.lenses import AnyLens
@@ -172,7 +172,7 @@ def _cumulative(seen: BinaryData, sample: Sample, error: float, method: str, mea
         statistic=statistic,
         pvalue=brownian_range(statistic) if method == "Kuiper" else brownian_maximum(statistic),
         method=method,
-        null_hypothesis=approximate(seen.null),
+        null_hypothesis=seen.null.approximately(ASYMPTOTIC_PVALUE),
         measure=measure,
         lens=seen.lens,
         n=int(sample.n),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
+from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE, AsymptoticTestResult
 from calibstat.classical.binary_input import binary_input, need_held_out
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import is_whole
@@ -179,7 +179,7 @@ def hosmer_lemeshow(
         statistic=statistic,
         pvalue=float(chdtrc(df, statistic)),
         method="Hosmer–Lemeshow",
-        null_hypothesis=approximate(seen.null),
+        null_hypothesis=seen.null.approximately(ASYMPTOTIC_PVALUE),
         measure="chi-square",
         lens=seen.lens,
         n=int(sample.n),

@@ -15,6 +15,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.clipping import advice
+from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
 
 MOST_STEPS = 200
@@ -23,7 +24,6 @@ ROUNDING = 1e-12  # of a log-likelihood, relative
 EDGE = 1e-3  # of the depth of a region of likelihood, how far from its edge counts as on it
 LONG = 0.5  # move of a logit that is no last step: where outcomes are separated, every step moves some logit by about 1
 FARTHEST = 5.0  # move of a logit in one step beyond which a loss of information is that of the step, not of the data
-LOGIT = "given the predictions and independently in every row, the logit of the outcome's probability is"
 SEPARATED = 1e-7  # information in some direction, as a share of that of a calibrated model, below which there is none
 _NO_INFORMATION = 1e-100  # root of the information on a power of the logit, as a share of that on another, that is none
 
@@ -41,6 +41,12 @@ class Fit:
     def error(self, direction: np.ndarray) -> float:
         """Return the standard error of a linear function of the coefficients."""
         return math.sqrt(direction @ np.linalg.solve(self.information, direction))
+
+
+def null_of_logit(logit: str) -> Null:
+    """Return the null hypothesis that the logit of every outcome's probability is this."""
+    outcome = f"the logit of the outcome's probability is {logit}"
+    return Null("the predictions and independently in every row", (outcome,))
 
 
 class LogitPolynomial:

@@ -28,8 +28,6 @@ from calibstat.measures.skce import (
 from calibstat.resampling import Draws, RowSums, Signs, Stage
 from calibstat.resampling.rng import Rng
 
-LENS = f"lens {canonical}"
-NULL = canonical.null.removesuffix(".") + " (approximate: {})."
 _LIMIT_OF_METHOD = {
     "asymptotic": "the p-value is that of the limit for many rows, taken from random signs",
     "block": "the p-value is that of the normal limit for many blocks of rows",
@@ -181,9 +179,9 @@ def kernel_calibration_test(
         statistic=statistic,
         pvalue=pvalue,
         method=method,
-        null_hypothesis=NULL.format(_LIMIT_OF_METHOD[method]),
+        null_hypothesis=canonical.hypothesis.approximately(_LIMIT_OF_METHOD[method]),
         measure=str(measure),
-        lens=LENS,
+        lens=canonical.named,
         n=predictions.n,
         n_resamples=n_resamples if method == "asymptotic" else 0,
     )

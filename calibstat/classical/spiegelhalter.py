@@ -9,7 +9,7 @@ from typing import Any, Never, Unpack, overload
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.classical.asymptotic_result import AsymptoticTestResult, approximate
+from calibstat.classical.asymptotic_result import ASYMPTOTIC_PVALUE, AsymptoticTestResult
 from calibstat.classical.binary_input import binary_input
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.lenses import AnyLens
@@ -98,7 +98,7 @@ def spiegelhalter(
         statistic=z,
         pvalue=float(2 * ndtr(-abs(z))),
         method="Spiegelhalter's",
-        null_hypothesis=approximate(seen.null),
+        null_hypothesis=seen.null.approximately(ASYMPTOTIC_PVALUE),
         measure="z",
         lens=seen.lens,
         n=int(sample.n),

@@ -19,6 +19,8 @@ from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments
 from calibstat.data.checks import short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.null_hypothesis import Null
 from calibstat.data.sample import Sample
 from calibstat.measures.bins import uniform_cells
 from calibstat.resampling.rng import Rng
@@ -45,9 +47,9 @@ class TCalResult(Result):
         The p-value of each scale by itself, not adjusted for the number of scales.
     null_distribution : ndarray, shape (n_resamples,)
         The smallest p-value of every resample, read-only.
-    null_hypothesis : str
-        The null hypothesis, in one sentence.
-    lens : str
+    null_hypothesis : Null
+        The null hypothesis; as text one sentence.
+    lens : NamedLens
         The outcome whose probability was predicted.
     n, n_resamples : int
         Rows and resamples.
@@ -60,8 +62,8 @@ class TCalResult(Result):
     squared_error: np.ndarray
     scale_pvalue: np.ndarray
     null_distribution: np.ndarray
-    null_hypothesis: str
-    lens: str
+    null_hypothesis: Null
+    lens: NamedLens
     n: int
     n_resamples: int
 
@@ -188,7 +190,7 @@ def t_cal(
         squared_error=read_only(table[0].copy()),
         scale_pvalue=read_only(scale_pvalue[0].copy()),
         null_distribution=read_only(smallest[1:].copy()),
-        null_hypothesis=f"{seen.null.removesuffix('.')} (exact).",
+        null_hypothesis=seen.null.exactly(),
         lens=seen.lens,
         n=int(sample.n),
         n_resamples=n_resamples,

@@ -17,6 +17,7 @@ from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments
 from calibstat.data.checks import check_level
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
+from calibstat.data.named_lens import NamedLens
 from calibstat.data.reversed_predictions import auc
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.equivalence import smallest_mean
@@ -72,8 +73,10 @@ class Validation(Result):
         `slope`, `brier`; without `intercept` and `slope` if these are nan.
     confidence_level : float
         That of the intervals.
-    smoother, lens : str
-        How the curve was smoothed, and the outcome whose probability was predicted.
+    smoother : str
+        How the curve was smoothed.
+    lens : NamedLens
+        The outcome whose probability was predicted.
     n, events : int
         Rows, and those with outcome 1.
     """
@@ -94,7 +97,7 @@ class Validation(Result):
     intervals: dict[str, Interval]
     confidence_level: float
     smoother: str
-    lens: str
+    lens: NamedLens
     n: int
     events: int
 

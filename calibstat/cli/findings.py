@@ -12,7 +12,6 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import OneModel
-from calibstat.data.observations import EVENT
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult, verdict
 from calibstat.inference.calibration_tests import calibration_test
@@ -104,7 +103,7 @@ def say_nulls(findings: Sequence[Finding]) -> list[str]:
     """State the null hypotheses and lenses, once if they are the same for all."""
     nulls: dict[str, list[str]] = {}
     for finding in findings:
-        lens = f" ({finding.test.lens})" if finding.test.lens != EVENT else ""
+        lens = finding.test.lens.in_brackets
         nulls.setdefault(f"{lens}: {finding.test.null_hypothesis}", []).append(finding.title)
     if len(nulls) == 1:
         return [f"Null hypothesis{null}" for null in nulls]

@@ -17,9 +17,9 @@ from calibstat.data.clusters import as_clusters
 from calibstat.data.labels import labels_or_positive
 from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
 from calibstat.data.models import Predicted, named_models, pairs_of_samples
+from calibstat.data.named_lens import EVENT
+from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import (
-    EVENT,
-    EVENT_NULL,
     BinaryData,
     ClassWiseData,
     MulticlassData,
@@ -113,21 +113,21 @@ class GivenRows:
         if lens is None:
             seen: Lens | ClassWise = lenses.canonical if canonical else lenses.top_label
             binary = predictions.n_classes == 2 and not canonical
-            title, null = (EVENT, EVENT_NULL) if binary else (f"lens {seen}", seen.null)
+            named, null = (EVENT, EVENT_NULL) if binary else (seen.named, seen.hypothesis)
             seen = lenses.one_class(1) if binary else seen
         else:
             seen = find_lens(lens)
-            title, null = f"lens {seen}", seen.null
+            named, null = seen.named, seen.hypothesis
         if isinstance(seen, ClassWise):
-            return ClassWiseData(title, null, predictions, *self.weight(predictions.n))
+            return ClassWiseData(named, null, predictions, *self.weight(predictions.n))
         outcomes, scores = seen.rows(predictions)
         if scores.ndim == 1:
             rows = as_rows(outcomes, scores)
             weight = self.weight(rows[0].size)
-            return BinaryData(title, null, rows, None, predictions, *weight, confidences=seen.confidences)
+            return BinaryData(named, null, rows, None, predictions, *weight, confidences=seen.confidences)
         if self.sample_weight is not None:
             raise ValueError(f"expected no sample_weight for multiclass data, found one with lens {seen}")
-        return MulticlassData(title, null, seen.vectors(predictions, outcomes, scores), confidences=seen.confidences)
+        return MulticlassData(named, null, seen.vectors(predictions, outcomes, scores), confidences=seen.confidences)
 
 
 class Data:

@@ -16,11 +16,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from calibstat.data.checks import unknown_name
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.null_hypothesis import Null
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 
 TRIED = 200  # rows on which a user-defined lens is checked with every class
 ROWS = 2048  # rows sorted together, to save memory
+IN_EVERY_ROW = "in every row"
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,14 +40,16 @@ class Lens:
     outcomes : callable
         ``outcomes(prob, label)`` with label of shape (n,): the binary outcome, 0 or 1, or the new class, from 0 to
         L - 1; shape (n,).
-    null : str
-        The null hypothesis of a test through this lens, in one sentence: given the scores alone, they are the
-        probabilities of the outcomes.
+    null : Null or str
+        The null hypothesis of a test through this lens: given the scores alone, they are the probabilities of the
+        outcomes. Of a user-defined lens it is one sentence, "given ..., ...".
     names : callable or None
         ``names(names)``: the names of the L classes, given those of the K classes; if None, numbers from 0.
     confidences : tuple of int
         The outcomes that say that the most likely class is observed, so that their probability is a confidence: (1,) of
         `top_label`, (0,) of `top_k`. Of these alone predictions are called over- or under-confident.
+    subject : str
+        The outcome in words, such as "the most likely class"; if empty, "the outcome of lens" and the name.
 
     Examples
     --------
@@ -62,9 +67,20 @@ class Lens:
     name: str
     scores: Callable[[np.ndarray], np.ndarray]
     outcomes: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    null: str
+    null: Null | str
     names: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None
     confidences: tuple[int, ...] = ()
+    subject: str = ""
+
+    @property
+    def hypothesis(self) -> Null:
+        """The null hypothesis, also if it was given as a sentence."""
+        return Null.read(self.null) if isinstance(self.null, str) else self.null
+
+    @property
+    def named(self) -> NamedLens:
+        """The lens as results name it."""
+        return NamedLens(f"lens {self.name}", self.subject or f"the outcome of lens {self.name}")
 
     def __str__(self) -> str:
         return self.name
@@ -155,16 +171,20 @@ top_label = Lens(
     "top_label",
     _largest,
     _is_top,
-    "given the probability of the most likely class (of equally likely ones the first) alone, in every row "
-    "independently, that class is observed with this probability.",
+    Null(
+        "the probability of the most likely class (of equally likely ones the first) alone",
+        (IN_EVERY_ROW, ", that class is observed with this probability"),
+    ),
     confidences=(1,),
+    subject="the most likely class",
 )
 canonical = Lens(
     "canonical",
     _classes,
     _label,
-    "given the predicted vectors, in every row independently, every class is observed with its predicted probability.",
+    Null("the predicted vectors", (IN_EVERY_ROW, ", every class is observed with its predicted probability")),
     _same,
+    subject="all classes jointly",
 )
 
 
@@ -176,12 +196,22 @@ class ClassWise:
     ----------
     name : str
         Its name, printed with every result.
-    null : str
+    null : Null
         The null hypothesis of a single statistic over all classes, which is that of canonical calibration.
     """
 
     name: str = "class_wise"
-    null: str = canonical.null
+    null: Null = canonical.hypothesis
+
+    @property
+    def hypothesis(self) -> Null:
+        """The null hypothesis, as of a `Lens`."""
+        return self.null
+
+    @property
+    def named(self) -> NamedLens:
+        """The lens as results name it."""
+        return NamedLens(f"lens {self.name}", "each class")
 
     def __str__(self) -> str:
         return self.name
@@ -190,10 +220,20 @@ class ClassWise:
 class_wise = ClassWise()
 
 
-def null_of_class(name: object) -> str:
-    """Return the null hypothesis for one class."""
-    of = f"class {name}"
-    return f"given the probability of {of} alone, in every row independently, {of} is observed with this probability."
+def _lens_of_class(name: str, subject: str, k: int) -> Lens:
+    """Return the lens of class k against the rest, of this name, with the class in words."""
+
+    def scores(prob: np.ndarray) -> np.ndarray:
+        if k >= prob.shape[1]:
+            raise ValueError(f"expected a class from 0 to {prob.shape[1] - 1}, found one_class({k})")
+        return prob[:, k].astype(np.float64)
+
+    def outcomes(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
+        return (label == k).astype(np.int64)
+
+    happens = f", {subject} is observed with this probability"
+    null = Null(f"the probability of {subject} alone", (IN_EVERY_ROW, happens))
+    return Lens(name, scores, outcomes, null, subject=subject)
 
 
 def one_class(k: int) -> Lens:
@@ -216,25 +256,11 @@ def one_class(k: int) -> Lens:
     Examples
     --------
     >>> import calibstat as cs
-    >>> cs.lenses.one_class(2).null
-    'given the probability of class 2 alone, in every row independently, class 2 is observed with this probability.'
+    >>> print(cs.lenses.one_class(2).null)
+    given the probability of class 2 alone, in every row independently, class 2 is observed with this probability.
     """
     k = _whole(k, 0, "the number of a class")
-
-    def scores(prob: np.ndarray) -> np.ndarray:
-        if k >= prob.shape[1]:
-            raise ValueError(f"expected a class from 0 to {prob.shape[1] - 1}, found one_class({k})")
-        return prob[:, k].astype(np.float64)
-
-    def outcomes(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
-        return (label == k).astype(np.int64)
-
-    return Lens(
-        f"one_class({k})",
-        scores,
-        outcomes,
-        null_of_class(k),
-    )
+    return _lens_of_class(f"one_class({k})", f"class {k}", k)
 
 
 def groups(partition: Sequence[Sequence[int]]) -> Lens:
@@ -288,8 +314,10 @@ def groups(partition: Sequence[Sequence[int]]) -> Lens:
         f"groups({cut})",
         scores,
         outcomes,
-        "given the summed probabilities of the groups alone, in every row independently, every group of classes "
-        "is observed with its summed probability.",
+        Null(
+            "the summed probabilities of the groups alone",
+            (IN_EVERY_ROW, ", every group of classes is observed with its summed probability"),
+        ),
         names,
     )
 
@@ -348,8 +376,10 @@ def top_k(k: int) -> Lens:
         f"top_k({k})",
         scores,
         outcomes,
-        f"given the {largest} alone, in every row independently, {likely}, or another, is observed with its predicted "
-        "probability.",
+        Null(
+            f"the {largest} alone",
+            (IN_EVERY_ROW, f", {likely}, or another, is observed with its predicted probability"),
+        ),
         names,
         confidences=(0,),
     )
@@ -377,7 +407,7 @@ class LensFamily:
 
 def name_class(k: int, names: Sequence[str]) -> Lens:
     """Return the lens of one class against the rest, which names the class."""
-    return replace(one_class(k), name=f"one_class:{names[k]}", null=null_of_class(names[k]))
+    return _lens_of_class(f"one_class:{names[k]}", f"class {names[k]}", k)
 
 
 def _read_one_class(argument: str, names: Sequence[str], number: Callable[[str], int]) -> Lens:

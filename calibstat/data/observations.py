@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -18,38 +17,17 @@ from calibstat.data.data_notes import (
     note_of_classes,
     note_of_weights,
 )
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.null_hypothesis import Null
 from calibstat.data.predictions import Predictions
 from calibstat.data.reversed_predictions import may_be_reversed, note_if_reversed
 from calibstat.data.sample import Sample, need_counts, sample_of_rows
 from calibstat.data.validation import check_rows
 from calibstat.data.weighted_sample import WeightedSample, weighted_sample
 
-EVENT = "event: outcome 1"
-EVENT_NULL = "given the predictions, every outcome is 1 independently with its predicted probability."
-SUBJECTS = {
-    EVENT: "outcome 1",
-    "lens top_label": "the most likely class",
-    "lens class_wise": "each class",
-    "lens canonical": "all classes jointly",
-}
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
-
-
-def subject(lens: str) -> str:
-    """Return in words which outcome a result is about, given its lens."""
-    one_class = re.fullmatch(r"lens one_class(?:\((.*)\)|:(.*))", lens)
-    return (
-        f"class {one_class[1] or one_class[2]}"
-        if one_class
-        else SUBJECTS.get(lens.partition(",")[0], f"the outcome of {lens}")
-    )
-
-
-def of_lens(lens: str) -> str:
-    """Return the lens after a comma, or nothing where the outcome is outcome 1."""
-    return "" if lens == EVENT else f", {lens}"
 
 
 @dataclass(frozen=True)
@@ -77,11 +55,11 @@ class Rarest:
 
 @dataclass(frozen=True)
 class Observations(ABC):
-    """Outcomes and predictions seen through a lens, with the null hypothesis of calibration in words."""
+    """Outcomes and predictions seen through a lens, with the null hypothesis of calibration."""
 
     kind: ClassVar[Literal["binary", "multiclass", "class-wise"]]
-    lens: str
-    null: str
+    lens: NamedLens
+    null: Null
     confidences: tuple[int, ...] = field(default=(), kw_only=True)  # outcomes, as of the lens
 
     def choose(
@@ -132,9 +110,9 @@ class Observations(ABC):
         """Say in a sentence how rows with weights were taken; "" of rows without."""
         return ""
 
-    def given(self, null: str) -> str:
+    def given(self, null: Null) -> Null:
         """Return a null hypothesis as one given the weights, if rows have weights."""
-        return null if self.effective_n is None else null.replace("given ", "given the weights and ", 1)
+        return replace(null, weights=self.effective_n is not None)
 
     def noted(self) -> dict[str, Any]:
         """Return what every result on these data says of them: its `note` and `effective_n`."""
@@ -183,8 +161,8 @@ class BinaryData(Observations):
     @property
     def counts(self) -> str:
         if self.rows is None:
-            return f"{self.sample.positives.sum():,g} with {subject(self.lens)}"
-        return f"{np.count_nonzero(self.rows[0] == 1):,} with {subject(self.lens)}"
+            return f"{self.sample.positives.sum():,g} with {self.lens.subject}"
+        return f"{np.count_nonzero(self.rows[0] == 1):,} with {self.lens.subject}"
 
     @property
     def prob(self) -> np.ndarray:
@@ -270,7 +248,7 @@ class BinaryData(Observations):
         if self.rows is None or may_be_reversed(self.rows[1], self.rows[0] == 1):
             sample = self.sample
             known = sample.kind == "counts"
-            note = note_if_reversed(sample.count, sample.positives, subject(self.lens)) if known else ""
+            note = note_if_reversed(sample.count, sample.positives, self.lens.subject) if known else ""
         if not note and self.behind is not None and self.behind.n_classes > 2:
             note = note_of_classes(self.behind)
         return "\n".join(part for part in (said, note) if part)

@@ -14,7 +14,6 @@ from calibstat.data.checks import check_level
 from calibstat.data.groups import GivenGroups, as_groups
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
-from calibstat.data.observations import subject
 from calibstat.data.row_names import check_row_names
 from calibstat.inference.audit_results import Audit
 from calibstat.inference.equivalence import smallest_mean
@@ -195,7 +194,7 @@ def audit(
         slope=read_only(roots[:, 1]) if shape else None,
         pvalue=read_only(np.array([p_value(*each, "greater") for each in zip(largest, null.T, strict=True)])),
         pvalue_adjusted=read_only(step_down(largest, null)),
-        null_hypothesis=f"given the predictions and the groups of all rows, {subject(seen.lens)} is observed in every "
+        null_hypothesis=f"given the predictions and the groups of all rows, {seen.lens.subject} is observed in every "
         "row independently with its predicted probability: all groups at once are calibrated (exact).",
         lens=seen.lens,
         left_out=made.left_out,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibstat.data.observations import of_lens
+from calibstat.data.named_lens import NamedLens
 from calibstat.inference.deviation import SLOPE
 from calibstat.result import Result
 
@@ -48,7 +48,7 @@ class Audit(Result):
         P-value of each group, adjusted for all groups.
     null_hypothesis : str
         The null hypothesis of all groups together, in one sentence.
-    lens : str
+    lens : NamedLens
         The outcome whose probability was predicted.
     left_out : str
         What made no group: levels with few rows, and groups with the same rows; empty if nothing.
@@ -70,7 +70,7 @@ class Audit(Result):
     pvalue: np.ndarray
     pvalue_adjusted: np.ndarray
     null_hypothesis: str
-    lens: str
+    lens: NamedLens
     left_out: str
     n: int
     n_resamples: int
@@ -164,7 +164,7 @@ class Audit(Result):
         """The joint test of the groups, and its promise for all of them."""
         by = "bias and slope" if self.slope is not None else "bias"
         return (
-            f"Groups tested together by their {by}{of_lens(self.lens)}, {self.n_resamples} draws of labels: with "
+            f"Groups tested together by their {by}{self.lens.with_comma}, {self.n_resamples} draws of labels: with "
             f"probability of at most {self.level:g} any group speaks whose rows all have their predicted "
             f"probabilities; with at least {self.confidence_level:g} all intervals hold."
         )

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.null_hypothesis import Null
 from calibstat.inference.deviation import Deviation
+from calibstat.inference.sequential_draws import WhyStopped
+from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
@@ -43,10 +47,12 @@ class CalibrationTestResult(NotedResult):
         Monte Carlo standard error of `pvalue`.
     null_distribution : ndarray, shape (n_resamples,)
         The statistic of every resample, read-only.
-    null_hypothesis : str
-        The null hypothesis, in one sentence.
-    measure, lens : str
-        The measure with its options, and the outcome whose probability was predicted.
+    null_hypothesis : Null
+        The null hypothesis; as text one sentence.
+    measure : NamedMeasure
+        The measure with its options.
+    lens : NamedLens
+        The outcome whose probability was predicted.
     tail : {"greater", "two-sided"}
         Which values count as extreme.
     resample : {"labels", "both", "sign_flip"}
@@ -55,8 +61,8 @@ class CalibrationTestResult(NotedResult):
         Rows, and resamples that were drawn and kept: with `stop_after` those up to the last that was needed.
     stopped : bool
         Whether drawing stopped before all resamples that were allowed.
-    why_stopped : str
-        Why there are so many resamples, such as "stopped after 20 resamples at least as extreme, at draw 54".
+    why_stopped : WhyStopped
+        As text why there are so many resamples, such as "stopped after 20 resamples at least as extreme, at draw 54".
     why_infinite : str
         The row that makes the statistic infinite; empty if it is finite.
     deviation : Deviation or None
@@ -67,15 +73,15 @@ class CalibrationTestResult(NotedResult):
     pvalue: float
     pvalue_error: float
     null_distribution: np.ndarray
-    null_hypothesis: str
-    measure: str
-    lens: str
+    null_hypothesis: Null
+    measure: NamedMeasure
+    lens: NamedLens
     tail: str
     resample: str
     n: int
     n_resamples: int
     stopped: bool
-    why_stopped: str
+    why_stopped: WhyStopped
     why_infinite: str = ""
     deviation: Deviation | None = None
 
@@ -126,12 +132,14 @@ class ClassWiseTestResult(NotedResult):
         Monte Carlo standard error of `pvalue`.
     null_distribution : ndarray, shape (n_resamples, K)
         The statistic of each class in every resample, read-only.
-    null_hypothesis : str
-        The null hypothesis for each class, in one sentence.
+    null_hypothesis : Null
+        The null hypothesis for each class; as text one sentence.
     overall : CalibrationTestResult
         The test by the mean over all classes; its null hypothesis is stronger than those of the classes.
-    measure, lens : str
-        The measure with its options, and the lens.
+    measure : NamedMeasure
+        The measure with its options.
+    lens : NamedLens
+        The lens.
     tail : {"greater", "two-sided"}
         Which values count as extreme.
     resample : {"labels", "both"}
@@ -141,7 +149,7 @@ class ClassWiseTestResult(NotedResult):
         together, needed.
     resamples_used : ndarray, shape (K,)
         The resamples that the p-value of each class rests on: the first of those that were drawn.
-    why_stopped : tuple, length K
+    why_stopped : tuple of WhyStopped, length K
         Why there are so many.
     deviations : tuple of Deviation
         What drove the tests of the classes with an adjusted p-value of at most .05, if the measure says so.
@@ -153,24 +161,25 @@ class ClassWiseTestResult(NotedResult):
     pvalue_holm: np.ndarray
     pvalue_error: np.ndarray
     null_distribution: np.ndarray
-    null_hypothesis: str
+    null_hypothesis: Null
     overall: CalibrationTestResult
-    measure: str
-    lens: str
+    measure: NamedMeasure
+    lens: NamedLens
     tail: str
     resample: str
     n: int
     n_resamples: int
     resamples_used: np.ndarray
-    why_stopped: tuple[str, ...]
+    why_stopped: tuple[WhyStopped, ...]
     deviations: tuple[Deviation, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each class."""
         import pandas as pd
 
-        columns = ("statistic", "pvalue", "pvalue_holm", "pvalue_error", "resamples_used", "why_stopped")
-        return pd.DataFrame({"class": [*self.names], **{name: getattr(self, name) for name in columns}})
+        columns = ("statistic", "pvalue", "pvalue_holm", "pvalue_error", "resamples_used")
+        values = {name: getattr(self, name) for name in columns}
+        return pd.DataFrame({"class": [*self.names], **values, "why_stopped": [*map(str, self.why_stopped)]})
 
     @property
     def answer(self) -> str:
@@ -210,7 +219,7 @@ class ClassWiseTestResult(NotedResult):
             lines.append(f"{name}  {self.statistic[k]:8.4g}  {p}  {error}  {drawn}")
         if many:
             lines.append(f"and {len(self.names) - _SHOWN} more, each with p of at least {self.pvalue[shown[-1]]:.3g}")
-        reasons = dict.fromkeys(why.partition(", at draw")[0] for why in self.why_stopped)
+        reasons = dict.fromkeys(why.reason for why in self.why_stopped)
         lines.append(f"Error: Monte Carlo error of p. Draws: {' or '.join(reasons)}.")
         lines += self.drivers
         lines.append(f"Null hypothesis for each class: {self.null_hypothesis}")

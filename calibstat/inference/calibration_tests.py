@@ -15,6 +15,8 @@ from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
 from calibstat.data.checks import short
 from calibstat.data.lenses import AnyLens, EachClass, OneLens
 from calibstat.data.models import Predicted
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.null_hypothesis import Null
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.p_values import holm
@@ -33,7 +35,8 @@ from calibstat.resampling.schemes import OfRows
 from calibstat.result import read_only
 
 SCHEMES: dict[str, OfRows] = {"labels": Labels(), "both": Consistency()}
-ONE_CLASS = "given its probability alone, in every row independently, the class is observed with this probability."
+ONE_CLASS = Null("its probability alone", ("in every row", ", the class is observed with this probability"))
+FEW_ROWS = "too small a p-value is likely where bins hold few rows"
 
 
 class CalibrationTestArguments(MeasureOptions, total=False):
@@ -311,7 +314,7 @@ def _watched(statistic: Any, null: np.ndarray) -> list[tuple[float, np.ndarray]]
 
 
 def _result(
-    problem: Problem, statistic: float, null: np.ndarray, lens: str, resample: str, n: int, stop_after: int | None
+    problem: Problem, statistic: float, null: np.ndarray, lens: NamedLens, resample: str, n: int, stop_after: int | None
 ) -> CalibrationTestResult:
     tail = problem.measure.info.tail
     found = judge(statistic, null, tail, stop_after)
@@ -321,7 +324,7 @@ def _result(
         pvalue_error=found.error,
         null_distribution=read_only(null[: found.n_resamples]),
         null_hypothesis=_hypothesis(problem.data.given(problem.data.null), resample),
-        measure=str(problem.measure),
+        measure=problem.measure.named,
         lens=lens,
         tail=tail,
         resample=resample,
@@ -341,7 +344,7 @@ def _class_wise(
     *classes, mean = _watched(statistic, null)
     found = [judge(*each, tail, stop_after) for each in classes]
     pvalue = np.array([each.pvalue for each in found])
-    together = f"{problem.lens}, mean over {len(names)} classes"
+    together = problem.lens.of_all("mean", len(names))
     return ClassWiseTestResult(
         names=names,
         statistic=read_only(statistic),
@@ -351,7 +354,7 @@ def _class_wise(
         null_distribution=read_only(null),
         null_hypothesis=_hypothesis(problem.data.given(ONE_CLASS), resample),
         overall=_result(problem, *mean, together, resample, n, stop_after),
-        measure=str(problem.measure),
+        measure=problem.measure.named,
         lens=problem.lens,
         tail=tail,
         resample=resample,
@@ -362,11 +365,6 @@ def _class_wise(
     )
 
 
-def _hypothesis(null: str, resample: str) -> str:
-    """Say what is tested, and whether the test is exact."""
-    if resample == "labels":
-        return f"{null.removesuffix('.')} (exact)."
-    return (
-        f"predictions are an independent sample and, {null.removesuffix('.')} "
-        "(approximate: too small a p-value is likely where bins hold few rows)."
-    )
+def _hypothesis(null: Null, resample: str) -> Null:
+    """Return what is tested by these resamples, and whether the test is exact."""
+    return null.exactly() if resample == "labels" else replace(null, rows="sampled").approximately(FEW_ROWS)

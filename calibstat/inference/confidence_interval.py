@@ -16,12 +16,13 @@ from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments
 from calibstat.data.checks import check_level, unknown_name
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
-from calibstat.data.observations import EVENT
+from calibstat.data.named_lens import NamedLens
 from calibstat.inference.honest_ends import HonestEnds
 from calibstat.inference.problems.drawable import Drawable
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
@@ -46,8 +47,10 @@ class ConfidenceInterval(NotedResult):
         The method of the interval.
     estimand : str
         The quantity that it is meant to cover, in one sentence.
-    measure, lens : str
-        The measure with its options, and the outcome whose probability was predicted.
+    measure : NamedMeasure
+        The measure with its options.
+    lens : NamedLens
+        The outcome whose probability was predicted.
     n, n_resamples : int
         Rows and resamples.
     why_infinite : str
@@ -65,8 +68,8 @@ class ConfidenceInterval(NotedResult):
     confidence_level: float
     method: str
     estimand: str
-    measure: str
-    lens: str
+    measure: NamedMeasure
+    lens: NamedLens
     n: int
     n_resamples: int
     why_infinite: str = ""
@@ -112,7 +115,11 @@ ROUNDING = 1e-12
 FEW_EVENTS = 10  # of either outcome, below which a result says so
 
 
-class TooFewEvents(ValueError):
+class NoInterval(ValueError):
+    """No such interval is known of this measure, on these rows or with clusters."""
+
+
+class TooFewEvents(NoInterval):
     """The mean of a loss without bounds, of which too few events were observed to know anything of it."""
 
 
@@ -313,7 +320,7 @@ def interval_of(
         confidence_level=confidence_level,
         method=method,
         estimand=_estimand(problem, method, not_extrapolated),
-        measure=str(problem.measure),
+        measure=problem.measure.named,
         lens=problem.lens,
         n=int(drawn.n),
         n_resamples=draws.n,
@@ -332,7 +339,7 @@ def _need_method(problem: Problem, method: str) -> None:
         why = problem.measure.why_no_interval if method == "honest" else ""
         why = f", because {why}" if why else ""
         weighted = " of rows with weights" if problem.data.effective_n is not None else ""
-        raise ValueError(
+        raise NoInterval(
             f"no {method} interval{weighted} is known for {problem.title}{why}; it has the methods {', '.join(known)}"
         )
 
@@ -340,7 +347,7 @@ def _need_method(problem: Problem, method: str) -> None:
 def _in_clusters(problem: Problem, unit: np.ndarray, method: str) -> Drawable:
     found = None if method in ("bca", "bracket") else problem.in_clusters(unit)
     if found is None:
-        raise ValueError(f"no {method} interval with clusters is known for {problem.title}")
+        raise NoInterval(f"no {method} interval with clusters is known for {problem.title}")
     return found
 
 
@@ -349,7 +356,7 @@ def _estimand(problem: Problem, method: str, not_extrapolated: bool) -> str:
     measure = problem.measure
     settings = ", ".join(f"{name}={value!r}" for name, value in measure.options.items())
     title = measure.info.title + (f" ({settings})" if settings else "")
-    title += f", {problem.lens}," if problem.lens != EVENT else ""
+    title += f"{problem.lens.with_comma}," if problem.lens.with_comma else ""
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
     beyond += measure.given if method == "honest" else ""
     beyond += ", in which rows count by their weights" if problem.data.effective_n is not None else ""

@@ -19,6 +19,7 @@ from calibstat.data.checks import UnknownOption, check_jobs, check_level, check_
 from calibstat.data.clipping import advice
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
+from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import need_counts
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss
@@ -56,7 +57,7 @@ class Decomposition(NotedResult):
         How it was decomposed.
     options : dict
         The options of the method.
-    lens : str
+    lens : NamedLens
         The outcome whose probability was predicted.
     n : int or float
         Rows, or total weight.
@@ -75,7 +76,7 @@ class Decomposition(NotedResult):
     loss: str
     method: str
     options: dict[str, float | int | str | None]
-    lens: str
+    lens: NamedLens
     n: int | float
     n_resamples: int
     why_infinite: str = ""

@@ -14,14 +14,17 @@ from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.arguments import options_of
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import UnknownOption, check_level, is_whole
+from calibstat.data.in_words import InWords
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
+from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.honest_ends import HonestEnds
 from calibstat.inference.problems.pose import pose
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
@@ -36,6 +39,25 @@ COLUMNS = ("left", "right", "count", "mean_prediction", "frequency", "low", "hig
 LEAST = "A calibrated model would show {:g} on these rows: no smaller margin can be shown."
 LEAST_P = 1e-6  # of a test by a measure: the search for its p-value ends here
 _SEARCH_HALVINGS = 20  # halvings of the range of that search, on the scale of the normal quantile
+
+
+@dataclass(frozen=True)
+class ClaimedBins(InWords):
+    """The bins of a claim.
+
+    Attributes
+    ----------
+    number : int
+        How many there are.
+    strategy : str
+        How they were cut: "quantile", "uniform", ... or "given".
+    """
+
+    number: int
+    strategy: str
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.strategy} bin{'s' * (self.number != 1)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +89,9 @@ class Equivalence(Result):
         About how many rows with such predictions a calibrated model needs for an even chance of the claim.
     null_hypothesis : str
         The null hypothesis, in one sentence.
-    by : str
+    by : ClaimedBins or NamedMeasure
         The bins, or the measure with its options.
-    lens : str
+    lens : NamedLens
         The outcome whose probability was predicted.
     n : int
         Rows.
@@ -93,8 +115,8 @@ class Equivalence(Result):
     high: np.ndarray | None
     rows_needed: int | None
     null_hypothesis: str
-    by: str
-    lens: str
+    by: NamedMeasure | ClaimedBins
+    lens: NamedLens
     n: int
     if_calibrated: float | None = None
 
@@ -138,12 +160,14 @@ def _rounded_up(limit: float) -> float:
     return math.ceil(limit / unit - 1e-9) * unit
 
 
-def _every(count: np.ndarray, by: str) -> str:
+def _every(count: np.ndarray, by: NamedMeasure | ClaimedBins) -> str:
     """Name the bins of a claim: fifths only if they are."""
     if count.size == 1:
         return "the one bin of all predictions"
     even = count.size == FIFTHS and np.ptp(count) <= max(1.0, count.sum() / 100)
-    return "every fifth of the predictions" if even and by.endswith("quantile bins") else f"every one of the {by}"
+    return (
+        "every fifth of the predictions" if even and by == ClaimedBins(FIFTHS, "quantile") else f"every one of the {by}"
+    )
 
 
 class EquivalenceTestArguments(RowArguments, MeasureOptions, total=False):
@@ -304,7 +328,7 @@ def _options_of_bins(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _by_bins(
-    sample: Sample, lens: str, margin: float, level: float, n_bins: int | str | None, strategy: Strategy
+    sample: Sample, lens: NamedLens, margin: float, level: float, n_bins: int | str | None, strategy: Strategy
 ) -> Equivalence:
     """Test both directions in every bin, each at the whole level."""
     value, count, positives = sample.arrays
@@ -335,7 +359,7 @@ def _by_bins(
         rows_needed=_rows_needed(rows / rows.sum(), mean, spread, margin, level),
         null_hypothesis=f"in some bin the mean outcome probability is more than {margin:g} away from the mean "
         "prediction.",
-        by=f"{rows.size} {kind} bin{'s' * (rows.size != 1)}",
+        by=ClaimedBins(rows.size, kind),
         lens=lens,
         n=int(sample.n),
     )

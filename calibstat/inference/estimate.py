@@ -18,6 +18,7 @@ from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.binned import ECE
 from calibstat.measures.bins import Strategy
 from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.result import Result
@@ -29,7 +30,7 @@ class MeasureDetail(Result):
 
     Attributes
     ----------
-    measure : str
+    measure : NamedMeasure
         The measure with its options.
     estimate : float
         Its value; nan if it cannot be computed for so many distinct predictions.
@@ -39,7 +40,7 @@ class MeasureDetail(Result):
         The diagnostics by name, described on the page of each measure. Also readable as ``detail["name"]``.
     """
 
-    measure: str
+    measure: NamedMeasure
     estimate: float
     n: int | float
     fields: dict[str, Any]
@@ -265,7 +266,7 @@ def detail(
         return ask_each(detail, data, locals())
     with options_of(detail, options):
         problem = problem_of(data, find_measure(measure, options))
-    return MeasureDetail(str(problem.measure), *problem.detail())
+    return MeasureDetail(problem.measure.named, *problem.detail())
 
 
 def expected_calibration_error(

@@ -14,6 +14,7 @@ from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments
 from calibstat.data.checks import check_level
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
+from calibstat.data.named_lens import NamedLens
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.measures.net_benefit import NetBenefit
 from calibstat.result import Result, read_only
@@ -38,7 +39,7 @@ class NetBenefitCurve(Result):
         That of acting on all rows; of acting on none it is 0.
     confidence_level : float
         That of each interval.
-    lens : str
+    lens : NamedLens
         The outcome whose probability was predicted.
     n : int
         Rows.
@@ -50,7 +51,7 @@ class NetBenefitCurve(Result):
     high: np.ndarray
     everyone: np.ndarray
     confidence_level: float
-    lens: str
+    lens: NamedLens
     n: int
 
     def to_frame(self) -> pd.DataFrame:

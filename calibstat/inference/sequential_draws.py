@@ -21,8 +21,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.data.checks import is_whole, short
+from calibstat.data.in_words import InWords
 from calibstat.inference.p_values import extremes, p_value
 from calibstat.resampling import Draws, Resampler, Stage
+
+
+@dataclass(frozen=True)
+class WhyStopped(InWords):
+    """Why there are so many resamples.
+
+    Attributes
+    ----------
+    reason : str
+        The reason, such as "stopped after 20 resamples at least as extreme".
+    draw : int or None
+        The draw at which drawing stopped; None if it did not.
+    """
+
+    reason: str
+    draw: int | None = None
+
+    def __str__(self) -> str:
+        return self.reason if self.draw is None else f"{self.reason}, at draw {self.draw}"
 
 
 @dataclass(frozen=True)
@@ -33,7 +53,7 @@ class PValue:
     error: float
     n_resamples: int
     stopped: bool
-    why_stopped: str
+    why_stopped: WhyStopped
 
 
 def check_stop(stop_after: object, n_resamples: int) -> None:
@@ -83,13 +103,13 @@ def judge(statistic: float, null: np.ndarray, tail: str, stop_after: int | None 
         p = p_value(statistic, null, tail)
         cap = "" if stop_after is None else ", the cap"
         error = float(np.sqrt(p * (1 - p) / null.size))
-        return PValue(p, error, null.size, False, f"{_resamples(null.size)}{cap}")
+        return PValue(p, error, null.size, False, WhyStopped(f"{_resamples(null.size)}{cap}"))
     n_tails = 1 if tail == "greater" else 2
     needed = _in_each(stop_after, n_tails)
     share = needed / end
     p = min(1.0, n_tails * share)
     as_extreme = "at least as extreme" if n_tails == 1 else f"at least as large and {needed} at least as small"
-    why = f"stopped after {_resamples(needed)} {as_extreme}, at draw {end}"
+    why = WhyStopped(f"stopped after {_resamples(needed)} {as_extreme}", end)
     return PValue(p, float(p * np.sqrt((1 - share) / needed)), end, True, why)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
 import numpy as np
@@ -15,6 +15,7 @@ from calibstat.data import lenses
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
+from calibstat.data.named_lens import NamedLens
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -62,7 +63,7 @@ class CalibrationSharpness(Result):
         The kernel.
     bandwidth : float
         Its bandwidth.
-    lens : str
+    lens : NamedLens
         The outcome whose probability was predicted.
     n : int or float
         Rows, or total weight.
@@ -78,7 +79,7 @@ class CalibrationSharpness(Result):
     divergence: str
     kernel: str
     bandwidth: float
-    lens: str
+    lens: NamedLens
     n: int | float
 
     @property
@@ -118,8 +119,8 @@ class CalibrationSharpness(Result):
 
 
 REACH = {"gaussian": 9, "epanechnikov": 1}  # bandwidths beyond which a kernel adds nothing
-TOP = f"lens {lenses.top_label}"
-Parts = tuple[Sample, np.ndarray, np.ndarray, str]  # summary, moved predictions, losses there, title
+TOP = lenses.top_label.named
+Parts = tuple[Sample, np.ndarray, np.ndarray, NamedLens]  # summary, moved predictions, losses there, lens
 
 
 class SharpnessArguments(RowArguments, total=False):
@@ -241,13 +242,14 @@ def sharpness(
     def canonical_parts(data: MulticlassData) -> Parts:
         phi.inside(data.predictions.largest, clip)
         sample, loss = _of_top_label(data.predictions, phi, divergence, clip)
-        title = TOP if data.lens == f"lens {lenses.canonical}" else f"{lenses.top_label} of {data.lens}"
-        return sample, phi.inside(sample.value, clip), loss, title
+        whole = data.lens == lenses.canonical.named
+        shown = TOP if whole else replace(TOP, title=f"{lenses.top_label} of {data.lens}")
+        return sample, phi.inside(sample.value, clip), loss, shown
 
     def class_wise(data: ClassWiseData) -> Parts:
         raise ValueError(f"expected a binary or canonical lens, such as one_class(k); found {data.lens}")
 
-    sample, predicted, loss, title = seen.choose(binary, canonical_parts, class_wise)
+    sample, predicted, loss, shown = seen.choose(binary, canonical_parts, class_wise)
     value, count, positives = sample.arrays
     grid = np.linspace(0, 1, int(n_points))
     weight = np.stack((count, positives, count * predicted, loss))
@@ -274,7 +276,7 @@ def sharpness(
         divergence=divergence,
         kernel=kernel,
         bandwidth=float(bandwidth),
-        lens=title,
+        lens=shown,
         n=sample.n,
     )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.p_values import p_value
 from calibstat.inference.problems.problem import Problem
+from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.measures.kinds.registry import MEASURES, measures_with_row_forms
 from calibstat.resampling import Draws
 from calibstat.result import read_only
@@ -26,21 +29,21 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
         )
     how, null = drawn.least_favourable(draws)
     p = p_value(drawn.statistic(), null, "greater")
-    number, null_hypothesis = int(drawn.unit.max()) + 1, problem.data.given(problem.data.null)
+    number = int(drawn.unit.max()) + 1
+    in_clusters = replace(problem.data.given(problem.data.null), rows="in clusters")
     return CalibrationTestResult(
         statistic=drawn.statistic(),
         pvalue=p,
         pvalue_error=float((p * (1 - p) / draws.n) ** 0.5),
         null_distribution=read_only(null),
-        null_hypothesis=f"{null_hypothesis.removesuffix('.').replace(' independently', '')}, and rows of different "
-        f"clusters are independent (approximate: {number} clusters).",
-        measure=str(problem.measure),
+        null_hypothesis=in_clusters.approximately(f"{number} clusters"),
+        measure=problem.measure.named,
         lens=problem.lens,
         tail="greater",
         resample="sign_flip",
         n=int(drawn.n),
         n_resamples=draws.n,
         stopped=False,
-        why_stopped=f"{draws.n} resamples by {how}, of {number} clusters",
+        why_stopped=WhyStopped(f"{draws.n} resamples by {how}, of {number} clusters"),
         **problem.data.noted(),
     )

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from calibstat import resampling
 from calibstat.data.checked_rows import Models, Outcomes, as_models, observe, predictions_of
 from calibstat.data.checks import check_level, unknown_name
-from calibstat.data.observations import SUBJECTS, subject
+from calibstat.data.lenses import top_label
 from calibstat.data.predictions import Predictions
 from calibstat.data.reversed_predictions import auc
 from calibstat.inference.comparing.compare import compare
@@ -297,8 +297,8 @@ def _posed(predictions: Predictions, arguments: dict[str, Any]) -> Problem:
 
 def _subjects(predictions: Predictions, questions: Mapping[str, dict[str, Any]]) -> tuple[str, ...]:
     """Return what each measure is a measure of."""
-    seen = {name: subject(_posed(predictions, each).lens) for name, each in questions.items()}
-    seen |= {"accuracy": SUBJECTS["lens top_label"], "auc": seen["ece"]}
+    seen = {name: _posed(predictions, each).lens.subject for name, each in questions.items()}
+    seen |= {"accuracy": top_label.subject, "auc": seen["ece"]}
     return tuple(seen[name] for name in MEASURES)
 
 

@@ -17,6 +17,7 @@ from calibstat.data.sample import Sample
 from calibstat.measures.components.deviations import BLOCK, Look, cells_of_time
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned
+from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
 from calibstat.measures.kinds.registry import measure
 
@@ -98,8 +99,9 @@ class OmnibusOfClasses(MulticlassMeasure):
     def options(self) -> dict[str, Any]:
         return self.single.options
 
-    def __str__(self) -> str:
-        return str(self.single)
+    @property
+    def named(self) -> NamedMeasure:
+        return self.single.named
 
     def population_value(self, population: VectorPopulation) -> float:
         raise NotImplementedError(GROWS)

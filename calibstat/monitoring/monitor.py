@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from calibstat.data.checked_rows import observe
 from calibstat.data.checks import check_level, is_number, short
 from calibstat.data.lenses import AnyLens
-from calibstat.data.observations import EVENT_NULL
+from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.monitoring.confidence_sequence import running_mean, running_sum

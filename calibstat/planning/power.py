@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.data.arguments import options_of
 from calibstat.data.checks import check_level, check_whole
 from calibstat.data.lenses import AnyLens
-from calibstat.data.observations import of_lens
+from calibstat.data.named_lens import NamedLens
 from calibstat.inference.bands.confidence_bands import lower_limit
 from calibstat.inference.power.alternatives import Alternative, GivenAlternative, as_alternative
 from calibstat.inference.power.detectable_effect import DEFAULT
@@ -51,8 +51,10 @@ class Power(Result):
     ece : float
         Its size: the mean of abs(q - v) over the predictions v with their true probabilities q, or half its sum over
         K classes.
-    test, lens : str
-        The test, and the outcome whose probability was predicted.
+    test : str
+        The test.
+    lens : NamedLens
+        The outcome whose probability was predicted.
     level : float
         The p-value up to which the test rejects.
     no_result : float
@@ -68,7 +70,7 @@ class Power(Result):
     alternative: str
     ece: float
     test: str
-    lens: str
+    lens: NamedLens
     level: float
     no_result: float = 0.0
 
@@ -77,7 +79,7 @@ class Power(Result):
         nothing = f" The test had no result in {self.no_result:.2g} of the data sets." if self.no_result else ""
         return (
             f"Power of the test with {self.test} at level {self.level:g} against {self.alternative} "
-            f"(ECE {self.ece:.2g}){of_lens(self.lens)}, n = {self.n}: {self.power:.3g} (from {self.low:.3g} to "
+            f"(ECE {self.ece:.2g}){self.lens.with_comma}, n = {self.n}: {self.power:.3g} (from {self.low:.3g} to "
             f"{self.high:.3g}), by {self.n_datasets} data sets with {rows}.{nothing}"
         )
 
@@ -104,7 +106,7 @@ class PowerCurve(Result):
         first = self.points[0]
         lines = [
             f"Power of the test with {first.test} at level {first.level:g} against {first.alternative} "
-            f"(ECE {first.ece:.2g}){of_lens(first.lens)}:",
+            f"(ECE {first.ece:.2g}){first.lens.with_comma}:",
             f"{'n':>9}  {'power':>6}  95 % limits",
         ]
         lines += [f"{each.n:9d}  {each.power:6.3f}  {each.low:.3f} to {each.high:.3f}" for each in self.points]

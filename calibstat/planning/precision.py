@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.data.lenses import AnyLens, find_lens
-from calibstat.data.observations import of_lens
+from calibstat.data.named_lens import NamedLens
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.power.alternatives import Alternative
 from calibstat.inference.power.detectable_effect import two_moments
@@ -48,8 +48,10 @@ class PrecisionSize(Result):
         How the number was found.
     confidence_level : float
         That of the interval.
-    alternative, lens : str
-        What is assumed to be true, and the outcome whose probability was predicted.
+    alternative : str
+        What is assumed to be true.
+    lens : NamedLens
+        The outcome whose probability was predicted.
     curve : tuple of (int, float)
         Numbers of rows, ascending, with the width of intervals: by the formula, or the mean of those simulated.
     """
@@ -60,7 +62,7 @@ class PrecisionSize(Result):
     method: str
     confidence_level: float
     alternative: str
-    lens: str
+    lens: NamedLens
     curve: tuple[tuple[int, float], ...]
 
     def to_frame(self) -> pd.DataFrame:
@@ -72,7 +74,8 @@ class PrecisionSize(Result):
     def __str__(self) -> str:
         return (
             f"{self.n} rows for a {self.confidence_level:.4g} confidence interval of width {self.width:g} for "
-            f"{NAMES.get(self.of, self.of)}{of_lens(self.lens)}, if the truth is {self.alternative} ({self.method}). "
+            f"{NAMES.get(self.of, self.of)}{self.lens.with_comma}, if the truth is {self.alternative} "
+            f"({self.method}). "
             "This is precision: how many rows a test needs to find a miscalibration is another number."
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.data.arguments import options_of
 from calibstat.data.checks import check_level, check_whole, short
 from calibstat.data.lenses import AnyLens
-from calibstat.data.observations import of_lens
+from calibstat.data.named_lens import NamedLens
 from calibstat.inference.power.alternatives import GivenAlternative
 from calibstat.inference.power.detectable_effect import DEFAULT, distance, noncentrality
 from calibstat.inference.power.fixed_tests import FixedPredictions, pose_predictions
@@ -50,8 +50,10 @@ class SampleSize(Result):
         The alternative in words.
     ece : float
         Its size: the mean of abs(q - v) over the predictions v with their true probabilities q.
-    test, lens : str
-        The test, and the outcome whose probability was predicted.
+    test : str
+        The test.
+    lens : NamedLens
+        The outcome whose probability was predicted.
     curve : PowerCurve
         The numbers of rows that were tried, with their powers.
     for_precision : dict
@@ -65,7 +67,7 @@ class SampleSize(Result):
     alternative: str
     ece: float
     test: str
-    lens: str
+    lens: NamedLens
     curve: PowerCurve
     for_precision: dict[str, int]
 
@@ -75,7 +77,7 @@ class SampleSize(Result):
 
     def __str__(self) -> str:
         text = (
-            f"{self.n} rows to find {self.alternative} (ECE {self.ece:.2g}){of_lens(self.lens)}, with probability "
+            f"{self.n} rows to find {self.alternative} (ECE {self.ece:.2g}){self.lens.with_comma}, with probability "
             f"{self.power:g} (test by {self.test}, level {self.level:g})."
         )
         if self.for_precision:

@@ -163,7 +163,7 @@ def _plot_bracket_of_value(found: MeasureDetail, ax: Axes, color: Mapping[str, C
     """The two ends between which the value is."""
     low, high = found["bracket"]
     ax.axvspan(low, high, color=color["blue"], alpha=0.3, linewidth=0, label=f"between {low:.3g} and {high:.3g}")
-    ax.set(xlabel=found.measure, ylabel="From lower distance to interval error", yticks=[])
+    ax.set(xlabel=str(found.measure), ylabel="From lower distance to interval error", yticks=[])
     ax.set_title(f"too many predictions for a value, n = {found.n:.10g}")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.inference.confidence_interval import ConfidenceInterval
-from calibstat.plots.style import POINT, as_text, colors, in_prose, new_axes, three_numbers
+from calibstat.plots.style import POINT, as_text, colors, new_axes, three_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +38,6 @@ def plot_intervals(found: Sequence[ConfidenceInterval], names: Sequence[str], ax
     if low.min() >= 0:
         ax.set_xlim(left=0)
     measures = {e.measure for e in found}
-    ax.set_xlabel(in_prose(measures.pop()) if len(measures) == 1 else "Estimate", parse_math=False)
+    ax.set_xlabel(measures.pop().in_prose if len(measures) == 1 else "Estimate", parse_math=False)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize="small", frameon=False)
     return ax

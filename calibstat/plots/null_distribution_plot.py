@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.inference.calibration_tests import CalibrationTestResult
-from calibstat.plots.style import colors, in_prose, legend, new_axes
+from calibstat.plots.style import colors, legend, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,6 @@ def plot_null_distribution(found: CalibrationTestResult, ax: Axes | None) -> Axe
     ax.axvline(observed, color=color["red"], linewidth=2, label=f"observed, {observed:.3g}")
     ax.set_ylim(0, 1.3 * max(counts.max(), 1))  # room for the legend
     ax.set(ylabel="Resamples", title=f"p = {found.pvalue:.2g}, n = {found.n:,}")
-    ax.set_xlabel(in_prose(found.measure), parse_math=False)
+    ax.set_xlabel(found.measure.in_prose, parse_math=False)
     legend(ax)
     return ax

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calibstat.data.lenses import top_label
 from calibstat.inference.sharpness import CalibrationSharpness
 from calibstat.plots.style import DIAGONAL, colors, new_axes, strip_along
 
@@ -85,4 +86,6 @@ def _set_limits(found: Sequence[CalibrationSharpness], ax: Axes, room: float) ->
 
 def _horizontal_label(found: CalibrationSharpness) -> str:
     """The label of the horizontal axis."""
-    return "Predicted probability" if "top_label" not in found.lens else "Probability of the most likely class"
+    return (
+        "Predicted probability" if found.lens.subject != top_label.subject else "Probability of the most likely class"
+    )

@@ -99,14 +99,6 @@ def as_text(name: object, width: int) -> str:
     return textwrap.fill(plain, width, max_lines=LINES, placeholder="…")
 
 
-def in_prose(measure: str) -> str:
-    """Write a measure with its options by the name that it has in prose, one that is not registered as it is."""
-    from calibstat.measures import MEASURES
-
-    name, options, rest = measure.partition("(")
-    return f"{MEASURES[name].info.title} {options}{rest}".strip() if name in MEASURES else measure
-
-
 def three_numbers(found: ConfidenceInterval) -> tuple[str, str, str]:
     """Estimate and ends of an interval, all with three decimals, or as many as the largest needs for two digits."""
     numbers = found.estimate, found.low, found.high

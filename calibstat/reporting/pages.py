@@ -13,7 +13,7 @@ from calibstat.output.html import render
 from calibstat.output.wording import COMPARING, IN_FULL, number, p_text, percent
 from calibstat.plots.inline_svg import inline_svg
 from calibstat.reporting.report_fields import ClassesReport, ModelReport, ReportFields
-from calibstat.reporting.sentences import ends, say_comparison, title_of, whose_p
+from calibstat.reporting.sentences import ends, say_comparison, titled, whose_p
 
 _MOST_ROWS = 25  # classes, groups or pairs in a table
 
@@ -90,7 +90,7 @@ def _measures(report: ReportFields) -> Section:
     header = ["Measure", *(f">{name}" for name in report.models)]
     rows = []
     for key, entry in first.measures.items():
-        title = f"{entry.title}{_of(entry.lens)}"
+        title = f"{entry.title}{entry.lens.in_brackets}"
         each = [model.measures[key] for model in report.models.values()]
         if several:
             rows.append([title, *(_with_interval(m.estimate, m.low, m.high) for m in each)])
@@ -120,7 +120,7 @@ def _classes(title: str, found: ClassesReport, pictures: bool) -> Section:
     ]
     left = len(frame) - _MOST_ROWS
     note = f"and {left:,} more classes with larger p. " if left > 0 else ""
-    note += whose_p(found.test.overall.measure, "ECE")
+    note += whose_p(str(found.test.overall.measure), "ECE")
     note += f"p (Holm) is p made larger because {len(frame):,} classes were tested."
     shown = [_drawn(found.diagrams, "Reliability diagram of each class", wide=True)] if pictures else []
     rest = [str(found.diagrams).splitlines()[-1], *found.test.drivers]
@@ -138,7 +138,7 @@ def _comparisons(report: ReportFields, pictures: bool) -> Section:
 def _pairs(found: Comparison) -> Table:
     adjusted = f">p ({found.adjust.replace('holm', 'Holm').replace('bh', 'BH')})" if len(found.pairs) > 1 else ""
     header = [
-        f"{title_of(found.measure)}{_of(found.lens)}",
+        titled(found),
         ">Difference",
         f">{percent(found.confidence_level)} interval",
         ">p",
@@ -181,8 +181,8 @@ def _recalibrated(report: ReportFields, pictures: bool) -> Iterator[Section]:
         brier, level = found.brier, percent(report.confidence_level)
         errors = [_with_interval(each.estimate, each.low, each.high) for each in (found.before, found.after)]
         change = _with_interval(-brier.difference[0], -brier.high[0], -brier.low[0])
-        rows = [[f"{title_of(found.before.measure)}{_of(found.before.lens)}", *errors, ""]]
-        rows.append([f"{title_of(brier.measure)}{_of(brier.lens)}", *map(number, brier.estimates), change])
+        rows = [[titled(found.before), *errors, ""]]
+        rows.append([titled(brier), *map(number, brier.estimates), change])
         table = Table(("Measure", ">Before", ">After", ">Change"), rows, f"{level} intervals")
         title = f"Recalibration of {name}" if len(report.models) > 1 else "Recalibration"
         yield Section(title, [str(found)], shown, [table])
@@ -211,7 +211,3 @@ def _with_interval(estimate: float, low: float, high: float) -> str:
         if math.isnan(low) or math.isinf(estimate)
         else f"{number(estimate)} [{number(low)}, {number(high)}]"
     )
-
-
-def _of(lens: str) -> str:
-    return "" if not lens or lens.startswith("event") else f" ({lens})"

@@ -41,7 +41,6 @@ from calibstat.reporting.report_measures import (
     shows_several,
 )
 from calibstat.reporting.report_results import Report
-from calibstat.reporting.sentences import name_of
 from calibstat.resampling import key_of
 from calibstat.resampling.rng import Rng
 
@@ -278,7 +277,7 @@ class _Asked:
         """Compare all pairs of models as `compare` does by default, and by the Brier score."""
         asked = compared(self.questions if models.unit is None else affordable(self.questions, n))
         found = (compare(models.through(each["lens"]), **beside(each), **self.settings) for each in asked)
-        return {name_of(each.measure): replace(each, note="") for each in found}  # the page says the note once
+        return {each.measure.name: replace(each, note="") for each in found}  # the page says the note once
 
     def recalibrated(self, data: Data, ece: ConfidenceInterval, recalibrate: bool | Recalibrator) -> CrossFitted:
         """Recalibrate on held-out folds, and measure before and after."""

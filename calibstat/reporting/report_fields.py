@@ -12,7 +12,7 @@ from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.inference.power.detectable_effect import DetectableEffect
 from calibstat.reporting.cross_fitted import CrossFitted
 from calibstat.reporting.report_measures import Measured
-from calibstat.reporting.sentences import say_both, say_comparison, say_interval, title_of
+from calibstat.reporting.sentences import say_both, say_comparison, say_interval, titled
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ class ModelReport(Result):
     @property
     def answer(self) -> str:
         """The primary test and the primary interval, in words."""
-        of = "" if self.ece.lens.startswith("event") else f" ({self.ece.lens})"
-        return f"{self.test.answer}\n{say_interval(title_of(self.ece.measure) + of, self.ece)}"
+        return f"{self.test.answer}\n{say_interval(titled(self.ece), self.ece)}"
 
     @property
     def overall(self) -> CalibrationTestResult:
@@ -135,7 +134,7 @@ class ReportFields(Result):
         rows: list[dict[str, Any]] = []
         for name, model in self.models.items():
             test = model.overall
-            of = {"model": name, "measure": test.measure, "title": "Test of calibration", "lens": test.lens}
+            of = {"model": name, "measure": str(test.measure), "title": "Test of calibration", "lens": str(test.lens)}
             rows.append(of | {"estimate": test.statistic, "pvalue": test.pvalue})
             rows += [{"model": name} | each.to_dict() for each in model.measures.values()]
         columns = ("model", "measure", "title", "lens", "estimate", "low", "high", "pvalue")

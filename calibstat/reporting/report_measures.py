@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from calibstat.bounds.cell_form import TooFewRowsInCells
 from calibstat.data.checked_rows import Data
 from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
-from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.data.named_lens import UNSAID, NamedLens
+from calibstat.inference.confidence_interval import ConfidenceInterval, NoInterval, confidence_interval
 from calibstat.inference.estimate import estimate
 from calibstat.measures.kinds.registry import MEASURES, is_affordable
 from calibstat.output.wording import number
@@ -33,8 +36,8 @@ class Measured(Result):
         The name of the measure.
     title : str
         Its name in prose.
-    lens : str
-        The outcome whose probability was predicted; empty where no interval is known.
+    lens : NamedLens
+        The outcome whose probability was predicted; without words where no interval is known.
     estimate, low, high : float
         The measure on the data, and the ends of its interval: nan where none is known.
     remark : str
@@ -43,7 +46,7 @@ class Measured(Result):
 
     measure: str
     title: str
-    lens: str
+    lens: NamedLens
     estimate: float
     low: float
     high: float
@@ -99,12 +102,12 @@ def beside(asked: dict[str, Any]) -> dict[str, Any]:
 
 def measured(data: Data, asked: dict[str, Any], settings: dict[str, Any], found: ConfidenceInterval | None) -> Any:
     """Return a measure with its honest interval, `found` if it is there already, or with none if none is known."""
-    name = asked["measure"]
+    name, seen = asked["measure"], data.through(asked["lens"])
     if found is None:
-        try:
-            found = confidence_interval(data.through(asked["lens"]), **beside(asked), **settings)
-        except ValueError:  # the data are those of the primary measure: this one has no honest interval for them
-            value = float(estimate(data.through(asked["lens"]).without_clusters(), **beside(asked)))
-            return Measured(name, MEASURES[name].info.title, "", value, float("nan"), float("nan"))
+        with suppress(NoInterval, TooFewRowsInCells):
+            found = confidence_interval(seen, **beside(asked), **settings)
+    if found is None:
+        value = float(estimate(seen.without_clusters(), **beside(asked)))
+        return Measured(name, MEASURES[name].info.title, UNSAID, value, float("nan"), float("nan"))
     ends = found.low, found.high
     return Measured(name, MEASURES[name].info.title, found.lens, found.estimate, *ends, found.remark(number))

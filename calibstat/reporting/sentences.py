@@ -7,7 +7,6 @@ import math
 from calibstat.inference.calibration_test_results import LOW
 from calibstat.inference.comparing.compare import Comparison
 from calibstat.inference.confidence_interval import ConfidenceInterval
-from calibstat.measures.kinds.registry import MEASURES
 from calibstat.output.wording import listed, number, p_text, percent
 
 
@@ -54,21 +53,16 @@ def whose_p(tested: str, size: str) -> str:
     return f"p belongs to the test by {tested}, and not to the {size} beside it. "
 
 
-def name_of(measure: str) -> str:
-    """Return the name of a measure without its options."""
-    return measure.partition("(")[0]
-
-
-def title_of(measure: str) -> str:
-    """Return the name in prose of a measure, whatever its options."""
-    return MEASURES[name_of(measure)].info.title
+def titled(found: ConfidenceInterval | Comparison) -> str:
+    """Return the name in prose of the measure of a result, whatever its options, and the lens."""
+    return f"{found.measure.title}{found.lens.in_brackets}"
 
 
 def say_comparison(found: Comparison) -> str:
     """Say between which models a difference is shown: those with an (adjusted) p-value of at most .05."""
     k, p = len(found.pairs), found.pvalue_adjusted
     what = "adjusted p" if k > 1 else "p"
-    compared = found.measure if found.errors is None else "the kernel calibration error"
+    compared = str(found.measure) if found.errors is None else "the kernel calibration error"
     shown = [i for i in range(k) if p[i] <= LOW]
     if not shown:
         where = f"for any of {k} pairs of models" if k > 1 else f"between {' and '.join(found.pairs[0])}"

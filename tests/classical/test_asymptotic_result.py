@@ -41,7 +41,7 @@ def test_lenses(name):
     label = np.minimum((prob.cumsum(axis=1) < rng.random((300, 1))).sum(axis=1), 2)
     top = EVERY[name](label, prob)
     same = EVERY[name]((label == prob.argmax(axis=1)).astype(int), prob.max(axis=1))
-    assert "top_label" in top.lens
+    assert "top_label" in str(top.lens)
     assert top.to_dict().get("statistic") == same.to_dict().get("statistic")
     assert EVERY[name](label, prob, lens=cs.lenses.one_class(2)).n == 300
     with pytest.raises(ValueError, match="a lens that shows a binary outcome"):

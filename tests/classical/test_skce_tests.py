@@ -159,7 +159,7 @@ def test_the_result_reads_well():
     assert str(found).startswith("Asymptotic test of calibration by skce(bandwidth=0.5, statistic='U') = ")
     assert "lens canonical, n = 50: p = " in str(found)
     assert "(approximate), 99 sets of random signs.\nNull hypothesis: given the predicted vectors" in str(found)
-    assert "approximate" in found.null_hypothesis
+    assert "approximate" in str(found.null_hypothesis)
     assert json.loads(json.dumps(found.to_dict()))["pvalue"] == found.pvalue
     assert found.to_frame()["n"].item() == 50
     linear = kernel_calibration_test(label, prob, method="linear")

@@ -98,7 +98,7 @@ def test_through_a_lens():
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(300, rng=1)
     top = prob.argmax(axis=1)
     found = cs.validate(label, prob)
-    assert found.lens.startswith("lens top_label")
+    assert str(found.lens).startswith("lens top_label")
     assert found.slope == pytest.approx(cs.validate((label == top).astype(int), prob.max(axis=1)).slope)
 
 

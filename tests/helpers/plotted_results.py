@@ -11,11 +11,16 @@ import numpy as np
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 import calibstat as cs
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.null_hypothesis import Null
 from calibstat.inference.bands.band_kinds import BANDS
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, SimplexReliability
 from calibstat.inference.calibration_tests import ClassWiseTestResult
 from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.sequential_draws import WhyStopped
+from calibstat.measures.kinds.named_measure import NamedMeasure
 
+CANONICAL = NamedLens("canonical", "all classes jointly")
 LONG = ("{airplane, automobile, bird}", "{cat, deer, dog}", "{frog, horse, ship, truck}", "everything else")
 
 
@@ -35,7 +40,7 @@ def cells(n_classes, parts=4, n=1500):
     of_cell = np.eye(cell.max() + 1)[cell]
     count = of_cell.sum(0)
     mean, frequency = ((of_cell.T @ rows) / count[:, None] for rows in (prob, np.eye(n_classes)[label]))
-    return SimplexReliability(mean, frequency, count, LONG[:n_classes], "equal parts", "canonical", n)
+    return SimplexReliability(mean, frequency, count, LONG[:n_classes], "equal parts", CANONICAL, n)
 
 
 def six_points():
@@ -43,14 +48,14 @@ def six_points():
     mean = [[0.1, 0.3, 0.6], [0.1, 0.6, 0.3], [0.3, 0.1, 0.6], [0.3, 0.6, 0.1], [0.6, 0.1, 0.3], [0.6, 0.3, 0.1]]
     law = [[0.2, 0.2, 0.6], [0.0, 0.7, 0.3], [0.2, 0.2, 0.6], [0.4, 0.5, 0.1], [0.7, 0.0, 0.3], [0.5, 0.4, 0.1]]
     count = np.full(6, 100.0)
-    return SimplexReliability(np.array(mean), np.array(law), count, ("1", "2", "3"), "distinct", "canonical", 600)
+    return SimplexReliability(np.array(mean), np.array(law), count, ("1", "2", "3"), "distinct", CANONICAL, 600)
 
 
 def some_cells(n_classes, mean, frequency):
     """Cells of ten rows."""
     count = np.full(len(mean), 10.0)
     names = tuple("abcdefg"[:n_classes])
-    return SimplexReliability(np.array(mean), np.array(frequency), count, names, "", "canonical", 10 * len(mean))
+    return SimplexReliability(np.array(mean), np.array(frequency), count, names, "", CANONICAL, 10 * len(mean))
 
 
 EDGE_CASES = {
@@ -69,7 +74,9 @@ def per_class(n_classes, n=600, **options):
     truth = [(label == k).astype(float) for k in range(n_classes)]
     diagrams = tuple(cs.reliability(y, p, rng=1, n_resamples=50, **options) for y, p in zip(truth, prob.T, strict=True))
     error = np.array([cs.estimate(y, p) for y, p in zip(truth, prob.T, strict=True)])
-    return ClassWiseReliability(diagrams, tuple(f"class {k}" for k in range(n_classes)), error, "class-wise", n)
+    return ClassWiseReliability(
+        diagrams, tuple(f"class {k}" for k in range(n_classes)), error, NamedLens("class-wise", "each class"), n
+    )
 
 
 def made_up_tests(n_classes, n_resamples=99, seed=0):
@@ -85,16 +92,16 @@ def made_up_tests(n_classes, n_resamples=99, seed=0):
         pvalue_holm=np.minimum(1, 2 * pvalue),  # any numbers will do
         pvalue_error=0 * pvalue,
         null_distribution=null,
-        null_hypothesis="each class is calibrated",
+        null_hypothesis=Null("", ("each class is calibrated",)),
         overall=None,
-        measure="ks",
-        lens="class-wise",
+        measure=NamedMeasure("ks"),
+        lens=NamedLens("class-wise", "each class"),
         tail="greater",
         resample="labels",
         n=50,
         n_resamples=n_resamples,
         resamples_used=np.full(n_classes, n_resamples),
-        why_stopped=(f"{n_resamples} resamples",) * n_classes,
+        why_stopped=(WhyStopped(f"{n_resamples} resamples"),) * n_classes,
     )
 
 

@@ -220,7 +220,7 @@ def test_lenses():
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(300, rng=1)
     half = np.arange(300) < 150
     top = cs.audit(label, prob, half, rng=1)
-    assert top.lens == "lens top_label"
+    assert str(top.lens) == "lens top_label"
     assert top.predicted[0] == pytest.approx(prob.max(axis=1).mean())
     assert top.null_hypothesis.startswith("given the predictions and the groups of all rows, the most likely class is")
     one = cs.audit(label, prob, half, lens=cs.lenses.one_class(2), rng=1)

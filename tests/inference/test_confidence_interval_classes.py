@@ -312,5 +312,5 @@ def test_percentiles_of_all_classes(measure, options, reduce):
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(together, [0.025, 0.975])))
     expected = cs.estimate(label, prob, measure=measure, lens="class_wise", reduce=reduce, **options)
     assert found.estimate == pytest.approx(expected, abs=1e-12)
-    assert found.lens == f"lens class_wise, {reduce} over 4 classes"
+    assert str(found.lens) == f"lens class_wise, {reduce} over 4 classes"
     assert f"lens class_wise, {reduce} over 4 classes, of the population" in found.estimand

@@ -160,7 +160,7 @@ def test_lenses():
     y = rng.integers(0, 4, 300)
     top = decompose(y, prob)
     assert top.parts == decompose(y == prob.argmax(axis=1), prob.max(axis=1)).parts
-    assert top.lens == "lens top_label"
+    assert str(top.lens) == "lens top_label"
     assert decompose(y, prob, lens=cs.lenses.one_class(1)).parts == decompose(y == 1, prob[:, 1]).parts
     for lens in ("class_wise", "canonical"):
         with pytest.raises(ValueError, match="expected a lens that shows a binary outcome"):

@@ -286,7 +286,7 @@ def test_lenses_with_a_binary_outcome():
     label, prob = cs.generators.dirichlet((1, 1, 1)).sample(500, rng=1)
     top = equivalence_test(label, prob)
     hit, largest = (prob.argmax(axis=1) == label).astype(int), prob.max(axis=1)
-    assert top.lens == "lens top_label"
+    assert str(top.lens) == "lens top_label"
     assert top.pvalue == equivalence_test(hit, largest).pvalue
     one = equivalence_test(label, prob, lens=cs.lenses.one_class(2), margin=0.1)
     assert one.limit == equivalence_test(label == 2, prob[:, 2], margin=0.1).limit

@@ -169,17 +169,17 @@ def test_two_classes_and_groups():
     y = (rng.random(200) < p).astype(int)
     both = np.column_stack([1 - p, p])
     event, top = sharpness(y, p), sharpness(y, both, lens="top_label")
-    assert event.lens == "event: outcome 1"
+    assert str(event.lens) == "event: outcome 1"
     np.testing.assert_allclose(sharpness(y, both).gap, event.gap, atol=1e-14)
     assert top.total_divergence == pytest.approx(2 * event.total_divergence)  # both classes count
-    assert top.lens == "lens top_label"
+    assert str(top.lens) == "lens top_label"
     prob = rng.dirichlet(np.ones(4), 300)
     label = rng.integers(0, 4, 300)
     grouped = sharpness(label, prob, lens=cs.lenses.groups([[0, 1], [2], [3]]))
     merged = np.column_stack([prob[:, :2].sum(axis=1), prob[:, 2:]])
     same = sharpness(np.maximum(label - 1, 0), merged / merged.sum(axis=1, keepdims=True))
     np.testing.assert_allclose(grouped.gap, same.gap, atol=1e-12)
-    assert grouped.lens == "top_label of lens groups([[0, 1], [2], [3]])"
+    assert str(grouped.lens) == "top_label of lens groups([[0, 1], [2], [3]])"
     one = sharpness(label, prob, lens=cs.lenses.one_class(2))
     np.testing.assert_array_equal(one.gap, sharpness(label == 2, prob[:, 2]).gap)
     predictions = cs.Predictions.from_rows(label, prob)

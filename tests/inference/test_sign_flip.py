@@ -53,7 +53,7 @@ def test_it_is_the_gate_of_the_interval():
         problem = pose(y, p, measure, {}).in_clusters(found_units(cluster))
         assert found.pvalue == problem.pvalue_if_calibrated(Draws.of(1, 999))
         assert found.statistic == pytest.approx(cs.estimate(y, p, measure=measure))
-    assert cs.calibration_test(y, p, cluster=cluster, rng=1).measure == "ece"
+    assert str(cs.calibration_test(y, p, cluster=cluster, rng=1).measure) == "ece"
 
 
 def found_units(cluster):
@@ -65,7 +65,7 @@ def test_what_it_says():
     found = of_clusters(y, p, np.arange(300) // 3)
     assert found.resample == "sign_flip"
     assert f"p = {found.pvalue:.3g} (approximate)" in found.answer
-    assert "100 clusters" in found.null_hypothesis
+    assert "100 clusters" in str(found.null_hypothesis)
     assert "detectable_effect" not in str(found)
 
 
@@ -197,7 +197,7 @@ def test_each_class_has_no_test_with_clusters():
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(120, rng=1)
     with pytest.raises(ValueError, match="expected reduce 'mean' or 'max' for a test with clusters"):
         cs.calibration_test(label, prob, lens="class_wise", cluster=np.arange(120) // 3)
-    assert cs.calibration_test(label, prob, cluster=np.arange(120) // 3, rng=1).lens == "lens top_label"
+    assert str(cs.calibration_test(label, prob, cluster=np.arange(120) // 3, rng=1).lens) == "lens top_label"
 
 
 def test_the_command(tmp_path):

@@ -69,7 +69,7 @@ def test_is_a_model_of_ten_classes_calibrated():
 
     prob = model.predict_proba(X)
     right = prob.argmax(axis=1) == y
-    assert found.lens == "lens top_label"
+    assert str(found.lens) == "lens top_label"
     assert found.pvalue == 0.001
     assert prob.max(axis=1).mean() > right.mean() + 0.1  # over-confident
 

@@ -34,8 +34,8 @@ def test_a_user_defined_measure(hits):
     found = cs.calibration_test(label, prob, measure="hits", power=2.0, n_resamples=29, rng=1)
     drawn = resampling.draw(predictions, Labels(), np.copy, Draws.of(1, 29), Stage.LABELS)
     assert found.null_distribution.tolist() == [hits(predictions.prob, label, power=2.0) for label in drawn]
-    assert found.measure == "hits(power=2.0)"
-    assert found.lens == "lens canonical"
+    assert str(found.measure) == "hits(power=2.0)"
+    assert str(found.lens) == "lens canonical"
     drawn = resampling.resample(bound, predictions, Pairs(), Draws.of(1, 59), Stage.ROWS)
     given = {"measure": "hits", "power": 2.0, "n_resamples": 59, "rng": 1, "confidence_level": 0.9}
     percentile, basic = (cs.confidence_interval(label, prob, method=m, **given) for m in ("percentile", "basic"))

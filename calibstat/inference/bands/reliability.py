@@ -17,6 +17,8 @@ from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
 from calibstat.data.checks import check_level
 from calibstat.data.lenses import AnyLens, EachClass, Lens
 from calibstat.data.models import Predicted
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.sample import Sample, need_counts
 from calibstat.data.weighted_sample import WeightedSample
@@ -247,16 +249,16 @@ def reliability(
     several = 5  # a grid has bins in each coordinate, so many cells
     n_bins = 15 if usual else n_bins
 
-    def binary(sample: Sample, title: str) -> Reliability:
+    def binary(sample: Sample, lens: NamedLens) -> Reliability:
         error = (
-            _interval(sample, title, ECE(n_bins=n_bins, strategy=strategy), float(level), draws) if interval else None
+            _interval(sample, lens, ECE(n_bins=n_bins, strategy=strategy), float(level), draws) if interval else None
         )
-        return _binary(sample, title, n_bins, strategy, band, float(level), draws, error)
+        return _binary(sample, lens, n_bins, strategy, band, float(level), draws, error)
 
     def class_wise(data: ClassWiseData) -> ClassWiseReliability:
         names = data.predictions.names
         classes = zip(data.samples(), names, strict=True)
-        diagrams = tuple(binary(sample, f"class {name}") for sample, name in classes)
+        diagrams = tuple(binary(sample, NamedLens(f"class {name}", f"class {name}")) for sample, name in classes)
         error = ClassWiseProblem(ECE(n_bins=n_bins, strategy=strategy), data, None).estimate()
         return ClassWiseReliability(diagrams, names, read_only(error), data.lens, data.predictions.n)
 
@@ -286,7 +288,7 @@ def _canonical(data: MulticlassData, n_bins: int | str | None, strategy: str) ->
 
 def _binary(
     sample: Sample,
-    title: str,
+    lens: NamedLens,
     n_bins: int | str | None,
     strategy: Strategy,
     band: str | None,
@@ -326,7 +328,7 @@ def _binary(
         corp_frequency=read_only(corp_frequency),
         corp_count=read_only(corp_count),
         strategy=kind,
-        lens=title,
+        lens=lens,
         n=sample.n_rows,
         n_resamples=drawn.n_resamples,
         interval=interval,
@@ -334,11 +336,11 @@ def _binary(
     )
 
 
-def _interval(sample: Sample, title: str, error: ECE, level: float, draws: Draws) -> ConfidenceInterval | None:
+def _interval(sample: Sample, lens: NamedLens, error: ECE, level: float, draws: Draws) -> ConfidenceInterval | None:
     """Return the honest interval of the error over the bins of a diagram, None where none is known."""
     if not sample.keeps_rows:
         return None
-    problem = BinaryProblem(error, BinaryData(lens=title, null="", rows=None, summary=sample))
+    problem = BinaryProblem(error, BinaryData(lens, EVENT_NULL, rows=None, summary=sample))
     with suppress(TooFewRowsInCells):
         return interval_of(problem, "honest", level, replace(draws, n=error.draws(None)))
     return None

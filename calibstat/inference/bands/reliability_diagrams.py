@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibstat.data.named_lens import NamedLens
 from calibstat.inference.bands.band_kinds import BANDS
 from calibstat.inference.bands.reliability_bands import Steps
 from calibstat.inference.confidence_interval import ConfidenceInterval
@@ -48,7 +49,7 @@ class Reliability(NotedResult):
         rows of the piece, counted likewise.
     strategy : {"uniform", "quantile", "given", "one-prediction"}
         How the bins were cut.
-    lens : str
+    lens : NamedLens
         The outcome whose probability was predicted.
     n : int or float
         Rows, or total weight.
@@ -75,7 +76,7 @@ class Reliability(NotedResult):
     corp_frequency: np.ndarray
     corp_count: np.ndarray
     strategy: str
-    lens: str
+    lens: NamedLens
     n: int | float
     n_resamples: int
     interval: ConfidenceInterval | None = None
@@ -183,7 +184,7 @@ class ClassWiseReliability(NotedResult):
         The classes.
     error : ndarray, shape (K,)
         The expected calibration error (ECE) of each diagram.
-    lens : str
+    lens : NamedLens
         The outcomes whose probabilities were predicted.
     n : int
         Rows.
@@ -192,7 +193,7 @@ class ClassWiseReliability(NotedResult):
     diagrams: tuple[Reliability, ...]
     names: tuple
     error: np.ndarray
-    lens: str
+    lens: NamedLens
     n: int
 
     @property
@@ -258,7 +259,7 @@ class SimplexReliability(NotedResult):
         The classes, in the order of the columns.
     strategy : str
         How the simplex was cut.
-    lens : str
+    lens : NamedLens
         The outcomes whose probabilities were predicted.
     n : int
         Rows.
@@ -274,7 +275,7 @@ class SimplexReliability(NotedResult):
     count: np.ndarray
     names: tuple
     strategy: str
-    lens: str
+    lens: NamedLens
     n: int
 
     @property

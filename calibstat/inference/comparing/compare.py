@@ -14,6 +14,7 @@ from calibstat.data.arguments import options_of
 from calibstat.data.checked_rows import Data, Models, Outcomes, as_models, named, samples_as_data
 from calibstat.data.checks import check_level, quoted, unknown_name
 from calibstat.data.lenses import AnyLens
+from calibstat.data.named_lens import NamedLens
 from calibstat.inference.comparing.compare_by_bootstrap import by_bootstrap
 from calibstat.inference.comparing.compare_by_permutation import by_permutation
 from calibstat.inference.comparing.compare_by_squares import by_squares
@@ -22,6 +23,7 @@ from calibstat.inference.p_values import holm
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
@@ -60,8 +62,10 @@ class Comparison(NotedResult):
         The nominal coverage probability of each interval.
     null_hypothesis : str
         The null hypothesis for each pair, in one sentence.
-    measure, lens : str
-        The measure with its options, and the lens.
+    measure : NamedMeasure
+        The measure with its options.
+    lens : NamedLens
+        The lens.
     n : tuple of int, length M
         Rows of each.
     n_resamples : int
@@ -91,8 +95,8 @@ class Comparison(NotedResult):
     adjust: str
     confidence_level: float
     null_hypothesis: str
-    measure: str
-    lens: str
+    measure: NamedMeasure
+    lens: NamedLens
     n: tuple[int, ...]
     n_resamples: int
     errors: np.ndarray | None = None
@@ -330,7 +334,7 @@ def compare(
         adjust=adjust,
         confidence_level=confidence_level,
         null_hypothesis=_null(method, unit is not None, paired, problems[0].holds_cells(True)),
-        measure=str(problems[0].measure),
+        measure=problems[0].measure.named,
         lens=problems[0].lens,
         n=found.n,
         n_resamples=draws.n,

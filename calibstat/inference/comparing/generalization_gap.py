@@ -12,10 +12,10 @@ from calibstat import resampling
 from calibstat.data.arguments import options_of
 from calibstat.data.labels import labels_or_positive
 from calibstat.data.models import predictions_of_set
-from calibstat.data.observations import subject
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling.rng import Rng
@@ -44,7 +44,7 @@ class GeneralizationGap(Result):
         (the 95 % Wilson interval lies entirely on that side of the mean prediction).
     confidence_level : float
         Of every interval.
-    measure : str
+    measure : NamedMeasure
         The measure with its options.
     subject : str
         What was predicted: "outcome 1" or "the most likely class".
@@ -68,7 +68,7 @@ class GeneralizationGap(Result):
     n_not_overconfident: int
     n_clearly_not: int
     confidence_level: float
-    measure: str
+    measure: NamedMeasure
     subject: str
     n_train: int
     n_test: int
@@ -226,7 +226,7 @@ def generalization_gap(
         n_clearly_not=int(np.count_nonzero(clearly)),
         confidence_level=confidence_level,
         measure=both.measure,
-        subject=subject(both.lens),
+        subject=both.lens.subject,
         n_train=seen.n,
         n_test=unseen.n,
     )

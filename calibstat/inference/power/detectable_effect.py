@@ -15,7 +15,7 @@ from calibstat.data.checked_rows import Data, Models, OneModel, Outcomes, RowArg
 from calibstat.data.checks import check_level, check_whole
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
-from calibstat.data.observations import EVENT, subject
+from calibstat.data.named_lens import EVENT, NamedLens
 from calibstat.data.predictions import Predictions
 from calibstat.inference.power.alternatives import FAMILIES, Family, find_families
 from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest, pose_predictions
@@ -59,8 +59,10 @@ class DetectableEffect(Result):
         Each effect in words.
     power, level : float
         The probability with which the test rejects, and the p-value up to which it does.
-    test, lens : str
-        The test, and the outcome whose probability was predicted.
+    test : str
+        The test.
+    lens : NamedLens
+        The outcome whose probability was predicted.
     n, n_resamples, n_datasets : int
         Rows, draws under calibration, and draws under each effect that was tried.
     """
@@ -73,7 +75,7 @@ class DetectableEffect(Result):
     power: float
     level: float
     test: str
-    lens: str
+    lens: NamedLens
     n: int
     n_resamples: int
     n_datasets: int
@@ -86,7 +88,7 @@ class DetectableEffect(Result):
 
     def __str__(self) -> str:
         rows = f"With these {self.n} rows" if self.n > 1 else "With this one row"
-        seen = "" if self.lens == EVENT else f" of {subject(self.lens)}"
+        seen = "" if self.lens == EVENT else f" of {self.lens.subject}"
         known = np.isfinite(self.effect)
         found = [words for words, is_found in zip(self.words, known, strict=True) if is_found]
         missed = [NAMED[name] for name, is_found in zip(self.family, known, strict=True) if not is_found]

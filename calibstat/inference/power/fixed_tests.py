@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.lenses import AnyLens, ClassWise, find_lens
+from calibstat.data.named_lens import NamedLens
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.data.validation import as_array
@@ -66,7 +67,7 @@ class FixedPredictions:
     problem: Problem
 
     @property
-    def lens(self) -> str:
+    def lens(self) -> NamedLens:
         """The lens."""
         return self.problem.lens
 

@@ -9,10 +9,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.linear_form import Form, Order, RowForm, Rows
-from calibstat.data.observations import (
-    BinaryData,
-    subject,
-)
+from calibstat.data.observations import BinaryData
 from calibstat.data.weighted_sample import WeightedSample
 from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.problems.clustered_problem import drawn_rows
@@ -102,7 +99,7 @@ class BinaryProblem(Problem):
 
     def deviation(self, draws: Draws) -> Deviation | None:
         is_confidence = 1 in self.data.confidences
-        return describe(self.measure, self.data.sample, subject(self.lens), draws, is_confidence=is_confidence)
+        return describe(self.measure, self.data.sample, self.lens.subject, draws, is_confidence=is_confidence)
 
     def is_smaller_than_chance(self, statistic: float, null: np.ndarray, draws: Draws) -> bool:
         return smaller_than_chance(self.measure, self.data.sample, statistic, null, draws)

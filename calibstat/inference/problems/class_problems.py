@@ -12,11 +12,9 @@ from calibstat import resampling
 from calibstat.bounds.class_row_form import rows_of_classes
 from calibstat.bounds.linear_form import Form, Order, RowForm
 from calibstat.bounds.mean_form import need_finite
-from calibstat.data.observations import (
-    SUBJECTS,
-    ClassWiseData,
-    MulticlassData,
-)
+from calibstat.data.lenses import top_label
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.observations import ClassWiseData, MulticlassData
 from calibstat.data.predictions import Predictions
 from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.problems.problem import Problem
@@ -94,7 +92,7 @@ class MulticlassProblem(ProblemOfClasses):
         if part is None:
             return None
         measure, sample, k = part
-        of = SUBJECTS["lens top_label"] if k is None else f"class {self.predictions.names[k]}"
+        of = top_label.subject if k is None else f"class {self.predictions.names[k]}"
         return describe(measure, sample, of, is_confidence=k is None or k in self.data.confidences)
 
     def contents(self) -> tuple[np.ndarray, ...]:
@@ -121,9 +119,9 @@ class ClassWiseProblem(ProblemOfClasses):
     reduce: str | None
 
     @property
-    def lens(self) -> str:
+    def lens(self) -> NamedLens:
         lens = self.data.lens
-        return lens if self.reduce is None else f"{lens}, {self.reduce} over {self.predictions.n_classes} classes"
+        return lens if self.reduce is None else lens.of_all(self.reduce, self.predictions.n_classes)
 
     @property
     def is_honest(self) -> bool:

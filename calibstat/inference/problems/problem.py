@@ -11,10 +11,8 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.linear_form import Order, RowForm
-from calibstat.data.observations import (
-    EVENT,
-    Observations,
-)
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.observations import Observations
 from calibstat.inference.deviation import Deviation
 from calibstat.inference.problems.clustered_problem import ClusteredProblem
 from calibstat.inference.problems.drawable import Drawable
@@ -37,14 +35,14 @@ class Problem(Drawable):
     bootstraps: ClassVar[tuple[str, ...]] = ("percentile", "basic")
 
     @property
-    def lens(self) -> str:
-        """The title of the lens."""
+    def lens(self) -> NamedLens:
+        """The lens."""
         return self.data.lens
 
     @property
     def title(self) -> str:
         """The measure, and the lens unless the outcome is outcome 1."""
-        return str(self.measure) if self.lens == EVENT else f"{self.measure}, {self.lens}"
+        return f"{self.measure}{self.lens.with_comma}"
 
     @abstractmethod
     def estimate(self) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from calibstat.bounds.linear_form import Form, RowForm
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.population_value import VectorPopulation
 
 
@@ -140,10 +141,15 @@ class Measure:
         """Return the measure with these options changed."""
         return replace(self, **options) if options else self
 
-    def __str__(self) -> str:
+    @property
+    def named(self) -> NamedMeasure:
+        """The measure as results name it."""
         default = self.defaults()
         given = [f"{name}={value!r}" for name, value in self.options.items() if value != default[name]]
-        return f"{self.name}({', '.join(given)})" if given else self.name
+        return NamedMeasure(self.name, ", ".join(given), self.info.title)
+
+    def __str__(self) -> str:
+        return str(self.named)
 
     def draws(self, n_resamples: int | None) -> int:
         """Return the number of resamples: the given one, or the default of the measure."""

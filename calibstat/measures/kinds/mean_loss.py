@@ -15,6 +15,7 @@ from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
 
 
@@ -104,8 +105,9 @@ class MulticlassMeanLoss(MulticlassMeasure):
     def options(self) -> dict[str, Any]:
         return self.binary.options
 
-    def __str__(self) -> str:
-        return str(self.binary)
+    @property
+    def named(self) -> NamedMeasure:
+        return self.binary.named
 
     def check_probabilities(self, prob: np.ndarray) -> None:
         self.binary.check_probabilities(prob)

@@ -28,7 +28,7 @@ def test_reliability_of_every_class(given):
     assert (found.names, found.n, found.lens) == (("a", "b", "c"), 150, "lens class_wise")
     for k, diagram in enumerate(found.diagrams):
         slow = cs.reliability(label == k, prob[:, k], **given)
-        assert diagram.lens == f"class {'abc'[k]}"
+        assert str(diagram.lens) == f"class {'abc'[k]}"
         for field in dataclasses.fields(slow):
             if field.name not in ("lens", "interval"):
                 assert equal(getattr(diagram, field.name), getattr(slow, field.name)), field.name
@@ -49,7 +49,7 @@ def test_weighted_reliability_of_every_class():
     top = cs.reliability(label, prob, sample_weight=weight, band=None)
     slow = cs.reliability(prob.argmax(axis=1) == label, prob.max(axis=1), sample_weight=weight, band=None)
     assert np.array_equal(top.frequency, slow.frequency)
-    assert top.lens == "lens top_label"
+    assert str(top.lens) == "lens top_label"
     banded = cs.reliability(label, prob, lens="class_wise", sample_weight=weight, rng=1)
     one = cs.reliability(label == 1, prob[:, 1], sample_weight=weight, rng=1)
     assert np.array_equal(banded.diagrams[1].low, one.low)

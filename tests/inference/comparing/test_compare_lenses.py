@@ -11,7 +11,7 @@ import calibstat as cs
 def test_top_label_has_hits_of_each_model(method):
     y, p, q = several_classes()
     found = cs.compare(y, {"p": p, "q": q}, measure="ks", method=method, n_resamples=39, rng=2)
-    assert found.lens == "lens top_label"
+    assert str(found.lens) == "lens top_label"
     expected = [cs.estimate(y == v.argmax(axis=1), v.max(axis=1), measure="ks") for v in (p, q)]
     assert found.estimates == pytest.approx(expected, abs=1e-12)
 
