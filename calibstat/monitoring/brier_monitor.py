@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibstat.data.checked_rows import Data, GivenRows, Models, as_models
 from calibstat.data.checks import check_level, is_whole, short
-from calibstat.data.validation import as_rows, check_rows
 from calibstat.monitoring.confidence_sequence import running_mean, running_sum
 from calibstat.monitoring.period import MOST_UNITS, UNIT, check_sums
 from calibstat.monitoring.period_labels import Label
@@ -168,14 +168,19 @@ class BrierMonitor(PeriodLog[PairSums]):
         self.names = (str(names[0]), str(names[1]))
 
     def summarize(
-        self, y_true: ArrayLike, prob_a: ArrayLike | None, prob_b: ArrayLike | None, *, labels: ArrayLike | None = None
+        self,
+        y_true: ArrayLike | Models,
+        prob_a: ArrayLike | None = None,
+        prob_b: ArrayLike | None = None,
+        *,
+        labels: ArrayLike | None = None,
     ) -> PairSums:
         """Return the summary of a period, or of a part (shard) of one; summaries of parts add up with ``+``.
 
         Parameters
         ----------
-        y_true : array_like, shape (n,)
-            Outcomes: 0 and 1, or two values named by `labels`.
+        y_true : array_like, shape (n,), or Models
+            Outcomes: 0 and 1, or two values named by `labels`. Or the `Models` of both names, and nothing else.
         prob_a, prob_b : array_like, shape (n,) or (n, 2)
             Predicted probabilities of outcome 1 by both models.
         labels : sequence of two, optional
@@ -184,20 +189,22 @@ class BrierMonitor(PeriodLog[PairSums]):
         Raises
         ------
         ValueError
-            If the data are no outcomes and probabilities of equal length, or there is no row.
+            If the data are no outcomes and probabilities of equal length, there is no row, or models have other names.
         """
-        scores = []
-        for prob in (prob_a, prob_b):
-            y, p = as_rows(y_true, prob, labels)
-            check_rows(y, p)
-            scores.append((p - y) ** 2)
-        a, b = scores
+        if isinstance(y_true, Data | Models):
+            models = as_models(self.summarize, y_true, None, prob_a=prob_a, prob_b=prob_b, labels=labels)
+            if {*models} != {*self.names}:
+                raise ValueError(f"expected the models {' and '.join(self.names)}, found {models!r}")
+            both = [models[name].rows for name in self.names]
+        else:
+            both = [GivenRows(y_true, prob, None, labels) for prob in (prob_a, prob_b)]
+        a, b = ((p - y) ** 2 for y, p in (rows.binary for rows in both))
         squares = math.ceil(math.fsum((a - b) ** 2) / UNIT)
         return PairSums(a.size, round(math.fsum(a) / UNIT), round(math.fsum(b) / UNIT), squares)
 
     def update(
         self,
-        y_true: ArrayLike | PairSums,
+        y_true: ArrayLike | Models | PairSums,
         prob_a: ArrayLike | None = None,
         prob_b: ArrayLike | None = None,
         period: object = None,

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.checked_rows import observe
+from calibstat.data.checked_rows import Models, OneModel, as_data
 from calibstat.data.checks import check_level, is_number, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.null_hypothesis import EVENT_NULL
-from calibstat.data.predictions import Predictions
-from calibstat.data.sample import Sample
+from calibstat.data.observations import BinaryData
 from calibstat.monitoring.confidence_sequence import running_mean, running_sum
 from calibstat.monitoring.directions import DIRECTIONS
 from calibstat.monitoring.evidence import Run, start_probabilities
@@ -148,7 +147,7 @@ class Monitor(PeriodLog[PeriodSummary]):
 
     def summarize(
         self,
-        y_true: ArrayLike | Sample | Predictions,
+        y_true: OneModel,
         y_prob: ArrayLike | None = None,
         segment: ArrayLike | None = None,
         *,
@@ -160,26 +159,30 @@ class Monitor(PeriodLog[PeriodSummary]):
         Parameters
         ----------
         y_true, y_prob, lens, labels
-            As for `estimate`: rows, a `Sample` or `Predictions`, seen through a lens that shows a binary outcome.
+            As for `estimate`: rows, a `Sample`, `Predictions` or `Data`, seen through a lens that shows a binary
+            outcome. With `Data` no other argument about rows is given but `segment`.
         segment : array_like, shape (n,), or str, optional
             The segment of each row, or of all.
 
         Raises
         ------
         ValueError
-            If the data are no outcomes and probabilities, there is no row, weights are not whole numbers, or a segment
-            is missing.
+            If the data are no outcomes and probabilities of one model, there is no row, weights are not whole numbers,
+            or a segment is missing.
         """
-        data = observe(y_true, y_prob, lens=lens, labels=labels).one_event()
+        data = as_data(self.summarize, y_true, y_prob, lens=lens, labels=labels)
+        if isinstance(data, Models):
+            raise ValueError(f"expected one model for a monitor, found {data!r}; each has a monitor of its own")
+        seen: BinaryData = data.seen().one_event()
         if segment is None:
-            return summarize_period(data.counted("a monitor"))
+            return summarize_period(seen.counted("a monitor"))
         if np.ndim(segment) == 0:
-            return summarize_period(data.counted("a monitor"), segment_name(segment))
-        return summarize_segments(*data.float_rows(), segment)
+            return summarize_period(seen.counted("a monitor"), segment_name(segment))
+        return summarize_segments(*seen.float_rows(), segment)
 
     def update(
         self,
-        y_true: ArrayLike | Sample | Predictions | PeriodSummary,
+        y_true: OneModel | PeriodSummary,
         y_prob: ArrayLike | None = None,
         period: object = None,
         segment: ArrayLike | None = None,

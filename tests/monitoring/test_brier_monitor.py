@@ -7,6 +7,8 @@ from scipy.stats import binom
 import calibstat as cs
 from calibstat.monitoring.confidence_sequence import radius
 
+MANY = [0, 1] * 20
+
 
 def test_sums_by_hand():
     monitor = cs.BrierMonitor()
@@ -69,6 +71,37 @@ def test_the_better_model_is_named():
         f"Over all rows so far plain is shown to be better on average. The sequence first left out 0 in period {first}"
         in str(found)
     )
+
+
+def test_models_are_rows_that_were_checked():
+    y, p = cs.generators.calibrated().sample(50, rng=1)
+    text = np.where(y == 1, "yes", "no")
+    models = cs.Models(text, {"new": p**3, "old": p}, labels=["no", "yes"])
+    monitor, by_rows = cs.BrierMonitor(names=("old", "new")), cs.BrierMonitor(names=("old", "new"))
+    monitor.update(models, period="x")
+    by_rows.update(y, p, p**3, period="x")
+    assert repr(monitor.status()) == repr(by_rows.status())
+
+
+@pytest.mark.parametrize(
+    ("models", "further", "message"),
+    [
+        (cs.Models([0, 1], {"A": [0.2, 0.8], "B": [0.1, 0.8]}), {"prob_b": [0.1, 0.8]}, "found prob_b= beside it"),
+        (cs.Models([0, 1], {"A": [0.2, 0.8], "B": [0.1, 0.8]}), {"labels": [0, 1]}, "found labels= beside it"),
+        (cs.Models([0, 1], {"A": [0.2, 0.8], "C": [0.1, 0.8]}), {}, "expected the models A and B, found Models"),
+        (
+            cs.Models(MANY, {"A": MANY, "B": MANY}, cluster=range(40)),
+            {},
+            "expected cs.Models without cluster",
+        ),
+        (cs.Data([0, 1], [0.2, 0.8]), {}, "expected y_prob, a mapping from name"),
+    ],
+)
+def test_nothing_is_given_beside_models(models, further, message):
+    monitor = cs.BrierMonitor()
+    with pytest.raises(ValueError, match=message):
+        monitor.update(models, period=1, **further)
+    assert monitor.periods == ()
 
 
 def test_before_the_first_period_and_bad_arguments():

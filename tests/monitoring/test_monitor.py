@@ -167,6 +167,36 @@ def test_a_sample_a_summary_and_rows_are_the_same():
         monitor.update(monitor.summarize(y, p), p)
 
 
+def test_data_are_rows_that_were_checked():
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(50, rng=1)
+    names, segment = ["no", "yes", "perhaps"], np.arange(50) % 2
+    data = cs.Data(np.array(names)[label], prob, labels=names, lens=cs.lenses.one_class(1))
+    monitor, by_rows = cs.Monitor(), cs.Monitor()
+    monitor.update(data, period="x", segment=segment)
+    by_rows.update(label == 1, prob[:, 1], period="x", segment=segment)
+    assert repr(monitor.status()) == repr(by_rows.status())
+    assert monitor.summarize(data) == by_rows.summarize(label == 1, prob[:, 1])
+
+
+@pytest.mark.parametrize(
+    ("data", "further", "message"),
+    [
+        (cs.Data([0, 1], [0.2, 0.8]), {"y_prob": [0.2, 0.8]}, "expected cs.Data alone, found y_prob= beside it"),
+        (cs.Data([0, 1], [0.2, 0.8]), {"lens": "top_label"}, "expected cs.Data alone, found lens= beside it"),
+        (cs.Data([0, 1], [0.2, 0.8]), {"labels": [0, 1]}, "expected cs.Data alone, found labels= beside it"),
+        (cs.Data([0, 1] * 20, [0.2, 0.8] * 20, cluster=range(40)), {}, "expected cs.Data without cluster="),
+        (cs.Data([0, 1], [0.2, 0.8], sample_weight=[1, 2]), {}, "expected cs.Data without sample_weight="),
+        (cs.Models([0, 1], {"a": [0.2, 0.8]}), {}, "expected one model for a monitor, found Models"),
+        ([0, 1], {"y_prob": {"a": [0.2, 0.8]}}, "expected one model for a monitor, found Models"),
+    ],
+)
+def test_nothing_is_given_beside_data(data, further, message):
+    monitor = cs.Monitor()
+    with pytest.raises(ValueError, match=message):
+        monitor.update(data, period=1, **further)
+    assert monitor.periods == ()
+
+
 def test_a_lens_shows_a_binary_outcome():
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(50, rng=1)
     top = cs.Monitor().summarize(label, prob, lens="top_label")
