@@ -334,7 +334,7 @@ def interval_of(
 def _need_method(problem: Problem, method: str) -> None:
     if not problem.is_one_number:
         raise ValueError("expected reduce 'mean' or 'max' for an interval, or lens one_class(k), found 'class_wise'")
-    known = ("honest",) * problem.is_honest + ("bracket",) * (problem.bracket() is not None) + problem.bootstraps
+    known = ("honest",) * problem.is_honest + ("bracket",) * problem.has_bracket + problem.bootstraps
     if method not in known:
         why = problem.measure.why_no_interval if method == "honest" else ""
         why = f", because {why}" if why else ""
@@ -379,7 +379,6 @@ def bracket_interval(problem: Problem, alpha: float, draws: Draws) -> tuple[floa
     Statement and argument: docs/proofs.md, section 10.
     """
     bracket = problem.bracket()
-    assert bracket is not None
     below, above = (
         HonestEnds.of(replace(problem, measure=measure), draws) for measure in (bracket.below, bracket.above)
     )

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy import integrate, stats
 import calibstat as cs
 from calibstat import resampling
 from calibstat.bounds import cell_form
+from calibstat.data import observations
 from calibstat.inference import confidence_interval as intervals
 from calibstat.inference.problems.pose import pose
 from calibstat.measures.kinds.registry import find_measure
@@ -342,6 +344,35 @@ def test_result_and_errors():
         cs.confidence_interval(y, p, confidence_level=95)
     with pytest.raises(ValueError, match="whole-number counts"):
         cs.confidence_interval(cs.Sample.from_rows(y, p, np.full(60, 0.5)))
+
+
+def sorts(monkeypatch):
+    """The list to which every sort of rows into a summary adds their number."""
+    found, summarize = [], observations.sample_of_rows
+    monkeypatch.setattr(observations, "sample_of_rows", lambda y, p: found.append(len(y)) or summarize(y, p))
+    return found
+
+
+def test_rows_are_sorted_once(monkeypatch):
+    found, (y, p) = sorts(monkeypatch), cs.generators.temperature(2).sample(200, rng=1)
+    cs.confidence_interval(y, p, measure="ece", n_resamples=19, rng=1)
+    assert found == [200]
+    cs.confidence_interval(y, p, measure="lower_distance", method="bracket", n_resamples=19, rng=1)
+    assert found == [200, 200]
+    problem = pose(y, p, find_measure("ece", {}), {})
+    for _ in range(2):  # what is counted when a summary is made anew
+        replace(problem.data).sample.n_rows  # noqa: B018
+    assert found == [200] * 4
+
+
+def test_rows_are_not_sorted_to_say_which_intervals_there_are(monkeypatch):
+    found, (y, p) = sorts(monkeypatch), cs.generators.temperature(2).sample(200, rng=1)
+    with pytest.raises(ValueError, match="no bracket interval is known for ece; it has the methods honest, percentile"):
+        cs.confidence_interval(y, p, measure="ece", method="bracket")
+    with pytest.raises(ValueError, match="it has the methods bracket, percentile"):
+        cs.confidence_interval(y, p, measure="lower_distance")
+    assert pose(y, p, "ece", {}).n == 200
+    assert found == []
 
 
 def test_threads_do_not_show():

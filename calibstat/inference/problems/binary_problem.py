@@ -33,7 +33,8 @@ class BinaryProblem(Problem):
 
     @property
     def n(self) -> int | float:
-        return self.data.sample.n_rows
+        rows = self.data.rows
+        return self.data.sample.n_rows if rows is None or self.data.is_weighted else rows[0].size
 
     @property
     def weight(self) -> np.ndarray | None:
@@ -51,8 +52,12 @@ class BinaryProblem(Problem):
     def is_coarse(self) -> bool:
         return self.measure.is_coarse
 
-    def bracket(self) -> Bracket | None:
-        return None if self.data.is_weighted else self.measure.bracket(self.n)
+    @property
+    def has_bracket(self) -> bool:
+        return self.measure.has_bracket and not self.data.is_weighted
+
+    def bracket(self) -> Bracket:
+        return self.measure.bracket(self.n)
 
     def estimate(self) -> float:
         if self.data.rows is None or self.data.is_weighted:

@@ -79,9 +79,14 @@ class Problem(Drawable):
     def is_honest(self) -> bool:
         """Whether an honest interval is known."""
 
-    def bracket(self) -> Bracket | None:
-        """Return two measures that bracket this one, or None where none are known."""
-        return None
+    @property
+    def has_bracket(self) -> bool:
+        """Whether two measures are known that bracket this one."""
+        return False
+
+    def bracket(self) -> Bracket:
+        """Return two measures that bracket this one."""
+        raise NotImplementedError(f"no bracket is known for {self.title}")
 
     @property
     def is_one_number(self) -> bool:

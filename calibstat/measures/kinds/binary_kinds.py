@@ -134,9 +134,14 @@ class Statistic(Measure, ABC):
         """Return the linear form over distinct predictions or cells, from which the honest interval is computed."""
         raise NotImplementedError(f"no honest interval is known for {self}")
 
-    def bracket(self, n: float) -> Bracket | None:
-        """Return two measures with honest intervals that bracket this one, for `n` rows, or None."""
-        return None
+    @property
+    def has_bracket(self) -> bool:
+        """Whether two measures with honest intervals are known that bracket this one."""
+        return type(self).bracket is not Statistic.bracket
+
+    def bracket(self, n: float) -> Bracket:
+        """Return two measures with honest intervals that bracket this one, for `n` rows."""
+        raise NotImplementedError(f"no bracket is known for {self}")
 
     def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
         """Return the linear form row by row, the rows in this order; `sample` is their summary."""
