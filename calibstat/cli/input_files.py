@@ -22,6 +22,7 @@ from calibstat.data.clipping import clipped
 from calibstat.data.logits import from_logits
 from calibstat.data.models import are_classes
 from calibstat.data.predictions import Predictions
+from calibstat.data.rows_error import Entry, Given, RowsError
 from calibstat.data.sample import Sample
 from calibstat.data.validation import check_rows
 from calibstat.output.wording import listed
@@ -125,16 +126,28 @@ def read_event(frame: pd.DataFrame, label: str, prob: str, reading: Reading) -> 
         p = from_logits(p) if reading.logits else p
         check_rows(y, p)
         return y, clipped(p, reading.clip)
-    except ValueError as error:
-        named = said_of_a_file(str(error)).replace("y_true", repr(label)).replace("y_prob", repr(prob))
-        raise ValueError(named) from None
+    except RowsError as error:
+        raise ValueError(said_of_a_file(error, label, [prob])) from None
 
 
-def said_of_a_file(error: str) -> str:
-    """Return a message about arrays in the words of the command line."""
-    error = error.replace("calibstat.from_logits(y_prob)", "--logits")
-    error = re.sub(r"; shares of events .+", "; a file has one row for each outcome", error)
-    return re.sub(r"(at row \d+(?:, column \d+)?)", rf"\1 {COUNTED}", error, count=1)
+def said_of_a_file(error: RowsError, label: str, columns: Sequence[str]) -> str:
+    """Return the message of an error about arrays in the words of the command line."""
+    names = {
+        Given.OUTCOMES: repr(label),
+        Given.PREDICTIONS: repr(columns[0]) if len(columns) == 1 else str(Given.PREDICTIONS),
+        Given.ROW_OF_PREDICTIONS: f"a row of {len(columns)} probabilities",
+        Given.FROM_LOGITS: "--logits",
+        Given.SHARES: "; a file has one row for each outcome",
+    }
+
+    def words(part: Given | Entry) -> str:
+        if isinstance(part, Given):
+            return names[part]
+        of = names[part.of] if isinstance(part.of, Given) else part.of
+        of = of if part.column is None else f"column {columns[part.column]!r}"
+        return f"{of + ' ' if of else ''}at row {part.row} {COUNTED}"
+
+    return error.said(words)
 
 
 def read_predictions(
@@ -162,11 +175,8 @@ def read_predictions(
             inside = clipped(found.prob, reading.clip)
             found = Predictions.from_rows(outcome, inside / inside.sum(axis=1, keepdims=True))
         return replace(found, names=tuple(names)), how
-    except ValueError as error:
-        named = re.sub(
-            r"y_prob at row (\d+), column (\d+)", lambda m: f"column {columns[int(m[2])]!r} at row {m[1]}", str(error)
-        )
-        raise ValueError(said_of_a_file(named.replace("of y_prob", f"of {len(columns)} probabilities"))) from None
+    except RowsError as error:
+        raise ValueError(said_of_a_file(error, label, columns)) from None
 
 
 # --- columns ---------------------------------------------------------------------------------------------------------

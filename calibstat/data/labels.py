@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checks import described, quoted, short
+from calibstat.data.rows_error import Given, Part
 
 
 @dataclass(frozen=True)
@@ -88,21 +90,19 @@ def distinct(y: np.ndarray) -> list[Any]:
         ) from None
 
 
-def advice_of_outcomes(y: np.ndarray) -> str:
+def advice_of_outcomes(y: np.ndarray) -> Sequence[Part]:
     """Return the advice of an error message about outcomes that are not 0 and 1: how to name the positive one.
 
     Of numbers from 0 to 1 that are neither, it is how to give shares of events.
     """
     found = distinct(y)
     if all(isinstance(value, float) and 0 <= value <= 1 for value in found):
-        return (
-            "; shares of events among several rows are given as Sample.from_counts(y_prob, rows, events), with the "
-            "number of rows and of events at each prediction"
-        )
+        return (Given.SHARES,)
     if len(found) != 2 or any(value != value for value in found):
-        return ""
+        return ()
     found = [int(value) if isinstance(value, float) and value.is_integer() else value for value in found]
-    return f"; of the two, {short(found[0])} and {short(found[1])}, name the positive one, as in pos_label={found[1]!r}"
+    two = f"; of the two, {short(found[0])} and {short(found[1])}"
+    return (f"{two}, name the positive one, as in pos_label={found[1]!r}",)
 
 
 def _two_labels(y: np.ndarray, names: list[Any] | None, positive: Any) -> list[Any]:

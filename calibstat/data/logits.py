@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checks import short
+from calibstat.data.rows_error import Entry, RowsError
 from calibstat.data.validation import as_array, not_a_number
 
 
@@ -57,7 +58,8 @@ def from_logits(logits: ArrayLike) -> Any:
     bad = np.isnan(prob).reshape(len(z), -1).any(axis=1)
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(f"expected logits with finite softmax or sigmoid, found {short(z[row].tolist())} at row {row}")
+        found = short(z[row].tolist())
+        raise RowsError(f"expected logits with finite softmax or sigmoid, found {found} ", Entry(None, row))
     if hasattr(logits, "columns") and hasattr(logits, "dtypes"):
         import pandas as pd
 

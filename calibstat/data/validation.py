@@ -12,6 +12,7 @@ from calibstat.compiled import jit
 from calibstat.data.checks import described, quoted, short
 from calibstat.data.labels import OutcomeNames, advice_of_outcomes, with_labels
 from calibstat.data.row_names import check_row_names
+from calibstat.data.rows_error import Entry, Given, Part, RowsError
 
 ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding
 
@@ -132,12 +133,12 @@ def row_error(y: np.ndarray, p: np.ndarray) -> ValueError:
     """Return the error that names the first bad row: a slow pass, after a fast check has failed."""
     outcome = (y == 0) | (y == 1)
     if not outcome.all() and np.all((p == 0) | (p == 1)) and np.all((y >= 0) & (y <= 1)):
-        return ValueError(
-            "expected (y_true, y_prob), but they look swapped: found every y_prob 0 or 1 and some y_true not"
-        )
+        y_true, y_prob = Given.OUTCOMES, Given.PREDICTIONS
+        swapped = "expected (", y_true, ", ", y_prob, "), but they look swapped: found every "
+        return RowsError(*swapped, y_prob, " 0 or 1 and some ", y_true, " not")
     try:
-        check_all(outcome, "0 or 1", y, "y_true", advice_of_outcomes(y))
-        check_all((p >= 0) & (p <= 1), "a probability from 0 to 1", p, "y_prob", advice_of_scale(p))
+        check_all(outcome, "0 or 1", y, Given.OUTCOMES, advice_of_outcomes(y))
+        check_all((p >= 0) & (p <= 1), "a probability from 0 to 1", p, Given.PREDICTIONS, advice_of_scale(p))
     except ValueError as error:
         return error
     raise AssertionError("row_error was called on good rows")
@@ -180,30 +181,34 @@ def _second_column(p: np.ndarray) -> np.ndarray:
         raise not_a_number(p, "y_prob")
     eps = np.finfo(p.dtype).eps if p.dtype.kind == "f" else 0.0
     total = p.sum(axis=1, dtype=np.float64)
-    check_all(np.all((p >= 0) & (p <= 1), axis=1), "probabilities from 0 to 1", p, "y_prob", advice_of_scale(p))
-    several = "; several models are given as a mapping from name to predictions"
+    check_all(
+        np.all((p >= 0) & (p <= 1), axis=1), "probabilities from 0 to 1", p, Given.PREDICTIONS, advice_of_scale(p)
+    )
+    several = ("; several models are given as a mapping from name to predictions",)
     check_all(np.abs(total - 1) <= max(1e-6, 8 * eps), "columns that sum to 1", total, "sums of y_prob", several)
     return p[:, 1]
 
 
-def check_all(good: np.ndarray, expected: str, found: np.ndarray, name: str, advice: str = "") -> None:
+def check_all(
+    good: np.ndarray, expected: str, found: np.ndarray, name: Given | str, advice: Sequence[Part] = ()
+) -> None:
     """Raise unless every row is good; name the first bad one."""
     if not good.all():
         row = int(np.argmin(good))
         entry = short(found[row : row + 1].tolist()[0])
-        raise ValueError(f"expected {expected}, found {entry} in {name} at row {row}{advice}")
+        raise RowsError(f"expected {expected}, found {entry} in ", Entry(name, row), *advice)
 
 
-def advice_of_scale(p: np.ndarray) -> str:
+def advice_of_scale(p: np.ndarray) -> Sequence[Part]:
     """Return the advice of an error message about predictions that look rounded, or like logits or per cent."""
     finite = p[np.isfinite(p)]
     if np.all((finite >= -ROUNDING) & (finite <= 1 + ROUNDING)) and finite.size == p.size:
-        return "; if this is rounding, give numpy.clip(y_prob, 0, 1)"
+        return "; if this is rounding, give numpy.clip(", Given.PREDICTIONS, ", 0, 1)"
     if np.any(finite < -0.01):
-        return "; if these are logits, give calibstat.from_logits(y_prob)"
+        return "; if these are logits, give ", Given.FROM_LOGITS
     if np.any(finite > 2) and np.all(finite <= 100):
-        return "; if these are per cent, divide by 100"
-    return ""
+        return ("; if these are per cent, divide by 100",)
+    return ()
 
 
 # --- classes, and a probability for each ------------------------------------------------------------------------------
@@ -235,9 +240,8 @@ def _two_columns(p: np.ndarray) -> np.ndarray:
     good = (p >= 0) & (p <= 1)
     if not good.all():
         row = int(np.argmin(good))
-        raise ValueError(
-            f"expected a probability from 0 to 1, found {p[row]} in y_prob at row {row}{advice_of_scale(p)}"
-        )
+        entry = f"expected a probability from 0 to 1, found {p[row]} in ", Entry(Given.PREDICTIONS, row)
+        raise RowsError(*entry, *advice_of_scale(p))
     return np.column_stack((1 - p, p))
 
 
@@ -267,13 +271,13 @@ def as_classes(y_true: object, names: tuple[Any, ...], *, given: bool) -> np.nda
         number_of = y.astype(np.int64)
     label, k = np.where(number_of == y, number_of, -1), len(names)
     counted = label.min() == 1 and label.max() == k
-    advice = f"; if classes are numbered from 1, name them with labels=range(1, {k + 1})" if counted else ""
+    advice = (f"; if classes are numbered from 1, name them with labels=range(1, {k + 1})",) if counted else ()
     return _in_range(np.where(label < k, label, -1), y, f"a class from 0 to {k - 1}", advice)
 
 
-def _in_range(label: np.ndarray, y: np.ndarray, expected: str, advice: str = "") -> np.ndarray:
+def _in_range(label: np.ndarray, y: np.ndarray, expected: str, advice: Sequence[Part] = ()) -> np.ndarray:
     """Return the numbers of the classes; a ValueError names the first row that has none, which is -1."""
-    check_all(label >= 0, expected, y, "y_true", advice)
+    check_all(label >= 0, expected, y, Given.OUTCOMES, advice)
     return np.ascontiguousarray(label)
 
 
@@ -281,10 +285,8 @@ def vector_error(prob: np.ndarray, row: int) -> ValueError:
     """Return the error that says what is wrong with a row of probabilities."""
     good = (prob[row] >= 0) & (prob[row] <= 1)
     if not good.all():
-        column = int(np.argmin(good))
-        return ValueError(
-            f"expected a probability from 0 to 1, found {prob[row, column]} in y_prob at row {row}, column {column}"
-            f"{advice_of_scale(prob)}"
-        )
-    total = prob[row].sum(dtype=np.float64)
-    return ValueError(f"expected a row of y_prob that sums to 1, found a sum of {total:.9g} at row {row}")
+        entry = Entry(Given.PREDICTIONS, row, int(np.argmin(good)))
+        found = f"expected a probability from 0 to 1, found {prob[row, entry.column]} in "
+        return RowsError(found, entry, *advice_of_scale(prob))
+    total = f" that sums to 1, found a sum of {prob[row].sum(dtype=np.float64):.9g} "
+    return RowsError("expected ", Given.ROW_OF_PREDICTIONS, total, Entry(None, row))

@@ -128,8 +128,8 @@ def test_labels_are_found_once_for_all():
     assert column_names(pd.DataFrame(np.eye(2))) is None  # numbers from 0 name nothing
     assert column_names(pd.DataFrame(np.eye(2), columns=["a", "a"])) is None
     assert column_names(FRAME[["benign"]]) is None
-    assert advice_of_outcomes(np.array([0, 1, 2])) == ""
-    assert advice_of_outcomes(np.array([1.0, np.nan])) == ""
+    assert advice_of_outcomes(np.array([0, 1, 2])) == ()
+    assert advice_of_outcomes(np.array([1.0, np.nan])) == ()
 
 
 def test_models_of_another_order_of_classes_are_refused():
