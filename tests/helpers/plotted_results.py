@@ -11,7 +11,7 @@ import numpy as np
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 import calibstat as cs
-from calibstat.data.named_lens import NamedLens
+from calibstat.data.named_lens import EVENT, NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.inference.bands.band_kinds import BANDS
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, SimplexReliability
@@ -186,7 +186,8 @@ def rows(n, bad=True, seed=0):
 
 
 def interval(low, high, estimate, measure="ece", method="honest"):
-    return ConfidenceInterval(low, high, estimate, 0.95, method, "what it covers", measure, "event", 100, 999)
+    measure = cs.MEASURES[measure]().named
+    return ConfidenceInterval(low, high, estimate, 0.95, method, "what it covers", measure, EVENT, 100, 999)
 
 
 def asked(verb, **options):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calibstat as cs
+from calibstat.data.named_lens import EVENT
 from calibstat.inference.audit_results import Audit, _least, _percent, _points
 
 
@@ -18,7 +19,7 @@ def made(adjusted, root=None, slope=None, **changes):
         "root": np.linspace(1, 2, size) if root is None else np.array(root),
         "slope": None if slope is None else np.array(slope),
         "pvalue": np.array(adjusted) / 2, "pvalue_adjusted": np.array(adjusted), "null_hypothesis": "all is well.",
-        "lens": "event: outcome 1", "left_out": "", "n": 1000, "n_resamples": 999, "confidence_level": 0.95,
+        "lens": EVENT, "left_out": "", "n": 1000, "n_resamples": 999, "confidence_level": 0.95,
     }  # fmt: skip
     return Audit(**(given | changes))
 

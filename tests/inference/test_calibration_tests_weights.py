@@ -98,7 +98,7 @@ def test_any_rows_and_weights(data):
 
 def test_clusters_without_weight_are_not_counted():
     unit, w = np.arange(300) // 5, np.where(np.arange(300) < 200, W, 0)
-    assert "of 40 clusters" in asked(w=w, cluster=unit).why_stopped
+    assert "of 40 clusters" in str(asked(w=w, cluster=unit).why_stopped)
 
 
 def test_a_weight_whose_square_is_lost_is_next_to_nothing():

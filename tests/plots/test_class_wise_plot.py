@@ -12,6 +12,7 @@ from plotted_results import (
 )
 
 import calibstat as cs
+from calibstat.data import lenses
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability
 
 pytestmark = pytest.mark.usefixtures("closed_figures")
@@ -113,7 +114,7 @@ def test_degenerate_classes_are_drawn():
         diagrams = [
             cs.reliability(y * 1.0, p, rng=1, n_resamples=50) for y, p in zip(truth.T, np.transpose(prob), strict=True)
         ]
-        found = ClassWiseReliability(tuple(diagrams), ("a", "b", "c"), np.zeros(3), "class-wise", len(label))
+        found = ClassWiseReliability(tuple(diagrams), ("a", "b", "c"), np.zeros(3), lenses.class_wise.named, len(label))
         cs.plot(found).figure.canvas.draw()
         np.testing.assert_allclose(found.frequency, truth.mean(0))
         np.testing.assert_allclose(found.mean_prediction, np.mean(prob, axis=0))

@@ -69,7 +69,7 @@ def test_the_error_and_its_interval_are_those_of_the_bins():
     assert cs.reliability(real, band=None).interval is None
     prob = np.column_stack([1 - p, p / 2, p / 2])
     each = cs.reliability(y.astype(int), prob, lens="class_wise", rng=3)
-    assert [diagram.interval.lens for diagram in each.diagrams] == ["class 0", "class 1", "class 2"]
+    assert [str(diagram.interval.lens) for diagram in each.diagrams] == ["class 0", "class 1", "class 2"]
     np.testing.assert_allclose(each.error, [diagram.error for diagram in each.diagrams], rtol=0, atol=1e-12)
 
 
