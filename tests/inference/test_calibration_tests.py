@@ -8,7 +8,7 @@ from scipy import stats
 
 import calibstat as cs
 
-RUNS = 1000
+RUNS = 500
 LEVEL = 0.05
 MOST = stats.binom.isf(1e-5, RUNS, LEVEL)  # rejections that a test of this level exceeds once in 100,000
 

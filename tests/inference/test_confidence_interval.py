@@ -298,16 +298,17 @@ REPEATED = {
 }
 
 
+@pytest.mark.parametrize("runs", [80, pytest.param(400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n", [100, 1000])
 @pytest.mark.parametrize("population", REPEATED)
-def test_coverage_of_the_unbinned_error(population, n):
+def test_coverage_of_the_unbinned_error(population, n, runs):
     truth = REPEATED[population].truth("ece", n_bins=None)
     missed = 0
-    for run in range(200):
+    for run in range(runs):
         y, p = REPEATED[population].sample(n, [run, n])
         found = cs.confidence_interval(y, p, n_bins=None, n_resamples=199, rng=run)
         missed += not found.low - 1e-12 <= truth <= found.high + 1e-12
-    assert missed <= stats.binom.isf(1e-5, 200, 0.05)
+    assert missed <= stats.binom.isf(1e-5, runs, 0.05)
     assert "lower bound" not in found.estimand
 
 

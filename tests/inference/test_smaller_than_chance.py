@@ -115,7 +115,7 @@ def test_where_it_is_not_said():
     assert is_noted(y, p, rng=1)
     assert not is_noted(y, p, rng=1, sample_weight=np.linspace(1, 2, 200))
     assert not is_noted(y, p, rng=1, cluster=np.repeat(np.arange(100), 2), n_resamples=199)
-    assert not is_noted(y, p, rng=1, resample="both")
+    assert not is_noted(y, p, rng=1, resample="both", n_resamples=199)
     assert not is_noted(y, p, rng=1, stop_after=5)
     assert not is_noted(y, p, rng=1, measure="brier")  # two-sided: it is not small where residuals are
     assert not is_noted(y, p, rng=1, n_resamples=99)  # too few draws

@@ -16,7 +16,7 @@ MISS = 1e-4
 def test_the_stated_power_is_measured(alternative, test):
     p = 1 / (1 + np.exp(-1.5 * stats.norm.ppf((np.arange(500) + 0.5) / 500)))
     found = cs.sample_size(p, alternative, test=test, rng=1, n_datasets=400)
-    draws = 1000
+    draws = 500
     fresh = cs.power(p, alternative, found.n, test=test, n_datasets=draws, rng=9)
     low, high = stats.binom(draws, 0.75).ppf(MISS / 2) / draws, stats.binom(draws, 0.85).ppf(1 - MISS / 2) / draws
     assert low <= fresh.power <= high

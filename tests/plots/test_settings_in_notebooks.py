@@ -34,7 +34,7 @@ def pictures(output):
     return ("image/png" in data) + data.get("text/html", "").count("<svg")
 
 
-@pytest.mark.parametrize("first", ORDERS)
+@pytest.mark.parametrize("first", ["a result", pytest.param("a plot", marks=pytest.mark.slow), "inline"])
 def test_each_cell_shows_its_picture_and_leaves_no_figure_open(first, monkeypatch, tmp_path):
     found, printed = shown([*ORDERS[first], OPEN], monkeypatch, tmp_path)
     assert found == [0, 0, 1, 1, 1, 1, 0]

@@ -4,6 +4,7 @@ import doctest
 import importlib.util
 import re
 import shlex
+from functools import cache
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -266,11 +267,12 @@ def test_commands_in_readme_and_docs_exist():
         line for block in plain for line in re.findall(r"\b(calibstat .+?)(?=  | &&|$)", block, flags=re.MULTILINE)
     }
     assert len(lines) >= 5
+    asked = cache(lambda command: CliRunner().invoke(app, [command, "--help"], terminal_width=200))
     for line in lines:
         words = shlex.split(line)[1:]
-        assert CliRunner().invoke(app, [words[0], "--help"]).exit_code == 0, line
-        assert all(option in CliRunner().invoke(app, [words[0], "--help"], terminal_width=200).stdout
-                   for option in words if option.startswith("--")), line  # fmt: skip
+        found = asked(words[0])
+        assert found.exit_code == 0, line
+        assert all(option in found.stdout for option in words if option.startswith("--")), line
 
 
 def test_every_study_has_its_row_and_its_results():

@@ -61,11 +61,12 @@ def test_equal_up_to_rounding_is_a_tie(measure, options, method, apart):
         assert found.low[0] == found.high[0] == 0
 
 
+@pytest.mark.parametrize("runs", [60, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("measure", ["kernel_ce", "ks", "ece", "brier"])
-def test_nearly_equal_models_are_found_apart_no_more_often_than_chance(measure):
+def test_nearly_equal_models_are_found_apart_no_more_often_than_chance(measure, runs):
     """Predictions 1e-9 apart: what differs is real, and noise beside it."""
-    found = sum(few_pvalue(seed, measure, lambda p, up: p + 1e-9 * up) <= 0.05 for seed in range(150))
-    assert found <= binom.isf(1e-5, 150, 0.05)
+    found = sum(few_pvalue(seed, measure, lambda p, up: p + 1e-9 * up) <= 0.05 for seed in range(runs))
+    assert found <= binom.isf(1e-5, runs, 0.05)
     if measure in ("kernel_ce", "brier"):  # the twin: a real difference is found by the same means
         found = sum(few_pvalue(seed, measure, lambda p, up: p**5 / (p**5 + (1 - p) ** 5)) <= 0.05 for seed in range(30))
         assert found > binom.isf(1e-5, 30, 0.05)

@@ -138,7 +138,7 @@ def told_apart(label, other, n):
     return {name for (name, options), r in zip(forms_for(n), ratio, strict=True) if r > 1 and not options}
 
 
-@pytest.mark.parametrize("n", [2_000, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [500, *(pytest.param(n, marks=pytest.mark.slow) for n in (2_000, 20_000))])
 @pytest.mark.parametrize("label", FAMILIES)
 def test_estimates_are_near_the_truth(label, n):
     check(label, n)
