@@ -11,6 +11,7 @@ from held_objects import held, kinds, length
 from quick_report import quick_report
 
 import calibstat as cs
+from calibstat.data.in_words import InWords
 from calibstat.data.observations import Observations
 from calibstat.inference.problems.problem import Problem
 from calibstat.result import Result
@@ -150,12 +151,15 @@ def asked(name, n):
 
 
 def kept_rows(found):
-    """Return what a result holds that is as long as the rows, or that is data, a measure, or a problem."""
+    """Return what a result holds that is as long as the rows, or that is data, a measure, or a problem.
+
+    A name of a measure or a lens is none of these.
+    """
     return [
         path
         for path, thing in held(found)
         if length(thing) >= SMALL
-        or type(thing).__module__.startswith(FORBIDDEN)
+        or (type(thing).__module__.startswith(FORBIDDEN) and not isinstance(thing, InWords))
         or isinstance(thing, Problem | Observations)
     ]
 

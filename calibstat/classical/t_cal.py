@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Never, Unpack, overload
 
@@ -190,7 +190,7 @@ def t_cal(
         squared_error=read_only(table[0].copy()),
         scale_pvalue=read_only(scale_pvalue[0].copy()),
         null_distribution=read_only(smallest[1:].copy()),
-        null_hypothesis=seen.null.exactly(),
+        null_hypothesis=replace(seen.null, exact=True),
         lens=seen.lens,
         n=int(sample.n),
         n_resamples=n_resamples,

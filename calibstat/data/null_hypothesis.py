@@ -46,13 +46,9 @@ class Null(InWords):
             given, outcome = "", said
         return cls(given, tuple(outcome.split(INDEPENDENTLY)))
 
-    def exactly(self) -> Null:
-        """Return it as that of an exact test."""
-        return replace(self, exact=True)
-
     def approximately(self, why: str) -> Null:
         """Return it as that of a test which is not exact, for this reason."""
-        return replace(self, exact=False, why_approximate=why)
+        return replace(self, why_approximate=why)
 
     def __str__(self) -> str:
         said = ("" if self.rows == "in clusters" else INDEPENDENTLY).join(self.outcome)

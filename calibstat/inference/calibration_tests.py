@@ -367,4 +367,6 @@ def _class_wise(
 
 def _hypothesis(null: Null, resample: str) -> Null:
     """Return what is tested by these resamples, and whether the test is exact."""
-    return null.exactly() if resample == "labels" else replace(null, rows="sampled").approximately(FEW_ROWS)
+    if resample == "labels":
+        return replace(null, exact=True)
+    return replace(null, rows="sampled").approximately(FEW_ROWS)

@@ -16,7 +16,7 @@ from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments
 from calibstat.data.checks import check_level, unknown_name
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
-from calibstat.data.named_lens import NamedLens
+from calibstat.data.named_lens import EVENT, NamedLens
 from calibstat.inference.honest_ends import HonestEnds
 from calibstat.inference.problems.drawable import Drawable
 from calibstat.inference.problems.pose import problem_of
@@ -356,7 +356,7 @@ def _estimand(problem: Problem, method: str, not_extrapolated: bool) -> str:
     measure = problem.measure
     settings = ", ".join(f"{name}={value!r}" for name, value in measure.options.items())
     title = measure.info.title + (f" ({settings})" if settings else "")
-    title += f"{problem.lens.with_comma}," if problem.lens.with_comma else ""
+    title += f", {problem.lens}," if problem.lens != EVENT else ""
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
     beyond += measure.given if method == "honest" else ""
     beyond += ", in which rows count by their weights" if problem.data.effective_n is not None else ""

@@ -15,7 +15,7 @@ def test_the_sentence():
     assert str(EVENT_NULL) == (
         "given the predictions, every outcome is 1 independently with its predicted probability."
     )
-    assert str(RAIN.exactly()) == "given the sky, it rains independently with its chance (exact)."
+    assert str(replace(RAIN, exact=True)) == "given the sky, it rains independently with its chance (exact)."
     assert str(RAIN.approximately("few drops")) == (
         "given the sky, it rains independently with its chance (approximate: few drops)."
     )
@@ -32,10 +32,10 @@ def test_the_sentence():
 
 
 def test_fields_say_what_the_sentence_says():
-    exact = RAIN.exactly()
+    exact = replace(RAIN, exact=True)
     assert exact.exact
     assert exact.why_approximate == ""
-    assert not exact.approximately("few drops").exact
+    assert not RAIN.approximately("few drops").exact
     assert pickle.loads(pickle.dumps(exact)) == exact
     assert hash(exact) != hash(RAIN)
 
