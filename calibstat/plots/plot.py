@@ -183,5 +183,5 @@ def _entries(result: object) -> tuple[list[object], list[str]]:
     if isinstance(result, Mapping):
         return [*result.values()], [str(name) for name in result]
     if isinstance(result, Sequence) and all(isinstance(entry, ConfidenceInterval) for entry in result):
-        return [*result], [entry.measure for entry in result]
+        return [*result], [str(entry.measure) for entry in result]
     return [], []

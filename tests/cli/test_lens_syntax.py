@@ -67,7 +67,7 @@ def test_names_win_over_numbers_in_a_lens():
 
 
 def test_a_lens_speaks_of_classes_by_name():
-    assert "class hen is observed" in read_lens("one_class:hen", ["cat", "dog", "hen"]).null
+    assert "class hen is observed" in read_lens("one_class:hen", ["cat", "dog", "hen"]).hypothesis.outcome[1]
     assert str(read_lens("groups:0+2,dog", ["cat", "dog", "hen"])) == "groups:cat+hen,dog"
 
 
