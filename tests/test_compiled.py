@@ -58,9 +58,12 @@ INPUTS = {
         *(GENERATOR.random((3, 5)) * 0 + np.linspace(0, 1, 5), np.linspace(-1, 1, 15).reshape(3, 5), np.ones((3, 5))),
         *(np.arange(15).reshape(3, 5) % 4, np.array([0.1, 0.2, 0.5, 1.0]), np.array([0.5, 1.0]), 1.5),
     ),
-    "bounds.class_form._powers": lambda: (TENTHS, CLASSES, SHARED, 1, 9),
-    "bounds.class_form._row_sums": lambda: (TENTHS, CLASSES, SHARED, 1, np.linspace(-1, 1, 9)),
-    "bounds.class_form._products": lambda: (TENTHS, CLASSES, SHARED, 1, np.arange(9), 9),
+    "bounds.unit_sums._powers": lambda: (TENTHS, CLASSES, SHARED, 1, 9),
+    "bounds.unit_sums._row_sums": lambda: (TENTHS, CLASSES, SHARED, 1, np.linspace(-1, 1, 9)),
+    "bounds.unit_sums._absolute_row_sums": lambda: (TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9)),
+    "bounds.unit_sums._products": lambda: (
+        *(TENTHS, CLASSES, *SUMMED, np.where(np.arange(9) == 4, -1, np.arange(9)), np.linspace(0.1, 1, 9), 9),
+    ),
     "measures.gce._places": lambda: (
         *(TENTHS, TENTHS.argmax(axis=1), np.float64(0.05), np.zeros((3, 2))),
         np.array([[0.3, np.inf], [0.4, np.inf], [0.5, np.inf]]),
@@ -89,13 +92,6 @@ INPUTS = {
     "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, np.zeros((11, 20))),
     "measures.smooth_ce._on_grid": lambda: (VALUE, RESIDUAL),
     "measures.smooth_ce._largest_sum": lambda: (np.sin(np.arange(513.0)), np.abs(np.cos(np.arange(513.0))), 1),
-    "bounds.weighted_sums_form._sums": lambda: (TENTHS, CLASSES, *SUMMED, 9),
-    "bounds.weighted_sums_form._row_sums": lambda: (
-        *(TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9), np.resize([1.0, -1.0], 9)),
-    ),
-    "bounds.weighted_sums_form._products": lambda: (
-        *(TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9), np.arange(9), 9),
-    ),
     "monitoring.directions._log_likelihood_ratios": lambda: (
         *(calibstat.monitoring.directions.TABLE, VALUE, COUNT, POSITIVES),
     ),
@@ -188,9 +184,10 @@ INPUTS = {
     ),
     "measures.skce._agreeing": lambda: (np.arange(9), np.arange(9, dtype=np.uint8) % 2, np.uint8(1)),
     "measures.skce._smoothed": lambda: (COLUMNS, 9, False, False, 0.5),
-    "resampling.row_sums._shared_sums": lambda: (
-        *(START, 6, 3, np.arange(6) // 2, np.array([0, 1, 4, 6]), np.array([[0, 1, 2], [3, 4, 4]])),
-        *(np.linspace(-1, 1, 12).reshape(2, 6), np.zeros(3, np.int32), np.zeros((4, 5)), np.zeros(4)),
+    "resampling.row_sums._often": lambda: (START, 6, 3, np.arange(6) // 2, 3, np.zeros(4)),
+    "resampling.row_sums._add_column": lambda: (
+        *(np.arange(24.0).reshape(4, 6) % 5, np.array([0, 1, 4, 6]), np.array([0, 2, 1]), np.linspace(-1, 1, 6)),
+        np.zeros((4, 3)),
     ),
     "resampling.weighted_rows._add_labels": lambda: (
         *(START, np.full(3, 2**62, np.uint64), CELL_OF_TENTHS, np.ones(6), np.ones(3)),
@@ -228,6 +225,8 @@ INPUTS = {
     "measures.bins._row_sums": lambda: (OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
     "measures.binned._squared_error": lambda: (CELL, VALUE, COUNT, POSITIVES, True),
     "measures.cumulative._extremes": lambda: (RESIDUAL,),
+    "measures.cumulative._add": lambda: (np.array([0.25, -0.5, 0.5]), 0.3, -0.875),
+    "measures.cumulative._largest": lambda: (np.array([0.25, -0.5, 0.375]),),
     "measures.distances._least_cut": lambda: (
         *(VALUE, COUNT / COUNT.sum(), POSITIVES / COUNT.sum()),
         np.append(np.arange(0, VALUE.size, 2), VALUE.size),

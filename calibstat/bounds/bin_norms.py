@@ -7,16 +7,18 @@ variance: none is estimated, and a bin without an event has one. The docs page "
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.cell_form import need_rows_in_cells
-from calibstat.bounds.linear_form import WIDE_STEP, Form, LinearForm
-from calibstat.bounds.moments import Moments, SeparableMoments
+from calibstat.bounds.absolute_norms import need_rows_in_cells
+from calibstat.bounds.intervals import Draw, Interval, SeminormInterval
+from calibstat.bounds.moments import Moments
+from calibstat.bounds.norms import Norm
 from calibstat.bounds.score_bound import ScoreBound, events_at
+from calibstat.bounds.tables import SummaryTable
 from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
@@ -77,40 +79,60 @@ def full_bins(title: str, cell: np.ndarray, sample: Sample) -> FullBins:
     return FullBins(count[full], n * residual[full], n * value[full] / count[full])
 
 
-def worst_bin(title: str, cell: np.ndarray, sample: Sample) -> WorstBinForm:
-    """Return the form of the largest gap over cells of the predictions."""
+def largest_gap(title: str, cell: np.ndarray, sample: Sample) -> LargestGapInterval:
+    """Return the interval of the largest gap over cells of the predictions."""
     bins = full_bins(title, cell, sample)
-    return WorstBinForm(float(np.abs(bins.total / bins.rows).max()), bins)
+    return LargestGapInterval(float(np.abs(bins.total / bins.rows).max()), bins)
 
 
-def of_power(title: str, cell: np.ndarray, sample: Sample, power: float) -> LinearForm:
-    """Return the form of the Lp error over cells of the predictions."""
-    bins, moments = full_bins(title, cell, sample), SeparableMoments.of_sample(sample, cell)
-    count = np.bincount(cell, sample.count)
-    residual = moments.total / moments.n
-    share = np.where(count > 0, count / moments.n, 1.0)  # a cell without rows has none in resamples either
+def of_power(title: str, cell: np.ndarray, sample: Sample, power: float) -> SeminormInterval:
+    """Return the interval of the Lp error over cells of the predictions."""
+    bins, table = full_bins(title, cell, sample), SummaryTable.of_sample(sample, cell)
+    count, residual = np.bincount(cell, sample.count), table.moments.total / table.moments.n
+    share = np.where(count > 0, count / table.moments.n, 1.0)  # a cell without rows has none in resamples either
+    return PowerInterval(PowerNorm(power, share, bins, residual, cell), table)
 
-    def norm(theta: np.ndarray) -> np.ndarray:
-        return (share * np.abs(theta / share) ** power).sum(axis=-1) ** (1 / power)
 
-    def witness(theta: np.ndarray) -> np.ndarray:
-        value, gap = norm(theta), theta / share
-        return np.sign(gap) * (np.abs(gap) / value) ** (power - 1) if value > 0 else np.zeros(gap.size)
+@dataclass(frozen=True, eq=False)
+class PowerNorm(Norm):
+    """The Lp error over cells with these shares of the rows; `residual` holds the sums of the data over n."""
 
-    def highest(moments: Moments, score: ScoreBound) -> float:
-        return moments.n * (highest_power(bins, power, score.z) / moments.n) ** (1 / power)
+    power: float
+    share: np.ndarray
+    bins: FullBins
+    residual: np.ndarray
+    cell: np.ndarray | None
+    step = 3.0
 
-    return LinearForm(
-        estimate=float(norm(residual)),
-        theta=residual,
-        norm=norm,
-        witness=witness,
-        step=WIDE_STEP,
-        moments=moments,
-        highest=highest,
-        cell=cell,
-        largest_weight=max(float(np.abs(witness(residual)).max()), 1.0),
-    )
+    @cached_property
+    def largest_weight(self) -> float:  # type: ignore[override]
+        return max(float(np.abs(self.witness(self.residual)).max()), 1.0)
+
+    def value(self, theta: np.ndarray) -> Any:
+        return (self.share * np.abs(theta / self.share) ** self.power).sum(axis=-1) ** (1 / self.power)
+
+    def witness(self, theta: np.ndarray) -> np.ndarray:
+        value, gap = self.value(theta), theta / self.share
+        if not value > 0:
+            return np.zeros(gap.size)
+        return np.sign(gap) * (np.abs(gap) / value) ** (self.power - 1)
+
+    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
+        return moments.n * (highest_power(self.bins, self.power, score.z) / moments.n) ** (1 / self.power)
+
+
+class PowerInterval(SeminormInterval):
+    """The interval of an Lp error, whose sums are those of the moments."""
+
+    norm: PowerNorm
+
+    @property
+    def theta(self) -> np.ndarray:  # type: ignore[override]
+        return self.norm.residual
+
+    @cached_property
+    def estimate(self) -> float:  # type: ignore[override]
+        return float(self.norm.value(self.theta))
 
 
 def highest_power(bins: FullBins, power: float, z: float) -> float:
@@ -175,7 +197,7 @@ def _highest(
 
 
 @dataclass(frozen=True, eq=False)
-class WorstBinForm(Form):
+class LargestGapInterval(Interval):
     """The largest absolute gap of a bin: the largest bound of any bin above, bounds that hold for all bins below."""
 
     estimate: float
@@ -191,7 +213,7 @@ class WorstBinForm(Form):
         low, high = self._ends(short <= z * self._spread)
         return float(np.maximum(np.abs(low), np.abs(high)).max())
 
-    def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
+    def low(self, draw: Draw, tail: float) -> float:
         """Return the largest of the smallest gaps that sums do not exceed in either direction, at a level for all.
 
         Statement and argument: docs/proofs.md, section 4.

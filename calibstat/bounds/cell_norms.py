@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from calibstat.bounds import class_form
-from calibstat.bounds.directional_form import PlaceForm
-from calibstat.bounds.linear_form import Form
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.absolute_norms import OfClasses, over_cells_of_simplex
+from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
+from calibstat.bounds.score_bound import Allowance, ScoreBound
+from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.predictions import Predictions
 
@@ -26,22 +26,26 @@ class CellNorm(ABC):
     """
 
     largest: float
-    has_row_form: ClassVar[bool] = False  # the sum over cells is also known row by row, for comparisons of models
+    weighs_sums: ClassVar[bool] = False  # whether it weighs sums of residuals, so that models can be compared
 
     @abstractmethod
     def __call__(self, residual: np.ndarray) -> np.ndarray:
         """Return the norm over the last axis."""
 
     @abstractmethod
-    def form(self, cell: np.ndarray, predictions: Predictions) -> Form:
-        """Return the linear form of the sum over cells; `cell`, shape (n,), is that of each row."""
+    def interval(self, cell: np.ndarray, predictions: Predictions) -> DirectionalInterval:
+        """Return the interval of the sum over cells; `cell`, shape (n,), is that of each row."""
+
+    def interval_of_sums(self, cell: np.ndarray, predictions: Predictions) -> OfClasses:
+        """Return the same interval and its table, of a norm that weighs sums of residuals."""
+        raise NotImplementedError("it weighs no sums of residuals")
 
 
 @dataclass(frozen=True)
 class AbsoluteSum(CellNorm):
     """The sum of absolute values, times `scale`."""
 
-    has_row_form: ClassVar[bool] = True
+    weighs_sums: ClassVar[bool] = True
     scale: float = 1.0
 
     @property
@@ -51,8 +55,11 @@ class AbsoluteSum(CellNorm):
     def __call__(self, residual: np.ndarray) -> np.ndarray:
         return self.scale * np.abs(residual).sum(axis=-1)
 
-    def form(self, cell: np.ndarray, predictions: Predictions) -> Form:
-        return class_form.of_vector_cells(self.scale, cell, predictions)
+    def interval(self, cell: np.ndarray, predictions: Predictions) -> DirectionalInterval:
+        return self.interval_of_sums(cell, predictions)[0]
+
+    def interval_of_sums(self, cell: np.ndarray, predictions: Predictions) -> OfClasses:
+        return over_cells_of_simplex(self.scale, cell, predictions)
 
 
 class RoundNorm(CellNorm):
@@ -69,25 +76,9 @@ class RoundNorm(CellNorm):
         `total`, shape (C, K), and `second`, shape (C, K, K), are of C cells; the result has shape (slopes, C).
         """
 
-    def form(self, cell: np.ndarray, predictions: Predictions) -> Form:
+    def interval(self, cell: np.ndarray, predictions: Predictions) -> DirectionalInterval:
         _, residual, _ = vector_sums(cell, predictions.prob, predictions.label)
-        shape = residual.shape
-
-        def norm(theta: np.ndarray) -> np.ndarray:
-            return self(theta.reshape(*theta.shape[:-1], *shape)).sum(axis=-1)
-
-        return CellNormForm(
-            estimate=float(self(residual).sum()),
-            theta=residual.ravel(),
-            norm=norm,
-            largest=self.largest,
-            place=cell[:, None] * shape[1],
-            along=1,
-            cell_norm=self,
-            predictions=predictions,
-            total=predictions.n * residual,
-            cell=cell,
-        )
+        return CellNormInterval(float(self(residual).sum()), residual.ravel(), self, predictions, cell)
 
 
 class Euclidean(RoundNorm):
@@ -144,18 +135,37 @@ class Largest(RoundNorm):
         return (np.abs(total) + slope[:, None, None] * own).max(axis=-1)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CellNormForm(PlaceForm):
-    """A sum over cells of a norm of the residuals of all classes; `total` holds their sums, not divided by n."""
+@dataclass(frozen=True, eq=False)
+class CellNormInterval(DirectionalInterval):
+    """The interval of a sum over cells of a norm of the residuals of all classes; `cell` is of each row."""
 
+    step = CLASSES_STEP
+    estimate: float
+    theta: np.ndarray
     cell_norm: RoundNorm
     predictions: Predictions
-    total: np.ndarray
     cell: np.ndarray
 
+    @property
+    def drawn_sums(self) -> ClassSums:
+        classes = self.predictions.n_classes
+        return ClassSums(self.predictions, self.cell[:, None] * classes, 1, self.theta.size)
+
+    @property
+    def total(self) -> np.ndarray:
+        """The sums in cells and classes, not divided by n, shape (C, K)."""
+        return self.predictions.n * self.theta.reshape(-1, self.predictions.n_classes)
+
+    def value(self, theta: np.ndarray) -> np.ndarray:
+        return self.cell_norm(theta.reshape(*theta.shape[:-1], -1, self.predictions.n_classes)).sum(axis=-1)
+
     def by_row(self) -> np.ndarray:
+        """Return what each row adds to the sum with the weights of the data, shape (n,)."""
         weight, label = self.cell_norm.witness(self.total)[self.cell], self.predictions.label
         return weight[np.arange(label.size), label] - np.einsum("ij,ij->i", weight, self.predictions.prob)
+
+    def below(self, tail: float) -> Allowance:
+        return Allowance.of_rows(self.by_row(), self.cell_norm.largest, tail)
 
     def high(self, tail: float) -> float:
         """Return the largest bound of any weights in the dual balls.

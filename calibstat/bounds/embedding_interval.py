@@ -1,4 +1,4 @@
-"""Linear form of the norm of a mean of embeddings of rows in a Hilbert space, from the products of pairs of rows."""
+"""Interval of the norm of a mean of embeddings of rows in a Hilbert space, from the products of pairs of rows."""
 
 from __future__ import annotations
 
@@ -8,26 +8,35 @@ from functools import cached_property
 
 import numpy as np
 
-from calibstat.bounds.directional_form import ByRows, DirectionalForm
+from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
 from calibstat.bounds.moments import largest_eigenvalue
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.score_bound import Allowance, ScoreBound
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EmbeddingForm(DirectionalForm, ByRows):
+@dataclass(frozen=True, eq=False)
+class EmbeddingInterval(DirectionalInterval):
     """The norm of the mean of the embeddings of rows: theta is how often each row is drawn, once in the data.
 
     ``products(times)``, shape (n, B), applies the matrix of the scalar products of all pairs of rows to columns, and
     `largest` is the largest norm that the embedding of a row may have.
     """
 
+    step = CLASSES_STEP
     products: Callable[[np.ndarray], np.ndarray]
+    theta: np.ndarray
+    largest: float
 
-    def by_row(self) -> np.ndarray:
-        return self._parts[0]
+    @cached_property
+    def estimate(self) -> float:  # type: ignore[override]
+        return float(self.value(self.theta))
 
-    def of_rows(self, rows: np.ndarray, label: np.ndarray) -> np.ndarray:
-        return np.bincount(rows, minlength=self.theta.size).astype(np.float64)
+    def value(self, theta: np.ndarray) -> np.ndarray:
+        columns = np.atleast_2d(theta).T
+        squares = np.einsum("ij,ij->j", columns, self.products(columns))
+        return np.sqrt(np.maximum(squares, 0.0)).reshape(theta.shape[:-1]) / self.theta.size
+
+    def below(self, tail: float) -> Allowance:
+        return Allowance.of_rows(self._parts[0], self.largest, tail)
 
     def high(self, tail: float) -> float:
         """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.
@@ -60,13 +69,6 @@ class EmbeddingForm(DirectionalForm, ByRows):
         return along, largest_eigenvalue(rest, n)
 
 
-def of_embedding(products: Callable[[np.ndarray], np.ndarray], n: int, largest: float) -> EmbeddingForm:
-    """Return the form of the norm of a mean of `n` embeddings."""
-
-    def norm(times: np.ndarray) -> np.ndarray:
-        columns = np.atleast_2d(times).T
-        squares = np.einsum("ij,ij->j", columns, products(columns))
-        return np.sqrt(np.maximum(squares, 0.0)).reshape(times.shape[:-1]) / n
-
-    once = np.ones(n)
-    return EmbeddingForm(estimate=float(norm(once)), theta=once, norm=norm, products=products, largest=largest)
+def of_embedding(products: Callable[[np.ndarray], np.ndarray], n: int, largest: float) -> EmbeddingInterval:
+    """Return the interval of the norm of a mean of `n` embeddings."""
+    return EmbeddingInterval(products, np.ones(n), largest)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.moments import Moments
 from calibstat.bounds.score_bound import ScoreBound
 
 CAP = 2.0  # spreads, or z if larger: by so much at most a true sum exceeds the observed one
@@ -136,24 +135,11 @@ def last_below(function: Callable[[np.ndarray], np.ndarray], target: float, end:
 # --- the high end: clusters ------------------------------------------------------------------------------------------
 
 
-def high_over_signs(moments: Moments, score: ScoreBound) -> float:
-    """Return a bound on the largest upper bound of the sum with fixed signs of the cells, over all signs.
+def largest_excess(first: np.ndarray, covariance: np.ndarray, z: float) -> float:
+    """Return a bound on w @ first + z sqrt(w @ covariance @ w) less the sum of absolute values, over all signs w.
 
     For every l, the root of a variance q is at most l q + 1 / (4 l), and to change the sign of a cell adds at most a
     number of its own to l q, so that each cell decides for itself.
-    """
-    sign = _sign(moments.total)
-    total, variance, third = moments.of(sign)
-    largest = moments.largest()[0]
-    if sign.size > MANY_SUMS or sign.size * moments.numbers_per_sum > PRODUCTS:
-        excess = score.z * np.sqrt(largest)
-    else:
-        excess = largest_excess(moments.total, moments.covariance(), score.z)
-    return total + float(score.widen(excess, score.rate(max(variance, 0.0), third)))
-
-
-def largest_excess(first: np.ndarray, covariance: np.ndarray, z: float) -> float:
-    """Return a bound on w @ first + z sqrt(w @ covariance @ w) less the sum of absolute values, over all signs w.
 
     Statement and argument: docs/proofs.md, section 4.
     """

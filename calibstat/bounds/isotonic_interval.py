@@ -8,15 +8,13 @@ largest bound of the gain of any recalibration holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
-from calibstat.bounds.linear_form import Allowance, Form, smallest, upper_quantile
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.intervals import Draw, Interval, smallest, upper_quantile
+from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 
@@ -27,7 +25,7 @@ CLOSE = 1e-8  # tolerance of the low end, over the estimate: less than one event
 
 
 @dataclass(frozen=True, eq=False)
-class IsotonicForm(Form):
+class IsotonicInterval(Interval):
     """The largest gain of a recalibration, with bounds from what noise may add and what it may hide.
 
     Let G be the noise of the residuals / n, w the moves k(v) - v and w_0 those that are best in the population. Because
@@ -39,10 +37,9 @@ class IsotonicForm(Form):
     rises: it is taken around the predictions and around a rise from 0 to 1 that is the same for all rows.
 
     Resamples do not know of events that were not observed. The estimate exceeds the true value by at most what the
-    gain of the sample's best recalibration exceeds its own mean, a sum to which `Below` adds what resamples lack.
+    gain of the sample's best recalibration exceeds its own mean, a sum to which `Allowance` adds what resamples lack.
     """
 
-    cell: ClassVar[None] = None
     estimate: float
     sample: Sample
 
@@ -61,7 +58,7 @@ class IsotonicForm(Form):
         """The moves of the best recalibration of the sample."""
         return recalibrated(*self.sample.arrays) - self.sample.value
 
-    def moves(self, theta: np.ndarray) -> np.ndarray:
+    def directional(self, theta: np.ndarray) -> np.ndarray:
         """Return what noise adds at the best recalibration, and what isotonic regression makes of it."""
         noise = theta - self.sample.residual
         fitted = max(largest_gain(centre, self.share, noise) for centre in self.centres)
@@ -78,7 +75,7 @@ class IsotonicForm(Form):
         variance, third = (float((rows * deviation**power).sum()) for power in (2, 3))
         return Allowance.of(ScoreBound.of_rows(tail).times(-deviation.min()), variance, third, self.sample.n)
 
-    def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
+    def low(self, draw: Draw, tail: float) -> float:
         """Return the smallest t that the estimate exceeds by no more than noise: |w_0|**2 is at most the true value.
 
         Statement and argument: docs/proofs.md, section 9.

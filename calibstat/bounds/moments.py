@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from calibstat.bounds.folded_bounds import MANY_SUMS, PRODUCTS, AbsoluteSums, are_folded, largest_excess
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.unit_sums import UnitSums
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 
@@ -37,12 +39,14 @@ class Moments(ABC):
     ----------
     n : float
         The number of rows, or the sum of their weights.
-    total : ndarray, shape (cells,)
-        The sum of the contributions in each cell.
+    total, square, cube : ndarray, shape (cells,)
+        The sums of the contributions in each cell, of their squares and of their cubes.
     """
 
     n: float
     total: np.ndarray
+    square: np.ndarray
+    cube: np.ndarray
 
     @abstractmethod
     def score(self, tail: float) -> ScoreBound:
@@ -52,9 +56,17 @@ class Moments(ABC):
     def of(self, weights: np.ndarray) -> Sums:
         """Return the sum of weight times contribution with its moments; of the third see `central_third`."""
 
+    @property
+    def is_central(self) -> bool:
+        """Whether third moments of weighted sums are about the mean, and not about 0."""
+        return True
+
     def central_third(self, sums: Sums) -> float:
         """Return the third moment about the mean of what each row, or cluster, adds, from moments of a sum."""
-        return float(sums.third)
+        if self.is_central:
+            return float(sums.third)
+        mean = sums.total / self.n
+        return float(sums.third - 3 * mean * sums.variance - self.n * mean**3)
 
     @abstractmethod
     def largest(self) -> tuple[float, float]:
@@ -95,6 +107,10 @@ class Moments(ABC):
     @abstractmethod
     def covariance(self) -> np.ndarray:
         """Return the second moments of the sums of cells, shape (cells, cells)."""
+
+    @abstractmethod
+    def absolute_sum_bound(self, score: ScoreBound) -> float:
+        """Return an upper bound of the sum over cells of absolute means, in rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,13 +181,11 @@ class SeparableMoments(Moments):
         return self.powers[0]
 
     @property
-    def square(self) -> np.ndarray:
-        """The sums of the squares of the contributions."""
+    def square(self) -> np.ndarray:  # type: ignore[override]
         return self.powers[1]
 
     @property
-    def cube(self) -> np.ndarray:
-        """The sums of the cubes of the contributions."""
+    def cube(self) -> np.ndarray:  # type: ignore[override]
         return self.powers[2]
 
     @cached_property
@@ -196,11 +210,9 @@ class SeparableMoments(Moments):
         found = self._sums(*(float(weights**k @ part) for k, part in zip(POWERS, self.powers, strict=False)))
         return Sums(*(float(each) for each in found))
 
-    def central_third(self, sums: Sums) -> float:
-        if self.sample_weight is not None:
-            return float(sums.third)  # it is about the mean already
-        mean = sums.total / self.n
-        return float(sums.third - 3 * mean * sums.variance - self.n * mean**3)
+    @property
+    def is_central(self) -> bool:
+        return self.sample_weight is not None
 
     def largest(self) -> tuple[float, float]:
         return float(self.square.sum()), self.largest_third
@@ -237,117 +249,174 @@ class SeparableMoments(Moments):
         along = np.outer(t, self.powers[3])
         return np.diag(self.square) - along - along.T + np.outer(t, t) * self._sizes[0]
 
+    def absolute_sum_bound(self, score: ScoreBound) -> float:
+        """Return the largest sum of absolute means that the observed sum allows.
+
+        The sums of cells are not correlated, except through their sum.
+
+        Statement and argument: docs/proofs.md, section 4.
+        """
+        # a larger variance, as of a calibrated model, would take more of the estimate for bias
+        variance = self.variances()
+        folded = are_folded(variance / self.largest_square, self.square / self.largest_square)
+        _, along, third = self.of(np.sign(self.total))
+        sums = AbsoluteSums(self.total, np.where(folded, variance, self.square), folded)
+        return sums.high(score, float(score.rate(max(along, 0.0), third)))
+
 
 @dataclass(frozen=True, eq=False)
 class JointMoments(Moments):
-    """Of clusters, which add in several cells: `unit` numbers the cluster of each row.
+    """Of units that add in several cells: clusters of rows, or rows that add a residual for each class.
 
-    Each row has its residual in a cell. Rows may have a weight, which their residual has been multiplied by.
+    The conventions by which clusters and rows differ are at `UnitSums.units_are_rows`.
     """
 
-    cell: np.ndarray
-    residual: np.ndarray
-    unit: np.ndarray
-    cells: int
-    sample_weight: np.ndarray | None = None
+    sums: UnitSums
 
     @cached_property
     def n(self) -> float:  # type: ignore[override]
-        return float(self.size.sum())
+        return float(self.sums.size.sum())
 
-    @cached_property
+    @property
+    def cells(self) -> int:
+        """Number of cells."""
+        return self.sums.cells
+
+    @property
     def total(self) -> np.ndarray:  # type: ignore[override]
-        return np.bincount(self.cell, self.residual, self.cells)
+        return np.asarray(self.sums.powers[0])
 
-    @cached_property
+    @property
+    def square(self) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(self.sums.powers[1])
+
+    @property
+    def cube(self) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(self.sums.powers[2])
+
+    @property
     def size(self) -> np.ndarray:
-        """The number of rows of each cluster, or the sum of their weights."""
-        return np.bincount(self.unit, self.sample_weight).astype(np.float64)
-
-    def score(self, tail: float) -> ScoreBound:
-        return ScoreBound.of_units(self.size, tail)
-
-    def centred(self, total: np.ndarray) -> np.ndarray:
-        """Return sums of clusters, along the last axis, less what their numbers of rows let expect."""
-        return total - self.size * (total.sum(axis=-1, keepdims=True) / self.n)
+        """The number of rows of each unit, or the sum of their weights."""
+        return self.sums.size
 
     @property
     def factor(self) -> float:
         """The factor that makes sums of squared deviations unbiased for the variance."""
-        return self.size.size / (self.size.size - 1)
+        return self.sums.factor
+
+    @property
+    def is_central(self) -> bool:
+        return not self.sums.units_are_rows
+
+    def score(self, tail: float) -> ScoreBound:
+        return self.sums.score(tail)
+
+    def centred(self, total: np.ndarray) -> np.ndarray:
+        """Return sums of units, along the last axis, less what their numbers of rows let expect."""
+        return total - self.size * (total.sum(axis=-1, keepdims=True) / self.n)
 
     def of(self, weights: np.ndarray) -> Sums:
-        by_cluster = np.bincount(self.unit, weights[self.cell] * self.residual)
-        return sums_of_units(by_cluster, self.centred(by_cluster))
+        by_unit = self.sums.by_unit(weights)
+        if self.sums.units_are_rows:
+            total = float(by_unit.sum())
+            return Sums(total, float((by_unit**2).sum()) - total**2 / self.n, float((by_unit**3).sum()))
+        return sums_of_units(by_unit, self.centred(by_unit))
 
-    def largest(self) -> tuple[float, float]:
-        by_cluster = np.bincount(self.unit, np.abs(self.residual))
-        return self.factor * float((by_cluster**2).sum()), float((by_cluster**3).sum())
-
-    def prefixes(self) -> Sums:
-        order = np.argsort(self.cell, kind="stable")
-        found = _prefixes(self.residual[order], self.unit[order], self.size)
-        last = np.searchsorted(self.cell[order], np.arange(self.cells), side="right")
-        total, squares, cubes = found[:, np.append(0, last)]
+    def _sums(self, total: np.ndarray, squares: np.ndarray, cubes: np.ndarray) -> Sums:
+        """Return sums with their moments, from squares and cubes of what units add less what is expected of them."""
+        if self.sums.units_are_rows:
+            mean = total / self.n
+            cubes = cubes + 3 * mean * squares + self.n * mean**3
         return Sums(total, self.factor * squares, cubes)
 
+    def largest(self) -> tuple[float, float]:
+        absolute = self.sums.absolute()
+        return self.factor * float((absolute**2).sum()), float((absolute**3).sum())
+
+    def prefixes(self) -> Sums:
+        cell, unit, contribution = self.sums.entries()
+        order = np.argsort(cell, kind="stable")
+        found = _prefixes(contribution[order], unit[order], self.size)
+        last = np.searchsorted(cell[order], np.arange(self.cells), side="right")
+        total, squares, cubes = found[:, np.append(0, last)]
+        return self._sums(total, squares, cubes)
+
     def between(self, ends: np.ndarray) -> Sums:
-        begin = np.searchsorted(ends, self.cell, side="right")  # of the sums at ends[begin:] the row is part
-        clusters = self.size.size
-        parts = np.bincount(begin * clusters + self.unit, self.residual, (ends.size + 1) * clusters)
-        sums = np.cumsum(parts.reshape(-1, clusters)[:-1], axis=0)
+        cell, unit, contribution = self.sums.entries()
+        begin = np.searchsorted(ends, cell, side="right")  # of the sums at ends[begin:] the entry is part
+        units = self.size.size
+        parts = np.bincount(begin * units + unit, contribution, (ends.size + 1) * units)
+        sums = np.cumsum(parts.reshape(-1, units)[:-1], axis=0)
         total, centred = sums.sum(axis=1), self.centred(sums)
         product, cubic = centred @ centred.T, centred**2 @ centred.T
         squares, cubes = np.diag(product), np.diag(cubic)
         variance = squares + squares[:, None] - 2 * product
         third = cubes - cubes[:, None] - 3 * cubic.T + 3 * cubic
-        return Sums(total - total[:, None], self.factor * variance, third)
+        return self._sums(total - total[:, None], variance, third)
 
     @property
     def numbers_per_sum(self) -> float:
         return float(self.size.size)
 
     def remainder(self, weights: np.ndarray, smooth: Callable[[np.ndarray], np.ndarray]) -> float:
-        """Return the largest eigenvalue of the products of what the clusters add, without their part along `weights`.
+        """Return the largest eigenvalue of the products of what the units add, without their part along `weights`.
 
         Statement and argument: docs/proofs.md, section 8.
         """
-        along = self.centred(np.bincount(self.unit, weights[self.cell] * self.residual))
+        along = self.centred(self.sums.by_unit(weights))
 
         def products(share: np.ndarray) -> np.ndarray:
             share = share.ravel()
-            mixed = (share - self.size @ share / self.n)[self.unit] * self.residual
-            smoothed = smooth(np.bincount(self.cell, mixed, self.cells))
-            return self.centred(np.bincount(self.unit, smoothed[self.cell] * self.residual)) - along * (along @ share)
+            smoothed = smooth(self.sums.at_cells(share - self.size @ share / self.n))
+            return self.centred(self.sums.by_unit(smoothed)) - along * (along @ share)
 
         return self.factor * largest_eigenvalue(products, self.size.size)
 
     def majorant(self) -> Sums:
-        # a cluster's sum is a mean of weights, each as likely as its residual is large, times the sum of these sizes:
+        # a unit's sum is a mean of weights, each as likely as its contribution is large, times the sum of these sizes:
         # the square and the cube of a mean are at most the mean of squares and cubes
-        size = np.abs(self.residual)
-        largest = np.bincount(self.unit, size)[self.unit]
-        second, third = (np.bincount(self.cell, size * largest**k, self.cells) for k in (1, 2))
+        cell, unit, contribution = self.sums.entries()
+        size = np.abs(contribution)
+        largest = self.sums.absolute()[unit]
+        second, third = (np.bincount(cell, size * largest**k, self.cells) for k in (1, 2))
         return Sums(self.total, self.factor * second, third)
 
-    def _by_cell(self) -> np.ndarray:
-        clusters = self.size.size
-        sums = np.bincount(self.cell * clusters + self.unit, self.residual, self.cells * clusters)
-        return self.centred(sums.reshape(self.cells, clusters))
-
     def variances(self) -> np.ndarray:
-        """Return the variances from the clusters that have rows in a cell: most have none."""
-        clusters = self.size.size
-        full, place = np.unique(self.cell * clusters + self.unit, return_inverse=True)
-        total = np.bincount(place, self.residual)
-        cell, unit = np.divmod(full, clusters)
-        mean = np.bincount(self.cell, self.residual, self.cells) / self.n
+        """Return the variances from the units that have entries in a cell: most have none."""
+        at, number, contribution = self.sums.entries()
+        units = self.size.size
+        full, index = np.unique(at * units + number, return_inverse=True)
+        total = np.bincount(index, contribution)
+        cell, unit = np.divmod(full, units)
+        mean = np.bincount(at, contribution, self.cells) / self.n
         squares = np.bincount(cell, total * (total - 2 * self.size[unit] * mean[cell]), self.cells)
         return self.factor * (squares + (self.size @ self.size) * mean**2)
 
     def covariance(self) -> np.ndarray:
-        by_cell = self._by_cell()
-        return self.factor * by_cell @ by_cell.T
+        return self.sums.covariance(np.arange(self.cells))
+
+    def absolute_sum_bound(self, score: ScoreBound) -> float:
+        """Return the inversion with covariances for rows, the bound over signs for clusters.
+
+        Few clusters are not nearly normal. Of too many sums for a matrix it is the bound with the largest variance
+        that any signs have.
+
+        Statement and argument: docs/proofs.md, section 6.
+        """
+        total, along, third = self.of(np.where(self.total < 0, -1.0, 1.0))
+        rate, most = float(score.rate(max(along, 0.0), third)), self.largest()[0]
+        widest = score.z * np.sqrt(most)
+        if not self.sums.units_are_rows:
+            few = self.cells <= MANY_SUMS and self.cells * self.numbers_per_sum <= PRODUCTS
+            excess = largest_excess(self.total, self.covariance(), score.z) if few else widest
+            return total + float(score.widen(excess, rate))
+        used = np.flatnonzero(self.square)
+        if used.size > MANY_SUMS:
+            return total + float(score.widen(widest, rate))
+        covariance = self.sums.covariance(used)
+        variance = np.maximum(np.diag(covariance), 0.0)
+        folded = are_folded(variance, self.square[used])
+        return AbsoluteSums(self.total[used], variance, folded, covariance, most).high(score, rate)
 
 
 def largest_eigenvalue(products: Callable[[np.ndarray], np.ndarray], size: int) -> float:

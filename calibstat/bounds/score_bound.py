@@ -116,6 +116,35 @@ class ScoreBound:
         return self.reach(variance, third) - self.z * np.sqrt(variance)
 
 
+@dataclass(frozen=True)
+class Allowance:
+    """Lower allowance: how far a mean may lie below an estimate, the normal part and what skewness adds.
+
+    Resamples do not know of rows that were not observed: where all of a group have the event, each resample has it too.
+    And they reflect the skewness: of one rare event a resample may lose that one, but the next sample may hold four.
+    """
+
+    normal: float
+    skewness: float
+
+    @classmethod
+    def of(cls, score: ScoreBound, variance: float, third: float, n: float) -> Self:
+        """Return it for a sum over n rows with this variance and third moment."""
+        normal = score.z * float(np.sqrt(max(variance, 0.0)))
+        return cls(normal / n, float(score.skewness(variance, -third)) / n)
+
+    @classmethod
+    def of_rows(cls, row: np.ndarray, largest: float, tail: float) -> Self:
+        """Return it for the sum of what rows add, each at most `largest`."""
+        centred = row - row.mean()
+        score = ScoreBound.of_rows(tail).times(largest)
+        return cls.of(score, float((centred**2).sum()), float((centred**3).sum()), row.size)
+
+    def extend(self, reach: float) -> float:
+        """Return how far the low end lies below the estimate, where resamples say `reach`."""
+        return max(reach, self.normal) + self.skewness
+
+
 def events_at(z: Any) -> Any:
     """Return (2 z**2 + 4) / 3: exact Poisson limits behave as x + z sqrt(x) + (z**2 + 2) / 3 in the count x."""
     return (2 * z * z + 4) / 3

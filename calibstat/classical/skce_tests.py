@@ -25,7 +25,7 @@ from calibstat.measures.skce import (
     residuals,
     rows_of_block,
 )
-from calibstat.resampling import Draws, RowSums, Signs, Stage
+from calibstat.resampling import Draws, Stage
 from calibstat.resampling.rng import Rng
 
 _LIMIT_OF_METHOD = {
@@ -190,8 +190,7 @@ def kernel_calibration_test(
 def _by_signs(predictions: Predictions, arguments: tuple[bool, bool, float], draws: Draws) -> tuple[float, float]:
     """Return the U-statistic and its p-value by random signs."""
     prob, residual, n = columns(predictions.prob), residuals(predictions.prob, predictions.label), predictions.n
-    source, by_row = RowSums(np.arange(n), np.ones(n)), Signs(np.arange(n))
-    drawn = resampling.draw(source, by_row, lambda signs: np.packbits(signs > 0), draws, Stage.ROW_SIGNS)
+    drawn = resampling.random_signs(n, np.packbits, draws, Stage.ROW_SIGNS)
     drawn = np.vstack((0 * drawn[:1], drawn))  # the first are all equal, and so leave the data as they are
     agreeing = matched_sums(prob, residual, np.unpackbits(drawn, axis=1, count=n), n, *arguments)
     # the product of two signs is 1 where they agree and -1 elsewhere: twice the sum where they agree, less all of it

@@ -23,7 +23,7 @@ from calibstat.data.predictions import Predictions
 from calibstat.data.reversed_predictions import may_be_reversed, note_if_reversed
 from calibstat.data.sample import Sample, need_counts, sample_of_rows
 from calibstat.data.validation import check_rows
-from calibstat.data.weighted_sample import WeightedSample, weighted_sample
+from calibstat.data.weighted_sample import weighted_sample
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -191,7 +191,8 @@ class BinaryData(Observations):
     @property
     def _weight(self) -> np.ndarray | None:
         """The weights of the rows, also of those of a summary."""
-        return self.summary.weight if isinstance(self.summary, WeightedSample) else self.weight
+        kept = None if self.summary is None else self.summary.weighted
+        return self.weight if kept is None else kept.weight
 
     @property
     def effective_n(self) -> float | None:
@@ -213,8 +214,8 @@ class BinaryData(Observations):
             return note_if_classes_apart(weight, self.behind)
         if self.rows is not None:
             return note_if_outcomes_apart(weight, *self.rows)
-        assert isinstance(self.summary, WeightedSample)
-        return note_if_outcomes_apart(weight, self.summary.outcome, self.summary.prediction)
+        kept = self.sample.weighted
+        return "" if kept is None else note_if_outcomes_apart(weight, kept.outcome, kept.prediction)
 
     def check_rows(self) -> None:
         """Raise unless there are rows (not a summary) of valid outcomes and probabilities."""
@@ -257,9 +258,9 @@ class BinaryData(Observations):
         names = "outcome 0", "outcome 1"
         if unit is not None:
             return Rarest.of(names, self.float_rows()[0].astype(np.int64), unit)
-        sample = self.sample
-        if isinstance(sample, WeightedSample):
-            return Rarest.of(names, sample.outcome.astype(np.int64), None)
+        sample, kept = self.sample, self.sample.weighted
+        if kept is not None:
+            return Rarest.of(names, kept.outcome.astype(np.int64), None)
         positives, n = (int(part.sum()) for part in (sample.positives, sample.count))
         least = min((positives, "outcome 1"), (n - positives, "outcome 0"))
         return Rarest(least[1], least[0], n, "rows")

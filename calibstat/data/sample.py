@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,30 @@ from calibstat.data.validation import as_rows, as_vector, check_all, check_rows,
 
 LARGEST_COUNT = 2.0**53  # above it a float64 no longer counts every row
 ORDINARY = 2.0**500  # real-valued weights up to it, and down to its inverse, can be added up and multiplied
+
+
+class WeightedRows(Protocol):
+    """Rows that a summary keeps with their weights, all of shape (n,)."""
+
+    @property
+    def cell(self) -> np.ndarray:
+        """The place in `value` of the prediction of each row, ascending."""
+        ...
+
+    @property
+    def outcome(self) -> np.ndarray:
+        """The outcome 0 or 1 of each row."""
+        ...
+
+    @property
+    def weight(self) -> np.ndarray:
+        """The weight of each row."""
+        ...
+
+    @property
+    def prediction(self) -> np.ndarray:
+        """The prediction of each row."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,6 +212,11 @@ class Sample:
     def n_rows(self) -> int | float:
         """Number of rows, of which each is drawn by itself."""
         return self.n
+
+    @property
+    def weighted(self) -> WeightedRows | None:
+        """The rows, if they are kept with their weights."""
+        return None
 
     @property
     def keeps_rows(self) -> bool:

@@ -35,6 +35,11 @@ class WeightedSample(Sample):
         return self.cell.size
 
     @property
+    def weighted(self) -> WeightedSample:
+        """Itself, as it keeps its rows."""
+        return self
+
+    @property
     def keeps_rows(self) -> bool:
         """Whether rows can be drawn: they are kept with their weights."""
         return True

@@ -282,7 +282,7 @@ def calibration_test(
         return sign_flip_test(problem, data.unit, Draws.of(rng, problem.measure.draws(n_resamples), n_jobs))
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
     check_stop(stop_after, draws.n)
-    drawn = problem.drawn_from("calibration_test")  # messages name rows of the problem as it was posed
+    drawn = problem.canonical("calibration_test")  # messages name rows of the problem as it was posed
     statistic, resampler = drawn.statistic(), drawn.resampler(SCHEMES[resample], Stage.LABELS)
     if stop_after is None:
         null = resampler(draws)

@@ -18,9 +18,8 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import EVENT, NamedLens
 from calibstat.inference.honest_ends import HonestEnds
-from calibstat.inference.problems.drawable import Drawable
 from calibstat.inference.problems.pose import problem_of
-from calibstat.inference.problems.problem import Problem
+from calibstat.inference.problems.problem import Drawn, Problem
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
@@ -285,7 +284,7 @@ def interval_of(
 ) -> ConfidenceInterval:
     """Return the interval of a problem, by a method that it has."""
     alpha = 1 - confidence_level
-    drawn: Drawable = problem.drawn_from("confidence_interval")
+    drawn: Drawn = problem.canonical("confidence_interval")
     estimate = drawn.statistic()
     infinite = problem.is_mean and np.isinf(estimate)
     unit = None if infinite else unit
@@ -296,18 +295,18 @@ def interval_of(
     if infinite:
         low = high = np.inf  # what was observed once occurs in the population too: its mean is infinite
     elif method == "honest":
-        form = drawn.linear_form()
-        if not form.is_bounded and rarest.count < FEW_EVENTS:
+        ends = HonestEnds.of(drawn, draws)
+        interval = ends.interval
+        if not interval.is_bounded and rarest.count < FEW_EVENTS:
             raise TooFewEvents(
                 f"no honest interval is known for {problem.title} of few events, because a row that was not observed "
                 f"may have any loss: expected at least {FEW_EVENTS} {rarest.counted} of each outcome, but {rarest}; "
                 "clip= bounds the loss"
             )
-        ends = HonestEnds(drawn, form, draws)
         low, high = ends.low(alpha), ends.high(alpha)
-        if not form.is_mean and (ends.known == high or exceeds(estimate, high)):
+        if not interval.is_mean and (ends.known == high or exceeds(estimate, high)):
             if_calibrated = ends.median
-        not_extrapolated = not form.is_bounded
+        not_extrapolated = not interval.is_bounded
     elif method == "bracket":
         low, high = bracket_interval(problem, alpha, draws)
     else:
@@ -344,7 +343,7 @@ def _need_method(problem: Problem, method: str) -> None:
         )
 
 
-def _in_clusters(problem: Problem, unit: np.ndarray, method: str) -> Drawable:
+def _in_clusters(problem: Problem, unit: np.ndarray, method: str) -> Drawn:
     found = None if method in ("bca", "bracket") else problem.in_clusters(unit)
     if found is None:
         raise NoInterval(f"no {method} interval with clusters is known for {problem.title}")
@@ -380,14 +379,13 @@ def bracket_interval(problem: Problem, alpha: float, draws: Draws) -> tuple[floa
     """
     bracket = problem.bracket()
     below, above = (
-        HonestEnds.of(replace(problem, measure=measure), draws) for measure in (bracket.below, bracket.above)
+        HonestEnds.of(replace(problem, measure=measure).canonical("confidence_interval"), draws)
+        for measure in (bracket.below, bracket.above)
     )
     return bracket.share * below.low(alpha), bracket.times * above.high(alpha) + bracket.width
 
 
-def bootstrap_interval(
-    drawn: Drawable, estimate: float, method: str, alpha: float, draws: Draws
-) -> tuple[float, float]:
+def bootstrap_interval(drawn: Drawn, estimate: float, method: str, alpha: float, draws: Draws) -> tuple[float, float]:
     """Return the ends of a percentile, basic or BCa bootstrap interval."""
     resampled = drawn.draw_pairs(draws)
     levels = np.array([alpha / 2, 1 - alpha / 2])
@@ -399,7 +397,7 @@ def bootstrap_interval(
     return low, high
 
 
-def _bca_levels(drawn: Drawable, estimate: float, resampled: np.ndarray, levels: np.ndarray) -> np.ndarray:
+def _bca_levels(drawn: Drawn, estimate: float, resampled: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Move the levels for bias and acceleration (Efron 1987), the bias kept finite if all draws lie on one side."""
     from scipy.special import ndtr, ndtri
 

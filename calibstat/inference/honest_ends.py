@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
 
-from calibstat.bounds.linear_form import Form
-from calibstat.inference.problems.drawable import Drawable
-from calibstat.inference.problems.problem import Problem
+from calibstat.bounds.intervals import Interval
+from calibstat.inference.p_values import largest_p_value
+from calibstat.inference.problems.problem import Drawn
 from calibstat.resampling import Draws, Stage
 from calibstat.resampling.quantiles import quantiles
+from calibstat.residuals.table import Residuals
 
 FIRST = 24  # resamples that are looked at before the others are drawn
 FEW = 2  # of them above an end; if half of all resamples are above it, there are so few in 1 of 50,000 cases
@@ -24,40 +25,43 @@ class HonestEnds:
 
     Attributes
     ----------
-    drawn : Drawable
-        What is drawn from.
-    form : Form
-        The linear form of its measure.
+    drawn : Drawn
+        The problem, or its rows in clusters.
+    interval : Interval
+        The honest interval.
+    residuals : Residuals
+        The table of residuals that its resamples are drawn from.
     draws : Draws
         The resamples, the same for all ends.
     """
 
-    drawn: Drawable
-    form: Form
+    drawn: Drawn
+    interval: Interval
+    residuals: Residuals
     draws: Draws
 
     @classmethod
-    def of(cls, problem: Problem, draws: Draws) -> Self:
-        """Return the ends of a problem of independent rows."""
-        drawn = problem.drawn_from("confidence_interval")
-        return cls(drawn, drawn.linear_form(), draws)
+    def of(cls, drawn: Drawn, draws: Draws) -> Self:
+        """Return the ends of a problem in canonical order, or of its rows in clusters."""
+        return cls(drawn, *drawn.honest(), draws)
 
     def low(self, alpha: float) -> float:
         """Return the low end: of an error 0 unless the test of calibration by the same measure rejects.
 
         Statement and argument: docs/proofs.md, section 3.
         """
-        low = self.form.low(lambda: self.drawn.draw_form(self.form, self.draws), alpha / 2)
-        if self.form.is_mean:
+        draw = partial(self.residuals.resampled, self.interval.directional, self.draws)
+        low = self.interval.low(draw, alpha / 2)
+        if self.interval.is_mean:
             return low
         if low > 0:  # the gate: a low end above 0 denies calibration, so the exact test has to deny it too
-            pvalue = self.drawn.pvalue_if_calibrated(self.draws, lambda: self.if_calibrated)
-            low = 0.0 if pvalue > alpha / 2 else low
+            nulls = self.drawn.null_draws(self.draws, self.if_calibrated)
+            low = 0.0 if largest_p_value(self.drawn.statistic(), nulls)[0] > alpha / 2 else low
         return max(low, 0.0)
 
     def high(self, alpha: float) -> float:
         """Return the high end: of an error not below the median of the estimates if calibrated."""
-        bound = self.form.high(alpha / 2)
+        bound = self.interval.high(alpha / 2)
         floor = self.floor(bound)
         return bound if floor is None else floor
 
@@ -68,7 +72,7 @@ class HonestEnds:
 
         Statement and argument: docs/proofs.md, section 11.
         """
-        if self.form.is_mean:
+        if self.interval.is_mean:
             return None
         if self.draws.n > FIRST and self.known is None and np.count_nonzero(self._first > bound) <= FEW:
             return None
@@ -82,7 +86,7 @@ class HonestEnds:
     @cached_property
     def if_calibrated(self) -> np.ndarray:
         """The estimates on labels drawn independently from the predictions, as in the labels-only test."""
-        return self.drawn.draw_calibrated(self.draws)
+        return self.drawn.draw_labels(self.draws)
 
     @cached_property
     def median(self) -> float:
@@ -91,4 +95,4 @@ class HonestEnds:
 
     @cached_property
     def _first(self) -> np.ndarray:
-        return self.drawn.draw_calibrated(self.draws.part(0, FIRST, Stage.LABELS))
+        return self.drawn.draw_labels(self.draws.part(0, FIRST, Stage.LABELS))

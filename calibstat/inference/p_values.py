@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from operator import itemgetter
+
 import numpy as np
 
 
@@ -16,6 +19,11 @@ def p_value(statistic: float, null: np.ndarray, tail: str) -> float:
     """Return (1 + #{T* >= T}) / (1 + B), with ties up to rounding; two-sided, twice the smaller of the two tails."""
     found = [(1 + int(np.count_nonzero(extreme))) / (1 + null.size) for extreme in extremes(statistic, null, tail)]
     return min(1.0, len(found) * min(found))
+
+
+def largest_p_value(statistic: float, nulls: Mapping[str, np.ndarray]) -> tuple[float, str]:
+    """Return the largest of the one-sided p-values by each null distribution, and the name of that distribution."""
+    return max(((p_value(statistic, null, "greater"), name) for name, null in nulls.items()), key=itemgetter(0))
 
 
 def p_values(statistics: np.ndarray, null: np.ndarray, tail: str) -> np.ndarray:

@@ -23,7 +23,7 @@ import numpy as np
 from calibstat.data.checks import is_whole, short
 from calibstat.data.in_words import InWords
 from calibstat.inference.p_values import extremes, p_value
-from calibstat.resampling import Draws, Resampler, Stage
+from calibstat.resampling import Draws, Resampler
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def check_stop(stop_after: object, n_resamples: int) -> None:
 
 
 def draw_until(
-    stops: Callable[[np.ndarray], list[int | None]], resampler: Resampler, draws: Draws, stage: Stage, first: int
+    stops: Callable[[np.ndarray], list[int | None]], resampler: Resampler, draws: Draws, stage: int, first: int
 ) -> np.ndarray:
     """Return the resamples up to the last at which any statistic stops: all, if any does not stop.
 

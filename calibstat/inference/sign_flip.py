@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from calibstat.inference.calibration_test_results import CalibrationTestResult
-from calibstat.inference.p_values import p_value
+from calibstat.inference.p_values import largest_p_value
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.sequential_draws import WhyStopped
-from calibstat.measures.kinds.registry import MEASURES, measures_with_row_forms
+from calibstat.measures.kinds.registry import MEASURES, measures_by_rows
 from calibstat.resampling import Draws
 from calibstat.result import read_only
 
@@ -25,17 +25,17 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
     if drawn is None:
         raise ValueError(
             f"no test with clusters is known for {problem.title}; there is one for errors of one binary outcome such "
-            f"as {', '.join(name for name in measures_with_row_forms() if not MEASURES[name].is_mean)}"
+            f"as {', '.join(name for name in measures_by_rows() if not MEASURES[name].is_mean)}"
         )
-    how, null = drawn.least_favourable(draws)
-    p = p_value(drawn.statistic(), null, "greater")
-    number = int(drawn.unit.max()) + 1
+    nulls = drawn.null_draws(draws)
+    p, how = largest_p_value(drawn.statistic(), nulls)
+    number = drawn.clusters
     in_clusters = replace(problem.data.given(problem.data.null), rows="in clusters")
     return CalibrationTestResult(
         statistic=drawn.statistic(),
         pvalue=p,
         pvalue_error=float((p * (1 - p) / draws.n) ** 0.5),
-        null_distribution=read_only(null),
+        null_distribution=read_only(nulls[how]),
         null_hypothesis=in_clusters.approximately(f"{number} clusters"),
         measure=problem.measure.named,
         lens=problem.lens,

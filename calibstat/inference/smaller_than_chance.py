@@ -16,7 +16,7 @@ OF_SUMS = 0.009  # of the mean and the slope of the residuals, and the rest of N
 MEAN = 10.0  # times that the mean residual counts: cross-validation makes it smaller than any other component
 LARGE = 4.0  # their size from which on it is not worth while to draw
 OTHER_WORDS = (
-    Stage.TOGETHER
+    Stage.SHARED
 )  # of labels in clusters, which have no such note, so that the draws are not the draws of the statistic
 ROUNDING = 1e-9  # sizes so close to each other are ties
 NOTE = (

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from calibstat.bounds import bin_norms
-from calibstat.bounds.linear_form import Form, MappedForm
+from calibstat.bounds.intervals import Interval, MappedInterval
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -27,6 +27,7 @@ from calibstat.measures.bins import (
     uniform_column_sums,
     uniform_row_sums,
 )
+from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import Binned, Statistic
 from calibstat.measures.kinds.population_value import BinaryPopulation
 from calibstat.measures.kinds.registry import measure
@@ -153,15 +154,15 @@ class ECE(Binned):
         return self.with_options(held_bins(value, count, self.n_bins, self.strategy))
 
     @property
-    def has_form(self) -> bool:
-        return True
+    def honest(self) -> Honest:
+        return "norm" if self.is_l1 else "own"
 
-    def linear_form(self, sample: Sample) -> Form:
+    def interval(self, sample: Sample) -> Interval:
         if self.is_l1:
-            return super().linear_form(sample)
+            return super().interval(sample)
         cell, power = self.cells(sample.value, sample.count), _power(self.norm)
         if np.isinf(power):
-            return bin_norms.worst_bin(str(self), cell, sample)
+            return bin_norms.largest_gap(str(self), cell, sample)
         return bin_norms.of_power(str(self), cell, sample, power)
 
     @property
@@ -284,16 +285,12 @@ class ECEDebiased(Statistic):
         return ECE(n_bins=self.n_bins, strategy=self.strategy, norm="l2")
 
     @property
-    def has_form(self) -> bool:
-        return True
+    def honest(self) -> Honest:
+        return "own"
 
-    @property
-    def has_row_form(self) -> bool:
-        return False
-
-    def linear_form(self, sample: Sample) -> Form:
+    def interval(self, sample: Sample) -> Interval:
         cell = self._limit.cells(sample.value, sample.count)
-        return MappedForm(self.estimate(sample), bin_norms.of_power(str(self), cell, sample, 2.0))
+        return MappedInterval(self.estimate(sample), bin_norms.of_power(str(self), cell, sample, 2.0))
 
     @property
     def given(self) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.isotonic_interval import IsotonicForm, recalibrated
-from calibstat.bounds.linear_form import Form
+from calibstat.bounds.intervals import Interval
+from calibstat.bounds.isotonic_interval import IsotonicInterval, recalibrated
 from calibstat.data.sample import Sample
+from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.registry import measure
 from calibstat.measures.losses import Brier
@@ -36,15 +37,11 @@ class MCB(Statistic):
     plugs_in = True
 
     @property
-    def has_form(self) -> bool:
-        return True
+    def honest(self) -> Honest:
+        return "own"
 
-    @property
-    def has_row_form(self) -> bool:
-        return False
-
-    def linear_form(self, sample: Sample) -> Form:
-        return IsotonicForm(self.estimate(sample), sample)
+    def interval(self, sample: Sample) -> Interval:
+        return IsotonicInterval(self.estimate(sample), sample)
 
     @property
     def given(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.moments import Moments
+from calibstat.bounds.norms import Running
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.measures.kinds.binary_kinds import Seminorm
@@ -27,6 +28,20 @@ def _extremes(residual: np.ndarray) -> tuple[float, float]:
         low = min(low, total)
         high = max(high, total)
     return low, high
+
+
+@jit
+def _add(state: np.ndarray, value: float, residual: float) -> None:
+    """Add a residual to the partial sum, the first number, and keep the smallest and the largest sum."""
+    state[0] += residual
+    state[1] = min(state[1], state[0])
+    state[2] = max(state[2], state[0])
+
+
+@jit
+def _largest(state: np.ndarray) -> float:
+    """Return the largest absolute partial sum."""
+    return max(state[2], -state[1])
 
 
 def _curve(residual: np.ndarray) -> np.ndarray:
@@ -78,8 +93,9 @@ class KS(Seminorm):
     weak = True
 
     step = 2.0
+    running = Running(3, _add, _largest)
 
-    def highest(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest bound over all thresholds and both signs; the empty sum is one of them.
 
         Statement and argument: docs/proofs.md, section 2.
@@ -122,7 +138,7 @@ class Kuiper(Seminorm):
 
     weak = True
 
-    def highest(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest bound over intervals and both signs: the difference [j, i] is [i, j] with signs changed.
 
         Of many predictions not all are ends of intervals, but of each block of equal variance the first, the lowest

@@ -8,12 +8,14 @@ from functools import partial
 
 import numpy as np
 
-from calibstat.bounds.cell_form import need_rows_in_cells
-from calibstat.bounds.linear_form import Form
-from calibstat.bounds.weighted_sums_form import of_weighted_sums
+from calibstat.bounds.absolute_norms import need_rows_in_cells
+from calibstat.bounds.intervals import Interval
+from calibstat.bounds.unit_sums import ClassSums
+from calibstat.bounds.weighted_sums_interval import WeightedSumsInterval
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.measures.bins import BLOCK, MANY_BINS, bin_cells, bin_of, check_bins, is_unbinned, number_of_bins
+from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.multiclass_kinds import VectorStatistic
 from calibstat.measures.kinds.registry import measure
 from calibstat.measures.split_ties import errors_of_shared_ties
@@ -286,8 +288,8 @@ class GCE(VectorStatistic):
         return self.binning != "even" or not kept
 
     @property
-    def has_form(self) -> bool:
-        return self.norm == "l1" and self.ties == "together"
+    def honest(self) -> Honest:
+        return "own" if self.norm == "l1" and self.ties == "together" else ""
 
     @property
     def why_no_interval(self) -> str:
@@ -295,8 +297,8 @@ class GCE(VectorStatistic):
             return "two bins may share the rows of one prediction, so that their sums are not those of separate rows"
         return "a bin of few rows may add any multiple of their share to the square"
 
-    def linear_form(self, predictions: Predictions) -> Form:
-        """Return the form over the bins of these rows, each with the weight that the rows give to its class."""
+    def interval(self, predictions: Predictions) -> Interval:
+        """Return the interval over the bins of these rows, each with the weight that the rows give to its class."""
         prob = predictions.prob
         options = (self.binning, self.max_prob, self.class_conditional, self.threshold, self.n_bins)
         top, least, count, _, upper = _table(prob, *options)
@@ -306,7 +308,7 @@ class GCE(VectorStatistic):
         place = _places(prob, top, least, count, upper)
         by_place = np.append(np.broadcast_to(weight, count.shape), 0.0)
         largest = float(weight.max()) * (1 if self.max_prob else 2)  # absolute residuals of a row add up to at most 2
-        return of_weighted_sums(predictions, place, 0, by_place, largest)
+        return WeightedSumsInterval(ClassSums(predictions, place, 0, by_place.size), by_place, largest)
 
     def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
         both = l1_and_l2(

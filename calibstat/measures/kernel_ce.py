@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from calibstat.bounds.intervals import Interval, MappedInterval, SeminormInterval
 from calibstat.bounds.laplace import laplace_smoothed, laplace_square
-from calibstat.bounds.linear_form import Form, LinearForm, MappedForm
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import SquareBound, bound_of_sample
+from calibstat.bounds.tables import SummaryTable
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
+from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import Seminorm, Statistic
 from calibstat.measures.kinds.population_value import BinaryPopulation
 from calibstat.measures.kinds.registry import measure
@@ -49,6 +51,28 @@ def _square(value: np.ndarray, residual: np.ndarray, kernel: str, bandwidth: flo
     if kernel == "laplace":
         return max(laplace_square(value, residual, float(bandwidth)), 0.0)
     return max(float(residual @ _gaussian_smoothed(value, residual, float(bandwidth))), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LaplaceInterval(SeminormInterval):
+    """The interval of the error by the Laplace kernel, whose high end is also bounded by that of its square."""
+
+    sample: Sample
+    bandwidth: float
+
+    @cached_property
+    def square(self) -> SquareBound:
+        """The bound of the square."""
+        return bound_of_sample(self.sample, self.bandwidth)
+
+    def high(self, tail: float) -> float:
+        """Return the smaller of the bound of the norm and sqrt(U + R + m / 2).
+
+        Half of what one further row may add is m / 2: few rows of few kinds make a lattice of estimates.
+
+        Statement and argument: docs/proofs.md, section 2.
+        """
+        return min(super().high(tail), math.sqrt(max(self.square.high(tail) + self.square.most / 2, 0.0)))
 
 
 @measure(
@@ -86,26 +110,14 @@ class KernelCE(Seminorm):
     def laplace_bandwidth(self) -> float | None:
         return self.bandwidth if self.kernel == "laplace" else None
 
-    def linear_form(self, sample: Sample) -> LinearForm:
-        """Return the form, with the Laplace kernel also with the high end sqrt(U + R + m / 2).
-
-        Statement and argument: docs/proofs.md, section 2.
-        """
-        form = super().linear_form(sample)
+    def interval(self, sample: Sample) -> SeminormInterval:
+        """Return the interval; with the Laplace kernel also the square bounds its high end."""
+        norm, table = self.norm_on(sample.value, sample.count), SummaryTable.of_sample(sample)
         if self.kernel != "laplace":
-            return form
+            return SeminormInterval(norm, table)
+        return LaplaceInterval(norm, table, sample, float(self.bandwidth))
 
-        @cache
-        def square() -> SquareBound:
-            return bound_of_sample(sample, float(self.bandwidth))
-
-        def high(tail: float) -> float:
-            # half of what one further row may add: few rows of few kinds make a lattice of estimates
-            return math.sqrt(max(square().high(tail) + square().most / 2, 0.0))
-
-        return replace(form, other_high=high)
-
-    def highest(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.
 
         With a share a of the first, the mean is a * total and the standard deviation at most a times that of the
@@ -172,15 +184,11 @@ class KernelCESquared(Statistic):
         return self._root.laplace_bandwidth
 
     @property
-    def has_form(self) -> bool:
-        return True
+    def honest(self) -> Honest:
+        return "own"
 
-    @property
-    def has_row_form(self) -> bool:
-        return False
-
-    def linear_form(self, sample: Sample) -> Form:
-        return MappedForm(self.estimate(sample), self._root.linear_form(sample), np.square)
+    def interval(self, sample: Sample) -> Interval:
+        return MappedInterval(self.estimate(sample), self._root.interval(sample), np.square)
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         n = count.sum()

@@ -11,10 +11,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibstat.bounds import embedding_interval, mean_form
-from calibstat.bounds.linear_form import Form, MappedForm
+from calibstat.bounds import embedding_interval, mean_interval
+from calibstat.bounds.intervals import Interval, MappedInterval
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
+from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.multiclass_kinds import VectorStatistic
 from calibstat.measures.kinds.population_value import VectorPopulation
 from calibstat.measures.kinds.registry import measure
@@ -300,10 +301,10 @@ class SKCE(VectorStatistic):
         return max(float(total), 0.0) / n**2  # only rounding makes it negative
 
     @property
-    def has_form(self) -> bool:
-        return True
+    def honest(self) -> Honest:
+        return "own"
 
-    def linear_form(self, predictions: Predictions) -> Form:
+    def interval(self, predictions: Predictions) -> Interval:
         """Return the mean of many blocks, those of two rows, else the square of a norm in the space of the kernel.
 
         All statistics have the same limit. A block may be worth up to 2, so that the mean of few has a wide interval.
@@ -313,10 +314,10 @@ class SKCE(VectorStatistic):
         if self.statistic == "linear":
             size = rows_of_block(predictions.n, self.statistic, self.block_size)
             values = block_values(prob, label, size, arguments)
-            return mean_form.of_vector_losses(str(self), values, lambda: values, self.info.bounds)
+            return mean_interval.of_vector_losses(str(self), values, lambda: values, self.info.bounds)
         products = gram_products(columns(prob), residuals(prob, label), arguments)
         root = embedding_interval.of_embedding(products, predictions.n, LARGEST_RESIDUAL)
-        return MappedForm(self.evaluate(prob, label), root, np.square)
+        return MappedInterval(self.evaluate(prob, label), root, np.square)
 
     def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the measure for each row of labels, shape (B, n).

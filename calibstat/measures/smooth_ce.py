@@ -218,7 +218,7 @@ class SmoothCE(Seminorm):
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
         return _denoised(value, residual)[2]
 
-    def highest(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return a bound of the largest bound over all weights: the least over lines above the reach.
 
         Statement and argument: docs/proofs.md, section 2.

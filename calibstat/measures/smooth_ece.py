@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.linear_form import Allowance, Form, smallest, upper_quantile
+from calibstat.bounds.intervals import Draw, Interval, smallest, upper_quantile
 from calibstat.bounds.moments import SeparableMoments, Sums
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
+from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.registry import measure
 
@@ -142,14 +142,13 @@ def _solve(value: np.ndarray, residual: np.ndarray, bandwidth: float | None) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothForm(Form):
+class SmoothInterval(Interval):
     """The norm at the bandwidth equal to it, with an interval by inversion.
 
     The norm at bandwidth t does not increase with t, so the value is at most t if and only if the norm at t is. So
     intervals for the norm at every t give one for the value.
     """
 
-    cell: ClassVar[None] = None
     estimate: float
     sample: Sample
 
@@ -158,7 +157,7 @@ class SmoothForm(Form):
         """The narrowest bandwidth at which norms are evaluated."""
         return max(self.estimate / 4, NARROWEST)
 
-    def moves(self, theta: np.ndarray) -> np.ndarray:
+    def directional(self, theta: np.ndarray) -> np.ndarray:
         return cosines(self.sample.value, theta, self.narrowest)
 
     @cached_property
@@ -171,14 +170,14 @@ class SmoothForm(Form):
         The weights of wider bandwidths are among those of t, so that no bound is above t there either.
         """
         score, at = self.moments.score(tail), max(self.estimate, NARROWEST)
-        return smallest(lambda t: self.highest(t, score) / self.moments.n < t, at, 1.0, CLOSE_END)
+        return smallest(lambda t: self.upper_bound(t, score) / self.moments.n < t, at, 1.0, CLOSE_END)
 
     @cached_property
     def _waves(self) -> tuple[np.ndarray, np.ndarray]:
         """The waves of the sums of residuals and of their cubes."""
-        return self.moves(self.moments.total), self.moves(self.moments.cube)
+        return self.directional(self.moments.total), self.directional(self.moments.cube)
 
-    def highest(self, bandwidth: float, score: ScoreBound) -> float:
+    def upper_bound(self, bandwidth: float, score: ScoreBound) -> float:
         """Return a bound of the largest bound of the smoothed residuals' sum over signs in [-1, 1] at every point.
 
         Signs s make the weights w = smoothed s. Those of the smoothed residuals h have the largest sum. To change them
@@ -201,10 +200,10 @@ class SmoothForm(Form):
         changed = 2 * np.maximum(2 * slope[:, None] * gain - np.abs(h), 0)
         return float(integral(h) + (at_signs + np.trapezoid(changed, dx=1 / points)).min())
 
-    def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
+    def low(self, draw: Draw, tail: float) -> float:
         """Return the smallest t that the norm at bandwidth t exceeds by no more than noise does."""
         at = max(self.estimate, NARROWEST)
-        residual = self.moves(self.sample.residual)
+        residual = self.directional(self.sample.residual)
         noise, sums = draw() - residual, self.moments_at(at)
         central = self.moments.central_third(sums)
         below = Allowance.of(self.moments.score(tail), sums.variance, central, self.moments.n)
@@ -261,15 +260,11 @@ class SmoothECE(Statistic):
         return _norm(_solve(value, (positives - count * value) / count.sum(), self.bandwidth)[1])
 
     @property
-    def has_form(self) -> bool:
-        return self.bandwidth is None
+    def honest(self) -> Honest:
+        return "own" if self.bandwidth is None else ""
 
-    @property
-    def has_row_form(self) -> bool:
-        return False
-
-    def linear_form(self, sample: Sample) -> Form:
-        return SmoothForm(self.estimate(sample), sample)
+    def interval(self, sample: Sample) -> Interval:
+        return SmoothInterval(self.estimate(sample), sample)
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         """Return the bandwidth and, on a grid, the smoothed mean residual and the smoothed density of predictions."""

@@ -23,7 +23,6 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest, pose_predictions
-from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import MEASURES, find_measure
@@ -62,12 +61,12 @@ class OwnTest(FixedTest):
 
     def _drawn(self, truth: np.ndarray, of_data: OfData, draws: Draws) -> np.ndarray:
         """Return a function of the data for every data set."""
-        if isinstance(self.problem, BinaryProblem):
+        if self.count is not None:
 
             def of_counts(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
                 return of_data(Sample(value, count, positives.copy()))
 
-            sample = self.problem.data.counted("power")
+            sample = self.problem.data.counted("power")  # type: ignore[attr-defined]
             return resampling.draw(sample, Labels(truth), of_counts, draws, Stage.ALTERNATIVE)
         predictions: Predictions = self.problem.data.predictions  # type: ignore[attr-defined]
 
@@ -85,7 +84,7 @@ class TCalTest(FixedTest):
     def title(self) -> str:
         return "t_cal"
 
-    def _drawn(self, scheme: Labels, draws: Draws, stage: Stage) -> np.ndarray:
+    def _drawn(self, scheme: Labels, draws: Draws, stage: int) -> np.ndarray:
         """Return the statistics of all scales of every data set."""
         sample = self.problem.data.counted("power")  # type: ignore[attr-defined]
         return resampling.draw(sample, scheme, over_scales(sample)[1], draws, stage)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from calibstat.bounds.cell_form import TooFewRowsInCells
+from calibstat.bounds.absolute_norms import TooFewRowsInCells
 from calibstat.data.checked_rows import Data
 from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
 from calibstat.data.named_lens import UNSAID, NamedLens

@@ -2,41 +2,22 @@
 
 from calibstat.data.predictions import in_order, taken
 from calibstat.data.row_order import canonical_order
+from calibstat.resampling.binary_pairs import pairs_of_sample
 from calibstat.resampling.draw import draw
 from calibstat.resampling.folds import folds
 from calibstat.resampling.future_draws import planned_key, planned_rows
 from calibstat.resampling.group_sums import packed, positives_of_rows
 from calibstat.resampling.resample import Resampler, resample, resampler
-from calibstat.resampling.row_sums import weighted_counts
-from calibstat.resampling.schemes import (
-    Clusters,
-    Consistency,
-    Draws,
-    Labels,
-    LabelsOfClusters,
-    Pairs,
-    Scheme,
-    Signs,
-    Stage,
-    Swap,
-    check_resamples,
-)
-from calibstat.resampling.sources import CellSums, ClassSamples, GroupSums, ModelPair, RowLabels, RowSums, VectorSums
+from calibstat.resampling.row_labels import sums_of_row_labels
+from calibstat.resampling.row_sums import Column, random_signs, sums_of_units, weighted_counts
+from calibstat.resampling.running_labels import running_labels
+from calibstat.resampling.schemes import Consistency, Draws, Labels, Pairs, Scheme, Stage, Swap, check_resamples
+from calibstat.resampling.sources import CellSums, ClassSamples, GroupSums, ModelPair
 from calibstat.resampling.streams import key_of
+from calibstat.resampling.vector_sums import pairs_of_vectors
 
-__all__ = [
-    "Clusters",
-    "Consistency",
-    "Draws",
-    "Labels",
-    "LabelsOfClusters",
-    "Pairs",
-    "Scheme",
-    "Signs",
-    "Stage",
-    "Swap",
-]
-__all__ += ["CellSums", "ClassSamples", "GroupSums", "ModelPair", "RowLabels", "RowSums", "VectorSums"]
-__all__ += ["Resampler", "canonical_order", "check_resamples", "draw", "folds", "in_order", "key_of"]
-__all__ += ["packed", "planned_key", "planned_rows", "positives_of_rows", "resample", "resampler", "taken"]
-__all__ += ["weighted_counts"]
+__all__ = ["CellSums", "ClassSamples", "Column", "Consistency", "Draws", "GroupSums", "Labels", "ModelPair", "Pairs"]
+__all__ += ["Resampler", "Scheme", "Stage", "Swap", "canonical_order", "check_resamples", "draw", "folds", "in_order"]
+__all__ += ["key_of", "packed", "pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows"]
+__all__ += ["positives_of_rows", "random_signs", "resample", "resampler", "running_labels"]
+__all__ += ["sums_of_row_labels", "sums_of_units", "taken", "weighted_counts"]

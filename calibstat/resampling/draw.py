@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.data.weighted_sample import WeightedSample
@@ -18,30 +19,9 @@ from calibstat.resampling.group_sums import positives_of_groups
 from calibstat.resampling.model_pair import permuted_models
 from calibstat.resampling.multiclass_labels import labels_of_predictions
 from calibstat.resampling.multiclass_pairs import pairs_of_predictions
-from calibstat.resampling.row_labels import sums_of_row_labels
-from calibstat.resampling.row_sums import sums_of_signs, sums_of_units
-from calibstat.resampling.schemes import (
-    Clusters,
-    Consistency,
-    Draws,
-    Labels,
-    LabelsOfClusters,
-    Pairs,
-    Scheme,
-    Signs,
-    Swap,
-)
-from calibstat.resampling.sources import (
-    CellSums,
-    ClassSamples,
-    GroupSums,
-    ModelPair,
-    RowLabels,
-    RowSums,
-    Source,
-    VectorSums,
-)
-from calibstat.resampling.vector_sums import labels_of_vectors, pairs_of_vectors
+from calibstat.resampling.schemes import Consistency, Draws, Labels, Pairs, Scheme, Swap
+from calibstat.resampling.sources import CellSums, ClassSamples, GroupSums, ModelPair, Source
+from calibstat.resampling.vector_sums import labels_of_vectors
 from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 
 Driver = Callable[[Any, Any, Callable[..., Any], Draws, int], np.ndarray]
@@ -58,23 +38,17 @@ DRIVERS: dict[tuple[type, type], Driver] = {
     (Predictions, Labels): labels_of_predictions,
     (Predictions, Pairs): pairs_of_predictions,
     (Predictions, Consistency): pairs_of_predictions,
-    (VectorSums, Labels): labels_of_vectors,
-    (VectorSums, Pairs): pairs_of_vectors,
+    (ClassSums, Labels): labels_of_vectors,
     (ClassSamples, Labels): samples_of_classes,
     (ClassSamples, Pairs): samples_of_classes,
     (ClassSamples, Consistency): samples_of_classes,
-    (RowSums, Pairs): sums_of_units,
-    (RowSums, Clusters): sums_of_units,
-    (RowSums, Signs): sums_of_signs,
-    (RowLabels, Labels): sums_of_row_labels,
-    (RowLabels, LabelsOfClusters): sums_of_row_labels,
     (GroupSums, Labels): positives_of_groups,
     (ModelPair, Swap): permuted_models,
 }
 
 
 def draw(source: Source, scheme: Scheme, statistic: Callable[..., Any], draws: Draws, stage: int) -> np.ndarray:
-    """Return the statistic of every resample, along the first axis.
+    """Return the statistic of every resample of data, along the first axis; tables of residuals draw themselves.
 
     The arguments of the statistic depend on the source. Its arrays are overwritten by later resamples:
 
@@ -83,13 +57,9 @@ def draw(source: Source, scheme: Scheme, statistic: Callable[..., Any], draws: D
       the last axis. An axis of resamples may precede it, of length 1 for arrays that all resamples share.
     * `Predictions`: with `Labels` ``statistic(labels)``, shape (B, n), of B resamples at a time; else
       ``statistic(rows, label)`` of each resample.
-    * `VectorSums`: with `Labels` ``statistic(observed)``, how often a drawn class falls at each place; with
-      `Pairs` ``statistic(theta)``, residuals / n; both of shape (B, size).
+    * `ClassSums`: ``statistic(observed)``, how often a drawn class falls at each place, shape (B, size).
     * `ClassSamples`: ``statistic(value, count)``, of the data, returns for each class a function of the (value, count,
       positives) of its resamples; the result has shape (n, K).
-    * `RowSums`: ``statistic(sums, rows)``, of shape (B, cells) and (B,); with `Signs` ``statistic(theta)`` of each
-      resample, shape (cells,), residuals / n.
-    * `RowLabels`: ``statistic(theta)`` of each resample, shape (cells,), residuals / n.
     * `GroupSums`: ``statistic(positives)``, rows with outcome 1 of groups and strata, shape (B, G, S), of B resamples.
     * `ModelPair`: ``statistic(count, positives)`` of each model; their difference is returned.
     """
@@ -99,4 +69,4 @@ def draw(source: Source, scheme: Scheme, statistic: Callable[..., Any], draws: D
         raise TypeError(
             f"expected a scheme that draws from {type(source).__name__}, one of {known}; found {type(scheme).__name__}"
         )
-    return driver(source, scheme, statistic, draws, int(stage))
+    return driver(source, scheme, statistic, draws, stage)

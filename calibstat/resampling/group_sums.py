@@ -43,7 +43,7 @@ def positives_of_groups(source: GroupSums, scheme: Labels, statistic: OfLabels, 
     limit[source.place] = threshold(scheme.chances(source.prediction))
 
     def replicates(first: int, last: int) -> np.ndarray:
-        labels = _labels(draws.key, int(stage), first, last, limit)
+        labels = _labels(draws.key, stage, first, last, limit)
         return statistic(_counted(labels, source.masks, source.edge))
 
     return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs, TOGETHER), draws.n_jobs))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.cell_sums import cell_sums, vector_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
@@ -15,7 +16,7 @@ from calibstat.measures.kinds.binary_kinds import Binned, Statistic
 from calibstat.measures.kinds.multiclass_kinds import VectorBinned
 from calibstat.resampling.draw import draw
 from calibstat.resampling.schemes import Draws, Labels, OfRows
-from calibstat.resampling.sources import CellSums, ClassSamples, Source, VectorSums
+from calibstat.resampling.sources import CellSums, ClassSamples, Source
 
 Resampler = Callable[[Draws], np.ndarray]
 
@@ -89,7 +90,7 @@ def _of_vectors(
         return predictions, measure.of_labels(prob)
     cell = binned.cells(prob)
     count, _, value = vector_sums(cell, prob, predictions.label)
-    source = VectorSums(predictions, cell[:, None] * predictions.n_classes, 1, value.size)
+    source = ClassSums(predictions, cell[:, None] * predictions.n_classes, 1, value.size)
 
     def of_residual(residual: np.ndarray) -> np.ndarray:
         return np.asarray(binned.reduce(count[None], residual, value[None]))
@@ -103,7 +104,7 @@ def _of_classes(
     """Return the source and the statistic of a binary measure of each class."""
     if isinstance(measure, Binned) and isinstance(scheme, Labels) and weight is None:
         place, count, value = measure.class_cells(predictions)
-        source = VectorSums(predictions, place, value.shape[1], value.size)
+        source = ClassSums(predictions, place, value.shape[1], value.size)
         return source, _of_observed(measure.of_residual(count, value), predictions.n, value)
 
     def of_class(value: np.ndarray, count: np.ndarray) -> Callable[..., float]:

@@ -5,25 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.resampling.schemes import Draws, Labels, LabelsOfClusters
-from calibstat.resampling.sources import OfLabels, RowLabels
+from calibstat.resampling.schemes import Draws
+from calibstat.resampling.sources import OfLabels
 from calibstat.resampling.streams import stream, word
 from calibstat.resampling.threads import one_by_one
 
 
 def sums_of_row_labels(
-    source: RowLabels, scheme: Labels | LabelsOfClusters, statistic: OfLabels, draws: Draws, stage: int
+    cell: np.ndarray,
+    prediction: np.ndarray,
+    cells: int,
+    unit: np.ndarray,
+    sample_weight: np.ndarray | None,
+    statistic: OfLabels,
+    draws: Draws,
+    stage: int,
 ) -> np.ndarray:
-    """Return ``statistic(theta)`` of every resample, theta the residuals / n summed in cells."""
-    unit = scheme.unit if isinstance(scheme, LabelsOfClusters) else np.arange(source.cell.size)
-    order = np.argsort(source.cell, kind="stable")  # sums are the same for any order of the rows
-    cell, prediction, unit = source.cell[order], source.prediction[order], unit[order]
-    weight = np.ones(cell.size) if source.weight is None else source.weight[order]
-    expected, n = np.bincount(cell, weight * prediction, source.size), float(weight.sum())
-    chance = scheme.chances(source.prediction)[order] if isinstance(scheme, Labels) else prediction
+    """Return ``statistic(theta)`` of every resample, theta the residuals / n summed in cells.
+
+    The rows of a unit have one uniform number, below the predictions of those with outcome 1: their labels depend on
+    each other as much as they can.
+    """
+    order = np.argsort(cell, kind="stable")  # sums are the same for any order of the rows
+    cell, prediction, unit = cell[order], prediction[order], unit[order]
+    weight = np.ones(cell.size) if sample_weight is None else sample_weight[order]
+    expected, n = np.bincount(cell, weight * prediction, cells), float(weight.sum())
 
     def replicate(r: int) -> np.ndarray:
-        events = _events(draws.key, stage, r, cell, chance, unit, weight, source.size)
+        events = _events(draws.key, stage, r, cell, prediction, unit, weight, cells)
         return statistic((events - expected) / n)
 
     return one_by_one(replicate, draws.n, draws.n_jobs)

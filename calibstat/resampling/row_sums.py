@@ -1,53 +1,78 @@
-"""Resampled sums over rows: pairs bootstrap, cluster bootstrap, and random signs of clusters."""
+"""Resampled sums over rows: pairs bootstrap and cluster bootstrap; and random signs of units."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.resampling.schemes import Clusters, Draws, Pairs, Signs
-from calibstat.resampling.sources import OfLabels, RowSums
+from calibstat.resampling.schemes import Draws
+from calibstat.resampling.sources import OfLabels
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, mix, stream, word
 from calibstat.resampling.threads import in_threads, one_by_one, small_chunks
 
+Column = Callable[[], tuple[np.ndarray, np.ndarray]]  # the cell of each row, and what it adds there
+FEW_COLUMNS, KEPT = 4, 2**23  # columns, or bytes, up to which all columns are kept in order; else they are made again
+BLOCK, LARGE_BLOCK = 2, 32  # resamples whose draws are held together, if columns are kept and if they are made again
 BLOCKS = 8  # of resamples that are added up one after another, whatever the number of threads
 
 
 def sums_of_units(
-    source: RowSums,
-    scheme: Pairs | Clusters,
-    statistic: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    columns: Sequence[Column],
+    cells: int,
+    unit: np.ndarray,
+    sample_weight: np.ndarray | None,
+    statistic: Callable[[np.ndarray, np.ndarray], Any],
     draws: Draws,
     stage: int,
 ) -> np.ndarray:
-    """Return ``statistic(sums, rows)`` of all resamples, some at a time.
+    """Return ``statistic(sums, sizes)`` of all resamples, some at a time.
 
-    Rows, or clusters, are drawn with replacement, as many as there are. `rows` is the number of drawn rows, or the sum
-    of their weights, and `sums` adds up residual[i, m] at cell[i, m], with the same draw for all models m.
+    Units, `unit` of each row, are drawn with replacement, as many as there are, with the same draw for all columns.
+    ``column()`` returns in which of `cells` each row adds how much. `sizes`, shape (B,), are the numbers of drawn rows,
+    or the sums of their weights, and `sums`, shape (B, cells), add up what the drawn rows add.
     """
-    unit = scheme.unit if isinstance(scheme, Clusters) else np.arange(source.n_rows)
-    units, cells = int(unit.max()) + 1, source.n_cells
-    size = cells if source.weight is None else cells + 1  # weights are one more sum
-    cell, residual = (part.reshape(source.n_rows, -1) for part in (source.cell, source.residual))
-    if source.weight is not None:
-        cell = np.column_stack((cell, np.full(source.n_rows, cells)))
-        residual = np.column_stack((residual, source.weight))
-    order = np.lexsort(cell.T)  # rows that share the cells of every model are added up together
-    cell, residual = cell[order].T, np.ascontiguousarray(residual[order].T)
-    first_of_run = np.append(True, np.any(cell[:, 1:] != cell[:, :-1], axis=0))
-    start = np.append(np.flatnonzero(first_of_run), cell.shape[1])
-    cell = np.ascontiguousarray(cell[:, first_of_run])
+    size = cells if sample_weight is None else cells + 1  # weights are one more sum
+    if sample_weight is not None:
+        weight = sample_weight
+        columns = [*columns, lambda: (np.full(weight.size, cells), weight)]
+    order, start = _runs(columns, unit.size)
+    unit, units = unit[order], int(unit.max()) + 1
+
+    def ordered(column: Column) -> tuple[np.ndarray, np.ndarray]:
+        cell, contribution = column()
+        return cell[order[start[:-1]]], contribution[order]
+
+    few = len(columns) <= FEW_COLUMNS or 16 * len(columns) * order.size <= KEPT
+    kept, block = ([ordered(column) for column in columns], BLOCK) if few else (None, LARGE_BLOCK)
 
     def replicates(first: int, last: int) -> np.ndarray:
-        sums, rows = np.zeros((last - first, size)), np.zeros(last - first)
-        times = np.empty(units, np.int32)
-        _shared_sums(draws.key, stage, first, unit[order], start, cell, residual, times, sums, rows)
-        return statistic(sums, rows) if size == cells else statistic(sums[:, :cells], sums[:, cells])
+        sums, drawn = np.zeros((last - first, size)), np.zeros(last - first)
+        for begin in range(first, last, block):
+            part = slice(begin - first, min(begin + block, last) - first)
+            often = _often(draws.key, stage, begin, unit, units, drawn[part])
+            for m, column in enumerate(columns):
+                cell, contribution = ordered(column) if kept is None else kept[m]
+                _add_column(often, start, cell, contribution, sums[part])
+        return statistic(sums, drawn) if size == cells else statistic(sums[:, :cells], sums[:, cells])
 
     pieces = small_chunks(draws.n, draws.n_jobs, 8 * size)
     return np.concatenate(in_threads(replicates, pieces, draws.n_jobs))
+
+
+def _runs(columns: Sequence[Column], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order in which rows that share the cells of every column follow each other, and where runs start."""
+    order = np.arange(n)
+    for column in columns:
+        order = order[np.argsort(column()[0][order], kind="stable")]
+    first_of_run = np.zeros(n, np.bool_)
+    first_of_run[0] = True
+    for column in columns:
+        cell = column()[0][order]
+        first_of_run[1:] |= cell[1:] != cell[:-1]
+    return order, np.append(np.flatnonzero(first_of_run), n)
 
 
 def weighted_counts(units: int, weight: np.ndarray, draws: Draws, stage: int) -> np.ndarray:
@@ -65,17 +90,9 @@ def weighted_counts(units: int, weight: np.ndarray, draws: Draws, stage: int) ->
     return np.sum(in_threads(block, pieces, draws.n_jobs), axis=0)
 
 
-def sums_of_signs(source: RowSums, scheme: Signs, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
-    """Return ``statistic(theta)`` of every resample, theta the signed residuals / n summed in cells."""
-    cell, size, units = source.cell.ravel(), source.n_cells, int(scheme.unit.max()) + 1
-    n = source.n_rows if source.weight is None else float(source.weight.sum())
-    residual = source.residual.T  # of any number of models, times the sign of each row
-
-    def replicate(r: int) -> np.ndarray:
-        sign = 2.0 * signs(draws.key, stage, r, units) - 1
-        return statistic(np.bincount(cell, (residual * sign[scheme.unit]).T.ravel(), size) / n)
-
-    return one_by_one(replicate, draws.n, draws.n_jobs)
+def random_signs(units: int, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
+    """Return ``statistic(signs)`` of every resample, the sign of each unit 0 for minus and 1 for plus, uint8."""
+    return one_by_one(lambda r: statistic(signs(draws.key, stage, r, units)), draws.n, draws.n_jobs)
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
@@ -99,42 +116,39 @@ def draw_units(state: np.uint64, times: np.ndarray) -> None:
 
 
 @jit
-def _shared_sums(
-    key: np.uint64,
-    stage: int,
-    first: int,
-    unit: np.ndarray,
-    start: np.ndarray,
-    cell: np.ndarray,
-    residual: np.ndarray,
-    times: np.ndarray,
-    sums: np.ndarray,
-    rows: np.ndarray,
-) -> None:
-    """Draw units with replacement and add up what their rows hold, run by run of rows that share their cells."""
-    n = unit.size
-    often = np.empty(n)
-    for r in range(rows.size):
+def _often(key: np.uint64, stage: int, first: int, unit: np.ndarray, units: int, drawn: np.ndarray) -> np.ndarray:
+    """Draw units with replacement, and return how often each row is drawn in each resample; add it up in `drawn`."""
+    often = np.empty((drawn.size, unit.size), np.int32)
+    times = np.empty(units, np.int32)
+    for r in range(drawn.size):
         draw_units(np.uint64(stream(key, stage, first + r)), times)
-        drawn = 0
-        for i in range(n):
+        rows = 0
+        for i in range(unit.size):
             t = times[unit[i]]
-            drawn += t
-            often[i] = t
-        rows[r] = drawn
-        for m in range(cell.shape[0]):
-            for b in range(start.size - 1):
-                one = 0.0  # two sums: a single one would wait for itself
-                two = 0.0
-                low = start[b]
-                high = start[b + 1]
-                even = high - (high - low) % 2
-                for i in range(low, even, 2):
-                    one += often[i] * residual[m, i]
-                    two += often[i + 1] * residual[m, i + 1]
-                if even < high:
-                    one += often[even] * residual[m, even]
-                sums[r, cell[m, b]] += one + two
+            rows += t
+            often[r, i] = t
+        drawn[r] = rows
+    return often
+
+
+@jit
+def _add_column(
+    often: np.ndarray, start: np.ndarray, cell: np.ndarray, contribution: np.ndarray, sums: np.ndarray
+) -> None:
+    """Add up what the rows of one column hold in each resample, run by run of rows that share their cells."""
+    for r in range(often.shape[0]):
+        for b in range(start.size - 1):
+            one = 0.0  # two sums: a single one would wait for itself
+            two = 0.0
+            low = start[b]
+            high = start[b + 1]
+            even = high - (high - low) % 2
+            for i in range(low, even, 2):
+                one += often[r, i] * contribution[i]
+                two += often[r, i + 1] * contribution[i + 1]
+            if even < high:
+                one += often[r, even] * contribution[even]
+            sums[r, cell[b]] += one + two
 
 
 @jit

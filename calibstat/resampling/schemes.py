@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from calibstat.resampling.rng import Rng
 from calibstat.resampling.streams import key_after, key_of
 
 
-class Stage(IntEnum):
+class Stage:
     """The streams of random words, one for each use, so that no two steps of an analysis share words.
 
     The numbers are fixed, because every seeded result depends on them, and so some are shared: the unpaired samples of
@@ -28,7 +27,7 @@ class Stage(IntEnum):
     COMPARE = 6  # comparisons of models; of unpaired samples, sample g takes COMPARE + g
     BINS = 6  # bootstrapped bins of a recalibrator
     SIGNS = 7  # signs of clusters
-    TOGETHER = 8  # labels of whole clusters
+    SHARED = 8  # labels of whole clusters
     ALTERNATIVE = 9  # labels under an alternative: power
     PLANNED = 10  # rows of planned data sets, and the keys of what is drawn for each
     FOLDS = 11  # parts of the rows that are held out together
@@ -96,36 +95,11 @@ class Consistency:
 
 
 @dataclass(frozen=True)
-class Clusters:
-    """Clusters with replacement: the cluster bootstrap; `unit` numbers the cluster of each row from 0."""
-
-    unit: np.ndarray
-
-
-@dataclass(frozen=True)
 class Swap:
     """Permutation of two models, in every row or in every cluster; `unit` numbers the cluster of each row."""
 
     unit: np.ndarray | None = None
 
 
-@dataclass(frozen=True)
-class Signs:
-    """A random sign for the residuals of each cluster; `unit` numbers the cluster of each row."""
-
-    unit: np.ndarray
-
-
-@dataclass(frozen=True)
-class LabelsOfClusters:
-    """Labels given the predictions that depend on each other as much as they can within a cluster.
-
-    A cluster has one uniform number, below the predictions of its rows with outcome 1; `unit` numbers the cluster of
-    each row from 0.
-    """
-
-    unit: np.ndarray
-
-
 OfRows = Labels | Pairs | Consistency  # schemes for independent rows
-Scheme = OfRows | Clusters | Swap | Signs | LabelsOfClusters
+Scheme = OfRows | Swap

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 
@@ -30,60 +31,10 @@ class CellSums:
 
 
 @dataclass(frozen=True)
-class VectorSums:
-    """Sums over cells and classes of multiclass predictions.
-
-    Class k of row i adds at ``place[i, k] + k * along``, or at ``place[i, 0] + k * along`` if all classes share their
-    cells. There are `size` places.
-    """
-
-    predictions: Predictions
-    place: np.ndarray
-    along: int
-    size: int
-
-
-@dataclass(frozen=True)
 class ClassSamples:
     """The binary samples of all classes, which share rows and draws; rows may have a weight."""
 
     predictions: Predictions
-    weight: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class RowSums:
-    """Sums over cells of `residual`, which each row adds at `cell`: shape (n, M) for M models, or (n,).
-
-    Rows count 1 each, or their `weight`, shape (n,), which their residuals have been multiplied by.
-    """
-
-    cell: np.ndarray
-    residual: np.ndarray
-    size: int | None = None
-    weight: np.ndarray | None = None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.cell)
-
-    @property
-    def n_cells(self) -> int:
-        """Number of cells: `size`, or as few as hold all rows."""
-        return int(self.cell.max()) + 1 if self.size is None else self.size
-
-
-@dataclass(frozen=True)
-class RowLabels:
-    """Sums over cells of the residuals of rows whose labels are drawn: row i has this prediction and adds at `cell`.
-
-    Rows may have a weight.
-    """
-
-    cell: np.ndarray
-    prediction: np.ndarray
-    size: int
     weight: np.ndarray | None = None
 
 
@@ -117,4 +68,4 @@ class ModelPair:
 Value = float | np.ndarray | tuple[np.ndarray, ...]  # of a statistic, on one resample
 OfSample = Callable[[np.ndarray, np.ndarray, np.ndarray], Value]  # of value, count and positives
 OfLabels = Callable[[np.ndarray], np.ndarray]  # of many resamples at once
-Source = Sample | CellSums | Predictions | VectorSums | ClassSamples | RowSums | RowLabels | GroupSums | ModelPair
+Source = Sample | CellSums | Predictions | ClassSums | ClassSamples | GroupSums | ModelPair

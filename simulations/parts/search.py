@@ -16,7 +16,7 @@ import numpy as np
 from calibstat import MEASURES, compare, confidence_interval
 from calibstat.generators.generator import drawing
 from calibstat.measures.kinds.base import MulticlassMeasure
-from calibstat.measures.kinds.registry import binary_measures, find_measure, measures_with_row_forms
+from calibstat.measures.kinds.registry import binary_measures, find_measure, measures_by_rows
 
 from .cases import Case
 from .kinds_of_cases import KINDS
@@ -70,7 +70,7 @@ class Recipe:
                 if KINDS[self.kind].compares:
                     found: Any = compare(*arguments, **given)
                     # beside the interval of an error that has squares, p is that of the squares
-                    own = found.errors is None or self.name not in measures_with_row_forms()
+                    own = found.errors is None or self.name not in measures_by_rows()
                     return found.low.item(), found.high.item(), found.pvalue.item() if own else np.nan
                 found = confidence_interval(*arguments, method=self.method, **given)
                 return found.low, found.high, np.nan

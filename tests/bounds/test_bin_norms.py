@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import calibstat as cs
-from calibstat.bounds.bin_norms import FullBins, WorstBinForm, highest_power
+from calibstat.bounds.bin_norms import FullBins, LargestGapInterval, highest_power
 
 Z = stats.norm.ppf(0.975)
 K = (2 * Z**2 + 4) / 3
@@ -65,14 +65,14 @@ def test_without_an_event_it_is_an_exact_limit():
     assert 0.0362 < root.high < 0.0420
 
 
-def coverage_of_the_worst_bin(form, chance, runs=400, rows=60):
+def coverage_of_the_worst_bin(kind, chance, runs=400, rows=60):
     random = np.random.default_rng(5)
     prediction = np.array([0.05, 0.3, 0.6])
     truth = np.abs(chance - prediction).max()
     covered = 0
     for _ in range(runs):
         total = random.binomial(rows, chance) - rows * prediction
-        found = form(0.0, FullBins(np.full(3, float(rows)), total, prediction))
+        found = kind(0.0, FullBins(np.full(3, float(rows)), total, prediction))
         covered += found.low(lambda: np.zeros(0), 0.025) <= truth <= found.high(0.025)
     return covered
 
@@ -80,10 +80,10 @@ def coverage_of_the_worst_bin(form, chance, runs=400, rows=60):
 @pytest.mark.parametrize("chance", [(0.05, 0.3, 0.6), (0.25, 0.5, 0.8), (0.0, 0.3, 0.65), (0.4, 0.3, 0.6)])
 def test_worst_bin_is_covered(chance):
     limit = stats.binom.ppf(1e-4, 400, 0.94)
-    assert coverage_of_the_worst_bin(WorstBinForm, np.array(chance)) >= limit
+    assert coverage_of_the_worst_bin(LargestGapInterval, np.array(chance)) >= limit
 
 
-class BinByBin(WorstBinForm):
+class BinByBin(LargestGapInterval):
     """Planted fault: each bin at the level of one, so that the largest of the low ends is too large."""
 
     def low(self, draw, tail):

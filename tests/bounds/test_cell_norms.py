@@ -72,7 +72,7 @@ def test_the_high_end_is_above_the_bound_of_any_weights(distance, drawn, seed):
     n, score = label.size, ScoreBound.of_rows(0.025).times(norm.largest)
     measure = CanonicalCE(distance=distance, strategy="uniform", n_bins=None)
     cell, residual = measure.cells(prob), residuals(prob, label)
-    high = measure.linear_form(cs.Predictions.from_rows(label, prob)).high(0.025)
+    high = measure.interval(cs.Predictions.from_rows(label, prob)).high(0.025)
     total = np.array([residual[cell == c].sum(axis=0) for c in range(cell.max() + 1)])
     witness = (norm.witness(total)[cell] * residual).sum(axis=1)
     rate = score.rate(max((witness**2).sum() - witness.sum() ** 2 / n, 0.0), (witness**3).sum())
@@ -94,10 +94,10 @@ def test_no_event_leaves_room_for_some(distance, size):
 def test_ends_are_in_order_and_do_not_depend_on_the_order_of_classes(drawn):
     prob, label = drawn
     measure = CanonicalCE(distance="l2", strategy="uniform", n_bins=None)
-    form = measure.linear_form(cs.Predictions.from_rows(label, prob))
-    turned = measure.linear_form(cs.Predictions.from_rows(prob.shape[1] - 1 - label, prob[:, ::-1]))
-    assert form.estimate <= form.high(0.025) + 1e-12
-    assert turned.high(0.025) == pytest.approx(form.high(0.025))
+    interval = measure.interval(cs.Predictions.from_rows(label, prob))
+    turned = measure.interval(cs.Predictions.from_rows(prob.shape[1] - 1 - label, prob[:, ::-1]))
+    assert interval.estimate <= interval.high(0.025) + 1e-12
+    assert turned.high(0.025) == pytest.approx(interval.high(0.025))
 
 
 # --- coverage --------------------------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """The norm of a mean of embeddings: its high end against bounds of fixed weights, and the intervals of `skce`."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +10,7 @@ from vector_strategies import vectors
 
 import calibstat as cs
 from calibstat.bounds.embedding_interval import of_embedding
+from calibstat.bounds.intervals import SeminormInterval
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.measures import SKCE, skce
 
@@ -24,7 +23,7 @@ def embedded(prob, label):
     return (coordinate[:, :, None] * residual[:, None, :]).reshape(label.size, -1)
 
 
-def form_of(embedding):
+def interval_of(embedding):
     gram = embedding @ embedding.T
     return of_embedding(lambda times: gram @ times, len(embedding), np.sqrt(2))
 
@@ -33,8 +32,8 @@ def form_of(embedding):
 def test_the_high_end_is_above_the_bound_of_any_weights(drawn, seed):
     embedding = embedded(*drawn)
     n, score, rng = len(embedding), ScoreBound.of_rows(0.025).times(np.sqrt(2)), np.random.default_rng(seed)
-    form, total = form_of(embedding), embedding.sum(axis=0)
-    assert form.estimate == pytest.approx(np.linalg.norm(total) / n, abs=1e-9)
+    interval, total = interval_of(embedding), embedding.sum(axis=0)
+    assert interval.estimate == pytest.approx(np.linalg.norm(total) / n, abs=1e-9)
     witness = total / max(np.linalg.norm(total), 1e-300)
     along = embedding @ witness
     rate = score.rate(max((along**2).sum() - along.sum() ** 2 / n, 0.0), (along**3).sum())
@@ -44,31 +43,31 @@ def test_the_high_end_is_above_the_bound_of_any_weights(drawn, seed):
     for w in weights:
         row = embedding @ (w / max(np.linalg.norm(w), 1e-300))
         spread = np.sqrt(max((row**2).sum() - row.sum() ** 2 / n, 0.0))
-        assert n * form.high(0.025) >= row.sum() + score.widen(score.z * spread, rate) - 1e-6
+        assert n * interval.high(0.025) >= row.sum() + score.widen(score.z * spread, rate) - 1e-6
 
 
 def test_no_event_leaves_room_for_some():
     """All embeddings are 0: the rate is the largest norm, and the reach rate * k, k = 3.894."""
-    form = form_of(np.zeros((200, 2)))
-    assert form.high(0.025) == pytest.approx(np.sqrt(2) * 3.894 / 200, rel=1e-3)
+    interval = interval_of(np.zeros((200, 2)))
+    assert interval.high(0.025) == pytest.approx(np.sqrt(2) * 3.894 / 200, rel=1e-3)
 
 
 def test_one_direction_is_the_score_bound():
     """Embeddings on a line, positive in sum: the bound of that one direction."""
     row = np.r_[np.full(30, 0.7), np.full(50, -0.3)]
     score, variance = ScoreBound.of_rows(0.025).times(np.sqrt(2)), (row**2).sum() - row.sum() ** 2 / 80
-    assert form_of(row[:, None]).high(0.025) * 80 == pytest.approx(
+    assert interval_of(row[:, None]).high(0.025) * 80 == pytest.approx(
         row.sum() + score.reach(variance, (row**3).sum()), rel=1e-6
     )
 
 
-def test_moves_are_those_of_resampled_rows():
+def test_the_directional_bootstrap_is_of_resampled_rows():
     """(|m + 20 (m* - m)| - |m|) / 20 in coordinates."""
     rng = np.random.default_rng(0)
     embedding, rows = rng.normal(size=(40, 3)), rng.integers(0, 40, size=(5, 40))
-    form, mean, drawn = form_of(embedding), embedding.mean(axis=0), embedding[rows].mean(axis=1)
+    interval, mean, drawn = interval_of(embedding), embedding.mean(axis=0), embedding[rows].mean(axis=1)
     wanted = (np.linalg.norm(mean + 20 * (drawn - mean), axis=1) - np.linalg.norm(mean)) / 20
-    assert form.moves(np.array([form.of_rows(of, np.zeros(40)) for of in rows])) == pytest.approx(wanted)
+    assert interval.directional(np.array([np.bincount(of, minlength=40) for of in rows])) == pytest.approx(wanted)
 
 
 # --- skce ------------------------------------------------------------------------------------------------------------
@@ -109,8 +108,9 @@ def test_two_classes_are_twice_the_square_of_the_binary_error():
     rng = np.random.default_rng(2)
     p = rng.random(200)
     y = (rng.random(200) < p**1.5).astype(int)
-    found = SKCE().linear_form(cs.Predictions.from_rows(y, np.c_[1 - p, p])).high(0.025)
-    binary = replace(cs.measures.KernelCE().linear_form(cs.Sample.from_rows(y, p)), other_high=None).high(0.025)
+    found = SKCE().interval(cs.Predictions.from_rows(y, np.c_[1 - p, p])).high(0.025)
+    interval = cs.measures.KernelCE().interval(cs.Sample.from_rows(y, p))
+    binary = SeminormInterval(interval.norm, interval.table).high(0.025)
     assert binary * 0.9 < np.sqrt(found / 2) <= binary + 1e-9  # the rest is bounded more closely
 
 

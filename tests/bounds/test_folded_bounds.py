@@ -11,8 +11,9 @@ from scipy import integrate, stats
 
 from calibstat.bounds import folded_bounds
 from calibstat.bounds.folded_bounds import AbsoluteSums
-from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.moments import JointMoments
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.unit_sums import ClusterSums
 
 SCORE = ScoreBound(1.96)
 
@@ -84,7 +85,7 @@ def clustered(seed, cells, clusters):
     unit = np.sort(np.append(np.arange(clusters), random.integers(clusters, size=5 * clusters)))
     cell = random.integers(cells, size=unit.size)
     common = random.normal(size=clusters)[unit] + random.normal(size=cells)[cell]
-    return JointMoments(cell, np.tanh(common + random.normal(size=unit.size)), unit, cells)
+    return JointMoments(ClusterSums(cell, np.tanh(common + random.normal(size=unit.size)), unit, cells))
 
 
 @given(st.integers(0, 10**6), st.integers(1, 8), st.integers(3, 20))
@@ -106,27 +107,6 @@ def test_the_excess_where_signs_are_certain():
     # (l q + 1 / (4 l)) / sqrt(q) at a factor 2**(1/4) from the best l
     assert exact <= found <= exact * (2**0.25 + 2**-0.25) / 2 + 1e-12
     assert folded_bounds.largest_excess(first, np.zeros((2, 2)), 1.96) == 0
-
-
-def test_many_sums_of_clusters_take_the_largest_variance(monkeypatch):
-    moments = clustered(1, 4, 12)
-    score = moments.score(0.025)
-    exact = folded_bounds.high_over_signs(moments, score)
-    monkeypatch.setattr(folded_bounds, "PRODUCTS", 1)
-    _, variance, third = moments.of(np.where(moments.total < 0, -1.0, 1.0))
-    worst = score.widen(score.z * np.sqrt(moments.largest()[0]), score.rate(variance, third))
-    found = folded_bounds.high_over_signs(moments, score)
-    assert found == pytest.approx(np.abs(moments.total).sum() + worst)
-    assert found >= exact
-
-
-def test_one_row_a_cluster():
-    """With clusters of one row each the bound over signs holds for rows too, but has Student's quantile."""
-    random = np.random.default_rng(3)
-    cell, residual = random.integers(3, size=40), random.uniform(-1, 1, 40)
-    rows = SeparableMoments.of_rows(cell, residual, 3)
-    clusters = JointMoments(cell, residual, np.arange(40), 3)
-    assert clusters.covariance() == pytest.approx(rows.covariance() * 40 / 39)
 
 
 def test_a_gap_that_is_far_out_has_no_bias():

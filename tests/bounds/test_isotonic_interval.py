@@ -12,8 +12,7 @@ from scipy.optimize import isotonic_regression
 import calibstat as cs
 from calibstat.bounds import isotonic_interval
 from calibstat.bounds.isotonic_interval import highest_gain, largest_gain
-from calibstat.bounds.linear_form import Allowance
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.data.sample import Sample
 from calibstat.measures.corp import MCB
 

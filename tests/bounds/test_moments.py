@@ -12,6 +12,7 @@ from scipy import optimize
 import calibstat as cs
 from calibstat.bounds.moments import JointMoments, SeparableMoments
 from calibstat.bounds.score_bound import ScoreBound, events_at
+from calibstat.bounds.unit_sums import ClusterSums
 
 
 def example(seed, n=30, cells=6, clusters=None):
@@ -34,14 +35,19 @@ def slow(cell, residual, unit, weight):
     return total, clusters / (clusters - 1) * sum(x**2 for x in left), sum(x**3 for x in left)
 
 
+def moments_of(cell, residual, unit):
+    if unit is None:
+        return SeparableMoments.of_rows(cell, residual, 6)
+    return JointMoments(ClusterSums(cell, residual, unit, 6))
+
+
 @pytest.fixture(params=[None, 7], ids=["rows", "clusters"])
 def case(request):
     cell, residual, unit = example(3, clusters=request.param)
-    moments = SeparableMoments.of_rows(cell, residual, 6) if unit is None else JointMoments(cell, residual, unit, 6)
-    return moments, lambda weight: slow(cell, residual, unit, weight)
+    return moments_of(cell, residual, unit), lambda weight: slow(cell, residual, unit, weight)
 
 
-def test_moments_of_weighted_sums(case):
+def test_moments_WeightedSumsInterval(case):
     moments, expected = case
     for weight in np.random.default_rng(1).uniform(-1, 1, (20, 6)):
         assert moments.of(weight) == pytest.approx(expected(weight), abs=1e-12)
@@ -99,7 +105,7 @@ def test_a_summary_has_the_moments_of_its_rows(data):
 def test_clusters_of_one_row_are_rows_but_for_their_factor():
     cell, residual, _ = example(5)
     of_rows = SeparableMoments.of_rows(cell, residual, 6)
-    alone = JointMoments(cell, residual, np.arange(30), 6)
+    alone = JointMoments(ClusterSums(cell, residual, np.arange(30), 6))
     weight = np.linspace(-1, 1, 6)
     assert alone.of(weight)[1] == pytest.approx(of_rows.of(weight)[1] * 30 / 29, abs=1e-12)
 
@@ -111,7 +117,7 @@ def test_clusters_of_one_row_are_rows_but_for_their_factor():
 def test_no_function_of_the_ball_varies_more_than_is_said(clusters):
     """Functions K a with a'Ka <= 1, a made orthogonal to the witness; among many random ones some come near."""
     cell, residual, unit = example(4, n=200, clusters=clusters)
-    moments = SeparableMoments.of_rows(cell, residual, 6) if unit is None else JointMoments(cell, residual, unit, 6)
+    moments = moments_of(cell, residual, unit)
     value = np.linspace(0, 1, 6)
     kernel = np.exp(-np.abs(value[:, None] - value))
     theta = moments.total / moments.n

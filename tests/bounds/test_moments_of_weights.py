@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.unit_sums import ClusterSums
 
 CELLS = 6
 
@@ -78,7 +79,7 @@ def test_rows_with_weights_are_clusters_of_one_row():
     """But for the factor n / (n - 1) of their variance."""
     cell, residual, weight = example()
     moments = of_rows(cell, residual, weight)
-    alone = JointMoments(cell, residual * weight, np.arange(40), CELLS, weight)
+    alone = JointMoments(ClusterSums(cell, residual * weight, np.arange(40), CELLS, weight))
     for a in np.random.default_rng(1).uniform(-1, 1, (5, CELLS)):
         total, variance, third = moments.of(a)
         assert alone.of(a) == pytest.approx((total, 40 / 39 * variance, third), abs=1e-10)

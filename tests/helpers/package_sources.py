@@ -6,8 +6,19 @@ from pathlib import Path
 import calibstat
 
 ROOT = Path(calibstat.__file__).parent
-LAYERS = ["compiled", "data", "bounds", "measures", "output", "result", "answers_by_model", "resampling", "generators"]
-LAYERS += ["inference", "classical", "planning", "monitoring", "recalibration", "plots", "reporting", "study"]
+LAYERS = ["compiled", "data", "bounds", "measures", "output", "result", "answers_by_model", "resampling"]
+LAYERS += [
+    "residuals",
+    "generators",
+    "inference",
+    "classical",
+    "planning",
+    "monitoring",
+    "recalibration",
+    "plots",
+    "reporting",
+    "study",
+]
 LAYERS += ["__init__", "cli"]
 
 

@@ -9,7 +9,7 @@ from score_reach import score_reach
 
 import calibstat as cs
 from calibstat import resampling
-from calibstat.bounds.class_form import VECTOR_STEP
+from calibstat.bounds.intervals import CLASSES_STEP
 from calibstat.data import lenses
 from calibstat.generators import dirichlet
 from calibstat.measures.kinds.registry import find_measure
@@ -86,7 +86,7 @@ def transcription(name, predictions, alpha, n_resamples, rng):
     prob, label = predictions.prob.astype(float), predictions.label
     n, classes = prob.shape
     theta, what = residuals_by_cell(name, prob, label, predictions.prob)
-    estimate, kappa = error(theta, what), VECTOR_STEP
+    estimate, kappa = error(theta, what), CLASSES_STEP
     place = cells_of_rows(name, predictions.prob)
 
     def statistic(rows, _):

@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import ndtr
 
 import calibstat as cs
-from calibstat.inference.p_values import p_value
+from calibstat.inference.p_values import largest_p_value, p_value
 from calibstat.inference.problems.pose import pose
 from calibstat.resampling import Draws, Stage, key_of
 from calibstat.resampling.row_sums import signs
@@ -88,8 +88,12 @@ def denials(pvalue, replicates=150):
 def test_no_event_in_clusters_is_no_evidence_with_the_planted_fault():
     """Signs keep the squares of the observed residuals, which are tiny where no event was observed."""
     most = stats.binom.isf(FALSE_ALARM, 150, 0.025)
-    assert denials(lambda posed, draws: posed.pvalue_if_calibrated(draws)) <= most
-    assert denials(lambda posed, draws: p_value(posed.statistic(), posed.draw_null(draws), "greater")) > most
+    assert denials(lambda posed, draws: largest_p_value(posed.statistic(), posed.null_draws(draws))[0]) <= most
+
+    def by_signs(posed, draws):
+        return p_value(posed.statistic(), posed.null_draws(draws)["signs of clusters"], "greater")
+
+    assert denials(by_signs) > most
 
 
 def test_few_events_are_counted_in_clusters():
@@ -98,7 +102,7 @@ def test_few_events_are_counted_in_clusters():
     found = cs.confidence_interval(y, p, measure="ks", cluster=unit, n_resamples=99, rng=1)
     assert found.few_events == f"outcome 1 was observed in {np.unique(unit[y == 1]).size} of 50 clusters"
     posed = pose(y, p, "ks", {}).in_clusters(unit)
-    assert posed.fewest_events() == pytest.approx(
+    assert posed.residuals.fewest_events() == pytest.approx(
         0.5
     )  # clusters expected to have the event, if of one row: 50 times .01
 

@@ -12,9 +12,9 @@ from row_strategies import rows
 
 import calibstat as cs
 from calibstat.inference.honest_ends import FEW, FIRST, HonestEnds
-from calibstat.inference.problems.clustered_problem import ClusteredProblem
-from calibstat.inference.problems.drawable import Drawable
+from calibstat.inference.problems.clusters import ClusteredRows
 from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.problem import Problem
 from calibstat.resampling import Draws
 
 N = 600
@@ -125,14 +125,14 @@ def test_of_clusters_labels_are_independent(monkeypatch):
     found = cs.confidence_interval(LUCKY, P, **given)
     problem = pose(LUCKY, P, "ece", {}).in_clusters(UNIT)
     draws = Draws.of(1, RESAMPLES)
-    assert found.high >= np.median(problem.draw_calibrated(draws))
-    assert np.median(problem.draw_null(draws)) < np.median(problem.draw_calibrated(draws)) / 2
+    assert found.high >= np.median(problem.draw_labels(draws))
+    assert np.median(problem.null_draws(draws)["signs of clusters"]) < np.median(problem.draw_labels(draws)) / 2
     of_rows = median_if_calibrated(LUCKY, P, {"measure": "ece"})
-    assert np.median(problem.draw_calibrated(Draws.of(1, 999))) == pytest.approx(of_rows, rel=0.1)
+    assert np.median(problem.draw_labels(Draws.of(1, 999))) == pytest.approx(of_rows, rel=0.1)
 
 
 def test_a_mean_has_no_floor(monkeypatch):
-    monkeypatch.setattr(Drawable, "draw_calibrated", None)
+    monkeypatch.setattr(Problem, "draw_labels", None)
     found = cs.confidence_interval(LUCKY, P, measure="brier", rng=1)
     assert found.if_calibrated is None
     assert not found.remark()
@@ -183,22 +183,22 @@ def kinds():
     clusters = pose(Y, P, "ece", {}).in_clusters(UNIT)
     posed = [sample, weights, pose(*CLASSES, "canonical_ce", {})]
     posed.append(pose(*CLASSES, "ece", {}, lens="class_wise", reduce="mean"))
-    return [each.drawn_from("confidence_interval") for each in posed] + [clusters]
+    return [each.canonical("confidence_interval") for each in posed] + [clusters]
 
 
 @pytest.mark.parametrize("drawn", kinds(), ids=lambda drawn: type(drawn).__name__)
 def test_the_first_estimates_are_the_first_of_all(drawn):
-    ends = HonestEnds(drawn, drawn.linear_form(), Draws.of(1, RESAMPLES))
+    ends = HonestEnds.of(drawn, Draws.of(1, RESAMPLES))
     assert np.array_equal(ends._first, ends.if_calibrated[:FIRST])
 
 
 def numbers_drawn(monkeypatch, y, p, **asked):
     """How many label draws an interval makes for each time it asks for some."""
     seen = []
-    for kind in (Drawable, ClusteredProblem):
-        plain = kind.draw_calibrated
+    for kind in (Problem, ClusteredRows):
+        plain = kind.draw_labels
         monkeypatch.setattr(
-            kind, "draw_calibrated", lambda drawn, draws, plain=plain: seen.append(draws.n) or plain(drawn, draws)
+            kind, "draw_labels", lambda drawn, draws, plain=plain: seen.append(draws.n) or plain(drawn, draws)
         )
     cs.confidence_interval(y, p, n_resamples=RESAMPLES, rng=1, **asked)
     return seen
@@ -277,8 +277,8 @@ def share_raised(n, replicates):
     before, after = np.empty((2, replicates))
     for seed in range(replicates):
         y, p = cs.generators.calibrated().sample(n, rng=seed)
-        ends = HonestEnds.of(pose(y, p, "ece", {}), Draws.of(seed, 999))
-        before[seed], after[seed] = ends.form.high(0.025), ends.high(0.05)
+        ends = HonestEnds.of(pose(y, p, "ece", {}).canonical("confidence_interval"), Draws.of(seed, 999))
+        before[seed], after[seed] = ends.interval.high(0.025), ends.high(0.05)
     return np.mean(after > before), before.min(), after.min()
 
 

@@ -8,9 +8,9 @@ from scipy.stats import binomtest
 
 import calibstat as cs
 from calibstat import resampling
-from calibstat.inference.p_values import p_value
+from calibstat.inference.p_values import largest_p_value, p_value
 from calibstat.inference.problems.pose import pose
-from calibstat.resampling import Draws, Labels, LabelsOfClusters, RowLabels, Stage
+from calibstat.resampling import Draws, Stage
 from calibstat.study import most_rejections
 
 HALF = np.array([1] * 32 + [0] * 8)  # of 40 clusters, each predicted with 1/2
@@ -39,7 +39,7 @@ def test_no_event_is_no_evidence():
     y, cluster = np.zeros(600, int), np.arange(600) // 20
     found = of_clusters(y, p, cluster)
     problem = pose(y, p, "ks", {}).in_clusters(cluster)
-    signs = problem.draw_null(Draws.of(1, 999))
+    signs = problem.null_draws(Draws.of(1, 999))["signs of clusters"]
     assert p_value(problem.statistic(), signs, "greater") <= 0.01
     assert found.pvalue > 0.05
     assert "labels that clusters share" in str(found)
@@ -51,7 +51,7 @@ def test_it_is_the_gate_of_the_interval():
     for measure in ("ece", "ks", "kernel_ce"):
         found = of_clusters(y, p, cluster, measure=measure)
         problem = pose(y, p, measure, {}).in_clusters(found_units(cluster))
-        assert found.pvalue == problem.pvalue_if_calibrated(Draws.of(1, 999))
+        assert found.pvalue == largest_p_value(problem.statistic(), problem.null_draws(Draws.of(1, 999)))[0]
         assert found.statistic == pytest.approx(cs.estimate(y, p, measure=measure))
     assert str(cs.calibration_test(y, p, cluster=cluster, rng=1).measure) == "ece"
 
@@ -94,6 +94,11 @@ def large_beside_single(large, size, chance, single, other=0.5, other_size=1):
 UNEQUAL = [(6, 100, 0.1, 40), (6, 100, 0.1, 600), (20, 30, 0.05, 20, 0.95, 30)]
 
 
+def gate(posed, draws):
+    """The largest p-value of all ways to draw calibrated clusters."""
+    return largest_p_value(posed.statistic(), posed.null_draws(draws))[0]
+
+
 def rejections(pvalue, case, measure, replicates=150):
     """How often this p-value of a calibrated model is at most .05."""
     p, cluster = large_beside_single(*case)
@@ -111,15 +116,16 @@ MOST = most_rejections(0.05, 150, 1e-4)
 @pytest.mark.parametrize(("case", "measure"), [*((case, "ece") for case in UNEQUAL), (UNEQUAL[0], "kernel_ce")])
 def test_clusters_of_unequal_sizes_or_prevalences(case, measure):
     """Small clusters, or those where the other outcome is rare, do not make up for a few that show no event."""
-    assert rejections(lambda posed, draws: posed.pvalue_if_calibrated(draws), case, measure) <= MOST
+    assert rejections(gate, case, measure) <= MOST
 
 
 def test_signs_and_independent_labels_alone_reject_too_often():
     """The planted fault."""
 
     def without(posed, draws):
-        null = posed.draw_null(draws), posed._draw_labels(Labels(), draws, Stage.LABELS)
-        return max(p_value(posed.statistic(), drawn, "greater") for drawn in null)
+        nulls = posed.null_draws(draws)
+        del nulls["labels that clusters share"]
+        return largest_p_value(posed.statistic(), nulls)[0]
 
     for case in UNEQUAL:
         assert rejections(without, case, "ece") > MOST
@@ -127,7 +133,7 @@ def test_signs_and_independent_labels_alone_reject_too_often():
 
 def counted(case, outcome, by_square=True):
     p, cluster = large_beside_single(*case)
-    return pose(outcome[cluster].astype(int), p, "ks", {}).in_clusters(cluster).fewest_events(by_square)
+    return pose(outcome[cluster].astype(int), p, "ks", {}).in_clusters(cluster).residuals.fewest_events(by_square)
 
 
 def test_clusters_count_by_the_squares_of_their_sizes():
@@ -155,22 +161,24 @@ def test_labels_that_clusters_share_by_hand(weight):
     y = (random.random(cluster.size) < p).astype(int)
     given = {} if weight is None else {"sample_weight": np.full(y.size, weight)}
     posed = pose(y, p, "ks", {}, **given).in_clusters(cluster)
-    drawn = posed._draw_in_spread(Draws.of(2, 20))
-    residual, unit, prediction = posed.form.residual, posed.unit, posed.form.prediction
+    drawn = posed.residuals._labels_in_spread(posed.of, Draws.of(2, 20))
+    table = posed.residuals.table
+    residual, unit, prediction = table.residual, table.unit, table.prediction
 
     def spread(r):
         sums = np.zeros((8, 10))
         np.add.at(sums, (unit, np.minimum((10 * prediction).astype(int), 9)), r)
         return np.sqrt((sums**2 / np.bincount(unit)[:, None]).sum())
 
-    shared = LabelsOfClusters(unit)
-    rows = RowLabels(np.arange(y.size), prediction, y.size)
-    expected = resampling.draw(
-        rows,
-        shared,
-        lambda r: posed.form.norm(np.bincount(posed.form.cell, r)) * spread(residual) / spread(r * y.size),
+    expected = resampling.sums_of_row_labels(
+        np.arange(y.size),
+        prediction,
+        y.size,
+        unit,
+        None,
+        lambda r: posed.of(np.bincount(table.cell, r)) * spread(residual) / spread(r * y.size),
         Draws.of(2, 20),
-        Stage.TOGETHER,
+        Stage.SHARED,
     )
     assert drawn == pytest.approx(expected, rel=1e-9)
 

@@ -5,6 +5,7 @@ from row_strategies import rows
 
 import calibstat as cs
 from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.unit_sums import ClusterSums
 from calibstat.measures import cumulative
 from calibstat.measures.cumulative import KS, Kuiper
 
@@ -73,14 +74,14 @@ def test_high_ends_are_the_largest_bounds_of_all_weights(clustered, data):
     cell, m = np.searchsorted(sample.value, p), sample.value.size
     moments = SeparableMoments.of_sample(sample)
     if clustered:
-        moments = JointMoments(cell, y - p, np.arange(y.size) // 2 + np.arange(y.size) % 2, m)
+        moments = JointMoments(ClusterSums(cell, y - p, np.arange(y.size) // 2 + np.arange(y.size) % 2, m))
     score = moments.score(0.025)
     up_to = [(np.arange(m) < j).astype(float) for j in range(m + 1)]
     expected = max(bounds(moments, score, [s * w for w in up_to for s in (1, -1)]))
-    assert KS().highest(sample.value, moments, score) == pytest.approx(expected, abs=1e-9)
+    assert KS().upper_bound(sample.value, moments, score) == pytest.approx(expected, abs=1e-9)
     between = [b - a for a in up_to for b in up_to]
     expected = max(bounds(moments, score, between))
-    assert Kuiper().highest(sample.value, moments, score) == pytest.approx(expected, abs=1e-9)
+    assert Kuiper().upper_bound(sample.value, moments, score) == pytest.approx(expected, abs=1e-9)
 
 
 def test_fewer_ends_of_intervals_lose_little(monkeypatch):
@@ -89,7 +90,7 @@ def test_fewer_ends_of_intervals_lose_little(monkeypatch):
     sample = cs.Sample.from_rows(y, p)
     moments, total = SeparableMoments.of_sample(sample), 2000 * cs.estimate(sample, measure="kuiper")
     score = moments.score(0.025)
-    found = Kuiper().highest(sample.value, moments, score) - total
+    found = Kuiper().upper_bound(sample.value, moments, score) - total
     monkeypatch.setattr(cumulative, "BLOCKS", 10**6)
-    exact = Kuiper().highest(sample.value, moments, score) - total
+    exact = Kuiper().upper_bound(sample.value, moments, score) - total
     assert 0.99 * exact < found <= exact + 1e-9

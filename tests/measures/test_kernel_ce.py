@@ -1,5 +1,4 @@
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +8,10 @@ from row_strategies import rows
 from scipy.stats import norm
 
 import calibstat as cs
+from calibstat.bounds.intervals import SeminormInterval
 from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.square_bound import SquareBound
+from calibstat.bounds.unit_sums import ClusterSums
 from calibstat.measures.kernel_ce import KernelCE
 
 
@@ -122,7 +124,7 @@ def bounds_in_the_ball(moments, value, score, rate, functions):
 
 
 @pytest.mark.parametrize("bandwidth", [0.2, 1.0])
-def test_high_end_is_the_root_of_the_bound_of_the_square_where_that_is_lower(bandwidth):
+def test_high_end_is_the_root_of_the_bound_of_the_square_where_that_is_lower(bandwidth, monkeypatch):
     """The bound of the square by sums over all pairs of rows, as docs/squares.md has it, at temperature 1.5."""
     y, p = cs.generators.temperature(1.5).sample(400, rng=2)
     n, tail = 400, 0.025
@@ -145,13 +147,14 @@ def test_high_end_is_the_root_of_the_bound_of_the_square_where_that_is_lower(ban
 
     options = {"measure": "kernel_ce", "bandwidth": bandwidth, "n_resamples": 99, "rng": 1}
     assert cs.confidence_interval(y, p, **options).high == pytest.approx(wanted, rel=1e-6)
-    form = KernelCE(bandwidth=bandwidth).linear_form(cs.Sample.from_rows(y, p))
-    of_sums = replace(form, other_high=None).high(tail)
-    assert form.high(tail) == pytest.approx(wanted, rel=1e-6)
-    assert form.high(tail) < 0.95 * of_sums
-    held = replace(form, other_high=lambda tail: 2 * of_sums)  # the other one counts only where it is lower
-    assert held.high(tail) == of_sums
-    assert KernelCE(kernel="gaussian").linear_form(cs.Sample.from_rows(y, p)).other_high is None
+    interval = KernelCE(bandwidth=bandwidth).interval(cs.Sample.from_rows(y, p))
+    of_sums = SeminormInterval(interval.norm, interval.table).high(tail)
+    assert interval.high(tail) == pytest.approx(wanted, rel=1e-6)
+    assert interval.high(tail) < 0.95 * of_sums
+    # the bound of the square counts only where it is lower
+    monkeypatch.setattr(SquareBound, "high", lambda bound, tail: 4 * of_sums**2)
+    assert interval.high(tail) == of_sums
+    assert type(KernelCE(kernel="gaussian").interval(cs.Sample.from_rows(y, p))) is SeminormInterval
 
 
 @pytest.mark.parametrize("clusters", [None, 12])
@@ -163,9 +166,9 @@ def test_high_end_is_above_the_bounds_of_all_functions(clusters):
     residual = (random.random(200) < (value * 0.7 + 0.1)[cell]) - value[cell]
     moments = SeparableMoments.of_rows(cell, residual, 5)
     if clusters is not None:
-        moments = JointMoments(cell, residual, np.arange(200) % clusters, 5)
+        moments = JointMoments(ClusterSums(cell, residual, np.arange(200) % clusters, 5))
     score, measure = moments.score(0.025), KernelCE()
-    found = measure.highest(value, moments, score)
+    found = measure.upper_bound(value, moments, score)
     total, variance, third = moments.of(measure.witness(value, moments.total / moments.n))
     near = moments.total / np.abs(moments.total).max() + 0.5 * random.normal(size=(1500, 5))
     functions = [*random.normal(size=(1500, 5)), *near]

@@ -12,6 +12,7 @@ from scipy import stats
 import calibstat as cs
 from calibstat.bounds.moments import JointMoments, SeparableMoments
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.unit_sums import ClusterSums
 from calibstat.measures.smooth_ce import _GRID_STEPS, SmoothCE, _largest_sum, _on_grid
 
 FALSE_ALARM = 1e-4
@@ -142,11 +143,11 @@ def test_no_weights_have_a_bound_above_it(seed, tail):
     sample, random = example(seed)
     moments = SeparableMoments.of_sample(sample)
     score = moments.score(tail)
-    highest = measure.highest(sample.value, moments, score)
+    highest = measure.upper_bound(sample.value, moments, score)
     for _ in range(60):
         assert bound(lipschitz_weights(sample.value, random), moments, score) <= highest + 1e-9
     assert bound(measure.witness(sample.value, sample.residual), moments, score) <= highest + 1e-9
-    assert highest <= super(SmoothCE, measure).highest(sample.value, moments, score) * 1.01 + 0.1
+    assert highest <= super(SmoothCE, measure).upper_bound(sample.value, moments, score) * 1.01 + 0.1
 
 
 def test_the_bound_of_the_witness_is_below_that_of_other_weights():
@@ -177,7 +178,7 @@ def test_against_a_slow_bound_over_all_vertices(seed):
     slope, height = score.lines(most, third)
     sums = (all_weights @ moments.total)[:, None] + slope * (all_weights**2 @ moments.square)[:, None]
     slow = (sums.max(axis=0) + slope * most / _GRID_STEPS + height).min()
-    assert measure.highest(value, moments, score) == pytest.approx(slow, abs=1e-9)
+    assert measure.upper_bound(value, moments, score) == pytest.approx(slow, abs=1e-9)
 
 
 @given(weighted_rows(), st.sampled_from([0.1, 0.025, 0.005]))
@@ -185,7 +186,7 @@ def test_any_rows(data, tail):
     sample = cs.Sample.from_rows(*data)
     moments = SeparableMoments.of_sample(sample)
     score = moments.score(tail)
-    highest = measure.highest(sample.value, moments, score)
+    highest = measure.upper_bound(sample.value, moments, score)
     assert highest >= score.k - 1e-9  # no weight at all: what may happen unseen
     for sign in (-1.0, 1.0):
         assert bound(np.full(sample.value.size, sign), moments, score) <= highest + 1e-9
@@ -194,10 +195,10 @@ def test_any_rows(data, tail):
 def test_by_hand():
     """Nothing can be known beyond that unseen events are fewer than k = (2 z**2 + 4) / 3, one size for each row."""
     z = stats.norm.ppf(0.975)
-    high = measure.linear_form(cs.Sample.from_rows([0] * 40, [0.0] * 40)).high(0.025)
+    high = measure.interval(cs.Sample.from_rows([0] * 40, [0.0] * 40)).high(0.025)
     assert high == pytest.approx((2 * z**2 + 4) / 3 / 40, rel=1e-9)
     # one row with residual 3/4 and weights that no distance ties
-    found = measure.linear_form(cs.Sample.from_rows([1], [0.25])).high(0.025)
+    found = measure.interval(cs.Sample.from_rows([1], [0.25])).high(0.025)
     assert found > 1
 
 
@@ -212,9 +213,9 @@ def test_clusters(seed):
     p = random.choice([0.05, 0.1, 0.4, 0.7], unit.size)
     y = random.random(clusters)[unit] < p  # of a cluster, together
     value, cell = np.unique(p, return_inverse=True)
-    moments = JointMoments(cell, y - p, unit, value.size)
+    moments = JointMoments(ClusterSums(cell, y - p, unit, value.size))
     score = moments.score(0.025)
-    highest = measure.highest(value, moments, score)
+    highest = measure.upper_bound(value, moments, score)
     first, second, third = moments.majorant()
     for _ in range(60):
         weight = lipschitz_weights(value, random)
@@ -248,7 +249,7 @@ def misses(population, replicates, high):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_the_high_end_holds(name):
-    found = misses(POPULATIONS[name], 400, lambda sample: measure.linear_form(sample).high(0.025))
+    found = misses(POPULATIONS[name], 400, lambda sample: measure.interval(sample).high(0.025))
     assert found <= stats.binom.ppf(1 - FALSE_ALARM, 400, 0.03)
 
 

@@ -94,19 +94,19 @@ def example(seed):
     n = int(random.choice([5, 30, 200, 1000]))
     p = [random.random(n), random.beta(0.2, 2, n), random.integers(0, 5, n) / 4, random.beta(0.1, 0.1, n)][seed % 4]
     y = random.random(n) < [p, p**1.5, np.minimum(3 * p, 1), 0.01][seed // 4 % 4]
-    return SmoothECE().linear_form(cs.Sample.from_rows(y.astype(int), p)), random
+    return SmoothECE().interval(cs.Sample.from_rows(y.astype(int), p)), random
 
 
 @pytest.mark.parametrize("seed", range(16))
 def test_no_signs_have_a_bound_above_the_highest(seed):
-    form, random = example(seed)
-    moments, score = form.moments, form.moments.score([0.1, 0.025, 0.005][seed % 3])
-    bandwidth = max(form.estimate, 0.02) + random.uniform(0, 0.2)
-    highest = form.highest(bandwidth, score)
+    interval, random = example(seed)
+    moments, score = interval.moments, interval.moments.score([0.1, 0.025, 0.005][seed % 3])
+    bandwidth = max(interval.estimate, 0.02) + random.uniform(0, 0.2)
+    highest = interval.upper_bound(bandwidth, score)
     grid = np.linspace(0, 1, 801)
-    smooth = trapezoid(grid.size)[:, None] * kernel(grid, form.sample.value, bandwidth)
-    smoothed = kernel(grid, form.sample.value, bandwidth) @ moments.total
-    third = np.trapezoid(np.abs(kernel(grid, form.sample.value, bandwidth / math.sqrt(3)) @ moments.cube), grid)
+    smooth = trapezoid(grid.size)[:, None] * kernel(grid, interval.sample.value, bandwidth)
+    smoothed = kernel(grid, interval.sample.value, bandwidth) @ moments.total
+    third = np.trapezoid(np.abs(kernel(grid, interval.sample.value, bandwidth / math.sqrt(3)) @ moments.cube), grid)
     for k in range(60):
         if k % 3 == 0:
             signs = np.repeat(random.choice([-1.0, 1.0], 801), random.integers(1, 801))[: grid.size]
@@ -123,43 +123,43 @@ def test_no_signs_have_a_bound_above_the_highest(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_the_highest_against_matrices(seed):
     """The same bound with the matrix M written out, over signs at 801 points."""
-    form, _ = example(seed)
-    moments, score, bandwidth = form.moments, form.moments.score(0.025), max(form.estimate, 0.05)
+    interval, _ = example(seed)
+    moments, score, bandwidth = interval.moments, interval.moments.score(0.025), max(interval.estimate, 0.05)
     grid = np.linspace(0, 1, 801)
     part = trapezoid(grid.size)
-    k = kernel(grid, form.sample.value, bandwidth)
+    k = kernel(grid, interval.sample.value, bandwidth)
     h = k @ moments.total
     matrix = (k * moments.square) @ k.T
     sign = np.where(h < 0, -1.0, 1.0)
     gain = matrix @ part - sign * (matrix @ (part * sign))
-    third = part @ np.abs(kernel(grid, form.sample.value, bandwidth / math.sqrt(3)) @ moments.cube)
+    third = part @ np.abs(kernel(grid, interval.sample.value, bandwidth / math.sqrt(3)) @ moments.cube)
     slow = np.inf
     for slope, height in zip(*score.lines(moments.square.sum(), third), strict=True):
         changed = 2 * np.maximum(2 * slope * gain - np.abs(h), 0)
         slow = min(slow, part @ np.abs(h) + slope * (part * sign) @ matrix @ (part * sign) + part @ changed + height)
-    assert form.highest(bandwidth, score) == pytest.approx(slow, rel=2e-3)
+    assert interval.upper_bound(bandwidth, score) == pytest.approx(slow, rel=2e-3)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_high_end_is_where_the_bound_turns(seed):
-    form, _ = example(seed)
-    high, score = form.high(0.025), form.moments.score(0.025)
+    interval, _ = example(seed)
+    high, score = interval.high(0.025), interval.moments.score(0.025)
     if high < 1:
-        assert form.highest(high, score) / form.moments.n <= high
-        assert form.highest(high - 2e-5, score) / form.moments.n >= high - 2e-5
-    wider = [form.highest(t, score) for t in np.linspace(high, 1, 9)]
+        assert interval.upper_bound(high, score) / interval.moments.n <= high
+        assert interval.upper_bound(high - 2e-5, score) / interval.moments.n >= high - 2e-5
+    wider = [interval.upper_bound(t, score) for t in np.linspace(high, 1, 9)]
     assert np.all(np.diff(wider) <= 1e-3 * wider[0])  # its weights are among those of narrower bandwidths
 
 
 @given(weighted_rows(), st.sampled_from([0.1, 0.025, 0.005]))
 def test_any_rows(data, tail):
-    form = SmoothECE().linear_form(cs.Sample.from_rows(*data))
-    score, high = form.moments.score(tail), form.high(tail)
-    assert max(form.estimate, min(score.k / form.moments.n, 1)) - 1e-5 <= high <= 1
+    interval = SmoothECE().interval(cs.Sample.from_rows(*data))
+    score, high = interval.moments.score(tail), interval.high(tail)
+    assert max(interval.estimate, min(score.k / interval.moments.n, 1)) - 1e-5 <= high <= 1
 
 
 def test_without_an_event_it_is_what_may_happen_unseen():
-    high = SmoothECE().linear_form(cs.Sample.from_rows([0] * 40, [0.0] * 40)).high(0.025)
+    high = SmoothECE().interval(cs.Sample.from_rows([0] * 40, [0.0] * 40)).high(0.025)
     assert high == pytest.approx((2 * stats.norm.ppf(0.975) ** 2 + 4) / 3 / 40, abs=2e-5)
 
 

@@ -25,12 +25,10 @@ from paired import (
 from project_folder import PROJECT
 
 import calibstat as cs
-from calibstat.bounds import class_form
-from calibstat.bounds.linear_form import LinearForm
-from calibstat.bounds.moments import SeparableMoments, Sums
+from calibstat.bounds.intervals import DirectionalInterval
+from calibstat.bounds.moments import JointMoments, SeparableMoments, Sums
 from calibstat.bounds.score_bound import ScoreBound
-from calibstat.inference import honest_ends
-from calibstat.inference.problems import drawable
+from calibstat.inference import honest_ends, p_values
 
 MORE = 1 + 1e-15
 ASKED = [
@@ -78,11 +76,11 @@ FAULTS = {  # what is changed by 1e-15: its owner, its name, and how
     "variance": (SeparableMoments, "of", part(1)),
     "third moment": (SeparableMoments, "of", part(2)),
     "score bound": (ScoreBound, "reach", whole),
-    "theta of draws": (LinearForm, "moves", argument),
+    "theta of draws": (DirectionalInterval, "directional", argument),
     "median if calibrated": (honest_ends, "quantiles", whole),
-    "p-value": (drawable, "p_value", whole),
+    "p-value": (p_values, "p_value", whole),
     "mean of a loss": (cs.MEASURES["brier"], "evaluate", whole),
-    "bound of classes": (class_form, "highest_of_sums", whole),
+    "bound of classes": (JointMoments, "absolute_sum_bound", whole),
 }
 
 

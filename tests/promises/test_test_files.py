@@ -11,21 +11,21 @@ from package_sources import ROOT, imported, sources
 from project_folder import PROJECT
 
 TESTS = PROJECT / "tests"
+EXTENDING = {"test_a_kind_of_rows.py", "test_a_measure.py", "test_a_question.py"}  # each adds one from outside
+MOST_LINES_OUTSIDE = 60  # of them
 MOST_FILES = 30  # of a folder, beside its sub-folders
 ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
     "classical/binary_input.py": "test_asymptotic_result.py",
     "cli/options.py": "test_app.py",
     "cli/testing.py": "test_app.py",
-    "inference/problems/clustered_problem.py": "test_confidence_interval_clusters.py",
     "inference/comparing/compare_by_bootstrap.py": "test_compare.py",
     "inference/problems/binary_problem.py": "test_pose.py",
     "inference/problems/class_problems.py": "test_pose.py",
-    "inference/problems/drawable.py": "test_pose.py",
     "inference/problems/problem.py": "test_pose.py",
-    "bounds/directional_form.py": "test_cell_norms.py",
     "resampling/binary_pairs.py": "test_binary_labels_and_pairs.py",
     "resampling/rng.py": "test_streams.py",
     "resampling/sources.py": "test_draw.py",
+    "residuals/table.py": "test_summary.py",
 }
 ACROSS = {  # test files about a claim that no single source file makes
     "test_architecture.py",
@@ -71,7 +71,7 @@ def without_test(files, tests):
 def without_source(files, studies, tests):
     """Test files that are named neither after a source file or a study, test_simulations_X.py, nor in ACROSS."""
     names = {Path(file).stem for file in files} | {f"simulations_{study}" for study in studies}
-    return [test for test in tests if test not in ACROSS and source_of(test, names) is None]
+    return [test for test in tests if test not in {*ACROSS, *EXTENDING} and source_of(test, names) is None]
 
 
 def between_tests(tests):
@@ -94,13 +94,16 @@ def named_tests():
 
 def misplaced(files, tests):
     """Tests, by their path, that lie neither beside their source in the tree nor where their kind of test belongs."""
-    folder = {Path(file).stem: str(Path(file).parent) for file in files}
+    folders = {}
+    for file in files:
+        folders.setdefault(Path(file).stem, []).append(str(Path(file).parent))
     found = []
     for test in tests:
         name = Path(test).name
         place = "studies" if name.startswith("test_simulations") else "promises" if name in ACROSS else None
-        place = place or folder.get(source_of(name, folder))
-        found += [test] * (str(Path(test).parent) != place)
+        place = "extending" if name in EXTENDING else place
+        places = [place] if place else folders.get(source_of(name, folders), [])
+        found += [test] * (str(Path(test).parent) not in places)
     return found
 
 
@@ -126,6 +129,9 @@ def test_tests_mirror_the_tree():
 def test_a_misplaced_test_is_found():
     tests = ["data/test_sample.py", "data/test_binned.py", "test_docs.py", "studies/test_simulations_size.py"]
     assert misplaced(["data/sample.py", "measures/binned.py"], tests) == ["data/test_binned.py", "test_docs.py"]
+    two = ["bounds/tables.py", "study/tables.py"]  # of one name: a test is beside either
+    tests = ["bounds/test_tables_of_rows.py", "study/test_tables.py", "data/test_tables_of_study.py"]
+    assert misplaced(two, tests) == ["data/test_tables_of_study.py"]
 
 
 def test_no_folder_is_crowded():
@@ -165,3 +171,9 @@ def test_no_test_file_is_long():
 
 def test_a_long_test_file_is_found():
     assert too_long({"test_a.py": "\n" * 401, "test_b.py": "\n" * 400}) == ["test_a.py"]
+
+
+def test_what_is_added_from_outside_is_short():
+    found = {path.name: path.read_text().count("\n") for path in (TESTS / "extending").glob("*.py")}
+    assert found.keys() == EXTENDING
+    assert max(found.values()) <= MOST_LINES_OUTSIDE

@@ -5,7 +5,7 @@ import ast
 from package_sources import ROOT, sources
 
 MOST_WITHOUT_TYPE = 99
-MOST_ASKED_KINDS = 25
+MOST_ASKED_KINDS = 7
 KINDS = ("bounds/", "residuals/", "inference/problems/", "data/weighted_sample.py")  # where intervals, moments ... are
 NO_TYPE = """
 def verb(y: Any, *rows: Any, kept: "Any" = None, values: list[Any], **options: Any) -> Any: ...

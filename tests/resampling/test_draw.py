@@ -7,36 +7,29 @@ import numpy as np
 import pytest
 from row_examples import CELL, KEY, OUTCOME, PREDICTIONS, RESIDUAL, SAMPLE, UNIT, N
 
+from calibstat.bounds.unit_sums import ClassSums
 from calibstat.resampling import (
     CellSums,
     ClassSamples,
-    Clusters,
     Consistency,
     Draws,
     Labels,
     ModelPair,
     Pairs,
-    RowSums,
-    Signs,
     Stage,
     Swap,
-    VectorSums,
     binary_cells,
     draw,
     packed,
     threads,
 )
 
-SCHEMES = (Labels(), Consistency(), Pairs(), Clusters(UNIT), Swap(UNIT), Signs(UNIT))
+SCHEMES = (Labels(), Consistency(), Pairs(), Swap(UNIT))
 OF_ROWS = {"Labels", "Consistency", "Pairs"}
 
 
 def of_predictions(*drawn):
     return drawn[0].sum(axis=1) if len(drawn) == 1 else float(drawn[0] @ drawn[1])
-
-
-def of_rows(*drawn):
-    return float(drawn[0] @ np.arange(6)) if len(drawn) == 1 else drawn[0] / drawn[1][:, None]
 
 
 GROUPS = packed(np.linspace(0, 1, N), np.arange(N) % 2, 2, [np.arange(N) % 3 > 0, np.arange(N) < N])
@@ -45,8 +38,7 @@ SOURCES = [
     (CellSums(SAMPLE, np.array([0, 0, 1])), OF_ROWS, lambda count, residual, value: (count * residual).sum(axis=-1)),
     (PREDICTIONS, OF_ROWS, of_predictions),
     (ClassSamples(PREDICTIONS), OF_ROWS, lambda value, count: lambda v, c, a: float((c + 2 * a) @ v)),
-    (VectorSums(PREDICTIONS, np.zeros((N, 1), np.int64), 1, 3), {"Labels", "Pairs"}, lambda sums: 1.5 * sums[:, 0]),
-    (RowSums(CELL, RESIDUAL), {"Pairs", "Clusters", "Signs"}, of_rows),
+    (ClassSums(PREDICTIONS, np.zeros((N, 1), np.int64), 1, 3), {"Labels"}, lambda sums: 1.5 * sums[:, 0]),
     (GROUPS, {"Labels"}, lambda positives: positives[..., 0] @ [1.0, 0.5]),
     (ModelPair(CELL % 3, OUTCOME, 3), {"Swap"}, lambda count, positives: float(count @ positives)),
 ]

@@ -4,20 +4,24 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibstat.resampling import Draws, Labels, LabelsOfClusters, RowLabels, Stage, draw
+from calibstat.resampling import Draws, Stage, sums_of_row_labels
+from calibstat.resampling.streams import stream, word
 
 CELL = np.array([0, 0, 1, 1, 2])
 PREDICTION = np.array([0.0, 1.0, 0.3, 0.3, 0.8])
 
 
-def drawn(scheme, n=4000, n_jobs=1, order=slice(None)):
-    source = RowLabels(CELL[order], PREDICTION[order], 3)
-    return draw(source, scheme, lambda theta: theta, Draws.of(1, n, n_jobs), Stage.TOGETHER)
+ALONE = np.arange(5)
+
+
+def drawn(unit, n=4000, n_jobs=1, order=slice(None), weight=None):
+    rows = CELL[order], PREDICTION[order], 3, unit[order], weight
+    return sums_of_row_labels(*rows, lambda theta: theta, Draws.of(1, n, n_jobs), Stage.SHARED)
 
 
 def test_independent_rows_are_binomial():
     """Two rows at .3: residual sum y1 + y2 - .6 with y1 + y2 binomial; certain predictions never fail."""
-    theta = drawn(Labels())
+    theta = drawn(ALONE)
     assert theta[:, 0] == pytest.approx(0)
     seen = np.bincount(np.rint(theta[:, 1] * 5 + 0.6).astype(int), minlength=3)
     assert stats.chisquare(seen, 4000 * stats.binom.pmf([0, 1, 2], 2, 0.3)).pvalue > 1e-4
@@ -25,7 +29,7 @@ def test_independent_rows_are_binomial():
 
 def test_rows_of_a_cluster_have_one_uniform_number():
     """Together both rows at .3 have the outcome 1 or neither, and only if that at .8 has it."""
-    theta = drawn(LabelsOfClusters(np.zeros(5, np.int64)))
+    theta = drawn(np.zeros(5, np.int64))
     pair, last = np.rint(theta[:, 1] * 5 + 0.6), np.rint(theta[:, 2] * 5 + 0.8)
     assert set(pair) == {0, 2}
     assert np.all(last[pair == 2] == 1)
@@ -35,5 +39,33 @@ def test_rows_of_a_cluster_have_one_uniform_number():
 
 
 def test_threads_do_not_show():
-    for scheme in (Labels(), LabelsOfClusters(np.array([0, 0, 0, 1, 1]))):
-        assert np.array_equal(drawn(scheme, 50), drawn(scheme, 50, 2))
+    for unit in (ALONE, np.array([0, 0, 0, 1, 1])):
+        assert np.array_equal(drawn(unit, 50), drawn(unit, 50, 2))
+        assert np.array_equal(drawn(unit, 50)[:20], drawn(unit, 20))
+
+
+def test_the_order_of_the_rows_does_not_show():
+    """The words are those of units, and rows of a cell are added up in any order."""
+    for unit in (ALONE, np.array([0, 0, 0, 1, 1])):
+        assert drawn(unit, 50, order=np.array([4, 2, 3, 0, 1])) == pytest.approx(drawn(unit, 50), abs=1e-15)
+
+
+def test_words_by_hand():
+    """The uniform number of 53 bits of a unit's word, below the predictions of rows with outcome 1; with weights."""
+    unit, weight, key = np.array([0, 0, 1, 1, 2]), np.array([1.0, 2.0, 0.5, 1.0, 3.0]), Draws.of(1, 1).key
+    found = drawn(unit, 30, weight=weight)
+    for r in range(30):
+        start = np.uint64(stream(key, Stage.SHARED, r))
+        uniform = np.array([((int(word(start, u)) >> 11) + 0.5) * 2.0**-53 for u in unit.tolist()])
+        theta = np.bincount(CELL, weight * ((uniform < PREDICTION) - PREDICTION)) / weight.sum()
+        assert found[r] == pytest.approx(theta, abs=1e-12)
+
+
+def test_certain_labels():
+    """A row at .25 adds (0 - .25) / 2 or (1 - .25) / 2, one at .5 a quarter or takes it; at 0 and 1 nothing varies."""
+    ends = {-0.125, 0.375}, {-0.25, 0.25}
+    rows = np.array([1, 0]), np.array([0.25, 0.5]), 2, np.arange(2), None
+    found = sums_of_row_labels(*rows, np.copy, Draws.of(1, 40), Stage.LABELS)
+    assert (set(found[:, 1]), set(found[:, 0])) == ends
+    certain = np.array([1, 0]), np.array([0.0, 1.0]), 2, np.arange(2), None
+    assert not sums_of_row_labels(*certain, np.copy, Draws.of(1, 40), Stage.LABELS).any()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibstat.bounds.mean_form import interval_of_weighted_mean
-from calibstat.data.weighted_sample import WeightedSample
+from calibstat.bounds.mean_interval import interval_of_weighted_mean
+from calibstat.data.sample import WeightedRows
 from calibstat.inference.bands.reliability_bands import Band, Bins
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.resampling import Draws
@@ -19,8 +19,8 @@ def simultaneous_confidence(bins: Bins, level: float, draws: Draws) -> Band:
     Pearson, but for a single event.
     """
     miss = (1 - level ** (1 / bins.count.size)) / 2
-    if isinstance(bins.sample, WeightedSample):
-        return _of_weights(bins, bins.sample, miss)
+    if bins.sample.weighted is not None:
+        return _of_weights(bins, bins.sample.weighted, miss)
     positives, rows = bins.positives, bins.count
     return Band(smallest_mean(positives, rows, miss), 1 - smallest_mean(rows - positives, rows, miss))
 
@@ -38,15 +38,15 @@ def lower_limit(positives: np.ndarray, rows: np.ndarray, miss: float | np.ndarra
 
 def pointwise_confidence(bins: Bins, level: float, draws: Draws) -> Band:
     """Return the interval of Wilson (1927) for the outcome probability of each bin."""
-    if isinstance(bins.sample, WeightedSample):
-        return _of_weights(bins, bins.sample, (1 - level) / 2)
+    if bins.sample.weighted is not None:
+        return _of_weights(bins, bins.sample.weighted, (1 - level) / 2)
     from statsmodels.stats.proportion import proportion_confint
 
     low, high = proportion_confint(bins.positives, bins.count, alpha=1 - level, method="wilson")
     return Band(np.clip(low, 0, 1), np.clip(high, 0, 1))
 
 
-def _of_weights(bins: Bins, sample: WeightedSample, miss: float) -> Band:
+def _of_weights(bins: Bins, sample: WeightedRows, miss: float) -> Band:
     """Return for each bin the score interval of its weighted share of outcome 1, each end of which may miss."""
     cell = bins.cell[sample.cell]
     rows = [slice(*np.searchsorted(cell, (b, b + 1))) for b in bins.full]

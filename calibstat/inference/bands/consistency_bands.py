@@ -9,7 +9,6 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.data.sample import Sample
-from calibstat.data.weighted_sample import WeightedSample
 from calibstat.inference.bands.reliability_bands import Band, Bins, Steps
 from calibstat.resampling import CellSums, Consistency, Draws, Labels, Stage
 from calibstat.resampling.poisson_binomial import pmf_of_many_positives
@@ -22,7 +21,7 @@ TIE = 1e-9  # tails whose relative difference is smaller, such as those of mirro
 
 def simultaneous_consistency(bins: Bins, level: float, draws: Draws) -> Band:
     """Return the bands that all frequencies, and all of the CORP curve, keep to with this probability if calibrated."""
-    with_weights = isinstance(bins.sample, WeightedSample)
+    with_weights = bins.sample.weighted is not None
     low, high = _drawn_frequencies(bins, level, draws) if with_weights else _frequencies_if_calibrated(bins, level)
     steps, drawn = _corp_if_calibrated(bins.sample, level, draws)
     return Band(low, high, steps, drawn)

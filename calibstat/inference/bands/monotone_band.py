@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.data.sample import Sample
-from calibstat.data.weighted_sample import WeightedSample
 from calibstat.inference.bands.confidence_bands import lower_limit
 from calibstat.inference.bands.reliability_bands import Band, Bins, Steps
 from calibstat.resampling import Draws
@@ -22,7 +21,7 @@ def monotone_confidence(bins: Bins, level: float, draws: Draws) -> Band:
     from the predictions alone, whose probabilities of a miss sum to 1 - level.
     """
     value, count, positives = bins.sample.arrays
-    if isinstance(bins.sample, WeightedSample):
+    if bins.sample.weighted is not None:
         raise ValueError("expected rows without sample_weight for band='monotone', found rows with weights")
     first = cell_starts(bins.sample)
     first_value, last_value = value[first], value[np.append(first[1:], value.size) - 1]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.bounds.cell_form import TooFewRowsInCells
+from calibstat.bounds.absolute_norms import TooFewRowsInCells
 from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
 from calibstat.data.checks import check_level
@@ -21,7 +21,6 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.sample import Sample, need_counts
-from calibstat.data.weighted_sample import WeightedSample
 from calibstat.inference.bands.band_kinds import BANDS
 from calibstat.inference.bands.reliability_bands import Band, Bins
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
@@ -332,7 +331,7 @@ def _binary(
         n=sample.n_rows,
         n_resamples=drawn.n_resamples,
         interval=interval,
-        effective_n=float(sample.n) if isinstance(sample, WeightedSample) else None,
+        effective_n=None if sample.weighted is None else float(sample.n),
     )
 
 

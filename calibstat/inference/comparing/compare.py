@@ -360,7 +360,7 @@ def _by_ends(
     """Compare by squares where they are known; a measure with an interval of its own takes their p-values alone."""
     squares = problems[0].laplace_bandwidth is not None and unit is None
     by_square = by_squares(names, problems, pairs, paired, alpha) if squares else None
-    if by_square is not None and not problems[0].contents():
+    if by_square is not None and not problems[0].compares:
         return by_square
     found = by_bootstrap(names, problems, pairs, unit, paired, alpha, draws)
     if by_square is None:

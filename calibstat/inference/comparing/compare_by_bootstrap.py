@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.linear_form import RowForm
-from calibstat.bounds.mean_form import RowMeanForm
-from calibstat.inference.comparing.differences import Differences, by_name, columns, settled
-from calibstat.inference.comparing.differences_of_means import MeansOfSamples, of_same_rows
-from calibstat.inference.comparing.differences_of_seminorms import DrawnModel, DrawnRows, SeminormDifference
+from calibstat.bounds.mean_interval import RowLosses
+from calibstat.inference.comparing.differences import Differences, by_name, settled, sort_columns
+from calibstat.inference.comparing.mean_difference import MeansOfSamples, of_same_rows
+from calibstat.inference.comparing.seminorm_difference import DrawnModel, SeminormDifference, drawn_together
 from calibstat.inference.problems.problem import Problem
-from calibstat.measures.kinds.registry import measures_with_row_forms
+from calibstat.measures.kinds.registry import measures_by_rows
 from calibstat.resampling import Draws
 
 LEAST = 1e-12  # tail of a bound without draws
@@ -27,6 +27,23 @@ class UpperEnd(Protocol):
         ...
 
 
+class Posed(Protocol):
+    """A model, ready to be compared."""
+
+    @property
+    def estimate(self) -> float:
+        """The measure."""
+        ...
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+
+Upper = Callable[[int, int], UpperEnd]  # of the differences of two models
+
+
 def by_bootstrap(
     names: tuple[str, ...],
     problems: list[Problem],
@@ -37,45 +54,80 @@ def by_bootstrap(
     draws: Draws,
 ) -> Differences:
     """Compare on the same rows for all models, unless they are separate samples."""
-    contents = problems[0].contents()
-    if not contents:
-        weighted = " of rows with weights" if problems[0].data.effective_n is not None else ""
-        raise ValueError(
-            f"no honest comparison{weighted} is known for {problems[0].measure}, {problems[0].lens}; of a binary "
-            f"outcome it is for {', '.join(measures_with_row_forms())}; method 'swap' takes any binary measure"
-        )
-    if unit is not None and not problems[0].takes_clusters:
-        raise ValueError(f"no honest comparison with clusters is known for {problems[0].measure}, {problems[0].lens}")
-    del contents  # copies of all rows
-    weight = problems[0].weight  # of the same rows: samples of different rows have none
-    forms: dict[int, RowForm] = {}
-    models: dict[int, DrawnModel] = {}
-    for g, group in enumerate([by_name(names, range(len(names)))] if paired else [[m] for m in range(len(names))]):
-        order, unit = resampling.canonical_order(columns([problems[m].contents() for m in group]), unit, weight)
-        part = [problems[m].row_form(order) for m in group]
-        part = part if unit is None else [form.in_units(unit) for form in part]
-        forms.update(zip(group, part, strict=True))
-        if not problems[0].is_mean:
-            rows = DrawnRows(part[0].n_rows, unit, part[0].weight, draws, resampling.Stage.COMPARE + g)
-            models.update(zip(group, rows.draw(part), strict=True))
-
-    def upper(a: int, b: int) -> UpperEnd:
-        one, other = forms[a], forms[b]
-        if not isinstance(one, RowMeanForm) or not isinstance(other, RowMeanForm):
-            return SeminormDifference.of(models[a], models[b], alpha / 2)
-        if not paired:
-            return MeansOfSamples(one.mean, other.mean)
-        return of_same_rows(one, other, _same_outcomes(problems[a], problems[b]))
-
-    estimates = np.array([forms[m].estimate for m in range(len(names))])
+    _need_comparison(problems[0], unit)
+    groups = [by_name(names, range(len(names)))] if paired else [[m] for m in range(len(names))]
+    of_losses = problems[0].is_mean
+    models: Sequence[Posed]
+    if of_losses:
+        models, upper = _by_losses(problems, groups, unit, paired)
+    else:
+        models, upper = _by_draws(problems, groups, unit, draws, alpha)
+    estimates = np.array([model.estimate for model in models])
     difference = np.array([settled(estimates[a] - estimates[b], np.abs(estimates[[a, b]]).max()) for a, b in pairs])
-    tails = None if problems[0].is_mean else np.arange(1, draws.n + 2) / (draws.n + 1)
+    tails = None if of_losses else np.arange(1, draws.n + 2) / (draws.n + 1)
     low, high, pvalue = (np.empty(len(pairs)) for _ in range(3))
     for k, (a, b) in enumerate(pairs):
         above, below = upper(a, b), upper(b, a)
         low[k], high[k] = -below.high(alpha / 2), above.high(alpha / 2)
         pvalue[k] = p_value_of_ends(above, below, tails)
-    return Differences(estimates, difference, low, high, pvalue, tuple(forms[m].n_rows for m in range(len(names))))
+    return Differences(estimates, difference, low, high, pvalue, tuple(model.n_rows for model in models))
+
+
+def _need_comparison(problem: Problem, unit: np.ndarray | None) -> None:
+    """Raise if no honest comparison is known for such rows."""
+    if not problem.compares:
+        weighted = " of rows with weights" if problem.data.effective_n is not None else ""
+        raise ValueError(
+            f"no honest comparison{weighted} is known for {problem.measure}, {problem.lens}; of a binary "
+            f"outcome it is for {', '.join(measures_by_rows())}; method 'swap' takes any binary measure"
+        )
+    if unit is not None and not problem.takes_clusters:
+        raise ValueError(f"no honest comparison with clusters is known for {problem.measure}, {problem.lens}")
+
+
+def _orders(
+    problems: Sequence[Problem], groups: Sequence[Sequence[int]], unit: np.ndarray | None
+) -> Iterator[tuple[int, Sequence[int], np.ndarray, np.ndarray | None]]:
+    """Yield for each group of models on the same rows its number, the models, and the order of the rows."""
+    for g, group in enumerate(groups):
+        weight = problems[group[0]].weight  # of the same rows: samples of different rows have none
+        columns = sort_columns([problems[m].sort_columns() for m in group])
+        yield g, group, *resampling.canonical_order(columns, unit, weight)
+
+
+def _by_losses(
+    problems: Sequence[Problem], groups: Sequence[Sequence[int]], unit: np.ndarray | None, paired: bool
+) -> tuple[Sequence[RowLosses], Upper]:
+    """Return the losses of the rows of each model, in an order that all models on the same rows share."""
+    posed: dict[int, RowLosses] = {}
+    for _, group, order, in_order in _orders(problems, groups, unit):
+        posed |= {m: problems[m].losses().take(order, in_order) for m in group}
+
+    def upper(a: int, b: int) -> UpperEnd:
+        if not paired:
+            return MeansOfSamples(posed[a].interval, posed[b].interval)
+        return of_same_rows(posed[a], posed[b], _same_outcomes(problems[a], problems[b]))
+
+    return [posed[m] for m in range(len(problems))], upper
+
+
+def _by_draws(
+    problems: Sequence[Problem],
+    groups: Sequence[Sequence[int]],
+    unit: np.ndarray | None,
+    draws: Draws,
+    alpha: float,
+) -> tuple[Sequence[DrawnModel], Upper]:
+    """Return the models with the draws that all models on the same rows share."""
+    posed: dict[int, DrawnModel] = {}
+    for g, group, order, in_order in _orders(problems, groups, unit):
+        models = [problems[m].interval_of_rows(order, in_order) for m in group]
+        posed.update(zip(group, drawn_together(models, draws, resampling.Stage.COMPARE + g), strict=True))
+
+    def upper(a: int, b: int) -> UpperEnd:
+        return SeminormDifference.of(posed[a], posed[b], alpha / 2)
+
+    return [posed[m] for m in range(len(problems))], upper
 
 
 def p_value_of_ends(above: UpperEnd, below: UpperEnd, tails: np.ndarray | None) -> float:
@@ -89,8 +141,9 @@ def p_value_of_ends(above: UpperEnd, below: UpperEnd, tails: np.ndarray | None) 
 
 def _same_outcomes(one: Problem, other: Problem) -> bool:
     """Whether the outcomes of both are those of the rows, and not hits of the predictions."""
-    parts = one.contents(), other.contents()
-    return len(parts[0]) == 1 or np.array_equal(parts[0][0], parts[1][0])  # one part: losses of the same labels
+    if one.data.kind != "binary":
+        return True  # losses of the same labels
+    return np.array_equal(one.float_rows()[0], other.float_rows()[0])
 
 
 def _least_tail(end: UpperEnd, tails: np.ndarray | None) -> float:

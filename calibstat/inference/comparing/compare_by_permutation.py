@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.data.clipping import advice
-from calibstat.inference.comparing.differences import Differences, by_name, columns, settled
+from calibstat.inference.comparing.differences import Differences, by_name, settled, sort_columns
 from calibstat.inference.p_values import p_value
 from calibstat.inference.problems.problem import Problem
 from calibstat.resampling import Draws, ModelPair, Swap
@@ -32,13 +32,15 @@ def by_permutation(
         raise ValueError(f"expected a finite {problems[0].measure}, found {estimates.tolist()}{because}")
     pvalue, difference = np.empty(len(pairs)), np.empty(len(pairs))
     for k, (a, b) in enumerate(pairs):
-        order, unit = resampling.canonical_order(columns([rows[m] for m in by_name(names, (a, b))]), clusters, weight)
+        order, unit = resampling.canonical_order(
+            sort_columns([rows[m] for m in by_name(names, (a, b))]), clusters, weight
+        )
         value, cell = np.unique([rows[a][1][order], rows[b][1][order]], return_inverse=True)
         cell = np.ascontiguousarray(cell.reshape(2, -1).T.astype(np.int64))
         label = np.column_stack((rows[a][0][order], rows[b][0][order]))
 
         weight_in_order = None if weight is None else weight[order]
-        statistic = partial(problems[0].statistic_of, value)
+        statistic = partial(problems[0].evaluate, value)
         both = ModelPair(cell, label, value.size, weight_in_order)
         drawn = resampling.draw(both, Swap(unit), statistic, draws, resampling.Stage.COMPARE)
         observed = _swapped_by_none(both, statistic)

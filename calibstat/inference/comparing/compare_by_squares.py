@@ -9,7 +9,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.square_bound import Side, SquareBound, bound_of
 from calibstat.inference.comparing.compare_by_bootstrap import p_value_of_ends
-from calibstat.inference.comparing.differences import Differences, by_name, columns, settled
+from calibstat.inference.comparing.differences import Differences, by_name, settled, sort_columns
 from calibstat.inference.problems.problem import Problem
 from calibstat.result import read_only
 
@@ -28,7 +28,7 @@ class Kinds:
         """Return the kinds of rows of models on the same rows: those that are equal in everything are one kind."""
         rows = [problem.float_rows() for problem in problems]
         weight = problems[0].weight
-        order, _ = resampling.canonical_order(columns(rows), None, weight)
+        order, _ = resampling.canonical_order(sort_columns(rows), None, weight)
         label, value = (np.array([part[order] for part in parts]) for parts in zip(*rows, strict=True))
         if weight is not None:
             return cls(label, value, np.ones(order.size), weight[order])

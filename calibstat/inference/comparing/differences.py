@@ -32,7 +32,7 @@ def by_name(names: tuple[str, ...], models: Iterable[int]) -> list[int]:
     return sorted(models, key=names.__getitem__)
 
 
-def columns(contents: Sequence[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
+def sort_columns(contents: Sequence[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
     """Return what rows are put in order by: their outcomes and then their predictions, of each model."""
     return [column for part in zip(*contents, strict=True) for column in part]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
@@ -20,7 +20,6 @@ from calibstat.data.predictions import Predictions
 from calibstat.inference.power.alternatives import FAMILIES, Family, find_families
 from calibstat.inference.power.fixed_tests import FixedTest, MeasureTest, pose_predictions
 from calibstat.inference.power.power_search import PowerPoint, solve_power
-from calibstat.inference.problems.class_problems import ClassWiseProblem
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
@@ -221,9 +220,10 @@ def detectable_effect(
         return ask_each(detectable_effect, data, locals())
     with options_of(detectable_effect, options):
         asked = find_measure(measure, options)
-    problem = problem_of(data, asked, reduce).drawn_from("detectable_effect")
-    if isinstance(problem, ClassWiseProblem) and problem.reduce is None:
-        problem = replace(problem, reduce="mean")
+    problem = problem_of(data, asked, reduce)
+    if not problem.is_one_number:
+        problem = problem_of(data, asked, "mean")
+    problem = problem.canonical("detectable_effect")
     return effects(problem, families, power, level, n_resamples, n_datasets, rng, n_jobs)
 
 

@@ -18,7 +18,6 @@ from calibstat.data.sample import Sample
 from calibstat.data.validation import as_array
 from calibstat.inference.p_values import p_values
 from calibstat.inference.power.alternatives import Alternative, size
-from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.pose import pose
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
@@ -74,23 +73,21 @@ class FixedPredictions:
     @property
     def n(self) -> int:
         """Number of rows."""
-        return int(self.problem.drawn_from("power").n)  # raises for weights that are no counts
+        return int(self.problem.canonical("power").n)  # raises for weights that are no counts
 
     @cached_property
     def predicted(self) -> np.ndarray:
         """The distinct predictions, shape (m,), or those of the rows and classes, shape (n, K)."""
-        if isinstance(self.problem, BinaryProblem):
-            return self.problem.data.sample.value
-        return self.problem.data.predictions.prob  # type: ignore[attr-defined]
+        return self.problem.predicted
 
     @cached_property
     def count(self) -> np.ndarray | None:
         """The numbers of rows of the distinct predictions; None of K classes."""
-        return self.problem.data.sample.count if isinstance(self.problem, BinaryProblem) else None
+        return self.problem.counts
 
     def truth(self, alternative: Alternative) -> np.ndarray:
         """Return the probabilities of labels under an alternative."""
-        rows = self.problem.data.row_predictions if isinstance(self.problem, BinaryProblem) else None
+        rows = self.problem.row_predictions
         return alternative.truth(self.predicted, None if rows is None else rows + 0.0)
 
     def ece(self, alternative: Alternative) -> float:
@@ -145,7 +142,7 @@ class MeasureTest(FixedTest):
     @cached_property
     def _of_samples(self) -> Problem:
         """The summary of the rows of a binary outcome; rows of classes stay in their order, as the truth has it."""
-        return self.problem.drawn_from("power") if isinstance(self.problem, BinaryProblem) else self.problem
+        return self.problem if self.count is None else self.problem.canonical("power")
 
     @cached_property
     def _many(self) -> np.ndarray:

@@ -8,16 +8,20 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.linear_form import Form, Order, RowForm, Rows
+from calibstat.bounds.intervals import Interval, SeminormInterval
+from calibstat.bounds.mean_interval import RowLosses
+from calibstat.bounds.tables import LabelledRows, Order, RowTable, TableOfRows
 from calibstat.data.observations import BinaryData
-from calibstat.data.weighted_sample import WeightedSample
 from calibstat.inference.deviation import Deviation, describe
-from calibstat.inference.problems.clustered_problem import drawn_rows
+from calibstat.inference.problems.clusters import ClusteredRows
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.smaller_than_chance import smaller_than_chance
 from calibstat.measures.kinds.binary_kinds import Bracket, Statistic
-from calibstat.resampling import CellSums, Draws, Pairs, Resampler, Stage
+from calibstat.resampling import Draws, Resampler
 from calibstat.resampling.schemes import OfRows
+from calibstat.residuals.rows import RowResiduals
+from calibstat.residuals.summary import SummaryResiduals
+from calibstat.residuals.table import Residuals
 
 
 @dataclass(frozen=True)
@@ -37,12 +41,24 @@ class BinaryProblem(Problem):
         return self.data.sample.n_rows if rows is None or self.data.is_weighted else rows[0].size
 
     @property
+    def predicted(self) -> np.ndarray:
+        return self.data.sample.value
+
+    @property
+    def counts(self) -> np.ndarray:
+        return self.data.sample.count
+
+    @property
+    def row_predictions(self) -> np.ndarray | None:
+        return self.data.row_predictions
+
+    @property
     def weight(self) -> np.ndarray | None:
         return self.data.weight
 
     @property
     def is_honest(self) -> bool:
-        return self.measure.has_row_form if self.data.is_weighted else self.measure.has_form
+        return self.compares if self.data.is_weighted else self.measure.has_form
 
     @property
     def laplace_bandwidth(self) -> float | None:
@@ -76,31 +92,39 @@ class BinaryProblem(Problem):
     def holds_cells(self, always: bool) -> bool:
         return self.measure.makes_cells
 
-    def drawn_from(self, what: str) -> BinaryProblem:
-        return replace(self, data=replace(self.data, rows=None, summary=self.data.counted(what)))
+    def canonical(self, function: str) -> BinaryProblem:
+        return replace(self, data=replace(self.data, rows=None, summary=self.data.counted(function)))
 
-    def resampler(self, scheme: OfRows, stage: Stage) -> Resampler:
+    def resampler(self, scheme: OfRows, stage: int) -> Resampler:
         return resampling.resampler(self.measure, self.data.sample, scheme, stage)
 
-    def linear_form(self) -> Form:
+    @property
+    def _measure(self) -> Statistic:
+        """The measure over the cells of these rows."""
         sample = self.data.sample
-        measure = self.measure.held(sample.value, sample.count)
-        if isinstance(sample, WeightedSample):
-            return measure.row_form(Rows(sample.outcome, sample.prediction, sample.weight), sample, slice(None))
-        return measure.linear_form(sample)
+        return self.measure.held(sample.value, sample.count)
 
-    def draw_form(self, form: Any, draws: Draws) -> np.ndarray:
-        if isinstance(form, RowForm):
-            return drawn_rows(form, form.moves, draws)
-        sample = self.data.sample
-        if form.cell is not None:
-            cells = CellSums(sample, form.cell)
-            return resampling.draw(cells, Pairs(), lambda _, residual, __: form.moves(residual), draws, Stage.ROWS)
+    def honest(self) -> tuple[Interval, Residuals]:
+        sample, measure = self.data.sample, self._measure
+        kept = sample.weighted
+        if kept is None:
+            interval = measure.interval(sample)
+            return interval, SummaryResiduals(sample, interval.drawn_cell)
+        rows = LabelledRows(kept.outcome, kept.prediction, kept.weight)
+        if measure.is_mean:
+            losses = measure.losses_of(rows)
+            return losses.interval, RowResiduals(losses.table)
+        norm_interval, table = self._on_rows(rows, None)
+        return norm_interval, RowResiduals(table)
 
-        def moves(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
-            return form.moves((positives - count * value) / count.sum())
-
-        return resampling.draw(sample, Pairs(), moves, draws, Stage.ROWS)
+    def _on_rows(self, rows: LabelledRows, unit: np.ndarray | None) -> tuple[SeminormInterval, RowTable]:
+        """Return the interval of the measure on a table of these rows."""
+        sample, measure = self.data.sample, self._measure
+        norm = measure.norm_on(sample.value, sample.count)
+        table = RowTable.of_rows(rows, sample, norm.cell, unit)
+        interval = measure.interval_on(table, norm)
+        interval.check()
+        return interval, table
 
     def deviation(self, draws: Draws) -> Deviation | None:
         is_confidence = 1 in self.data.confidences
@@ -115,17 +139,25 @@ class BinaryProblem(Problem):
     def float_rows(self) -> tuple[np.ndarray, np.ndarray]:
         return self.data.float_rows()
 
-    def statistic_of(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         return self.measure.evaluate(value, count, positives)
 
-    def contents(self) -> tuple[np.ndarray, ...]:
-        return self.float_rows() if self.measure.has_row_form else ()
+    def sort_columns(self) -> tuple[np.ndarray, ...]:
+        return self.float_rows()
 
-    def row_form(self, order: Order = slice(None)) -> RowForm:
-        sample = self.data.sample
-        return self.measure.held(sample.value, sample.count).row_form(
-            Rows(*self.float_rows(), self.weight), sample, order
-        )
+    def losses(self) -> RowLosses:
+        return self._measure.losses_of(self._rows)
+
+    def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
+        return self._on_rows(self._rows.take(order), unit)
+
+    def norm_in_clusters(self, order: Order, unit: np.ndarray) -> ClusteredRows:
+        interval, table = self._on_rows(self._rows.take(order), unit)
+        return ClusteredRows(interval.estimate, interval, RowResiduals(table), interval.value)
+
+    @property
+    def _rows(self) -> LabelledRows:
+        return LabelledRows(*self.float_rows(), self.weight)
 
     def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
         sample = self.data.sample

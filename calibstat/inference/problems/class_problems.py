@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.class_row_form import rows_of_classes
-from calibstat.bounds.linear_form import Form, Order, RowForm
-from calibstat.bounds.mean_form import need_finite
+from calibstat.bounds.intervals import Interval, SeminormInterval
+from calibstat.bounds.mean_interval import RowLosses
+from calibstat.bounds.tables import Order, TableOfRows
 from calibstat.data.lenses import top_label
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.observations import ClassWiseData, MulticlassData
@@ -20,8 +20,10 @@ from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
-from calibstat.resampling import Draws, Pairs, Resampler, Stage, VectorSums
+from calibstat.resampling import Draws, Resampler
 from calibstat.resampling.schemes import OfRows
+from calibstat.residuals.classes import ClassResiduals, EachClassResiduals, RowCounts
+from calibstat.residuals.table import Residuals
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,17 @@ class ProblemOfClasses(Problem):
         return self.predictions.n
 
     @property
+    def predicted(self) -> np.ndarray:
+        return self.predictions.prob
+
+    @property
     def _columns(self) -> tuple[np.ndarray, ...]:
         """The label and the prediction of each class, row by row."""
         return self.predictions.label, *self.predictions.prob.T
 
-    def draw_form(self, form: Any, draws: Draws) -> np.ndarray:
-        """Return the moves of a form over cells and classes, or of one by rows; a mean has none to draw."""
-        if form.place is None:
-            return np.asarray(form.moves(resampling.draw(self.predictions, Pairs(), form.of_rows, draws, Stage.ROWS)))
-        sums = VectorSums(self.predictions, form.place, form.along, form.theta.size)
-        return resampling.draw(sums, Pairs(), form.moves, draws, Stage.ROWS)
+    def _residuals(self, interval: Interval, others: Residuals) -> Residuals:
+        """Return what an interval draws: residuals in its cells of rows and classes, or others."""
+        return others if interval.drawn_sums is None else ClassResiduals(interval.drawn_sums)
 
 
 @dataclass(frozen=True)
@@ -76,16 +79,17 @@ class MulticlassProblem(ProblemOfClasses):
     def holds_cells(self, always: bool) -> bool:
         return always and self.measure.refits_cells
 
-    def drawn_from(self, what: str) -> MulticlassProblem:
+    def canonical(self, function: str) -> MulticlassProblem:
         if self.measure.depends_on_order:
             return self
         return replace(self, data=replace(self.data, predictions=resampling.in_order(self.predictions)))
 
-    def resampler(self, scheme: OfRows, stage: Stage) -> Resampler:
+    def resampler(self, scheme: OfRows, stage: int) -> Resampler:
         return resampling.resampler(self.measure, self.predictions, scheme, stage)
 
-    def linear_form(self) -> Form:
-        return self.measure.linear_form(self.predictions)
+    def honest(self) -> tuple[Interval, Residuals]:
+        interval = self.measure.interval(self.predictions)
+        return interval, self._residuals(interval, RowCounts(self.predictions))
 
     def deviation(self, draws: Draws) -> Deviation | None:
         part = self.measure.strongest_part(self.predictions)
@@ -95,19 +99,18 @@ class MulticlassProblem(ProblemOfClasses):
         of = top_label.subject if k is None else f"class {self.predictions.names[k]}"
         return describe(measure, sample, of, is_confidence=k is None or k in self.data.confidences)
 
-    def contents(self) -> tuple[np.ndarray, ...]:
-        losses = self.measure.losses(self.predictions)
-        if losses is not None:
-            need_finite(str(self.measure), losses, self.predictions.prob)  # before rows are put in order
-            return (losses,)
-        return self._columns if self.measure.has_row_form else ()
+    def sort_columns(self) -> tuple[np.ndarray, ...]:
+        return (self.losses().loss,) if self.is_mean else self._columns
 
     @property
     def takes_clusters(self) -> bool:
         return self.is_mean
 
-    def row_form(self, order: Order = slice(None)) -> RowForm:
-        return self.measure.row_form(resampling.taken(self.predictions, order))
+    def losses(self) -> RowLosses:
+        return self.measure.losses(self.predictions)
+
+    def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
+        return self.measure.interval_of_sums(resampling.taken(self.predictions, order))
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ class ClassWiseProblem(ProblemOfClasses):
 
     @property
     def is_honest(self) -> bool:
-        return self.reduce is not None and self.measure.has_class_form and self.data.weight is None
+        return self.reduce is not None and self.measure.honest == "norm" and self.data.weight is None
 
     @property
     def is_one_number(self) -> bool:
@@ -158,19 +161,20 @@ class ClassWiseProblem(ProblemOfClasses):
     def holds_cells(self, always: bool) -> bool:
         return self.measure.makes_cells
 
-    def drawn_from(self, what: str) -> ClassWiseProblem:
+    def canonical(self, function: str) -> ClassWiseProblem:
         order, _ = resampling.canonical_order(self._columns, None, self.data.weight)
         weight = None if self.data.weight is None else self.data.weight[order]
         predictions = resampling.taken(self.predictions, order)
         return replace(self, data=replace(self.data, predictions=predictions, weight=weight))
 
-    def resampler(self, scheme: OfRows, stage: Stage) -> Resampler:
+    def resampler(self, scheme: OfRows, stage: int) -> Resampler:
         of_classes = resampling.resampler(self.measure, self.predictions, scheme, stage, self.data.weight)
         return lambda draws: self._reduced(of_classes(draws))
 
-    def linear_form(self) -> Form:
+    def honest(self) -> tuple[Interval, Residuals]:
         assert self.reduce is not None
-        return self.measure.class_form(self.predictions, self.reduce)
+        interval = self.measure.interval_over_classes(self.predictions, self.reduce)
+        return interval, self._residuals(interval, EachClassResiduals(self.predictions))
 
     def deviations(self, classes: np.ndarray) -> Iterator[Deviation]:
         names, samples = self.predictions.names, list(self.data.samples())
@@ -179,15 +183,17 @@ class ClassWiseProblem(ProblemOfClasses):
             if found is not None:
                 yield found
 
-    def contents(self) -> tuple[np.ndarray, ...]:
-        known = self.reduce is not None and self.measure.has_class_row_form and self.data.weight is None
-        return self._columns if known else ()
+    @property
+    def compares(self) -> bool:
+        return self.is_honest and self.measure.adds_over_classes
 
     @property
     def takes_clusters(self) -> bool:
         return False
 
-    def row_form(self, order: Order = slice(None)) -> RowForm:
+    def sort_columns(self) -> tuple[np.ndarray, ...]:
+        return self._columns
+
+    def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
         assert self.reduce is not None
-        predictions = resampling.taken(self.predictions, order)
-        return rows_of_classes(self.measure.class_form(predictions, self.reduce))
+        return self.measure.interval_of_sums(resampling.taken(self.predictions, order), self.reduce)

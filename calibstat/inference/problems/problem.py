@@ -2,29 +2,68 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.linear_form import Order, RowForm
+from calibstat.bounds.intervals import Interval, SeminormInterval
+from calibstat.bounds.mean_interval import RowLosses
+from calibstat.bounds.tables import Order, TableOfRows
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.observations import Observations
 from calibstat.inference.deviation import Deviation
-from calibstat.inference.problems.clustered_problem import ClusteredProblem
-from calibstat.inference.problems.drawable import Drawable
+from calibstat.inference.problems.clusters import ClusteredRows
 from calibstat.inference.smaller_than_chance import is_small
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Bracket
 from calibstat.resampling import Draws, Labels, Pairs, Resampler, Stage
 from calibstat.resampling.schemes import OfRows
+from calibstat.residuals.rows import RowResiduals
+from calibstat.residuals.table import Residuals
+
+
+class Drawn(Protocol):
+    """The source of draws of an interval: a problem of independent rows, or rows in clusters."""
+
+    @property
+    def n(self) -> int | float:
+        """Number of rows."""
+        ...
+
+    def statistic(self) -> Any:
+        """Return the measure: one number, or one for each class."""
+        ...
+
+    def draw_labels(self, draws: Draws) -> np.ndarray:
+        """Return the statistic of every resample of labels that are drawn independently from the predictions."""
+        ...
+
+    def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """Return the statistic under calibration by each way to draw it: the largest p-value of them counts.
+
+        `labels` are the estimates of `draw_labels`, if they are known.
+        """
+        ...
+
+    def draw_pairs(self, draws: Draws) -> np.ndarray:
+        """Return the statistic of every resample of the observations."""
+        ...
+
+    def honest(self) -> tuple[Interval, Residuals]:
+        """Return the honest interval, and what its resamples are drawn from."""
+        ...
+
+    def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
+        """Leave out one row of every distinct kind; return how many rows are of that kind, and the statistics."""
+        ...
 
 
 @dataclass(frozen=True)
-class Problem(Drawable):
+class Problem(ABC):
     """A measure and data.
 
     `bootstraps` are the methods of intervals beside the honest one.
@@ -49,22 +88,60 @@ class Problem(Drawable):
         """Return the measure: one number, or one for each class."""
 
     @abstractmethod
-    def resampler(self, scheme: OfRows, stage: Stage) -> Resampler:
+    def resampler(self, scheme: OfRows, stage: int) -> Resampler:
         """Return what draws the statistic of resamples; what all of them share is computed once."""
 
-    def draw(self, scheme: OfRows, draws: Draws, stage: Stage) -> np.ndarray:
+    def draw(self, scheme: OfRows, draws: Draws, stage: int) -> np.ndarray:
         """Return the statistic of every resample."""
         return self.resampler(scheme, stage)(draws)
 
-    def draw_null(self, draws: Draws) -> np.ndarray:
+    def draw_labels(self, draws: Draws) -> np.ndarray:
+        """Return the statistic of every resample of labels given the predictions, the exact null distribution."""
         return self.draw(Labels(), draws, Stage.LABELS)
 
+    def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """Return these, or `labels` where they are known, by their name."""
+        return {"labels": self.draw_labels(draws) if labels is None else labels}
+
     def draw_pairs(self, draws: Draws) -> np.ndarray:
+        """Return the statistic of every resample of the observations."""
         return self.draw(Pairs(), draws, Stage.ROWS)
 
+    @property
     @abstractmethod
-    def drawn_from(self, what: str) -> Problem:
-        """Return the problem as `what` draws from it: summarised, or in an order that depends on what rows hold."""
+    def predicted(self) -> np.ndarray:
+        """The distinct predictions, shape (m,), or those of the rows and classes, shape (n, K)."""
+
+    @property
+    def counts(self) -> np.ndarray | None:
+        """The numbers of rows of the distinct predictions; None of K classes."""
+        return None
+
+    @property
+    def row_predictions(self) -> np.ndarray | None:
+        """The predictions of the rows of one event; None where there are no rows."""
+        return None
+
+    @property
+    @abstractmethod
+    def n(self) -> int | float:
+        """Number of rows."""
+
+    @abstractmethod
+    def statistic(self) -> Any:
+        """Return the measure: one number, or one for each class."""
+
+    def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
+        """Leave out one row of every distinct kind; return how many rows are of that kind, and the statistics."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def canonical(self, function: str) -> Problem:
+        """Return the problem as a function draws from it: summarised, or in an order that depends on what rows hold."""
+
+    @abstractmethod
+    def honest(self) -> tuple[Interval, Residuals]:
+        """Return the honest interval, and what its resamples are drawn from."""
 
     @abstractmethod
     def detail(self) -> tuple[float, int | float, dict[str, Any]]:
@@ -113,21 +190,31 @@ class Problem(Drawable):
         """The weights of the rows, as they were given; None without."""
         return None
 
-    def contents(self) -> tuple[np.ndarray, ...]:
-        """Return all that draws see of a row but its weight; nothing if the measure has no linear form by rows.
-
-        Clusters and comparisons of models draw from that form.
-        """
-        return ()
+    @property
+    def compares(self) -> bool:
+        """Whether honest comparisons of models are known: of norms on sums of rows, and of means of losses."""
+        return self.measure.honest in ("norm", "mean")
 
     @property
     def takes_clusters(self) -> bool:
-        """Whether the linear form by rows, if there is one, is also known for clusters."""
+        """Whether the honest interval is also known for clusters, if models compare."""
         return True
 
-    def row_form(self, order: Order = slice(None)) -> RowForm:
-        """Return the linear form by rows, in this order of the rows."""
-        raise NotImplementedError(f"no form by rows is known for {self.title}")
+    def sort_columns(self) -> tuple[np.ndarray, ...]:
+        """Return all that draws of rows see of a row except its weight."""
+        raise NotImplementedError(f"nothing is known by rows of {self.title}")
+
+    def losses(self) -> RowLosses:
+        """Return the losses of the rows, of a mean of losses."""
+        raise NotImplementedError(f"{self.title} is not a mean of losses")
+
+    def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
+        """Return the interval on a table of the rows in this order, in clusters `unit` in this order, and the table."""
+        raise NotImplementedError(f"nothing is known by rows of {self.title}")
+
+    def norm_in_clusters(self, order: Order, unit: np.ndarray) -> ClusteredRows:
+        """Return a measure that is a norm, of the rows in this order, in clusters `unit` in this order."""
+        raise NotImplementedError(f"nothing is known in clusters of {self.title}")
 
     def deviation(self, draws: Draws) -> Deviation | None:
         """Return what drives the measure on these rows, or None if it does not say."""
@@ -141,22 +228,28 @@ class Problem(Drawable):
         """Whether residuals are smaller than those of a calibrated model, given its draws of the statistic."""
         return is_small(statistic, null)
 
-    def check_rows(self) -> None:
+    def check_rows(self) -> None:  # noqa: B027  nothing to check is the default
         """Raise unless rows can be told apart and hold outcomes and probabilities; K classes have been checked."""
 
     def float_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Return outcomes and predictions for a permutation of two models."""
         raise ValueError(f"expected a lens that shows one event for method 'swap', found {self.lens}")
 
-    def statistic_of(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
+    def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         """Return the measure of another binary sample."""
         raise NotImplementedError
 
-    def in_clusters(self, unit: np.ndarray) -> ClusteredProblem | None:
-        """Return the problem with its rows in clusters, numbered from 0, or None where none is known."""
-        contents = self.contents()
-        if not contents or not self.takes_clusters:
+    def in_clusters(self, unit: np.ndarray) -> ClusteredRows | None:
+        """Return the measure of the rows in clusters, numbered from 0, or None where none is known."""
+        if not (self.compares and self.takes_clusters):
             return None
-        order, unit_in_order = resampling.canonical_order(contents, unit, self.weight)
+        order, unit_in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
         assert unit_in_order is not None
-        return ClusteredProblem(self.row_form(order).in_units(unit_in_order), unit_in_order)
+        if self.is_mean:
+            losses = self.losses().take(order, unit_in_order)
+            return ClusteredRows(losses.estimate, losses.interval, RowResiduals(losses.table), _only_sum)
+        return self.norm_in_clusters(order, unit_in_order)
+
+
+def _only_sum(theta: np.ndarray) -> Any:
+    return theta[..., 0]

@@ -10,11 +10,15 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from calibstat.bounds.linear_form import Form, RowForm
+from calibstat.bounds.absolute_norms import OfClasses
+from calibstat.bounds.intervals import Interval
+from calibstat.bounds.mean_interval import RowLosses
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.population_value import VectorPopulation
+
+Honest = Literal["norm", "mean", "own", ""]
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,9 @@ class Measure:
         Its known properties.
     options : dict
         The options by name; `defaults` gives those of the class.
+    honest : {"norm", "mean", "own", ""}
+        How the honest interval is made: a norm on sums of residuals, a mean of losses, or an interval of its own, which
+        is known for rows without weights and clusters alone; "" where none is known.
     has_form : bool
         Whether an honest interval is known.
     makes_cells : bool
@@ -159,9 +166,14 @@ class Measure:
         """Raise a ValueError if the measure of these predictions, of any shape, is not finite under the options."""
 
     @property
+    def honest(self) -> Honest:
+        """The way in which the honest interval is made; "" where none is known."""
+        return ""
+
+    @property
     def has_form(self) -> bool:
         """Whether an honest interval is known."""
-        return False
+        return self.honest != ""
 
     @property
     def makes_cells(self) -> bool:
@@ -230,27 +242,17 @@ class MulticlassMeasure(Measure, ABC):
     def multiclass(self) -> MulticlassMeasure | None:
         return self
 
-    @property
-    def has_form(self) -> bool:
-        """Whether an honest interval is known."""
-        return False
-
-    def linear_form(self, predictions: Predictions) -> Form:
-        """Return the linear form of the measure, from which the honest interval is computed."""
+    def interval(self, predictions: Predictions) -> Interval:
+        """Return the honest interval: a norm on the sums of rows and classes, of a mean, or an interval of its own."""
         raise NotImplementedError(f"no honest interval is known for {self}")
 
-    @property
-    def has_row_form(self) -> bool:
-        """Whether the linear form is also known row by row, for comparisons of models."""
-        return False
+    def interval_of_sums(self, predictions: Predictions) -> OfClasses:
+        """Return the interval of a norm on sums of rows and classes, and their table, for comparisons of models."""
+        raise NotImplementedError(f"{self} is not a norm of sums of residuals")
 
-    def losses(self, predictions: Predictions) -> np.ndarray | None:
-        """Return the loss of each row, of which the measure is the mean, shape (n,); None of any other measure."""
-        return None
-
-    def row_form(self, predictions: Predictions) -> RowForm:
-        """Return the linear form row by row, for clusters and comparisons of models."""
-        raise NotImplementedError(f"no form by rows is known for {self}")
+    def losses(self, predictions: Predictions) -> RowLosses:
+        """Return the loss of each row, of which the measure is the mean."""
+        raise NotImplementedError(f"{self} is not a mean of losses")
 
 
 def _plain(value: object) -> Any:

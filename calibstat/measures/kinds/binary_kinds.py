@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibstat.bounds import all_classes_form, cell_form, class_form, linear_form
-from calibstat.bounds.linear_form import Form, LinearForm, Order, RowForm, Rows
+from calibstat.bounds.absolute_norms import AbsoluteSum, AbsoluteSumInterval, OfClasses, over_classes
+from calibstat.bounds.intervals import REDUCERS, Interval, ReducedInterval, SeminormInterval
+from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.moments import Moments
+from calibstat.bounds.norms import Norm, Running, SeminormOn
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tables import LabelledRows, SummaryTable, Table
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.components.deviations import Look
-from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.base import Honest, Measure
 from calibstat.measures.kinds.population_value import FINE, NO_EDGES, BinaryPopulation
 
 
@@ -110,29 +113,34 @@ class Statistic(Measure, ABC):
         """Whether it averages residuals over cells, and so is a lower bound on the error of the predictions."""
         return False
 
-    @property
-    def has_form(self) -> bool:
-        """Whether an honest interval is known."""
-        return False
+    def norm_on(self, value: np.ndarray, count: np.ndarray) -> Norm:
+        """Return the norm of sums of residuals on these distinct predictions, of a measure that is one."""
+        raise NotImplementedError(f"{self} is not a norm of sums of residuals")
 
-    @property
-    def has_row_form(self) -> bool:
-        """Whether the linear form is also known row by row, for clusters and comparisons of models."""
-        return self.has_form
-
-    @property
-    def has_class_form(self) -> bool:
-        """Whether the linear form is also known for the mean and the maximum over all classes."""
-        return False
-
-    @property
-    def has_class_row_form(self) -> bool:
-        """Whether that form is also known row by row, for comparisons of models."""
-        return False
-
-    def linear_form(self, sample: Sample) -> Form:
-        """Return the linear form over distinct predictions or cells, from which the honest interval is computed."""
+    def interval(self, sample: Sample) -> Interval:
+        """Return the honest interval of a summary of rows without weights."""
         raise NotImplementedError(f"no honest interval is known for {self}")
+
+    def interval_on(self, table: Table, norm: Norm) -> SeminormInterval:
+        """Return the honest interval of a norm of `norm_on` on a table, for rows with weights and clusters too."""
+        return SeminormInterval(norm, table)
+
+    def losses_of(self, rows: LabelledRows) -> RowLosses:
+        """Return the losses of rows, of a measure that is their mean."""
+        raise NotImplementedError(f"{self} is not a mean of losses")
+
+    def interval_over_classes(self, predictions: Predictions, reduce: str) -> Interval:
+        """Return the honest interval of the mean over all classes, or with `reduce` "max" of the maximum."""
+        raise NotImplementedError(f"no honest interval over classes is known for {self}")
+
+    def interval_of_sums(self, predictions: Predictions, reduce: str) -> OfClasses:
+        """Return the same interval and its table, of a measure whose sums over classes are added up."""
+        raise NotImplementedError(f"{self} is not one norm of the sums of all classes")
+
+    @property
+    def adds_over_classes(self) -> bool:
+        """Whether its sum, or maximum, over classes is one norm on the sums of all classes, so that models compare."""
+        return False
 
     @property
     def has_bracket(self) -> bool:
@@ -142,14 +150,6 @@ class Statistic(Measure, ABC):
     def bracket(self, n: float) -> Bracket:
         """Return two measures with honest intervals that bracket this one, for `n` rows."""
         raise NotImplementedError(f"no bracket is known for {self}")
-
-    def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
-        """Return the linear form row by row, the rows in this order; `sample` is their summary."""
-        raise NotImplementedError(f"no form by rows is known for {self}")
-
-    def class_form(self, predictions: Predictions, reduce: str) -> Form:
-        """Return the linear form of the mean over all classes, or with `reduce` "max" of the maximum."""
-        raise NotImplementedError(f"no form over classes is known for {self}")
 
 
 @dataclass(frozen=True)
@@ -171,16 +171,18 @@ class Seminorm(Statistic):
     """A binary measure that is a seminorm of the residuals.
 
     It defines `norm`, and `witness` where one is known. It gets what a `Statistic` gets, and honest intervals, also of
-    clusters and of classes, comparisons of models, and values on generators. `highest` may be defined to make the
+    clusters and of classes, comparisons of models, and values on generators. `upper_bound` may be defined to make the
     intervals shorter.
 
-    Two class variables may be set. `step` is the step of the numerical delta method, None where no honest interval is
+    Three class variables may be set. `step` is the step of the numerical delta method, None where no honest interval is
     known. `weak` says that the seminorm hardly changes when residuals of neighbouring predictions are exchanged.
+    `running` is the norm as a compiled pass over the predictions, if it is one.
     """
 
     plugs_in: ClassVar[bool] = True
     weak: ClassVar[bool] = False
     step: ClassVar[float | None] = 3.0
+    running: ClassVar[Running | None] = None
 
     @abstractmethod
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
@@ -193,7 +195,7 @@ class Seminorm(Statistic):
         """
         return None
 
-    def highest(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest upper bound of the sum of weight times residual for any fixed weights, times n.
 
         The default needs no more than weights in [-1, 1]: it adds the largest reach that any of them has.
@@ -201,6 +203,16 @@ class Seminorm(Statistic):
         Statement and argument: docs/proofs.md, section 2.
         """
         return moments.n * float(self.norm(value, moments.total / moments.n)) + float(score.reach(*moments.largest()))
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if "highest" in vars(cls) and "upper_bound" not in vars(cls):
+            warnings.warn(
+                f"expected `upper_bound` in measure class {cls.__name__}, found `highest`, its name of before",
+                DeprecationWarning,
+                stacklevel=3,  # the class statement, past that of abstract classes
+            )
+            cls.upper_bound = vars(cls)["highest"]  # type: ignore[method-assign]
 
     @property
     def is_weak(self) -> bool:
@@ -214,24 +226,23 @@ class Seminorm(Statistic):
         return {} if witness is None else {"witness": witness}
 
     @property
-    def has_form(self) -> bool:
-        return self.step is not None
+    def honest(self) -> Honest:
+        return "" if self.step is None else "norm"
 
-    def linear_form(self, sample: Sample) -> LinearForm:
+    def norm_on(self, value: np.ndarray, count: np.ndarray) -> Norm:
         assert self.step is not None
-        value = sample.value
-        norm, witness, highest = partial(self.norm, value), partial(self.witness, value), partial(self.highest, value)
-        return linear_form.of_seminorm(norm, witness, highest, self.step, sample)
+        return SeminormOn(self, value, self.step)
 
-    def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
-        return linear_form.rows_of_seminorm(self.linear_form(sample), rows.taken(order), sample.value)
+    def interval(self, sample: Sample) -> SeminormInterval:
+        return SeminormInterval(self.norm_on(sample.value, sample.count), SummaryTable.of_sample(sample))
 
-    @property
-    def has_class_form(self) -> bool:
-        return self.has_form
-
-    def class_form(self, predictions: Predictions, reduce: str) -> Form:
-        return all_classes_form.of_all_classes(self.linear_form, predictions, reduce)
+    def interval_over_classes(self, predictions: Predictions, reduce: str) -> Interval:
+        parts = []
+        for k in range(predictions.n_classes):
+            value, count, cell = predictions.distinct(k)
+            sample = Sample(value, count, np.bincount(cell, predictions.label == k, value.size))
+            parts.append(self.interval(sample))
+        return ReducedInterval(parts, REDUCERS[reduce])
 
 
 class Binned(Statistic):
@@ -325,29 +336,26 @@ class Binned(Statistic):
         return super().estimate_classes(predictions) if sums is None else np.asarray(self.reduce(*sums), np.float64)
 
     @property
-    def has_form(self) -> bool:
-        return self.is_l1
+    def honest(self) -> Honest:
+        return "norm" if self.is_l1 else ""
 
     @property
-    def has_row_form(self) -> bool:
+    def adds_over_classes(self) -> bool:
         return self.is_l1
 
-    @property
-    def has_class_row_form(self) -> bool:
-        return self.is_l1
+    def norm_on(self, value: np.ndarray, count: np.ndarray) -> Norm:
+        return AbsoluteSum(str(self), self.cells(value, count))
 
-    @property
-    def has_class_form(self) -> bool:
-        return self.is_l1
+    def interval_on(self, table: Table, norm: Norm) -> SeminormInterval:
+        return AbsoluteSumInterval(norm, table)
 
-    def linear_form(self, sample: Sample) -> Form:
-        return cell_form.of_cells(str(self), self.cells(sample.value, sample.count), sample)
+    def interval(self, sample: Sample) -> Interval:
+        norm = self.norm_on(sample.value, sample.count)
+        return self.interval_on(SummaryTable.of_sample(sample, norm.cell), norm)
 
-    def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
-        rows = rows.taken(order)
-        cell = self.cells(sample.value, sample.count)[np.searchsorted(sample.value, rows.prediction)]
-        return cell_form.rows_of_cells(str(self), cell, rows)
+    def interval_over_classes(self, predictions: Predictions, reduce: str) -> Interval:
+        return self.interval_of_sums(predictions, reduce)[0]
 
-    def class_form(self, predictions: Predictions, reduce: str) -> Form:
-        place, _, value = self.class_cells(predictions)
-        return class_form.of_classes(place, value, predictions, reduce)
+    def interval_of_sums(self, predictions: Predictions, reduce: str) -> OfClasses:
+        index, _, value = self.class_cells(predictions)
+        return over_classes(index, value, predictions, reduce)

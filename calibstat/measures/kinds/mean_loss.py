@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from calibstat.bounds import mean_form
-from calibstat.bounds.linear_form import Form, Order, RowForm, Rows
+from calibstat.bounds import mean_interval
+from calibstat.bounds.intervals import Interval
+from calibstat.bounds.mean_interval import RowLosses, need_finite
+from calibstat.bounds.tables import LabelledRows
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.measures.kinds.base import MulticlassMeasure
+from calibstat.measures.kinds.base import Honest, MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
@@ -68,18 +69,25 @@ class MeanLoss(Statistic):
         return None if type(self).vector_loss is MeanLoss.vector_loss else MulticlassMeanLoss(self)
 
     @property
-    def has_form(self) -> bool:
-        return True
+    def honest(self) -> Honest:
+        return "mean"
 
-    def linear_form(self, sample: Sample) -> Form:
-        return mean_form.of_losses(str(self), self.estimate(sample), self.possible(sample.value), sample, self.bounds)
+    def interval(self, sample: Sample) -> Interval:
+        possible = self.possible(sample.value)
+        return mean_interval.of_losses(str(self), self.estimate(sample), possible, sample, self.bounds)
 
-    def row_form(self, rows: Rows, sample: Sample, order: Order) -> RowForm:
+    def losses_of(self, rows: LabelledRows) -> RowLosses:
         y, p, weight = rows
         negative, positive = self.loss(p)
-        possible = partial(self.possible, p[order])
-        return mean_form.rows_of_losses(
-            str(self), np.where(y == 1, positive, negative), possible, self.bounds, p, order, weight
+        loss = np.where(y == 1, positive, negative)
+        need_finite(str(self), loss, p)
+        return RowLosses(
+            title=str(self),
+            loss=loss,
+            prediction=p,
+            possible=lambda: self.possible(p),
+            bounds=self.bounds,
+            sample_weight=weight,
         )
 
     def possible(self, value: np.ndarray) -> np.ndarray:
@@ -122,25 +130,19 @@ class MulticlassMeanLoss(MulticlassMeasure):
         return {"loss": self.binary.vector_loss(prob, label)}
 
     @property
-    def has_form(self) -> bool:
-        return True
+    def honest(self) -> Honest:
+        return "mean"
 
-    @property
-    def has_row_form(self) -> bool:
-        return True
+    def interval(self, predictions: Predictions) -> Interval:
+        loss = self.binary.vector_loss(predictions.prob, predictions.label)
+        return mean_interval.of_vector_losses(str(self), loss, lambda: self.possible(predictions.prob), self.bounds)
 
-    def linear_form(self, predictions: Predictions) -> Form:
-        return mean_form.of_vector_losses(
-            str(self), self.losses(predictions), lambda: self.possible(predictions.prob), self.bounds
+    def losses(self, predictions: Predictions) -> RowLosses:
+        loss, prob = self.binary.vector_loss(predictions.prob, predictions.label), predictions.prob
+        need_finite(str(self), loss, prob)
+        return RowLosses(
+            title=str(self), loss=loss, prediction=prob, possible=lambda: self.possible(prob), bounds=self.bounds
         )
-
-    def losses(self, predictions: Predictions) -> np.ndarray:
-        return self.binary.vector_loss(predictions.prob, predictions.label)
-
-    def row_form(self, predictions: Predictions) -> RowForm:
-        loss, prob = self.losses(predictions), predictions.prob
-        possible = partial(self.possible, prob)
-        return mean_form.rows_of_losses(str(self), loss, possible, self.bounds, prob, slice(None))
 
     def possible(self, prob: np.ndarray) -> np.ndarray:
         """Return the losses that rows may have, one for each class."""

@@ -6,12 +6,12 @@ from abc import abstractmethod
 
 import numpy as np
 
+from calibstat.bounds.absolute_norms import OfClasses
 from calibstat.bounds.cell_norms import CellNorm
-from calibstat.bounds.class_row_form import rows_of_classes
-from calibstat.bounds.linear_form import Form, RowForm
+from calibstat.bounds.intervals import Interval
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.predictions import Predictions
-from calibstat.measures.kinds.base import MulticlassMeasure
+from calibstat.measures.kinds.base import Honest, MulticlassMeasure
 from calibstat.measures.kinds.population_value import VectorPopulation
 
 
@@ -65,20 +65,19 @@ class VectorBinned(MulticlassMeasure):
         return float(self.reduce(*vector_sums(self.cells(prob), prob, label)))
 
     @property
-    def has_form(self) -> bool:
-        return self.cell_norm is not None
+    def honest(self) -> Honest:
+        if self.cell_norm is None:
+            return ""
+        return "norm" if self.cell_norm.weighs_sums else "own"
 
     @property
     def why_no_interval(self) -> str:
         return self.info.no_interval or "it is not a sum over cells of a norm of the residuals"
 
-    def linear_form(self, predictions: Predictions) -> Form:
+    def interval(self, predictions: Predictions) -> Interval:
         assert self.cell_norm is not None
-        return self.cell_norm.form(self.cells(predictions.prob), predictions)
+        return self.cell_norm.interval(self.cells(predictions.prob), predictions)
 
-    @property
-    def has_row_form(self) -> bool:
-        return self.cell_norm is not None and self.cell_norm.has_row_form
-
-    def row_form(self, predictions: Predictions) -> RowForm:
-        return rows_of_classes(self.linear_form(predictions))
+    def interval_of_sums(self, predictions: Predictions) -> OfClasses:
+        assert self.cell_norm is not None
+        return self.cell_norm.interval_of_sums(self.cells(predictions.prob), predictions)

@@ -203,10 +203,10 @@ def binary_measures() -> list[str]:
     return [name for name, entry in MEASURES.items() if issubclass(entry, Statistic)]
 
 
-def measures_with_row_forms() -> list[str]:
+def measures_by_rows() -> list[str]:
     """List the binary measures that comparisons of models offer, with their default options."""
     entries = ((name, MEASURES[name]()) for name in binary_measures())
-    return [name for name, entry in entries if isinstance(entry, Statistic) and entry.has_row_form]
+    return [name for name, entry in entries if entry.honest in ("norm", "mean")]
 
 
 def multiclass_measures() -> list[str]:

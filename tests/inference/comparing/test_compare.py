@@ -10,7 +10,7 @@ from scipy.stats import binom
 from statsmodels.stats.multitest import multipletests
 
 import calibstat as cs
-from calibstat.bounds import cell_form
+from calibstat.bounds.absolute_norms import AbsoluteSumInterval
 from calibstat.inference.problems.pose import pose
 
 # --- what cannot matter ----------------------------------------------------------------------------------------------
@@ -177,15 +177,14 @@ def share_found(reps):
 
 def test_bias_is_not_taken_for_an_error(monkeypatch):
     assert sum(share_found(200)) <= binom.isf(1e-5, 200, 0.05)
-    monkeypatch.setattr(
-        cell_form.CellRowForm, "missing_bias", lambda form, directional: 0.0
-    )  # what resamples alone say of it
+    # what resamples alone say of it
+    monkeypatch.setattr(AbsoluteSumInterval, "missing_bias", lambda interval, derivative: 0.0)
     assert sum(share_found(200)) > binom.isf(1e-5, 200, 0.05)
 
 
 def test_a_witness_does_not_hang_on_rounding():
     # residuals 0.3, -0.1, -0.2 and 0 add up to a rounding error or to 0
-    zero = pose([1, 0, 0, 1], [0.7, 0.1, 0.2, 1.0], "ece", {"n_bins": 1}).row_form()
+    zero = pose([1, 0, 0, 1], [0.7, 0.1, 0.2, 1.0], "ece", {"n_bins": 1}).interval_of_rows(slice(None))[0]
     assert abs(zero.theta[0]) < 1e-15
     assert zero.witness(zero.theta).tolist() == [0]
 

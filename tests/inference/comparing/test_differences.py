@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibstat.inference.comparing.differences import TIE, by_name, columns, same_order, settled
+from calibstat.inference.comparing.differences import TIE, by_name, same_order, settled, sort_columns
 
 
 def test_differences_of_rounding_are_ties():
@@ -19,9 +19,9 @@ def test_models_are_taken_by_their_names():
 
 def test_rows_are_ordered_by_outcomes_first():
     y, p, q = np.zeros(1), np.ones(1), np.full(1, 2.0)
-    assert [column.item() for column in columns([(y, p), (y, q)])] == [0, 0, 1, 2]
+    assert [column.item() for column in sort_columns([(y, p), (y, q)])] == [0, 0, 1, 2]
     with pytest.raises(ValueError, match="zip"):
-        columns([(y, p), (y,)])
+        sort_columns([(y, p), (y,)])
 
 
 def test_the_same_order_is_one_of_all_rows_with_their_ties():

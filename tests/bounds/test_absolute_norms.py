@@ -1,4 +1,4 @@
-"""The form of binned measures: the bias of cells and their high ends, against loops over rows and closed forms."""
+"""The interval of binned measures: the bias of cells and their high ends, against loops over rows and closed forms."""
 
 import numpy as np
 import pytest
@@ -10,15 +10,18 @@ from scipy import stats
 from scipy.stats import norm
 
 import calibstat as cs
-from calibstat.bounds.linear_form import upper_quantile
+from calibstat.bounds.intervals import upper_quantile
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.inference.problems.pose import pose
 from calibstat.resampling import Draws
 
 
-def model_of(y, p, measure, options, **settings):
-    found = pose(y, p, measure, options, **settings)
-    return found.row_form() if found.contents() else None
+def interval_of(y, p, bins):
+    return pose(y, p, "ece", {"n_bins": bins}).honest()[0]
+
+
+def interval_of_rows(y, p, bins, unit=None):
+    return pose(y, p, "ece", {"n_bins": bins}).interval_of_rows(slice(None), unit)[0]
 
 
 def bias_by_hand(y, p, cell, cluster):
@@ -48,10 +51,9 @@ def test_the_largest_bias_by_hand(members):
     p = random.random(200)
     y = (random.random(200) < p**2).astype(int)
     cluster = np.arange(200) // members
-    model = model_of(y, p, "ece", {"n_bins": 5})
-    cell = bin_number(p, 5)
-    model = model if members == 1 else model.in_units(cluster)
-    assert model.missing_bias(np.zeros(1)) == pytest.approx(bias_by_hand(y, p, cell, cluster), abs=1e-8)
+    interval = interval_of_rows(y, p, 5, None if members == 1 else cluster)
+    expected = bias_by_hand(y, p, bin_number(p, 5), cluster)
+    assert interval.missing_bias(np.zeros(1)) == pytest.approx(expected, abs=1e-8)
 
 
 # --- the low end beside cells without an error -----------------------------------------------------------------------
@@ -99,11 +101,10 @@ def lows_above(name, runs):
         count = random.multinomial(n, share / share.sum())
         rows = count > 0
         sample = cs.Sample.from_counts(predicted[rows], count[rows], random.binomial(count, true)[rows])
-        problem = pose(sample, None, "ece", {"n_bins": bins}).drawn_from("confidence_interval")
-        form = problem.linear_form()
-        drawn = problem.draw_form(form, Draws.of(run, 79))
-        by_bias = upper_quantile(drawn[:, 0] + form.missing_bias(drawn[:, 0]), 0.025)
-        lows = form.low(lambda drawn=drawn: drawn, 0.025), form.estimate - form.below(0.025).extend(by_bias)
+        interval, residuals = pose(sample, None, "ece", {"n_bins": bins}).canonical("confidence_interval").honest()
+        drawn = residuals.resampled(interval.directional, Draws.of(run, 79))
+        by_bias = upper_quantile(drawn[:, 0] + interval.missing_bias(drawn[:, 0]), 0.025)
+        lows = interval.low(lambda drawn=drawn: drawn, 0.025), interval.estimate - interval.below(0.025).extend(by_bias)
         found += np.array(lows) > error + 1e-12
     return found
 
@@ -127,19 +128,19 @@ def test_cells_that_may_have_no_error_by_hand():
     """400 rows each with a gap of 1 and of 2 standard errors, beside 200 rows at .9 that all have the event."""
     p = np.repeat([0.3, 0.5, 0.9], [400, 400, 200])
     y = np.concatenate([np.arange(400) < 130, np.arange(400) < 220, np.ones(200)]).astype(int)
-    form = pose(y, p, "ece", {"n_bins": 10}).linear_form()
-    assert np.flatnonzero(form.near).tolist() == [2, 4]
+    interval = interval_of(y, p, 10)
+    assert np.flatnonzero(interval.near).tolist() == [2, 4]
     total = np.array([[0, 0, 10.0, 0, 20.0, 0, 0, 0, 20.0], [0, 0, -40.0, 0, 30.0, 0, 0, 0, 25.0]]) / 1000
-    directional, far, noise = form.moves(total).T
-    assert form.theta * 1000 == pytest.approx([0, 0, 10, 0, 20, 0, 0, 0, 20])
+    directional, far, noise = interval.directional(total).T
+    assert interval.theta * 1000 == pytest.approx([0, 0, 10, 0, 20, 0, 0, 0, 20])
     assert directional == pytest.approx([0, 0.045])  # 95 less 50
     assert far == pytest.approx([0, 0.005])
     assert noise == pytest.approx([0, 0.060])  # 50 and 10
     # one draw is its own quantile; a noise of 40 explains the 30 in cells 2 and 4, and is what they may have added
     most = np.array([[0.01, 0.0, 0.040]])
-    assert form.reach(most, 0.025) == pytest.approx(0.040)  # no bias is missing of cell 8, 15 standard errors off
+    assert interval.reach(most, 0.025) == pytest.approx(0.040)  # no bias is missing of cell 8, 15 standard errors off
     less = np.array([[0.01, 0.0, 0.029]])
-    assert form.reach(less, 0.025) == pytest.approx(form.missing_bias(np.zeros(1)))
+    assert interval.reach(less, 0.025) == pytest.approx(interval.missing_bias(np.zeros(1)))
 
 
 @pytest.mark.parametrize(
@@ -153,10 +154,9 @@ def test_cells_that_may_have_no_error_by_hand():
 def test_which_cells_may_have_no_error(rows, events, near):
     p = np.repeat([0.3, 0.5], [rows, 400])
     y = np.concatenate([np.arange(rows) < events, np.arange(400) < 210]).astype(int)
-    shared = pose(y, p, "ece", {"n_bins": 10})
-    clusters = shared.row_form().in_units(np.arange(y.size) // 2)
-    for form in (shared.linear_form(), shared.row_form(), clusters):
-        assert form.theta[form.near] == pytest.approx([10 / y.size] * len(near))
+    clusters = interval_of_rows(y, p, 10, np.arange(y.size) // 2)
+    for interval in (interval_of(y, p, 10), interval_of_rows(y, p, 10), clusters):
+        assert interval.theta[interval.near] == pytest.approx([10 / y.size] * len(near))
 
 
 # --- the high end ----------------------------------------------------------------------------------------------------
@@ -170,15 +170,15 @@ def test_the_high_end_of_rows_by_hand(n, scale, level):
     p = np.round(random.random(n) * scale, 3)  # with ties, exact 0 and, at scale 1, exact 1
     y = (random.random(n) < 0.7 * p).astype(int)
     exact, step = high_of_rows(y, p, bin_number(p, 5), stats.norm.isf((1 - level) / 2))
-    for form in (pose(y, p, "ece", {"n_bins": 5}).linear_form(), pose(y, p, "ece", {"n_bins": 5}).row_form()):
-        assert form.high((1 - level) / 2) == pytest.approx(exact, abs=step + 1e-12)
+    for interval in (interval_of(y, p, 5), interval_of_rows(y, p, 5)):
+        assert interval.high((1 - level) / 2) == pytest.approx(exact, abs=step + 1e-12)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_the_high_end_if_nothing_was_observed(level):
     """No event and predictions of zero: rate 1, hence k / 2 + root of (k / 2)**2 rows, which is k."""
     k = k_of(stats.norm.isf((1 - level) / 2))
-    found = pose(np.zeros(50, int), np.zeros(50), "ece", {}).linear_form()
+    found = interval_of(np.zeros(50, int), np.zeros(50), 15)
     assert found.high((1 - level) / 2) == pytest.approx(k / 50)
     # by the exact limit of a Poisson count, more than -log(tail) events would have shown
     assert k >= -np.log((1 - level) / 2)
@@ -194,7 +194,7 @@ def test_the_high_end_of_one_prediction():
     first, rate = np.array([-1.0]), min((max(cubes, 0) + 2) / (squares - 1 / 20 + 2), 1)
     exact = by_grid(first, np.array([squares]), np.array([False]), z, k_of(z), rate)
     assert (total, squares - 1 / 20 < 1) == (1, True)
-    assert 20 * pose(y, p, "ece", {}).linear_form().high(0.025) == pytest.approx(exact, abs=0.02)
+    assert 20 * interval_of(y, p, 15).high(0.025) == pytest.approx(exact, abs=0.02)
 
 
 def test_the_high_end_of_clusters_by_hand():
@@ -211,7 +211,7 @@ def test_the_high_end_of_clusters_by_hand():
     score = ScoreBound.of_units(size.astype(float), 0.05)
     sign = np.sign(first)
     rate = score.rate(sign @ matrix @ sign, ((sign @ centred) ** 3).sum())
-    found = pose(y, p, "ece", {"n_bins": 4}).in_clusters(cluster).linear_form().high(0.05) * 212
+    found = pose(y, p, "ece", {"n_bins": 4}).in_clusters(cluster).interval.high(0.05) * 212
     total, worst = np.abs(first).sum(), 0.0
     for code in range(16):
         w = np.array([1 if code >> j & 1 else -1 for j in range(4)])
@@ -226,8 +226,8 @@ def test_the_high_end_is_finite_and_grows_with_the_level(data):
     """Property: any predictions, ties, certain ones, one row, no event."""
     rows = data.draw(st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.001, 0.3, 0.5, 1.0])), min_size=1))
     y, p = np.array([a for a, _ in rows], int), np.array([b for _, b in rows])
-    form = pose(y, p, "ece", {"n_bins": 4}).linear_form()
-    found = [form.high(tail) for tail in (0.1, 0.05, 0.025, 0.005)]
+    interval = interval_of(y, p, 4)
+    found = [interval.high(tail) for tail in (0.1, 0.05, 0.025, 0.005)]
     assert np.isfinite(found).all()
     assert found == sorted(found)
     assert found[2] > 0
@@ -266,10 +266,7 @@ def share_missed(name, runs, tail=0.025, end=None):
         random = np.random.default_rng([run, n])
         j = random.integers(predicted.size, size=n)
         y, p = (random.random(n) < true[j]).astype(int), predicted[j]
-        if end is None:
-            high = pose(y, p, "ece", {"n_bins": bins}).linear_form().high(tail)
-        else:
-            high = end(y, p, cell[j], stats.norm.isf(tail))
+        high = interval_of(y, p, bins).high(tail) if end is None else end(y, p, cell[j], stats.norm.isf(tail))
         missed += high < error - 1e-12
     return missed
 

@@ -1,12 +1,14 @@
-"""The form of several classes: how its sums vary, against loops over rows, and its high end by other roads."""
+"""Absolute sums over the cells of several classes: their high end by other roads, and how often it misses."""
 
 import numpy as np
 import pytest
 from class_examples import example
 from scipy import stats
+from unit_examples import matrix
 
 import calibstat as cs
-from calibstat.bounds import class_form
+from calibstat.bounds import moments
+from calibstat.bounds.absolute_norms import LargestOverClasses, SumOverClasses
 from calibstat.inference.problems.pose import pose
 
 CASES = {
@@ -15,60 +17,38 @@ CASES = {
 }
 
 
-def form_of(name, label, prob):
+def interval_of(name, label, prob):
     measure, options, settings = CASES[name]
-    return pose(label, prob, measure, options, **settings).linear_form()
+    return pose(label, prob, measure, options, **settings).honest()[0]
 
 
-def rows_by_hand(form):
-    """What each row adds to each sum, shape (n, D)."""
-    prob, label = form.predictions.prob.astype(float), form.predictions.label
-    x = np.zeros((label.size, form.theta.size))
-    for i in range(label.size):
-        for k in range(prob.shape[1]):
-            j = form.place[i, min(k, form.place.shape[1] - 1)] + k * form.along
-            x[i, j] += (label[i] == k) - prob[i, k]
-    return x
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", CASES)
-def test_noise_by_loops(name, dtype):
-    form = form_of(name, *example(60, 3, temperature=2.0, dtype=dtype))
-    x, moments, n = rows_by_hand(form), form.moments, 60
-    first, spare = x.sum(axis=0), 1e-12
-    assert moments.total == pytest.approx(first, abs=spare)
-    assert moments.total == pytest.approx(n * form.theta, abs=1e-9 if dtype == np.float64 else 1e-4)
-    covariance = x.T @ x - np.outer(first, first) / n
-    assert moments.covariance() == pytest.approx(covariance, abs=spare)
-    assert moments.variances() == pytest.approx(np.diag(covariance), abs=spare)
-    chosen = np.flatnonzero(moments.square)[::2]
-    assert moments.covariance_of(chosen) == pytest.approx(covariance[np.ix_(chosen, chosen)], abs=spare)
-    weight = np.random.default_rng(1).choice([-1.0, 1.0], first.size)
-    row = x @ weight
-    assert moments.of(weight) == pytest.approx((row.sum(), weight @ covariance @ weight, (row**3).sum()))
-    largest = np.abs(x).sum(axis=1)
-    assert moments.largest() == pytest.approx(((largest**2).sum(), (largest**3).sum()))
+@pytest.mark.parametrize("norm", [SumOverClasses(0.5), LargestOverClasses(3)], ids=repr)
+def test_the_witness_attains_the_norm_and_no_other_sums_exceed_it(norm):
+    theta = np.random.default_rng(1).normal(size=(20, 12))
+    witness = np.array([norm.witness(each) for each in theta])
+    assert (witness * theta).sum(axis=1) == pytest.approx(norm.value(theta), abs=1e-12)
+    assert (witness @ theta.T <= norm.value(theta) + 1e-12).all()
+    assert np.abs(witness).max() == norm.largest_weight
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_too_many_sums_for_a_matrix(name, monkeypatch):
     """Then it is T + R, the largest bound of any signs: that of none is larger."""
-    form = form_of(name, *example(80, 3, temperature=2.0))
-    monkeypatch.setattr(class_form, "MANY_SUMS", 0)
-    scale, score = form.estimate / np.abs(form.theta).sum(), form.moments.score(0.025)
-    _, along, third = form.moments.of(np.where(form.theta < 0, -1.0, 1.0))
-    worst = score.widen(score.z * np.sqrt(form.moments.largest()[0]), score.rate(along, third))
-    assert form.high(0.025) == pytest.approx(form.estimate + scale * worst / 80)
+    interval = interval_of(name, *example(80, 3, temperature=2.0))
+    monkeypatch.setattr(moments, "MANY_SUMS", 0)
+    scale, score = interval.estimate / np.abs(interval.theta).sum(), interval.table.moments.score(0.025)
+    _, along, third = interval.table.moments.of(np.where(interval.theta < 0, -1.0, 1.0))
+    worst = score.widen(score.z * np.sqrt(interval.table.moments.largest()[0]), score.rate(along, third))
+    assert interval.high(0.025) == pytest.approx(interval.estimate + scale * worst / 80)
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 def test_the_maximum_is_that_of_the_ends_of_the_classes(strategy):
     label, prob = example(150, 4, temperature=2.0)
     options = {"n_bins": 5, "strategy": strategy}
-    together = pose(label, prob, "ece", options, lens="class_wise", reduce="max").linear_form()
-    alone = [pose(label == k, prob[:, k], "ece", options).linear_form() for k in range(4)]
-    assert together.high(0.025) == pytest.approx(max(form.high(0.025) for form in alone))
+    together = pose(label, prob, "ece", options, lens="class_wise", reduce="max").honest()[0]
+    alone = [pose(label == k, prob[:, k], "ece", options).honest()[0] for k in range(4)]
+    assert together.high(0.025) == pytest.approx(max(interval.high(0.025) for interval in alone))
     assert together.high(0.025) >= together.estimate
 
 
@@ -112,15 +92,15 @@ def share_missed(population, reduced, runs, tail=0.025, end=None):
     truth = error(np.abs(true - predicted) / len(predicted))  # no errors cancel within a bin
     missed = 0
     for label, prob in drawn(predicted, true, n, runs):
-        form = pose(label, prob, measure, options, **settings).linear_form()
-        missed += (form.high(tail) if end is None else end(form, tail)) < truth - 1e-12
+        interval, _ = pose(label, prob, measure, options, **settings).honest()
+        missed += (interval.high(tail) if end is None else end(interval, tail)) < truth - 1e-12
     return missed
 
 
-def normal_high(form, tail):
+def normal_high(interval, tail):
     """The planted fault: the estimate and z standard errors of its witness."""
-    row = rows_by_hand(form) @ form.witness(form.theta)
-    return form.estimate + stats.norm.isf(tail) * row.std() / np.sqrt(row.size)
+    row = matrix(interval.drawn_sums) @ interval.witness(interval.theta)
+    return interval.estimate + stats.norm.isf(tail) * row.std() / np.sqrt(row.size)
 
 
 @pytest.mark.parametrize("reduced", REDUCED)

@@ -18,20 +18,20 @@ REDUCE = {"mean": np.mean, "max": np.max}
 @given(vectors(max_size=12))
 def test_the_high_end_is_that_of_the_classes(measure, reduce, drawn):
     prob, label = drawn
-    form = measure.class_form(cs.Predictions.from_rows(label, prob), reduce)
-    binary = [measure.linear_form(cs.Sample.from_rows(label == k, prob[:, k])) for k in range(prob.shape[1])]
-    assert form.estimate == pytest.approx(REDUCE[reduce]([one.estimate for one in binary]))
-    assert form.high(0.025) == pytest.approx(REDUCE[reduce]([one.high(0.025) for one in binary]))
+    interval = measure.interval_over_classes(cs.Predictions.from_rows(label, prob), reduce)
+    binary = [measure.interval(cs.Sample.from_rows(label == k, prob[:, k])) for k in range(prob.shape[1])]
+    assert interval.estimate == pytest.approx(REDUCE[reduce]([one.estimate for one in binary]))
+    assert interval.high(0.025) == pytest.approx(REDUCE[reduce]([one.high(0.025) for one in binary]))
 
 
 @pytest.mark.parametrize("measure", SEMINORMS, ids=str)
 @pytest.mark.parametrize("reduce", REDUCE)
-def test_moves_are_those_of_resampled_rows(measure, reduce):
+def test_the_directional_bootstrap_is_of_resampled_rows(measure, reduce):
     """(N(t + 20 (t* - t)) - N(t)) / 20, N over all classes, by evaluating the binary measure at each class."""
     rng = np.random.default_rng(4)
     prob, label, rows = PROB[rng.integers(0, 4, 80)], rng.integers(0, 3, 80), rng.integers(0, 80, 80)
-    form, step = measure.class_form(cs.Predictions.from_rows(label, prob), reduce), 20
-    moved, still = [], []
+    interval, step = measure.interval_over_classes(cs.Predictions.from_rows(label, prob), reduce), 20
+    moved, still, thetas = [], [], []
     for k in range(3):
         value = np.unique(prob[:, k])
         at = np.searchsorted(value, prob[:, k])
@@ -39,8 +39,9 @@ def test_moves_are_those_of_resampled_rows(measure, reduce):
         theta, drawn = np.bincount(at, residual) / 80, np.bincount(at[rows], residual[rows], value.size) / 80
         moved.append(measure.norm(value, theta + step * (drawn - theta)))
         still.append(measure.norm(value, theta))
+        thetas.append(drawn)
     wanted = (REDUCE[reduce](moved) - REDUCE[reduce](still)) / step
-    assert form.moves(np.array([form.of_rows(rows, label[rows])])) == pytest.approx(wanted)
+    assert interval.directional(thetas) == pytest.approx(wanted)
 
 
 def truth(measure, reduce, chance):
@@ -69,7 +70,7 @@ def test_one_class_is_enough():
     rng = np.random.default_rng(5)
     p = rng.random(60).round(1)
     y = (rng.random(60) < p).astype(int)
-    binary = KernelCE().linear_form(cs.Sample.from_rows(y, p)).high(0.025)
+    binary = KernelCE().interval(cs.Sample.from_rows(y, p)).high(0.025)
     for reduce in REDUCE:
-        high = KernelCE().class_form(cs.Predictions.from_rows(y, np.c_[1 - p, p]), reduce).high(0.025)
+        high = KernelCE().interval_over_classes(cs.Predictions.from_rows(y, np.c_[1 - p, p]), reduce).high(0.025)
         assert high == pytest.approx(binary, rel=1e-6)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat.bounds.mean_form import MeanForm, RowMeanForm
+from calibstat.bounds.mean_interval import MeanInterval, RowLosses
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.inference.comparing.differences import settled
 
 
-def of_same_rows(one: RowMeanForm, other: RowMeanForm, same_outcomes: bool) -> MeanForm:
+def of_same_rows(one: RowLosses, other: RowLosses, same_outcomes: bool) -> MeanInterval:
     """Return the mean difference of the losses of two models in each row.
 
     Statement and argument: docs/proofs.md, section 7.
@@ -26,17 +26,17 @@ def of_same_rows(one: RowMeanForm, other: RowMeanForm, same_outcomes: bool) -> M
             difference = found[0] - found[1]
         return settled(np.where(np.isnan(difference), np.inf, difference), scale)  # both infinite: any difference
 
-    difference = settled(one.residual - other.residual, scale)
+    difference = settled(one.loss - other.loss, scale)
     bounds = one.bounds[0] - other.bounds[1], one.bounds[1] - other.bounds[0]
-    return replace(one, residual=difference, possible=possible, bounds=bounds).mean
+    return one.of_differences(difference, possible, bounds).interval
 
 
 @dataclass(frozen=True, eq=False)
 class MeansOfSamples:
     """The difference of the mean losses of two samples of independent rows."""
 
-    one: MeanForm
-    other: MeanForm
+    one: MeanInterval
+    other: MeanInterval
 
     def high(self, tail: float) -> float:
         """Return the end, below the difference in the population with probability `tail` at most.

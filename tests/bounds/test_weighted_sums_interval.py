@@ -10,7 +10,7 @@ from multiclass_populations import POPULATIONS, PROB, WEIGHT, drawn, misses, mos
 from vector_strategies import vectors
 
 import calibstat as cs
-from calibstat.bounds import weighted_sums_form
+from calibstat.bounds import weighted_sums_interval
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.measures import GCE
 
@@ -24,27 +24,27 @@ OPTIONS = [
 ]
 
 
-def form_of(prob, label, **options):
-    return GCE(n_bins=2, **options).linear_form(cs.Predictions.from_rows(label, prob, labels=range(prob.shape[1])))
+def interval_of(prob, label, **options):
+    return GCE(n_bins=2, **options).interval(cs.Predictions.from_rows(label, prob, labels=range(prob.shape[1])))
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @given(drawn=vectors(max_size=12), many=st.sampled_from([2000, 0]))
 def test_the_high_end_is_above_the_bound_of_all_signs(options, drawn, many):
     prob, label = drawn
-    form, n = form_of(prob, label, **options), label.size
-    assert form.estimate == pytest.approx(GCE(n_bins=2, **options).evaluate(prob, label))
+    interval, n = interval_of(prob, label, **options), label.size
+    assert interval.estimate == pytest.approx(GCE(n_bins=2, **options).evaluate(prob, label))
     residual = np.eye(prob.shape[1])[label] - prob
-    part = np.zeros((n, form.weight.size))
+    part = np.zeros((n, interval.weight.size))
     for i, k in product(range(n), range(prob.shape[1])):
-        part[i, form.place[i, k]] += form.weight[form.place[i, k]] * residual[i, k]
-    assert n * form.theta * form.weight == pytest.approx(part.sum(axis=0))
-    score, row = ScoreBound.of_rows(0.025).times(form.largest), part @ np.where(form.theta < 0, -1, 1)
-    assert (np.abs(part).sum(axis=1) <= form.largest + 1e-12).all()
+        part[i, interval.sums.index[i, k]] += interval.weight[interval.sums.index[i, k]] * residual[i, k]
+    assert n * interval.theta * interval.weight == pytest.approx(part.sum(axis=0))
+    score, row = ScoreBound.of_rows(0.025).times(interval.largest), part @ np.where(interval.theta < 0, -1, 1)
+    assert (np.abs(part).sum(axis=1) <= interval.largest + 1e-12).all()
     rate = score.rate(max((row**2).sum() - row.sum() ** 2 / n, 0.0), (row**3).sum())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weighted_sums_form, "MANY_PLACES", many)
-        high = n * form.high(0.025)
+        patch.setattr(weighted_sums_interval, "MANY_CELLS", many)
+        high = n * interval.high(0.025)
     for signs in product([-1, 1], repeat=min(part.shape[1], 9)):
         row = part @ np.resize(signs, part.shape[1])
         spread = np.sqrt(max((row**2).sum() - row.sum() ** 2 / n, 0.0))
@@ -53,8 +53,8 @@ def test_the_high_end_is_above_the_bound_of_all_signs(options, drawn, many):
 
 def test_no_event_leaves_room_for_some():
     """The predicted class is always right: one residual of at most 1 a row, so that the reach is k = 3.894."""
-    form = form_of(np.eye(3)[np.zeros(200, int)], np.zeros(200, int), max_prob=True, class_conditional=False)
-    assert form.high(0.025) == pytest.approx(3.894 / 200, rel=1e-3)
+    interval = interval_of(np.eye(3)[np.zeros(200, int)], np.zeros(200, int), max_prob=True, class_conditional=False)
+    assert interval.high(0.025) == pytest.approx(3.894 / 200, rel=1e-3)
 
 
 def test_one_bin_is_the_score_bound():
@@ -62,19 +62,19 @@ def test_one_bin_is_the_score_bound():
     prob, label = drawn(POPULATIONS["over-confident"], 300, np.random.default_rng(0))
     row = (prob.argmax(axis=1) == label) - prob.max(axis=1)
     score, variance = ScoreBound.of_rows(0.025), (row**2).sum() - row.sum() ** 2 / 300
-    form = GCE(n_bins=1, max_prob=True, class_conditional=False).linear_form(cs.Predictions.from_rows(label, prob))
+    interval = GCE(n_bins=1, max_prob=True, class_conditional=False).interval(cs.Predictions.from_rows(label, prob))
     wanted = abs(row.sum()) + score.reach(variance, np.sign(row.sum()) * (row**3).sum())
-    assert wanted < form.high(0.025) * 300 < 1.02 * wanted  # its variance is not centred
+    assert wanted < interval.high(0.025) * 300 < 1.02 * wanted  # its variance is not centred
 
 
 def truth(chance, **options):
     """Over the bins of all atoms: kept probabilities of a class have weight 1 / K of its share."""
     label = np.zeros(4, int)
-    form = form_of(PROB, label, **options)
-    share, sums = np.zeros((2, form.weight.size))
+    interval = interval_of(PROB, label, **options)
+    share, sums = np.zeros((2, interval.weight.size))
     for i, k in product(range(4), range(3)):
-        share[form.place[i, k]] += WEIGHT[i]
-        sums[form.place[i, k]] += WEIGHT[i] * (chance - PROB)[i, k]
+        share[interval.sums.index[i, k]] += WEIGHT[i]
+        sums[interval.sums.index[i, k]] += WEIGHT[i] * (chance - PROB)[i, k]
     groups = 3 if options.get("class_conditional", True) else 1
     by_group = (np.abs(sums[:-1]).reshape(groups, -1).sum(axis=1), share[:-1].reshape(groups, -1).sum(axis=1))
     return float(np.mean(by_group[0] / by_group[1]))

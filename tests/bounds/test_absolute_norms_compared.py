@@ -1,4 +1,4 @@
-"""Row by row forms over cells and classes: comparisons against an enumeration of all signs."""
+"""Absolute sums over the cells of several classes: comparisons of models against an enumeration of all signs."""
 
 from itertools import product
 

@@ -1,22 +1,25 @@
-"""Linear forms of means of losses, with a score interval at both ends."""
+"""Score intervals of means of losses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
-from calibstat.bounds.linear_form import Form, Losses, Order, RowForm
-from calibstat.bounds.moments import SeparableMoments, sums_of_units
+from calibstat.bounds.intervals import Draw, Interval
+from calibstat.bounds.moments import sums_of_units
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tables import Order, RowTable
 from calibstat.data.clipping import advice
 from calibstat.data.sample import Sample
 
+Losses = Callable[[], np.ndarray]  # that rows may have, shape (n, K)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class MeanForm(Form):
+class MeanInterval(Interval):
     """A mean of losses, with the variance and the third moment of their sum.
 
     `least` and `most` are the smallest and the largest loss that a row may have, and `size` the numbers of rows of
@@ -41,7 +44,7 @@ class MeanForm(Form):
             return self.most
         return self.estimate + self._reach(self.most - self.estimate, self.third, tail)
 
-    def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
+    def low(self, draw: Draw, tail: float) -> float:
         return self.estimate - self._reach(self.estimate - self.least, -self.third, tail)
 
     def _reach(self, largest: float, third: float, tail: float) -> float:
@@ -56,40 +59,73 @@ class MeanForm(Form):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RowMeanForm(RowForm):
-    """A mean of losses row by row; it has no bias.
+class RowLosses:
+    """The losses of rows, with their weights and clusters if they have any.
 
     ``possible()``, shape (n, K), returns the losses that each row may have; `bounds` are those of the measure.
     """
 
-    is_mean: ClassVar[bool] = True
+    title: str
+    loss: np.ndarray
+    prediction: np.ndarray
     possible: Losses
     bounds: tuple[float, float]
-    is_bounded: bool
-    title: str
+    sample_weight: np.ndarray | None = None
+    unit: np.ndarray | None = None
 
     @property
-    def mean(self) -> MeanForm:
-        """The mean with its moments."""
-        loss, weight, unit = self.residual, self.weight, self.unit
+    def is_bounded(self) -> bool:
+        """Whether the loss is bounded, also of rows that were not observed."""
+        return bool(np.isfinite(self.bounds).all())
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.loss.size
+
+    @property
+    def table(self) -> RowTable:
+        """The losses as contributions to one sum."""
+        cell = np.zeros(self.loss.size, np.int64)
+        return RowTable(cell, self.loss, self.prediction, 1, self.sample_weight, self.unit)
+
+    @property
+    def estimate(self) -> float:
+        """The mean, as the table adds it up."""
+        return float(self.table.theta[0])
+
+    @property
+    def interval(self) -> MeanInterval:
+        """The interval of the mean."""
+        loss, weight, unit = self.loss, self.sample_weight, self.unit
         if unit is None and weight is None:
             return of_vector_losses(self.title, loss, self.possible, self.bounds)
         unit = np.arange(loss.size) if unit is None else unit
         weight = np.ones(loss.size) if weight is None else weight
         return of_units(self.title, loss, weight, unit, range_of_losses(self.possible, self.bounds), self.is_bounded)
 
-    def high(self, tail: float) -> float:
-        return self.mean.high(tail)
+    def take(self, order: Order, unit: np.ndarray | None = None) -> Self:
+        """Return the rows in this order, in clusters `unit` of the rows in this order."""
+        weight, possible = self.sample_weight, self.possible
+        return replace(
+            self,
+            loss=self.loss[order],
+            prediction=self.prediction[order],
+            possible=lambda: possible()[order],
+            sample_weight=None if weight is None else weight[order],
+            unit=unit,
+        )
 
-    def low(self, draw: Callable[[], np.ndarray], tail: float) -> float:
-        return self.mean.low(draw, tail)
+    def of_differences(self, loss: np.ndarray, possible: Losses, bounds: tuple[float, float]) -> Self:
+        """Return the same rows with other losses, such as the differences of two models."""
+        return replace(self, loss=loss, possible=possible, bounds=bounds)
 
 
 # --- from losses ------------------------------------------------------------------------------------------------------
 
 
-def of_losses(title: str, mean: float, losses: np.ndarray, sample: Sample, bounds: tuple[float, float]) -> MeanForm:
-    """Return the form of a mean over the rows of a summary, with the losses of outcomes 0 and 1 at each prediction."""
+def of_losses(title: str, mean: float, losses: np.ndarray, sample: Sample, bounds: tuple[float, float]) -> MeanInterval:
+    """Return the interval of a mean over the rows of a summary, with the losses of outcomes 0 and 1 at predictions."""
     squares = cubes = 0.0
     for rows, loss in zip((sample.count - sample.positives, sample.positives), losses.T, strict=True):
         observed = rows > 0  # a certain prediction may have an infinite loss for the outcome that was not observed
@@ -99,8 +135,8 @@ def of_losses(title: str, mean: float, losses: np.ndarray, sample: Sample, bound
     return _of_moments(title, mean, squares, cubes, sample.n, lambda: losses, bounds)
 
 
-def of_vector_losses(title: str, loss: np.ndarray, possible: Losses, bounds: tuple[float, float]) -> MeanForm:
-    """Return the form of a mean of losses, one for each row; ``possible()`` returns those that rows may have."""
+def of_vector_losses(title: str, loss: np.ndarray, possible: Losses, bounds: tuple[float, float]) -> MeanInterval:
+    """Return the interval of a mean of losses, one for each row; ``possible()`` returns those that rows may have."""
     mean = float(loss.mean())
     deviation = loss - mean
     squares, cubes = float((deviation**2).sum()), float((deviation**3).sum())
@@ -109,13 +145,13 @@ def of_vector_losses(title: str, loss: np.ndarray, possible: Losses, bounds: tup
 
 def of_units(
     title: str, loss: np.ndarray, weight: np.ndarray, unit: np.ndarray, ends: tuple[float, float], is_bounded: bool
-) -> MeanForm:
-    """Return the form of a mean of losses of rows with weights in clusters `unit`, with the least and largest loss."""
+) -> MeanInterval:
+    """Return the interval of a mean of losses of rows with weights in clusters; `ends` are the least and largest."""
     n = float(weight.sum())
     deviation = loss - (loss @ weight) / n
     by_cluster, centred = (np.bincount(unit, part * weight) for part in (loss, deviation))
     total, variance, third = sums_of_units(by_cluster, centred)
-    return MeanForm(
+    return MeanInterval(
         is_bounded=is_bounded,
         estimate=total / n,
         variance=variance,
@@ -132,8 +168,8 @@ def interval_of_weighted_mean(outcome: np.ndarray, weight: np.ndarray, tail: flo
     """Return the score interval of a weighted share of outcome 1, each end of which misses with probability `tail`."""
     if outcome.size < 2:
         return 0.0, 1.0
-    form = of_units("share", outcome, weight, np.arange(outcome.size), (0.0, 1.0), True)
-    return form.low(lambda: outcome, tail), form.high(tail)
+    interval = of_units("share", outcome, weight, np.arange(outcome.size), (0.0, 1.0), True)
+    return interval.low(lambda: outcome, tail), interval.high(tail)
 
 
 def _of_moments(
@@ -144,11 +180,11 @@ def _of_moments(
     n: float,
     possible: Losses,
     bounds: tuple[float, float],
-) -> MeanForm:
+) -> MeanInterval:
     least, most = range_of_losses(possible, bounds)
     variance = squares * n / max(n - 1, 1)
     bounded = bool(np.isfinite(bounds).all())
-    return MeanForm(
+    return MeanInterval(
         estimate=mean, variance=variance, third=cubes, n=n, least=least, most=most, title=title, is_bounded=bounded
     )
 
@@ -170,37 +206,3 @@ def need_finite(title: str, loss: np.ndarray, prob: np.ndarray) -> None:
             f"expected a finite {title}; it is infinite at row {row}, where the observed outcome had probability 0; "
             f"{advice(prob)}"
         )
-
-
-def rows_of_losses(
-    title: str,
-    loss: np.ndarray,
-    possible: Losses,
-    bounds: tuple[float, float],
-    prob: np.ndarray,
-    order: Order,
-    weight: np.ndarray | None = None,
-) -> RowMeanForm:
-    """Return the form row by row: each row adds its loss to one sum. `prob`, the predictions, is for messages."""
-    need_finite(title, loss, prob)
-    loss, weight = loss[order], None if weight is None else weight[order]
-    cell = np.zeros(loss.size, np.int64)
-    moments = SeparableMoments.of_rows(cell, loss, 1, weight)
-    mean = moments.total / moments.n
-    return RowMeanForm(
-        estimate=float(mean[0]),
-        theta=mean,
-        norm=lambda theta: theta[..., 0],
-        witness=lambda theta: np.ones(1),
-        step=1.0,
-        moments=moments,
-        highest=lambda moments, score: np.nan,  # not used: `mean` has the ends
-        cell=cell,
-        residual=loss,
-        prediction=prob[order],
-        weight=weight,
-        possible=possible,
-        bounds=bounds,
-        is_bounded=bool(np.isfinite(bounds).all()),
-        title=title,
-    )

@@ -1,0 +1,189 @@
+"""Sums of absolute residuals over cells: of one event, of all classes, and of the class in which they are largest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from calibstat.bounds.folded_bounds import largest_bias
+from calibstat.bounds.intervals import CLASSES_STEP, Draw, SeminormInterval, upper_quantile
+from calibstat.bounds.moments import Moments, SeparableMoments
+from calibstat.bounds.norms import Norm
+from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.tables import ClassTable
+from calibstat.bounds.unit_sums import ClassSums
+from calibstat.data.cell_sums import vector_sums
+from calibstat.data.predictions import Predictions
+
+MANY_CELLS = 100  # with more cells than this
+ROWS_IN_A_CELL = 3  # so many rows a cell are needed, or the interval of an L1 error says next to nothing
+NEAR_SPREADS = 4.0  # up to which the error of a cell may be 0; larger, the wider low ends are for nothing
+STRICTER = 5.0  # so many times less likely than the tail is it that cells without error are taken for cells with one
+
+
+class TooFewRowsInCells(ValueError):
+    """An L1 error over many cells of few rows, of which no honest interval is known."""
+
+
+@dataclass(frozen=True, eq=False)
+class AbsoluteSum(Norm):
+    """The sum of absolute residuals over these cells of the distinct predictions; `title` names the measure."""
+
+    title: str
+    cell: np.ndarray | None
+    step = 1.0
+
+    def value(self, theta: np.ndarray) -> Any:
+        return np.abs(theta).sum(axis=-1)
+
+    def witness(self, theta: np.ndarray) -> np.ndarray:
+        return np.asarray(np.sign(theta))
+
+    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
+        return moments.absolute_sum_bound(score)
+
+
+class AbsoluteSumInterval(SeminormInterval):
+    """The interval of a sum of absolute residuals, whose low end has a bound on the bias.
+
+    The bound is short where many cells have no error, because half of them look as if they had one. If all cells are
+    like that, the exact test of calibration makes the low end 0. If others are clearly off, and most of the noise is in
+    cells that may have no error, then what these add to the estimate is taken for noise, unless it is too much for it.
+    """
+
+    norm: AbsoluteSum
+
+    def check(self) -> None:
+        need_rows_in_cells(self.norm.title, int(self.table.n), self.table.full_cells)
+
+    def witness(self, theta: np.ndarray) -> np.ndarray:
+        return self.table.witness_signs(theta)
+
+    @cached_property
+    def near(self) -> np.ndarray:
+        """The cells that may have no error, beside others; none of them if all may, or their noise is the smaller.
+
+        Statement and argument: docs/proofs.md, section 4.
+        """
+        near = np.abs(self.theta) < NEAR_SPREADS * self.table.spread
+        noise = self.table.spread**2
+        beside = self.theta[~near].round(12).any() and noise[near].sum() >= noise[~near].sum()
+        return np.asarray(near & beside)
+
+    def directional(self, theta: np.ndarray) -> Any:
+        """Return the directional bootstrap, the same of the cells that are not near 0, and the norm of G* in others."""
+        noise, far = theta - self.theta, ~self.near
+        moved = (self.value(self.theta[far] + self.step * noise[..., far]) - self.value(self.theta[far])) / self.step
+        return np.stack([self.derivative(noise), moved, self.value(noise[..., self.near])], axis=-1)
+
+    def reach(self, drawn: np.ndarray, tail: float) -> float:
+        derivative, moved, noise = drawn.T
+        reach = upper_quantile(derivative + self.missing_bias(derivative), tail)
+        observed = self.value(self.theta[self.near])
+        if not self.near.any() or observed > upper_quantile(noise, tail / STRICTER):
+            return reach
+        return max(reach, upper_quantile(noise + moved + self.missing_bias(moved, ~self.near), tail))
+
+    def missing_bias(self, derivative: np.ndarray, cells: Any = slice(None)) -> float:
+        """Return the bias of absolute values that resamples miss: the more cells, the more; of rows at least 0."""
+        bias = largest_bias(np.abs(self.theta[cells]), self.table.spread[cells]) - float(derivative.mean())
+        return bias if self.table.is_summary else max(bias, 0.0)
+
+    def low(self, draw: Draw, tail: float) -> float:
+        self.check()
+        return super().low(draw, tail)
+
+
+def need_rows_in_cells(title: str, n: int, cells: int) -> None:
+    """Raise if there are many cells of few rows, whose absolute residuals are not nearly folded normal.
+
+    The gap of a cell of one row is |y - v|, however small the error of the cell is.
+    """
+    if cells > MANY_CELLS and n < ROWS_IN_A_CELL * cells:
+        raise TooFewRowsInCells(
+            f"no honest interval is known for {title} where most rows are alone in their cell: expected at least "
+            f"{ROWS_IN_A_CELL} rows a cell on average in more than {MANY_CELLS} cells, found {n} rows in {cells}"
+        )
+
+
+# --- several classes --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SumOverClasses(Norm):
+    """`scale` times the sum of absolute residuals over all cells of all classes."""
+
+    scale: float
+    step = CLASSES_STEP
+
+    @property
+    def largest_weight(self) -> float:  # type: ignore[override]
+        return self.scale
+
+    def value(self, theta: np.ndarray) -> Any:
+        return self.scale * np.abs(theta).sum(axis=-1)
+
+    def witness(self, theta: np.ndarray) -> np.ndarray:
+        return np.asarray(self.scale * np.sign(theta))
+
+    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
+        return self.scale * moments.absolute_sum_bound(score)
+
+
+@dataclass(frozen=True, eq=False)
+class LargestOverClasses(Norm):
+    """The largest sum of absolute residuals over the cells of one class; each class has as many cells."""
+
+    classes: int
+    step = CLASSES_STEP
+
+    def value(self, theta: np.ndarray) -> Any:
+        return np.abs(theta).reshape(*theta.shape[:-1], self.classes, -1).sum(axis=-1).max(axis=-1)
+
+    def witness(self, theta: np.ndarray) -> np.ndarray:
+        by_class = np.abs(theta).reshape(self.classes, -1).sum(axis=1)
+        chosen = np.zeros((self.classes, theta.size // self.classes))
+        chosen[by_class.argmax()] = 1
+        return chosen.ravel() * np.sign(theta)
+
+    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
+        """Return the largest of the high ends of the classes: the class that is worst in the population is a fixed one.
+
+        Statement and argument: docs/proofs.md, section 6.
+        """
+        total, square, cube = (part.reshape(self.classes, -1) for part in (moments.total, moments.square, moments.cube))
+        return max(
+            SeparableMoments.of_powers(total[k], square[k], cube[k], moments.n).absolute_sum_bound(score)
+            for k in range(self.classes)
+        )
+
+
+OfClasses = tuple[SeminormInterval, ClassTable]  # an interval and its table
+
+
+def over_classes(index: np.ndarray, value: np.ndarray, predictions: Predictions, reduce: str) -> OfClasses:
+    """Return the interval of the mean or the maximum over the classes, and its table.
+
+    `index`, shape (n, K), is the cell of each row for each class; `value`, shape (K, cells), holds the predictions / n
+    summed in these cells.
+    """
+    n, classes = predictions.prob.shape
+    observed = np.zeros(value.shape)
+    np.add.at(observed, (predictions.label, index[np.arange(n), predictions.label]), 1.0)
+    theta = (observed / n - value).ravel()
+    table = ClassTable(ClassSums(predictions, index, value.shape[1], theta.size), theta)
+    if reduce == "mean":
+        return SeminormInterval(SumOverClasses(1 / classes), table), table
+    table = table.of_one_class()
+    return SeminormInterval(LargestOverClasses(classes), table), table
+
+
+def over_cells_of_simplex(scale: float, cell: np.ndarray, predictions: Predictions) -> OfClasses:
+    """Return the interval of `scale` times the sum over cells of the simplex and classes, `cell` of each row."""
+    residual = vector_sums(cell, predictions.prob, predictions.label)[1].ravel()
+    index = cell[:, None] * predictions.n_classes
+    table = ClassTable(ClassSums(predictions, index, 1, residual.size), residual)
+    return SeminormInterval(SumOverClasses(scale), table), table

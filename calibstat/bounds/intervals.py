@@ -1,0 +1,251 @@
+"""Honest intervals: of seminorms of sums, of functions of them, and of the mean or the maximum over classes.
+
+theta holds the residuals of the data summed at distinct predictions or in cells, divided by n. The measure is a
+seminorm of theta: the largest sum of w * theta for any weights w that it allows. Let theta* be the sums of a resample
+and G* = theta* - theta. The low end takes the bias of the seminorm near zero from the directional bootstrap, (||theta +
+step G*|| - ||theta||) / step. The high end is the largest upper bound of a sum for any fixed weights: the weights that
+are best in the population are fixed, so that it needs no correction for having looked for the largest. "Honest" means
+coverage of at least the nominal level wherever the truth is, near calibration too (Li 1989, Honest confidence regions
+for nonparametric regression, Annals of Statistics 17). The docs page "How intervals are made" has statements and
+proofs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calibstat.bounds.norms import Norm
+from calibstat.bounds.score_bound import Allowance, ScoreBound
+from calibstat.bounds.tables import Table
+from calibstat.bounds.unit_sums import ClassSums
+
+Draw = Callable[[], np.ndarray]  # what `directional` makes of all resamples, along the first axis
+REDUCERS: dict[str, Callable[[Any], Any]] = {"mean": np.mean, "max": np.max}  # over classes
+CLASSES_STEP = 20.0  # of many dimensions noise is large beside a small error: a smaller step takes it for one
+
+
+class Interval(ABC):
+    """The honest interval of a measure: its estimate, and how the ends follow from resamples and from moments.
+
+    Attributes
+    ----------
+    estimate : float
+        The measure.
+    is_mean : bool
+        Whether it is a mean of losses, of which no value means calibration.
+    is_bounded : bool
+        Whether what a row adds is bounded, also in rows that were not observed.
+    """
+
+    estimate: float
+    is_mean: ClassVar[bool] = False
+    is_bounded: bool = True
+
+    @property
+    def drawn_cell(self) -> np.ndarray | None:
+        """The cell of each distinct prediction in which resamples are summed; None if each is a cell by itself."""
+        return None
+
+    @property
+    def drawn_sums(self) -> ClassSums | None:
+        """The cells of rows and classes in which resamples are summed; None if there are none."""
+        return None
+
+    def directional(self, theta: Any) -> Any:
+        """Return what the low end needs of resampled sums, which are along the last axis."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def high(self, tail: float) -> float:
+        """Return the high end, which is below the population value with probability `tail` at most."""
+
+    @abstractmethod
+    def low(self, draw: Draw, tail: float) -> float:
+        """Return the low end; ``draw()`` returns what `directional` makes of all resamples."""
+
+
+class DirectionalInterval(Interval):
+    """A seminorm of sums, whose low end is of the directional bootstrap.
+
+    Attributes
+    ----------
+    theta : ndarray
+        The sums.
+    step : float
+        The step of the directional bootstrap.
+    """
+
+    theta: np.ndarray
+    step: float
+
+    @abstractmethod
+    def value(self, theta: np.ndarray) -> Any:
+        """Return the seminorm over the last axis."""
+
+    @abstractmethod
+    def below(self, tail: float) -> Allowance:
+        """Return how far the sum with the weights of the data may lie above its mean.
+
+        Statement and argument: docs/proofs.md, section 3.
+        """
+
+    def directional(self, theta: np.ndarray) -> Any:
+        noise = theta - self.theta
+        del theta  # as long as the data
+        return self.derivative(noise)
+
+    def derivative(self, noise: np.ndarray) -> Any:
+        """Return the directional bootstrap of the measure, from G* over the last axis."""
+        return (self.value(self.theta + self.step * noise) - self.estimate) / self.step
+
+    def missing_bias(self, derivative: np.ndarray) -> float:
+        """Return by how much the directional bootstrap understates the bias of the measure."""
+        return 0.0
+
+    def reach(self, drawn: np.ndarray, tail: float) -> float:
+        """Return how far the estimate may lie above the measure, from all resamples.
+
+        Statement and argument: docs/proofs.md, section 3.
+        """
+        return upper_quantile(drawn + self.missing_bias(drawn), tail)
+
+    def low(self, draw: Draw, tail: float) -> float:
+        return self.estimate - self.below(tail).extend(self.reach(draw(), tail))
+
+
+@dataclass(frozen=True, eq=False)
+class SeminormInterval(DirectionalInterval):
+    """A norm on the sums of a table."""
+
+    norm: Norm
+    table: Table
+
+    @cached_property
+    def estimate(self) -> float:  # type: ignore[override]
+        return float(self.norm.value(self.table.theta))
+
+    @property
+    def theta(self) -> np.ndarray:  # type: ignore[override]
+        return self.table.theta
+
+    @property
+    def drawn_cell(self) -> np.ndarray | None:
+        return self.norm.cell
+
+    @property
+    def drawn_sums(self) -> ClassSums | None:
+        return self.table.drawn_sums
+
+    @property
+    def step(self) -> float:  # type: ignore[override]
+        return self.norm.step if self.table.units_are_rows else self.norm.joint_step
+
+    def check(self) -> None:
+        """Raise if no honest interval is known for such rows."""
+
+    @cached_property
+    def value(self) -> Callable[[np.ndarray], Any]:
+        return self.norm.value
+
+    def witness(self, theta: np.ndarray) -> np.ndarray | None:
+        """Return the weights of the largest sum, None where they are not known."""
+        return self.norm.witness(theta)
+
+    def score(self, tail: float) -> ScoreBound:
+        """Return the upper bound of a sum with weights that the norm allows, exceeded with probability `tail`."""
+        return self.table.score(tail).times(self.norm.largest_weight)
+
+    def below(self, tail: float) -> Allowance:
+        score, weight, moments = self.score(tail), self.witness(self.theta), self.table.moments
+        if weight is None:  # the worst
+            variance, third = moments.largest()
+            return Allowance.of(score, variance, -third, moments.n)
+        sums = moments.of(weight)
+        return Allowance.of(score, sums.variance, moments.central_third(sums), moments.n)
+
+    def high(self, tail: float) -> float:
+        moments = self.table.moments
+        return self.norm.upper_bound(moments, moments.score(tail)) / moments.n
+
+
+@dataclass(frozen=True, eq=False)
+class MappedInterval(Interval):
+    """An estimate whose limit is a function of another measure: its ends are those of the other, mapped.
+
+    ``function`` does not decrease from 0 on. Resamples are those of the other interval.
+    """
+
+    estimate: float
+    other: Interval
+    function: Callable[[float], float] = float
+
+    @property
+    def drawn_cell(self) -> np.ndarray | None:
+        return self.other.drawn_cell
+
+    @property
+    def drawn_sums(self) -> ClassSums | None:
+        return self.other.drawn_sums
+
+    def directional(self, theta: np.ndarray) -> Any:
+        return self.other.directional(theta)
+
+    def high(self, tail: float) -> float:
+        return float(self.function(self.other.high(tail)))
+
+    def low(self, draw: Draw, tail: float) -> float:
+        return float(self.function(max(self.other.low(draw, tail), 0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedInterval(Interval):
+    """The mean or the maximum over classes, which is a seminorm of all their sums together."""
+
+    parts: Sequence[SeminormInterval]
+    reduce: Callable[[Any], Any]
+
+    @cached_property
+    def estimate(self) -> float:  # type: ignore[override]
+        return float(self.reduce([part.estimate for part in self.parts]))
+
+    def directional(self, theta: Iterable[np.ndarray]) -> float:
+        """Return the directional bootstrap of the measure in one resample, from the sums of each class."""
+        moved = [
+            part.value(part.theta + CLASSES_STEP * (drawn - part.theta))
+            for part, drawn in zip(self.parts, theta, strict=True)
+        ]
+        return float((self.reduce(moved) - self.estimate) / CLASSES_STEP)
+
+    def low(self, draw: Draw, tail: float) -> float:
+        below = [part.below(tail) for part in self.parts]
+        normal, skewness = self.reduce([b.normal for b in below]), self.reduce([b.skewness for b in below])
+        return self.estimate - Allowance(float(normal), float(skewness)).extend(upper_quantile(draw(), tail))
+
+    def high(self, tail: float) -> float:
+        """Return the mean or the maximum of the high ends of the classes.
+
+        The class that is worst in the population is a fixed one. Of a mean with fixed weights the standard deviation
+        is at most the mean of the classes' standard deviations, and so are its third moment and the size of an event.
+
+        Statement and argument: docs/proofs.md, section 6.
+        """
+        return float(self.reduce([part.high(tail) for part in self.parts]))
+
+
+def upper_quantile(drawn: np.ndarray, tail: float) -> float:
+    """Return the quantile that a further draw exceeds with probability `tail`."""
+    return float(np.quantile(drawn, 1 - tail, method="weibull"))
+
+
+def smallest(holds: Callable[[float], bool], low: float, high: float, tolerance: float) -> float:
+    """Return the smallest number for which a monotone condition holds, between `low` and `high`, where it holds."""
+    while high - low > tolerance:
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

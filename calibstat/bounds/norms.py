@@ -1,0 +1,114 @@
+"""Norms of sums in cells: their value, the weights that attain it, and an upper bound from moments."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from calibstat.bounds.moments import Moments
+from calibstat.bounds.score_bound import ScoreBound
+
+CLUSTERS_STEP = 3.0  # without an exact test a smaller step takes the bias of a calibrated model for an error
+
+
+@dataclass(frozen=True)
+class Running:
+    """A norm in one pass over the predictions with a state of a few numbers, so that no sums of a resample are held.
+
+    Attributes
+    ----------
+    size : int
+        The length of the state, which begins with zeros.
+    step : compiled function
+        ``step(state, value, residual)`` adds the residual / n at the next prediction to the state.
+    result : compiled function
+        ``result(state)`` returns the norm.
+    """
+
+    size: int
+    step: Callable[[np.ndarray, float, float], None]
+    result: Callable[[np.ndarray], float]
+
+
+class Norm(ABC):
+    """A seminorm of sums in cells: the largest weighted sum for any weights that it allows.
+
+    Attributes
+    ----------
+    step : float
+        The step of the directional bootstrap of rows; that of clusters is `joint_step`.
+    largest_weight : float
+        The largest absolute weight that is allowed.
+    cell : ndarray or None
+        The cell of each distinct prediction; None if each is a cell by itself.
+    running : Running or None
+        The norm as a pass over the predictions, if it is one.
+    """
+
+    step: float
+    largest_weight: float = 1.0
+    cell: np.ndarray | None = None
+    running: Running | None = None
+
+    @property
+    def joint_step(self) -> float:
+        """The step of clusters."""
+        return max(self.step, CLUSTERS_STEP)
+
+    @abstractmethod
+    def value(self, theta: np.ndarray) -> Any:
+        """Return the norm of sums over the last axis."""
+
+    @abstractmethod
+    def witness(self, theta: np.ndarray) -> np.ndarray | None:
+        """Return the weights of the largest sum, or None where they are not known."""
+
+    @abstractmethod
+    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
+        """Return the largest bound of a sum for any fixed weights, in rows."""
+
+
+class OnPredictions(Protocol):
+    """A seminorm of residuals at distinct ascending predictions, such as a measure."""
+
+    running: ClassVar[Running | None]
+
+    def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
+        """Return the seminorm."""
+        ...
+
+    def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray | None:
+        """Return its weights, or None."""
+        ...
+
+    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+        """Return the largest bound of a sum."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SeminormOn(Norm):
+    """A seminorm of the residuals at these distinct ascending predictions."""
+
+    seminorm: OnPredictions
+    prediction: np.ndarray
+    step: float
+
+    @property
+    def running(self) -> Running | None:  # type: ignore[override]
+        return self.seminorm.running
+
+    def value(self, theta: np.ndarray) -> Any:
+        if theta.ndim == 1:
+            return self.seminorm.norm(self.prediction, theta)
+        return np.apply_along_axis(lambda one: self.seminorm.norm(self.prediction, one.copy()), -1, theta)
+
+    def witness(self, theta: np.ndarray) -> np.ndarray | None:
+        return self.seminorm.witness(self.prediction, theta)
+
+    def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
+        return self.seminorm.upper_bound(self.prediction, moments, score)

@@ -1,0 +1,375 @@
+"""Tables of residuals: which unit adds how much in which cell, their sums, and how these vary."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from calibstat.bounds.moments import JointMoments, Moments, SeparableMoments
+from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.unit_sums import ClassSums, ClusterSums
+from calibstat.data.cell_sums import cell_sums
+from calibstat.data.sample import Sample
+
+FEW_ROWS = 30  # below it a cell's observed variance is not trusted alone
+ROWS_TOGETHER = 4096  # so that no array of all rows and classes is made
+DIGITS = 12  # sums of rows are rounded: what is smaller has no sign
+
+
+Order = np.ndarray | slice  # in which rows are put before they are summed
+Column = tuple[np.ndarray, np.ndarray]  # the cell of each row, and what it adds there
+
+
+class LabelledRows(NamedTuple):
+    """Outcomes 0 and 1 and predictions of rows, and their weights if they have any, each of shape (n,)."""
+
+    outcome: np.ndarray
+    prediction: np.ndarray
+    sample_weight: np.ndarray | None = None
+
+    def take(self, order: Order) -> LabelledRows:
+        """Return the rows in this order."""
+        weight = None if self.sample_weight is None else self.sample_weight[order]
+        return LabelledRows(self.outcome[order], self.prediction[order], weight)
+
+
+class Table(ABC):
+    """Contributions of units in cells, without draws.
+
+    Attributes
+    ----------
+    n : float
+        The number of rows, or the sum of their weights.
+    theta : ndarray, shape (cells,)
+        The sums of the contributions in cells, divided by n.
+    moments : Moments
+        The moments of weighted sums of the cells.
+    units_are_rows : bool
+        Whether each unit is one row, and not a cluster.
+    is_summary : bool
+        Whether the sums are of counts. Of these the bias of absolute sums that draws miss may be negative, and the sign
+        of a sum is taken as it is; of rows the bias counts as at least 0, and signs are those to 12 digits.
+    """
+
+    n: float
+    theta: np.ndarray
+    moments: Moments
+    units_are_rows: bool
+    is_summary: bool = False
+
+    @property
+    def drawn_sums(self) -> ClassSums | None:
+        """The residuals of rows and classes, of a table of several classes."""
+        return None
+
+    @property
+    def spread(self) -> np.ndarray:
+        """The standard error of theta of each cell, for the bias of absolute sums, shape (cells,)."""
+        raise NotImplementedError
+
+    @property
+    def full_cells(self) -> int:
+        """The number of cells that hold rows."""
+        raise NotImplementedError
+
+    def score(self, tail: float) -> ScoreBound:
+        """Return the upper bound of a sum with weights in [-1, 1] that is exceeded with probability `tail`."""
+        return self.moments.score(tail)
+
+    def witness_signs(self, theta: np.ndarray) -> np.ndarray:
+        """Return the signs of the sums, which are the weights of their absolute sum."""
+        return np.asarray(np.sign(theta if self.is_summary else theta.round(DIGITS)))
+
+
+@dataclass(frozen=True, eq=False)
+class SummaryTable(Table):
+    """Of rows without weights, from their counts, without the summary itself.
+
+    Attributes
+    ----------
+    theta : ndarray, shape (cells,)
+        The sums of the residuals divided by n.
+    moments : SeparableMoments
+        Their moments.
+    count, model : ndarray, shape (cells,), or None
+        The rows of cells, and the variances of their sums if calibrated; None where distinct predictions are cells.
+    """
+
+    is_summary = True
+    units_are_rows = True
+    theta: np.ndarray
+    moments: SeparableMoments
+    count: np.ndarray | None = None
+    model: np.ndarray | None = None
+
+    @classmethod
+    def of_sample(cls, sample: Sample, cell: np.ndarray | None = None) -> Self:
+        """Return the table of a summary: `cell` is that of each distinct prediction; None if each is one."""
+        moments = SeparableMoments.of_sample(sample, cell)
+        if cell is None:
+            return cls(sample.residual, moments)
+        count, residual, _ = cell_sums(cell, *sample.arrays)
+        model = np.bincount(cell, sample.count * sample.value * (1 - sample.value), count.size)
+        return cls(residual, moments, count, model)
+
+    @cached_property
+    def n(self) -> float:  # type: ignore[override]
+        return self.moments.n
+
+    @cached_property
+    def spread(self) -> np.ndarray:
+        assert self.count is not None
+        assert self.model is not None
+        observed = self.moments.variances()
+        variance = np.where(self.count < FEW_ROWS, np.maximum(observed, self.model), observed)
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)) / self.n)
+
+    @property
+    def full_cells(self) -> int:
+        assert self.count is not None
+        return int(np.count_nonzero(self.count))
+
+
+class TableOfRows(Table):
+    """Of rows one by one, which draws of units and comparisons of models need.
+
+    A kind of rows defines `n_rows`, `cells`, `columns` and `column`; where units are drawn otherwise than row by row,
+    also `unit`. Its moments are then those of units that add in several cells.
+
+    Attributes
+    ----------
+    cells : int
+        Number of cells.
+    sample_weight : ndarray, shape (n_rows,), or None
+        The weights of the rows, which their contributions have been multiplied by.
+    unit : ndarray, shape (n_rows,), or None
+        The number of the cluster of each row from 0; None if each row is a cluster by itself.
+    """
+
+    cells: int
+    sample_weight: np.ndarray | None = None
+    unit: np.ndarray | None = None
+    units_are_rows: bool = False
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> int:
+        """In how many cells a row adds."""
+
+    @abstractmethod
+    def column(self, k: int) -> Column:
+        """Return the k-th cell of each row, and what the row adds there, both of shape (n_rows,)."""
+
+    @cached_property
+    def units(self) -> np.ndarray:
+        """The number of the cluster of each row, or of the row, shape (n_rows,)."""
+        return np.arange(self.n_rows) if self.unit is None else self.unit
+
+    @cached_property
+    def size(self) -> np.ndarray:
+        """The number of rows of each unit, or the sum of their weights, shape (units,)."""
+        return np.bincount(self.units, self.sample_weight).astype(np.float64)
+
+    @cached_property
+    def n(self) -> float:  # type: ignore[override]
+        return float(self.size.sum())
+
+    @cached_property
+    def moments(self) -> Moments:  # type: ignore[override]
+        cell, contribution = (np.concatenate(part) for part in zip(*map(self.column, range(self.columns)), strict=True))
+        weight = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
+        shared = np.tile(weight / self.columns, self.columns)  # so that a row counts once, however many cells it has
+        return JointMoments(ClusterSums(cell, contribution, np.tile(self.units, self.columns), self.cells, shared))
+
+    @cached_property
+    def theta(self) -> np.ndarray:  # type: ignore[override]
+        return self.moments.total / self.n
+
+    def by_row(self, weights: np.ndarray) -> np.ndarray:
+        """Return what each row adds to the sum with these weights of the cells, shape (n_rows,)."""
+        total = np.zeros(self.n_rows)
+        for cell, contribution in map(self.column, range(self.columns)):
+            total += weights[cell] * contribution
+        return total
+
+    def by_unit(self, weights: np.ndarray) -> np.ndarray:
+        """Return what each unit adds to the sum with these weights, less what its number of rows lets expect."""
+        return np.bincount(self.units, self.by_row(weights)) - self.size * float(self.theta @ weights)
+
+    def at_cells(self, share: np.ndarray) -> np.ndarray:
+        """Return the cells' mean products of the contributions with numbers of the units, centred likewise."""
+        return (self.summed(share[self.units]) - self.theta * float(self.size @ share)) / self.n
+
+    def summed(self, times: np.ndarray) -> np.ndarray:
+        """Return the sums in cells of contributions times a number of each row, shape (cells,)."""
+        total = np.zeros(self.cells)
+        for cell, contribution in map(self.column, range(self.columns)):
+            total += np.bincount(cell, contribution * times, self.cells)
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class RowTable(TableOfRows):
+    """Of rows one by one, with weights, or in clusters.
+
+    Row i adds residual[i], times its weight if rows have weights, at cell[i]. `unit` numbers the cluster of each row
+    from 0; None if each row is a cluster by itself. `prediction` holds that of each row. Of rows without weights whose
+    cells are their distinct predictions, `summary` has the counts.
+    """
+
+    cell: np.ndarray
+    residual: np.ndarray
+    prediction: np.ndarray
+    cells: int
+    sample_weight: np.ndarray | None = None
+    unit: np.ndarray | None = None
+    summary: Sample | None = None
+
+    @classmethod
+    def of_rows(
+        cls, rows: LabelledRows, sample: Sample, cell: np.ndarray | None, unit: np.ndarray | None = None
+    ) -> Self:
+        """Return the table of rows of which this is the summary, `cell` that of distinct predictions or None."""
+        at, weight = np.searchsorted(sample.value, rows.prediction), rows.sample_weight
+        cells = sample.value.size if cell is None else int(cell[-1]) + 1
+        return cls(
+            cell=at if cell is None else cell[at],
+            residual=rows.outcome - rows.prediction,
+            prediction=rows.prediction,
+            cells=cells,
+            sample_weight=weight,
+            unit=unit,
+            summary=sample if cell is None and weight is None else None,
+        )
+
+    @cached_property
+    def units_are_rows(self) -> bool:  # type: ignore[override]
+        return self.unit is None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.cell.size
+
+    @cached_property
+    def n(self) -> float:  # type: ignore[override]
+        return float(self.n_rows) if self.sample_weight is None else float(self.sample_weight.sum())
+
+    @cached_property
+    def contribution(self) -> np.ndarray:
+        """The contribution of each row to its cell."""
+        return self.residual if self.sample_weight is None else self.residual * self.sample_weight
+
+    @cached_property
+    def theta(self) -> np.ndarray:  # type: ignore[override]
+        return np.bincount(self.cell, self.contribution, self.cells) / self.n
+
+    @cached_property
+    def moments(self) -> Moments:  # type: ignore[override]
+        if self.summary is not None and self.unit is None:
+            return SeparableMoments.of_sample(self.summary)
+        if self.unit is None:
+            return SeparableMoments.of_rows(self.cell, self.residual, self.cells, self.sample_weight)
+        return super().moments
+
+    @cached_property
+    def _effective_rows(self) -> np.ndarray:
+        """The effective number of rows of each cell."""
+        weight = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
+        square = np.bincount(self.cell, weight**2, self.cells)
+        total = np.bincount(self.cell, weight, self.cells) ** 2
+        return np.divide(total, square, out=np.zeros_like(square), where=square > 0)
+
+    @cached_property
+    def spread(self) -> np.ndarray:
+        weight = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
+        p = self.prediction
+        model = np.bincount(self.cell, weight**2 * p * (1 - p), self.cells)
+        model = np.where(self._effective_rows < FEW_ROWS, model, 0.0)
+        return np.asarray(np.sqrt(np.maximum(np.maximum(self.moments.variances(), model), 0.0)) / self.n)
+
+    @property
+    def full_cells(self) -> int:
+        return int(np.unique(self.cell).size)
+
+    @property
+    def columns(self) -> int:
+        return 1
+
+    def column(self, k: int) -> Column:
+        return self.cell, self.contribution
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTable(TableOfRows):
+    """Of rows each of which adds a residual for every class.
+
+    Attributes
+    ----------
+    sums : ClassSums
+        The predictions and the cells of rows and classes.
+    theta : ndarray, shape (cells,)
+        The sums of the residuals divided by n, as the measure adds them up.
+    one_class : bool
+        Whether norms weigh the cells of one class alone, in which each row adds in one cell.
+    """
+
+    sums: ClassSums
+    theta: np.ndarray
+    one_class: bool = False
+    units_are_rows = True
+    sample_weight = None
+    unit = None
+
+    @property
+    def drawn_sums(self) -> ClassSums:
+        return self.sums
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.sums.predictions.n
+
+    @property
+    def cells(self) -> int:  # type: ignore[override]
+        return self.theta.size
+
+    @cached_property
+    def n(self) -> float:  # type: ignore[override]
+        return float(self.n_rows)
+
+    @cached_property
+    def moments(self) -> Moments:  # type: ignore[override]
+        if self.one_class:
+            total, square, cube = self.sums.powers
+            return SeparableMoments.of_powers(total, square, cube, self.n)
+        return JointMoments(self.sums)
+
+    def of_one_class(self) -> Self:
+        """Return the table for norms that weigh the cells of one class alone."""
+        return replace(self, one_class=True)
+
+    def witness_signs(self, theta: np.ndarray) -> np.ndarray:
+        return np.asarray(np.sign(theta))
+
+    @property
+    def columns(self) -> int:
+        return self.sums.predictions.n_classes
+
+    def column(self, k: int) -> Column:
+        return self.sums.column(k)
+
+    def by_row(self, weights: np.ndarray) -> np.ndarray:
+        blocks = (slice(i, i + ROWS_TOGETHER) for i in range(0, self.n_rows, ROWS_TOGETHER))
+        return np.concatenate(
+            [(weights[cell] * residual).sum(axis=1) for cell, residual in map(self.sums.rows, blocks)]
+        )

@@ -1,0 +1,266 @@
+"""Sums of contributions by unit: of clusters of rows, and of rows that add one residual for each class."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from calibstat.bounds.score_bound import ScoreBound
+from calibstat.compiled import jit
+from calibstat.data.predictions import Predictions
+
+LARGEST = 2.0  # a row's residuals, one for each class: absolute values add up to at most 2
+
+
+class UnitSums(ABC):
+    """Contributions of units in cells, as an operator X from weights of cells to sums of units, and back.
+
+    Attributes
+    ----------
+    cells : int
+        Number of cells.
+    size : ndarray, shape (units,)
+        The number of rows of each unit, or the sum of their weights.
+    units_are_rows : bool
+        Whether each unit is one row without a weight. Of rows third moments are taken about 0, variances are sums of
+        squares without a factor, and quantiles are normal; of clusters third moments are about the mean, variances have
+        the factor G / (G - 1), and quantiles are Student's.
+    """
+
+    units_are_rows: ClassVar[bool]
+    cells: int
+    size: np.ndarray
+
+    @abstractmethod
+    def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the cell, the unit and the contribution of each entry, all of one shape."""
+
+    @property
+    @abstractmethod
+    def powers(self) -> np.ndarray:
+        """The sums over entries of the first three powers of the contributions in each cell, shape (3, cells)."""
+
+    @abstractmethod
+    def score(self, tail: float) -> ScoreBound:
+        """Return the upper bound of a sum with weights in [-1, 1] that is exceeded with probability `tail`."""
+
+    @property
+    def factor(self) -> float:
+        """The factor that makes sums of squared deviations of units unbiased for the variance, of clusters."""
+        return 1.0 if self.units_are_rows else self.size.size / (self.size.size - 1)
+
+    def by_unit(self, weights: np.ndarray) -> np.ndarray:
+        """Return what each unit adds to the sum with these weights of the cells: X a, shape (units,)."""
+        cell, unit, contribution = self.entries()
+        return np.bincount(unit, weights[cell] * contribution, self.size.size)
+
+    def at_cells(self, share: np.ndarray) -> np.ndarray:
+        """Return the sums in cells of contributions times a number of their unit: X' u, shape (cells,)."""
+        cell, unit, contribution = self.entries()
+        return np.bincount(cell, share[unit] * contribution, self.cells)
+
+    def absolute(self) -> np.ndarray:
+        """Return the sums of the absolute contributions of units: abs(X) 1, shape (units,)."""
+        _, unit, contribution = self.entries()
+        return np.bincount(unit, np.abs(contribution), self.size.size)
+
+    @abstractmethod
+    def covariance(self, chosen: np.ndarray) -> np.ndarray:
+        """Return the second moments of the sums of these cells, shape (chosen, chosen)."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterSums(UnitSums):
+    """Of clusters, or of rows with weights: `unit` numbers the cluster of each row.
+
+    Each row has its contribution in a cell. Rows may have a weight, which their residual has been multiplied by.
+    """
+
+    units_are_rows: ClassVar[bool] = False
+    cell: np.ndarray
+    contribution: np.ndarray
+    unit: np.ndarray
+    cells: int
+    sample_weight: np.ndarray | None = None
+
+    @cached_property
+    def size(self) -> np.ndarray:  # type: ignore[override]
+        return np.bincount(self.unit, self.sample_weight).astype(np.float64)
+
+    def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.cell, self.unit, self.contribution
+
+    @cached_property
+    def powers(self) -> np.ndarray:
+        return np.array([np.bincount(self.cell, self.contribution**k, self.cells) for k in (1, 2, 3)])
+
+    def score(self, tail: float) -> ScoreBound:
+        return ScoreBound.of_units(self.size, tail)
+
+    def covariance(self, chosen: np.ndarray) -> np.ndarray:
+        units = self.size.size
+        sums = np.bincount(self.cell * units + self.unit, self.contribution, self.cells * units)
+        by_cell = sums.reshape(self.cells, units)[chosen]
+        by_cell = by_cell - self.size * (by_cell.sum(axis=-1, keepdims=True) / self.size.sum())
+        return self.factor * by_cell @ by_cell.T
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSums(UnitSums):
+    """Of rows each of which adds a residual for every class: class k of row i in cell ``index[i, k] + k * stride``.
+
+    If `index` has one column, all classes of a row share it.
+    """
+
+    units_are_rows: ClassVar[bool] = True
+    predictions: Predictions
+    index: np.ndarray
+    stride: int
+    cells: int
+
+    @property
+    def size(self) -> np.ndarray:  # type: ignore[override]
+        return np.ones(self.predictions.n)
+
+    @property
+    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+        return self.predictions.prob, self.predictions.label, self.index, self.stride
+
+    def column(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the cell and the residual of class k in each row, both of shape (n,)."""
+        at = self.index[:, 0 if self.index.shape[1] == 1 else k].astype(np.int64) + k * self.stride
+        return at, (self.predictions.label == k) - self.predictions.prob[:, k].astype(np.float64)
+
+    def rows(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
+        """Return the cells and the residuals of these rows, both of shape (rows, K)."""
+        classes = np.arange(self.predictions.n_classes)
+        label, prob = self.predictions.label[part], self.predictions.prob[part].astype(np.float64)
+        return self.index[part] + classes * self.stride, (label[:, None] == classes) - prob
+
+    def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the entries of all rows and classes, shape (n * K,): more memory than the predictions take."""
+        cell, residual = self.rows(slice(None))
+        unit = np.repeat(np.arange(self.predictions.n), self.predictions.n_classes)
+        return cell.ravel(), unit, residual.ravel()
+
+    @cached_property
+    def powers(self) -> np.ndarray:
+        return np.asarray(_powers(*self._rows, self.cells))
+
+    def score(self, tail: float) -> ScoreBound:
+        return ScoreBound.of_rows(tail).times(LARGEST)
+
+    def by_unit(self, weights: np.ndarray) -> np.ndarray:
+        return np.asarray(_row_sums(*self._rows, weights))
+
+    def absolute(self) -> np.ndarray:
+        # the residuals of the classes that did not occur add up to that of the class that did
+        prob, label = self.predictions.prob, self.predictions.label
+        return 2 * (1 - prob[np.arange(label.size), label].astype(np.float64))
+
+    def absolute_by_unit(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what units add without signs, and which cells hold residuals that are not 0."""
+        return tuple(_absolute_row_sums(*self._rows, weights))  # type: ignore[return-value]
+
+    def products(self, chosen: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """Return the sums over rows of products of weight times residual of two of these cells: X'X."""
+        number = np.full(self.cells, -1)
+        number[chosen] = np.arange(chosen.size)
+        return np.asarray(
+            _products(*self._rows, number, np.ones(self.cells) if weights is None else weights, chosen.size)
+        )
+
+    def covariance(self, chosen: np.ndarray) -> np.ndarray:
+        total = self.powers[0][chosen]
+        return self.products(chosen) - np.outer(total, total) / float(self.predictions.n)
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _powers(prob: np.ndarray, label: np.ndarray, index: np.ndarray, stride: int, size: int) -> np.ndarray:
+    """Return the sums of the first three powers of residuals, shape (3, size)."""
+    n, classes = prob.shape
+    shared = index.shape[1] == 1
+    out = np.zeros((3, size))
+    for i in range(n):
+        for k in range(classes):
+            j = index[i, 0 if shared else k] + k * stride
+            v = float(prob[i, k])
+            r = 1.0 - v if label[i] == k else -v
+            out[0, j] += r
+            out[1, j] += r * r
+            out[2, j] += r * r * r
+    return out
+
+
+@jit
+def _row_sums(prob: np.ndarray, label: np.ndarray, index: np.ndarray, stride: int, weight: np.ndarray) -> np.ndarray:
+    """Return for each row the sum over classes of weight times residual."""
+    n, classes = prob.shape
+    shared = index.shape[1] == 1
+    out = np.zeros(n)
+    for i in range(n):
+        for k in range(classes):
+            v = float(prob[i, k])
+            r = 1.0 - v if label[i] == k else -v
+            out[i] += weight[index[i, 0 if shared else k] + k * stride] * r
+    return out
+
+
+@jit
+def _absolute_row_sums(
+    prob: np.ndarray, label: np.ndarray, index: np.ndarray, stride: int, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each row the sum over classes of absolute weight times residual, and which cells hold any."""
+    n, classes = prob.shape
+    shared = index.shape[1] == 1
+    out = np.zeros(n)
+    used = np.zeros(weight.size, np.bool_)
+    for i in range(n):
+        for k in range(classes):
+            j = index[i, 0 if shared else k] + k * stride
+            v = float(prob[i, k])
+            part = weight[j] * (1.0 - v if label[i] == k else -v)
+            if part != 0.0:
+                used[j] = True
+                out[i] += abs(part)
+    return out, used
+
+
+@jit
+def _products(
+    prob: np.ndarray,
+    label: np.ndarray,
+    index: np.ndarray,
+    stride: int,
+    number: np.ndarray,
+    weight: np.ndarray,
+    size: int,
+) -> np.ndarray:
+    """Return the sums over rows of products of weight times residual, of cells with a number from 0, not -1."""
+    n, classes = prob.shape
+    shared = index.shape[1] == 1
+    out = np.zeros((size, size))
+    at = np.empty(classes, np.int64)
+    part = np.empty(classes)
+    for i in range(n):
+        kept = 0
+        for k in range(classes):
+            j = index[i, 0 if shared else k] + k * stride
+            if number[j] >= 0:
+                v = float(prob[i, k])
+                at[kept] = number[j]
+                part[kept] = weight[j] * (1.0 - v if label[i] == k else -v)
+                kept += 1
+        for a in range(kept):
+            for b in range(a + 1):
+                out[at[a], at[b]] += part[a] * part[b]
+                if a != b:
+                    out[at[b], at[a]] += part[a] * part[b]
+    return out

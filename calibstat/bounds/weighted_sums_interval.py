@@ -1,0 +1,87 @@
+"""Interval of a weighted sum of absolute residuals, to which each class of a row may add in a cell of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
+from calibstat.bounds.score_bound import Allowance, ScoreBound
+from calibstat.bounds.unit_sums import ClassSums
+
+MANY_CELLS = 2000  # with more there is no matrix of their products
+SLOPES = 2.0 ** (np.arange(16) / 2)  # of lines above the square root, over that which touches it at its largest value
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedSumsInterval(DirectionalInterval):
+    """A sum of absolute residuals over n with weights, one for each cell.
+
+    Attributes
+    ----------
+    sums : ClassSums
+        The residuals of rows and classes in cells.
+    weight : ndarray, shape (cells,)
+        The weights.
+    largest : float
+        The most that one row may add.
+    """
+
+    step = CLASSES_STEP
+    sums: ClassSums
+    weight: np.ndarray
+    largest: float
+
+    @property
+    def drawn_sums(self) -> ClassSums:
+        return self.sums
+
+    @cached_property
+    def theta(self) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(self.sums.powers[0]) / self.sums.predictions.n
+
+    @cached_property
+    def estimate(self) -> float:  # type: ignore[override]
+        return float(self.value(self.theta))
+
+    def value(self, theta: np.ndarray) -> np.ndarray:
+        return np.abs(theta) @ self.weight
+
+    def by_row(self) -> np.ndarray:
+        """Return what each row adds to the sum with the signs of the data, shape (n,)."""
+        return self.sums.by_unit(self._sign * self.weight)
+
+    def below(self, tail: float) -> Allowance:
+        return Allowance.of_rows(self.by_row(), self.largest, tail)
+
+    def high(self, tail: float) -> float:
+        """Return the largest bound of any signs.
+
+        The standard deviation is at most slope * variance + 1 / (4 slope). To turn the sign of a sum, by a step d from
+        0 to 2, costs d times its absolute value. With the matrix M of the products of sums it adds at most twice d
+        times the excess of the row sum of abs(M) over that of M with signs to the variance, so that each sum is best
+        by itself.
+
+        Statement and argument: docs/proofs.md, section 6.
+        """
+        score = ScoreBound.of_rows(tail).times(self.largest)
+        row, (absolute, is_used) = self.by_row(), self.sums.absolute_by_unit(self.weight)
+        value, n, most = float(row.sum()), row.size, float((absolute**2).sum())
+        excess = score.z * np.sqrt(most)
+        used = np.flatnonzero(is_used)
+        if 0 < used.size <= MANY_CELLS and most > 0:
+            products, sign = self.sums.products(used, self.weight), self._sign[used]
+            size = n * np.abs(self.weight * self.theta)[used]
+            along = sign * (products @ sign)
+            gained = np.abs(products).sum(axis=1) - along
+            slope = score.z * SLOPES / (2 * np.sqrt(most))
+            turned = np.maximum(2 * slope[:, None] * gained - size, 0.0).sum(axis=1)
+            excess = min(excess, float((slope * along.sum() + score.z**2 / (4 * slope) + 2 * turned).min()))
+        variance, third = float((row**2).sum() - row.sum() ** 2 / n), float((row**3).sum())
+        return (value + float(score.widen(excess, score.rate(max(variance, 0.0), third)))) / n
+
+    @property
+    def _sign(self) -> np.ndarray:
+        return np.where(self.theta < 0, -1.0, 1.0)

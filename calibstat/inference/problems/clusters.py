@@ -1,0 +1,68 @@
+"""A measure of rows that come in clusters, which are drawn whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibstat.bounds.intervals import Interval
+from calibstat.resampling import Draws
+from calibstat.residuals.rows import RowResiduals
+from calibstat.residuals.table import OfTheta
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteredRows:
+    """A measure as a function of the sums of a table of rows in clusters.
+
+    Attributes
+    ----------
+    estimate : float
+        The measure.
+    interval : Interval
+        Its honest interval.
+    residuals : RowResiduals
+        The table, which draws whole clusters.
+    of : callable
+        ``of(theta)``, the measure of sums.
+    """
+
+    estimate: float
+    interval: Interval
+    residuals: RowResiduals
+    of: OfTheta
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.residuals.table.n_rows
+
+    @property
+    def clusters(self) -> int:
+        """Number of clusters."""
+        return self.residuals.table.size.size
+
+    def statistic(self) -> float:
+        """Return the measure."""
+        return self.estimate
+
+    def draw_labels(self, draws: Draws) -> np.ndarray:
+        """Return the measure of labels that are drawn independently from the predictions."""
+        return self.residuals.relabelled(self.of, draws)
+
+    def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """Return the measure of calibrated clusters by each way to draw them."""
+        return self.residuals.null_draws(self.of, draws, labels)
+
+    def draw_pairs(self, draws: Draws) -> np.ndarray:
+        """Return the measure of every resample of whole clusters."""
+        return self.residuals.resampled(self.of, draws)
+
+    def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
+        """Raise, as no interval of clusters leaves out rows."""
+        raise NotImplementedError("no statistics without one cluster are known")
+
+    def honest(self) -> tuple[Interval, RowResiduals]:
+        """Return the honest interval, and what its resamples are drawn from."""
+        return self.interval, self.residuals

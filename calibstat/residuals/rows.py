@@ -1,0 +1,112 @@
+"""Residuals row by row, with weights or in clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from calibstat import resampling
+from calibstat.bounds.tables import RowTable
+from calibstat.resampling import Draws, Stage
+from calibstat.residuals.stack import Stack
+from calibstat.residuals.table import OfTheta, Residuals
+
+FEW_EVENTS = 10  # clusters
+LEVELS = 10  # of predictions, in which the residuals of a cluster are added up: errors at one do not undo another's
+TINY = 1e-12  # of a spread: without any, all are the same
+
+
+@dataclass(frozen=True, eq=False)
+class RowResiduals(Residuals):
+    """Of rows, which are drawn one by one or, if they have a `unit`, in whole clusters."""
+
+    table: RowTable
+
+    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+        return Stack([self.table], draws, stage).resampled(lambda thetas: of(thetas[0]))
+
+    def relabelled(self, of: OfTheta, draws: Draws) -> np.ndarray:
+        """Return ``of(theta)`` of labels that are drawn independently from the predictions."""
+        return self._labels(np.arange(self.table.n_rows), of, draws, Stage.LABELS)
+
+    def signed(self, of: OfTheta, draws: Draws) -> np.ndarray:
+        """Return ``of(theta)`` where the residuals of a cluster keep or change their signs together.
+
+        If calibrated, the residuals of every cluster have mean zero given the predictions. Where few clusters share a
+        cell this says more of their spread than drawing clusters does.
+        """
+        return Stack([self.table], draws, Stage.SIGNS).signed(lambda thetas: of(thetas[0]))
+
+    def null_draws(self, of: OfTheta, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """Return ``of(theta)`` of calibrated clusters by each way to draw them: the largest p-value of a test counts.
+
+        `labels` is what `relabelled` returns, if it is known.
+
+        Calibration does not say how the outcomes of one cluster depend on each other. Signs keep the squares of the
+        observed residuals, which are tiny where no event was observed; labels are drawn from the predictions.
+
+        Statement and argument: docs/proofs.md, section 8.
+        """
+        independent = self.relabelled(of, draws) if labels is None else labels
+        null = {"signs of clusters": self.signed(of, draws), "independent labels": independent}
+        if self.fewest_events() < FEW_EVENTS:
+            null["labels that clusters share"] = self._labels(self.table.units, of, draws, Stage.SHARED)
+        elif self.fewest_events(by_square=True) < FEW_EVENTS:  # enough clusters to tell their spread
+            null["labels that clusters share"] = self._labels_in_spread(of, draws)
+        return null
+
+    def fewest_events(self, by_square: bool = False) -> float:
+        """Return the least of the clusters with outcome 1, with outcome 0, and expected to have the less likely one.
+
+        By square a cluster of m rows counts m**2, the variance of its sum if all its outcomes are equal, divided by the
+        mean m**2 of the clusters, weighted by their unlikely outcomes. So small clusters in which an outcome occurred
+        do not make up for a few large clusters in which it did not.
+
+        Statement and argument: docs/proofs.md, section 8.
+        """
+        table, unit = self.table, self.table.units
+        weight = np.ones(unit.size) if table.sample_weight is None else table.sample_weight
+        size = np.bincount(unit, weight)
+        mean = np.bincount(unit, weight * table.prediction) / size
+        square = (size / size.max()) ** 2 if by_square else np.ones(size.size)
+        unlikely = square * np.minimum(mean, 1 - mean).clip(0.0)
+        if not unlikely.any():
+            return 0.0
+        outcome = table.residual + table.prediction > 0.5
+        observed = [square[np.unique(unit[rows])].sum() for rows in (outcome, ~outcome)]
+        return float(min(*observed, unlikely.sum()) * unlikely.sum() / (square @ unlikely))
+
+    def _labels(self, unit: np.ndarray, of: OfTheta, draws: Draws, stage: int) -> np.ndarray:
+        table = self.table
+        return resampling.sums_of_row_labels(
+            table.cell, table.prediction, table.cells, unit, table.sample_weight, of, draws, stage
+        )
+
+    def _labels_in_spread(self, of: OfTheta, draws: Draws) -> np.ndarray:
+        """Draw labels as alike as they can be in a cluster, each resample brought to the spread of the data.
+
+        How alike the outcomes of a cluster are is not known, so the statistic is compared in units of the spread of
+        what clusters add. For these labels that is as exact as the statistic itself, and where rows are less alike it
+        finds more. Squares are divided by the rows of the cluster, or one large cluster would be all of the spread.
+        """
+        table, cells = self.table, self.table.cells
+        level = np.minimum((table.prediction * LEVELS).astype(np.int64), LEVELS - 1)
+        held, part = np.unique((table.units * LEVELS + level) * cells + table.cell, return_inverse=True)
+        summand, cell = np.divmod(held, cells)  # of each part
+        levels, summand = np.unique(summand, return_inverse=True)
+        size = np.bincount(table.units, table.sample_weight)[levels // LEVELS]
+
+        def spread(total: np.ndarray) -> float:
+            return float(np.sqrt((np.bincount(summand, total) ** 2 / size).sum())) + TINY
+
+        observed = spread(np.bincount(part, table.contribution) / table.n)
+
+        def statistic(total: np.ndarray) -> Any:
+            return of(np.bincount(cell, total, cells)) * (observed / spread(total))
+
+        weight = table.sample_weight
+        return resampling.sums_of_row_labels(
+            part, table.prediction, held.size, table.units, weight, statistic, draws, Stage.SHARED
+        )

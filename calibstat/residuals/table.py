@@ -1,0 +1,21 @@
+"""The base of tables of residuals that draw themselves."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from calibstat.resampling import Draws, Stage
+
+OfTheta = Callable[[Any], Any]  # of sums over the last axis, or of an iterator over those of each class
+
+
+class Residuals(ABC):
+    """A table of residuals that draws itself."""
+
+    @abstractmethod
+    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
+        """Return ``of(theta)`` of every resample of the units, drawn with replacement, along the first axis."""

@@ -1,0 +1,116 @@
+"""Sums of units as an operator, against the dense matrix of what each unit adds in each cell."""
+
+import numpy as np
+import pytest
+from unit_examples import ROWS, UNITS, entries, matrix, own_cells, shared_cells
+
+import calibstat as cs
+from calibstat.bounds.unit_sums import LARGEST, ClassSums
+from calibstat.inference.problems.pose import pose
+
+SPARE = 1e-12
+
+
+@pytest.fixture(params=UNITS)
+def sums(request):
+    return UNITS[request.param]()
+
+
+def test_the_operator_and_its_transpose(sums):
+    x, random = matrix(sums), np.random.default_rng(1)
+    weights, share = random.normal(size=sums.cells), random.normal(size=sums.size.size)
+    assert sums.by_unit(weights) == pytest.approx(x @ weights, abs=SPARE)
+    assert sums.at_cells(share) == pytest.approx(x.T @ share, abs=SPARE)
+    assert share @ sums.by_unit(weights) == pytest.approx(sums.at_cells(share) @ weights, abs=SPARE)
+
+
+def test_sizes_without_signs_of_units(sums):
+    assert sums.absolute() == pytest.approx(matrix(sums, abs).sum(axis=1), abs=SPARE)
+
+
+def test_powers_are_of_entries(sums):
+    expected = [matrix(sums, lambda x, k=k: x**k).sum(axis=0) for k in (1, 2, 3)]
+    assert sums.powers == pytest.approx(np.array(expected), abs=SPARE)
+
+
+def test_entries(sums):
+    cell, unit, contribution = sums.entries()
+    found = sorted(zip(unit, cell, contribution, strict=True))
+    np.testing.assert_allclose(found, sorted(entries(sums)), rtol=0, atol=SPARE)
+
+
+def test_covariances_of_some_cells(sums):
+    x, size = matrix(sums), sums.size
+    left = x - np.outer(size, x.sum(axis=0)) / size.sum()
+    factor = 1 if sums.units_are_rows else size.size / (size.size - 1)
+    for chosen in (np.arange(sums.cells), np.arange(sums.cells)[::2], np.array([1])):
+        expected = factor * (left.T @ left)[np.ix_(chosen, chosen)]
+        assert sums.covariance(chosen) == pytest.approx(expected, abs=SPARE)
+    assert sums.factor == factor
+
+
+# --- rows that add a residual for each class --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("make", [own_cells, shared_cells])
+def test_rows_of_classes_by_loops(make, dtype):
+    """In single precision too: residuals are of the predictions that are held."""
+    sums = make(dtype)
+    x, random = matrix(sums), np.random.default_rng(1)
+    weights = random.choice([-1.0, 0.0, 0.5], sums.cells)
+    chosen = np.flatnonzero(x.any(axis=0))[::2]
+    assert sums.by_unit(weights) == pytest.approx(x @ weights, abs=SPARE)
+    assert sums.products(chosen) == pytest.approx((x.T @ x)[np.ix_(chosen, chosen)], abs=SPARE)
+    weighted = x * weights
+    assert sums.products(chosen, weights) == pytest.approx((weighted.T @ weighted)[np.ix_(chosen, chosen)], abs=SPARE)
+    absolute, used = sums.absolute_by_unit(weights)
+    assert absolute == pytest.approx(np.abs(weighted).sum(axis=1), abs=SPARE)
+    assert used.tolist() == weighted.any(axis=0).tolist()
+    assert sums.absolute() == pytest.approx(np.abs(x).sum(axis=1), abs=1e-12 if dtype == np.float64 else 1e-6)
+    assert sums.absolute().max() <= LARGEST
+
+
+def test_products_of_classes_in_the_same_cell():
+    """The sum of a row in a cell is squared, and not its parts one by one."""
+    sums = UNITS["classes in the same cells"]()
+    x = matrix(sums)
+    assert sums.products(np.arange(3)) == pytest.approx(x.T @ x, abs=SPARE)
+    assert not np.allclose(np.diag(x.T @ x), sums.powers[1])
+
+
+@pytest.mark.parametrize("make", [own_cells, shared_cells])
+def test_columns_and_blocks_of_rows(make):
+    sums = make()
+    blocks = [sums.rows(slice(a, b)) for a, b in ((0, 7), (7, ROWS))]
+    for k in range(3):
+        cell, residual = sums.column(k)
+        assert np.concatenate([found[0][:, k] for found in blocks]).tolist() == cell.tolist()
+        assert np.concatenate([found[1][:, k] for found in blocks]).tolist() == residual.tolist()
+        expected = [(at, r) for i, (_, at, r) in enumerate(entries(sums)) if i % 3 == k]
+        np.testing.assert_allclose(list(zip(cell, residual, strict=True)), expected, rtol=0, atol=SPARE)
+
+
+CASES = {
+    "mean": ("ece", {"n_bins": 4}, {"lens": "class_wise", "reduce": "mean"}),
+    "grid": ("canonical_ce", {"strategy": "uniform", "n_bins": 3}, {}),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", CASES)
+def test_the_sums_of_measures(name, dtype):
+    """What measures of classes add up is theta; single precision shows in theta, not in the sums."""
+    measure, options, settings = CASES[name]
+    predictions = own_cells(dtype).predictions
+    interval = pose(predictions.label, predictions.prob, measure, options, **settings).honest()[0]
+    assert interval.drawn_sums.powers[0] / ROWS == pytest.approx(
+        interval.theta, abs=1e-11 if dtype == np.float64 else 1e-6
+    )
+
+
+def test_certain_predictions_leave_nothing():
+    certain = ClassSums(cs.Predictions.from_rows([0, 1, 2], np.eye(3)), np.zeros((3, 1), np.int64), 1, 3)
+    assert not certain.powers.any()
+    assert not certain.absolute().any()
+    assert not certain.absolute_by_unit(np.ones(3))[1].any()

@@ -1,0 +1,39 @@
+"""Residuals of a summary that are drawn, against loops over the drawn counts."""
+
+import numpy as np
+import pytest
+from binary_draws import KEY, SMALL, TIED
+from scipy import stats
+
+from calibstat.resampling import Draws, Pairs, Stage, binary_cells, draw
+from calibstat.residuals.summary import SummaryResiduals
+
+DRAWS = Draws(KEY, 20)
+
+
+@pytest.mark.parametrize("sample", [SMALL, TIED], ids=["rows", "cells"])
+def test_residuals_of_drawn_counts(sample, monkeypatch):
+    """Of each distinct prediction, or added up in cells of them: of a large table by the same draws."""
+    monkeypatch.setattr(binary_cells, "LARGEST_TABLE", 1)
+    cell = np.minimum((sample.value * 3).astype(np.int64), 2)
+    counts = draw(sample, Pairs(), lambda _, count, positives: np.array([count, positives]), DRAWS, Stage.ROWS)
+    alone = SummaryResiduals(sample).resampled(np.copy, DRAWS)
+    together = SummaryResiduals(sample, cell).resampled(np.copy, DRAWS)
+    for r, (count, positives) in enumerate(counts):
+        theta = [(a - c * v) / sample.n for v, c, a in zip(sample.value, count, positives, strict=True)]
+        assert alone[r] == pytest.approx(np.array(theta), abs=1e-12)
+        assert together[r] == pytest.approx(np.bincount(cell, theta), abs=1e-12)
+
+
+@pytest.mark.parametrize("cell", [None, np.zeros(6, np.int64)], ids=["predictions", "one cell"])
+def test_their_mean_is_that_of_the_data(cell):
+    found = SummaryResiduals(SMALL, cell).resampled(lambda theta: theta.sum(axis=-1), Draws(KEY, 20_000))
+    limit = stats.norm.isf(1e-5) * found.std() / np.sqrt(found.size)
+    assert abs(found.mean() - SMALL.residual.sum()) < limit
+    assert abs(found.mean() - SMALL.residual.sum() - 0.01) > limit  # planted fault: residuals that are .01 off
+
+
+def test_stages_and_threads():
+    residuals = SummaryResiduals(SMALL)
+    assert np.array_equal(residuals.resampled(np.copy, DRAWS), residuals.resampled(np.copy, Draws(KEY, 20, 2)))
+    assert not np.array_equal(residuals.resampled(np.copy, DRAWS), residuals.resampled(np.copy, DRAWS, Stage.COMPARE))
