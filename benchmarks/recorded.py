@@ -26,6 +26,8 @@ def entries(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(thing, Mapping):
         for key in thing:
             yield from entries(thing[key], f"{path}[{key}]")
+    elif any(each.__name__ == "InWords" for each in type(thing).__mro__):  # text in checkouts of before
+        yield path, str(thing)
     elif is_dataclass(thing):
         for each in fields(thing):
             if not each.name.startswith("_"):

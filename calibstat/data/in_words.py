@@ -1,4 +1,4 @@
-"""What results keep as objects and give as words: the base of lenses, measures and null hypotheses in results."""
+"""The base of what results keep as objects and give as words: lenses, measures and null hypotheses."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 
 class Given(Enum):
-    """What an error is about or asks for; as text it is that of Python."""
+    """The subject of an error, or the thing that it asks for; as text in the words of Python."""
 
     OUTCOMES = "y_true"
     PREDICTIONS = "y_prob"

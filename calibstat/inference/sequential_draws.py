@@ -28,7 +28,7 @@ from calibstat.resampling import Draws, Resampler
 
 @dataclass(frozen=True)
 class WhyStopped(InWords):
-    """Why there are so many resamples.
+    """The reason for the number of resamples.
 
     Attributes
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,20 +43,14 @@ def resampler(
 
     `weight` is that of the rows of `Predictions`, for the measure of each class.
     """
-    source, statistic = _source(measure, data, scheme, weight)
-    return lambda draws: draw(source, scheme, statistic, draws, stage)
-
-
-def _source(
-    measure: Statistic | MulticlassMeasure, data: Sample | Predictions, scheme: OfRows, weight: np.ndarray | None
-) -> tuple[Source, Callable[..., Any]]:
-    """Return what to draw from, and the statistic of what is drawn."""
     if isinstance(measure, MulticlassMeasure):
         assert isinstance(data, Predictions)
-        return _of_vectors(measure, data, scheme)
-    if isinstance(data, Sample):
-        return _of_sample(measure, data, scheme)
-    return _of_classes(measure, data, scheme, weight)
+        source, statistic = _of_vectors(measure, data, scheme)
+    elif isinstance(data, Sample):
+        source, statistic = _of_sample(measure, data, scheme)
+    else:
+        source, statistic = _of_classes(measure, data, scheme, weight)
+    return partial(draw, source, scheme, statistic, stage=stage)
 
 
 def _of_sample(measure: Statistic, sample: Sample, scheme: OfRows) -> tuple[Source, Callable[..., Any]]:
