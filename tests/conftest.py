@@ -1,5 +1,7 @@
 """The profile of property tests, and fixtures of several test files."""
 
+import gc
+
 import hypothesis
 import numpy as np
 import pytest
@@ -17,6 +19,14 @@ pytest.register_assert_rewrite("measure_claims")  # its checks fail inside tests
 
 hypothesis.settings.register_profile("calibstat", deadline=None, max_examples=25, derandomize=True)
 hypothesis.settings.register_profile("slow", hypothesis.settings.get_profile("calibstat"), max_examples=200)
+
+gc.disable()  # what is collected stays: to look for garbage meanwhile takes a third of the time
+
+
+def pytest_collection_finish():
+    """Look for garbage among what tests make, and not among the tests."""
+    gc.freeze()
+    gc.enable()
 
 
 def is_slow(config):

@@ -35,7 +35,7 @@ HALF = LN2 / 4 - 1 / 8
 TWICE = distorted(calibrated(), temperature=2)
 
 
-@pytest.mark.parametrize("distribution", ["uniform", FIVE, stats.beta(2, 3)])
+@pytest.mark.parametrize("distribution", ["uniform", FIVE, pytest.param(stats.beta(2, 3), marks=pytest.mark.slow)])
 def test_families_are_distorted_calibrated_ones(distribution):
     for family, same in [
         (temperature(2, distribution), distorted(calibrated(distribution), temperature=2)),

@@ -23,7 +23,7 @@ def test_every_result_is_drawn_and_labelled(name, options, given_ax):
     ax = plt.subplots(layout="constrained")[1] if given_ax else None
     before = dict(mpl.rcParams), len(plt.get_fignums())
     drawn = cs.plot(result, ax, **options)
-    drawn.figure.canvas.draw()
+    drawn.figure.draw_without_rendering()
     assert drawn is ax or not given_ax
     assert len(plt.get_fignums()) == before[1] + (not given_ax)
     assert dict(mpl.rcParams) == before[0]
@@ -57,9 +57,9 @@ def test_small_and_degenerate_data_are_drawn_without_warnings(data):
     found += [cs.detail(y, p, measure=name) for name in DETAILED]
     found += [cs.calibration_test(y, p, rng=1, n_resamples=19, measure="brier")]
     for result in found:
-        cs.plot(result).figure.canvas.draw()
+        cs.plot(result).figure.draw_without_rendering()
         plt.close("all")
-    cs.plot(found[1], deviation=True).figure.canvas.draw()
+    cs.plot(found[1], deviation=True).figure.draw_without_rendering()
 
 
 HOSTILE = "$5 to $10 <b>_"
@@ -110,7 +110,7 @@ def test_names_of_models_are_shown_as_they_are():
     for drawn in (benefit, ax):
         texts = [*drawn.get_legend().get_texts(), *drawn.get_yticklabels()]
         assert not any(text.get_parse_math() for text in texts if text.get_text() in names)
-        drawn.figure.canvas.draw()
+        drawn.figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("name", ["test", "interval", "named intervals", "detail of ece"])
