@@ -78,7 +78,7 @@ def test_what_a_class_wise_test_says():
     assert str(found.overall.null_hypothesis) == str(replace(lenses.canonical.hypothesis, exact=True))
     assert (str(found.lens), str(found.overall.lens)) == ("lens class_wise", "lens class_wise, mean over 3 classes")
     text = str(found)
-    for part in (found.null_hypothesis, found.overall.null_hypothesis, "lens class_wise, n = 3", "p (Holm)"):
+    for part in (str(found.null_hypothesis), str(found.overall.null_hypothesis), "lens class_wise, n = 3", "p (Holm)"):
         assert part in text
     assert [line.split()[0] for line in text.splitlines()[3:6]] == ["a", "b", "c"]
     frame = found.to_frame()
