@@ -29,7 +29,7 @@ class TooFewRowsInCells(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class AbsoluteSum(Norm):
+class SumOverCells(Norm):
     """The sum of absolute residuals over these cells of the distinct predictions; `title` names the measure."""
 
     title: str
@@ -54,7 +54,7 @@ class AbsoluteSumInterval(SeminormInterval):
     cells that may have no error, then what these add to the estimate is taken for noise, unless it is too much for it.
     """
 
-    norm: AbsoluteSum
+    norm: SumOverCells
 
     def check(self) -> None:
         need_rows_in_cells(self.norm.title, int(self.table.n), self.table.full_cells)

@@ -23,10 +23,10 @@ from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
 
-COARSE = np.sin(np.linspace(0, np.pi / 2, 97)) ** 2  # probabilities that a bin may have, closer near 0 and 1
-FINE = np.linspace(0, 1, 128)  # and more of them around its prediction and its frequency
-SLOPES = 1.7 ** np.arange(14)  # of lines above the square root
-LEVELS = 1.4 ** -np.arange(40.0)[::-1]  # sizes of events, over the largest one
+_COARSE_CHANCES = np.sin(np.linspace(0, np.pi / 2, 97)) ** 2  # probabilities that a bin may have, closer near 0 and 1
+_FINE_CHANCES = np.linspace(0, 1, 128)  # and more of them around its prediction and its frequency
+_STEEPNESS = 1.7 ** np.arange(14)  # of lines above the square root
+_EVENT_SIZES = 1.4 ** -np.arange(40.0)[::-1]  # sizes of events, over the largest one
 MULTIPLIERS = (1.0, 1.4, 2.0)  # the first is best for many events, the last for none
 SMALLEST = 1e-300
 GIVEN = ", given the predictions of these rows"
@@ -47,8 +47,8 @@ class FullBins:
         around = 4 * np.sqrt(frequency * (1 - frequency) / self.rows + 1 / self.rows**2)
         low = np.maximum(np.minimum(self.prediction, frequency) - around, 0)
         high = np.minimum(np.maximum(self.prediction, frequency) + around, 1)
-        fine = low[:, None] + (high - low)[:, None] * FINE
-        return np.sort(np.concatenate([fine, np.tile(COARSE, (self.rows.size, 1))], axis=1), axis=1)
+        fine = low[:, None] + (high - low)[:, None] * _FINE_CHANCES
+        return np.sort(np.concatenate([fine, np.tile(_COARSE_CHANCES, (self.rows.size, 1))], axis=1), axis=1)
 
     @cached_property
     def gap(self) -> np.ndarray:
@@ -150,9 +150,9 @@ def highest_power(bins: FullBins, power: float, z: float) -> float:
     # the shares of the bins vary as well as the outcomes
     variance = weight**2 * bins.variance + rows * loss**2
     event = weight * bins.events(z)
-    levels = LEVELS * max(float(event.max()), SMALLEST)
+    levels = _EVENT_SIZES * max(float(event.max()), SMALLEST)
     level = np.searchsorted(levels[:-1], event)
-    steepness = SLOPES / (2 * np.sqrt(max(float(variance.max(axis=1).sum()), SMALLEST)))
+    steepness = _STEEPNESS / (2 * np.sqrt(max(float(variance.max(axis=1).sum()), SMALLEST)))
     return max(_highest(rows * loss, excess, variance, level, levels, steepness, z), 0.0)
 
 

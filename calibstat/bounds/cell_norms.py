@@ -10,13 +10,12 @@ import numpy as np
 
 from calibstat.bounds.absolute_norms import OfClasses, over_cells_of_simplex
 from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
-from calibstat.bounds.score_bound import Allowance, ScoreBound
+from calibstat.bounds.score_bound import ROOT_SLOPES, Allowance, ScoreBound
 from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.predictions import Predictions
 
-SLOPES = 2.0 ** (np.arange(16) / 2)  # of lines above the square root, over that which touches it at its largest value
-HALVINGS = 40
+_LAGRANGE_HALVINGS = 40
 
 
 class CellNorm(ABC):
@@ -104,7 +103,7 @@ class Euclidean(RoundNorm):
         below = slope[:, None, None] * (eigenvalue[:, -1:] - eigenvalue)  # the largest is the last
         low = np.zeros((slope.size, len(total)))
         high = np.broadcast_to(np.sqrt(squares.sum(axis=-1)) / 2, low.shape)
-        for _ in range(HALVINGS):
+        for _ in range(_LAGRANGE_HALVINGS):
             middle = (low + high) / 2
             with np.errstate(divide="ignore", invalid="ignore"):
                 terms = np.where(squares > 0, squares / (middle[..., None] + below) ** 2, 0.0)
@@ -185,7 +184,7 @@ class CellNormInterval(DirectionalInterval):
             residual[np.arange(rows.size), self.predictions.label[rows]] += 1
             second[c] = residual.T @ residual
         most = float(norm.highest(np.zeros_like(total), second, np.ones(1)).sum())
-        slope = SLOPES / (2 * np.sqrt(most)) if most > 0 else np.ones(1)
+        slope = ROOT_SLOPES / (2 * np.sqrt(most)) if most > 0 else np.ones(1)
         bounds = norm.highest(total, second, score.z * slope).sum(axis=-1) + score.z / (4 * slope)
         excess = min(float(bounds.min()) - value, score.z * np.sqrt(most))
         variance, third = float((row**2).sum() - row.sum() ** 2 / n), float((row**3).sum())

@@ -14,7 +14,7 @@ CAP = 2.0  # spreads, or z if larger: by so much at most a true sum exceeds the 
 FOLDED_VARIANCE, FOLDED_SQUARES = 1.0, 0.5  # at least, for the absolute value to be nearly that of a normal
 MANY_SUMS = 2000  # above it no matrix of their covariances is made
 PRODUCTS = 2e7  # numbers that the sums of all clusters in all cells may hold
-FAR = 40.0  # standard deviations from which on a normal density is 0 in double precision
+_ZERO_DENSITY = 40.0  # standard deviations from which on a normal density is 0 in double precision
 POINTS, ZOOMS = 33, 7  # of the search for a root: to 2**-35 of the range
 
 
@@ -35,7 +35,7 @@ def folded_bias(t: np.ndarray) -> np.ndarray:
 
 
 def _density(t: np.ndarray) -> np.ndarray:
-    return np.exp(-(np.minimum(np.abs(t), FAR) ** 2) / 2) / np.sqrt(2 * np.pi)
+    return np.exp(-(np.minimum(np.abs(t), _ZERO_DENSITY) ** 2) / 2) / np.sqrt(2 * np.pi)
 
 
 # --- the high end: independent rows ----------------------------------------------------------------------------------

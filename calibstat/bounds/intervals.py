@@ -197,7 +197,7 @@ class MappedInterval(Interval):
         return self.other.directional(theta)
 
     def high(self, tail: float) -> float:
-        return float(self.function(self.other.high(tail)))
+        return float(self.function(max(self.other.high(tail), 0.0)))
 
     def low(self, draw: Draw, tail: float) -> float:
         return float(self.function(max(self.other.low(draw, tail), 0.0)))

@@ -18,10 +18,10 @@ from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 
-FINEST = 256  # intervals of the grid of recalibrated probabilities
+_FINEST_GRID = 256  # intervals of the grid of recalibrated probabilities
 GROWTH = 1.5  # of the largest part that a row may have, from one bound to the next
-HALVINGS = 8
-CLOSE = 1e-8  # tolerance of the low end, over the estimate: less than one event of 100,000,000 rows
+_GRID_HALVINGS = 8
+_LOW_TOLERANCE = 1e-8  # tolerance of the low end, over the estimate: less than one event of 100,000,000 rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class IsotonicInterval(Interval):
             reach = upper_quantile(math.sqrt(t / self.estimate) * along + fitted, tail)
             return self.estimate - below.extend(reach) <= t
 
-        return 0.0 if explained(0.0) else smallest(explained, 0.0, self.estimate, CLOSE * self.estimate)
+        return 0.0 if explained(0.0) else smallest(explained, 0.0, self.estimate, _LOW_TOLERANCE * self.estimate)
 
     def high(self, tail: float) -> float:
         return highest_gain(*self.sample.arrays, ScoreBound.of_rows(tail)) / self.sample.n
@@ -143,7 +143,7 @@ def highest_gain(value: np.ndarray, count: np.ndarray, positives: np.ndarray, sc
     Statement and argument: docs/proofs.md, section 9.
     """
     n = count.sum()
-    intervals = int(min(max(4 * math.sqrt(n), 32), FINEST))
+    intervals = int(min(max(4 * math.sqrt(n), 32), _FINEST_GRID))
     levels = np.minimum(GROWTH ** np.arange(math.ceil(math.log(intervals) / math.log(GROWTH)) + 1) / intervals, 1.0)
     best = _highest(value, positives, count - positives, intervals, levels, score.z, score.k)
     return max(best, 0.0) + n / (4.0 * intervals**2)
@@ -172,7 +172,7 @@ def _highest(
         low = 1.0 / (2.0 * math.sqrt(n + skew))
         high = 1.0 / (2.0 * math.sqrt(skew))
         bound = np.inf
-        for _ in range(HALVINGS):
+        for _ in range(_GRID_HALVINGS):
             slope = math.sqrt(low * high)
             total, squares = _best(value, positives, negatives, intervals, at_least, levels[i], z * slope)
             if total == -np.inf:

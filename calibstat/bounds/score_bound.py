@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 UNSEEN = 2.0  # events of the largest possible size that are added to what was observed
-FINE = 2000  # intervals of standard deviations in each of which the reach is bounded
-SLOPES = 2.0 ** (np.arange(17) / 4)  # of lines, relative to that of a tangent at the largest variance
+_SPREAD_INTERVALS = 2000  # intervals of standard deviations in each of which the reach is bounded
+ROOT_SLOPES = 2.0 ** (np.arange(16) / 2)  # of lines above the square root, over the tangent at its largest value
+_LINE_SLOPES = 2.0 ** (np.arange(17) / 4)  # of lines, relative to that of a tangent at the largest variance
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,10 @@ class ScoreBound:
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        spread = np.sqrt(max(most, 0.0)) * np.linspace(0, 1, FINE + 1)
+        spread = np.sqrt(max(most, 0.0)) * np.linspace(0, 1, _SPREAD_INTERVALS + 1)
         square = spread**2
         reach = np.maximum.accumulate(self.widen(self.z * spread[1:], self.rate(square[:-1], third)))
-        slope = np.append(0.0, self.z / (2 * max(spread[-1], 1.0)) * SLOPES)
+        slope = np.append(0.0, self.z / (2 * max(spread[-1], 1.0)) * _LINE_SLOPES)
         return slope, (reach - slope[:, None] * square[:-1]).max(axis=1)
 
     def skewness(self, variance: Any, third: Any) -> Any:

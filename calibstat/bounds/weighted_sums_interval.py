@@ -8,11 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
-from calibstat.bounds.score_bound import Allowance, ScoreBound
+from calibstat.bounds.score_bound import ROOT_SLOPES, Allowance, ScoreBound
 from calibstat.bounds.unit_sums import ClassSums
 
 MANY_CELLS = 2000  # with more there is no matrix of their products
-SLOPES = 2.0 ** (np.arange(16) / 2)  # of lines above the square root, over that which touches it at its largest value
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +75,7 @@ class WeightedSumsInterval(DirectionalInterval):
             size = n * np.abs(self.weight * self.theta)[used]
             along = sign * (products @ sign)
             gained = np.abs(products).sum(axis=1) - along
-            slope = score.z * SLOPES / (2 * np.sqrt(most))
+            slope = score.z * ROOT_SLOPES / (2 * np.sqrt(most))
             turned = np.maximum(2 * slope[:, None] * gained - size, 0.0).sum(axis=1)
             excess = min(excess, float((slope * along.sum() + score.z**2 / (4 * slope) + 2 * turned).min()))
         variance, third = float((row**2).sum() - row.sum() ** 2 / n), float((row**3).sum())

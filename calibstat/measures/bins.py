@@ -12,7 +12,7 @@ from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.checks import is_number, short
 from calibstat.data.predictions import Predictions
-from calibstat.measures.kinds.population_value import FINE, NO_EDGES
+from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS
 
 BLOCK = 1024  # rows whose bins are computed together; they stay in the first-level cache
 CLASS_BLOCK = 32  # classes whose bins are computed together
@@ -144,7 +144,7 @@ def population_edges(n_bins: int | str | None, strategy: Strategy = "uniform") -
     """Return where bins of a population end: predictions ("uniform"), or shares of the population ("quantile")."""
     if not isinstance(strategy, str):
         return cuts_of(strategy), "uniform"
-    if is_unbinned(n_bins) or (bins := fixed_number_of_bins(n_bins)) > FINE:
+    if is_unbinned(n_bins) or (bins := fixed_number_of_bins(n_bins)) > POPULATION_BINS:
         return NO_EDGES, "uniform"  # each node is a cell by itself
     return np.arange(1, bins) / bins, strategy
 

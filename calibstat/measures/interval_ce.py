@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.measures.kinds.binary_kinds import Bracket, Seminorm, Statistic
-from calibstat.measures.kinds.population_value import FINE, BinaryPopulation
+from calibstat.measures.kinds.population_value import POPULATION_BINS, BinaryPopulation
 from calibstat.measures.kinds.registry import measure
 from calibstat.measures.smooth_ce import SmoothCE
 
@@ -122,7 +122,9 @@ class IntervalCE(Statistic):
     plugs_in = True
 
     def population_value(self, population: BinaryPopulation) -> float:
-        return self.plug_in(population, np.arange(1, FINE) / FINE)  # the ends of its intervals are rounded to nodes
+        return self.plug_in(
+            population, np.arange(1, POPULATION_BINS) / POPULATION_BINS
+        )  # the ends of its intervals are rounded to nodes
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         return float(_cheapest(value, count, positives)[0]) / count.sum()

@@ -51,7 +51,7 @@ def all_bounds(sample, intervals):
 
 @pytest.mark.parametrize("positives", [(0, 3, 9), (1, 20, 2), (0, 0, 0), (12, 10, 11)])
 def test_highest_bound_over_all_recalibrations(positives, monkeypatch):
-    monkeypatch.setattr(isotonic_interval, "FINEST", 32)
+    monkeypatch.setattr(isotonic_interval, "_FINEST_GRID", 32)
     sample = Sample.from_counts([0.1, 0.4, 0.8], [12, 25, 11], positives)
     best = all_bounds(sample, 32) + sample.n / (4 * 32**2)
     found = highest_gain(*sample.arrays, SCORE)

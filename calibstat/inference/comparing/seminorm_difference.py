@@ -13,9 +13,9 @@ from calibstat.bounds.tables import TableOfRows
 from calibstat.resampling import Draws
 from calibstat.residuals.stack import Stack
 
-STEPS = 4  # at most, from each start
-STARTS = 8  # resamples from whose best weights the steps begin, beside those of the data
-CLIMB = 1e-4  # the least share by which a step has to raise the bound
+_ASCENT_STEPS = 4  # at most, from each start
+_ASCENT_STARTS = 8  # resamples from whose best weights the steps begin, beside those of the data
+_LEAST_CLIMB = 1e-4  # the least share by which a step has to raise the bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,19 +171,19 @@ class _Climb:
             theta - slope * shared,
             theta - 4 * slope * shared,
             -slope * shared,
-            *(2 * self.one.stack.first(self.one.index, STARTS) - theta),
+            *(2 * self.one.stack.first(self.one.index, _ASCENT_STARTS) - theta),
         ]
         seen = {start.tobytes(): start}
         for measure in starts:
             highest = -np.inf
-            for _ in range(STEPS):
+            for _ in range(_ASCENT_STEPS):
                 weight = self.interval.witness(measure)
                 assert weight is not None
                 if weight.tobytes() in seen:
                     break
                 seen[weight.tobytes()] = weight
                 bound, slope, covariance = self.at(weight)
-                if bound <= highest + CLIMB * abs(highest):
+                if bound <= highest + _LEAST_CLIMB * abs(highest):
                     break
                 highest, measure = bound, theta - slope * covariance
         return list(seen.values())

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibstat.bounds.absolute_norms import AbsoluteSum, AbsoluteSumInterval, OfClasses, over_classes
+from calibstat.bounds.absolute_norms import AbsoluteSumInterval, OfClasses, SumOverCells, over_classes
 from calibstat.bounds.intervals import REDUCERS, Interval, ReducedInterval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.moments import Moments
@@ -22,7 +22,7 @@ from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.components.deviations import Look
 from calibstat.measures.kinds.base import Honest, Measure
-from calibstat.measures.kinds.population_value import FINE, NO_EDGES, BinaryPopulation
+from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS, BinaryPopulation
 
 
 class Statistic(Measure, ABC):
@@ -259,7 +259,7 @@ class Binned(Statistic):
 
         The default is many narrow cells, so that the end of a cell may be off by 1e-4.
         """
-        return np.arange(1, FINE) / FINE, "uniform"
+        return np.arange(1, POPULATION_BINS) / POPULATION_BINS, "uniform"
 
     def population_value(self, population: BinaryPopulation) -> float:
         return self.plug_in(population, *self.population_edges())
@@ -344,7 +344,7 @@ class Binned(Statistic):
         return self.is_l1
 
     def norm_on(self, value: np.ndarray, count: np.ndarray) -> Norm:
-        return AbsoluteSum(str(self), self.cells(value, count))
+        return SumOverCells(str(self), self.cells(value, count))
 
     def interval_on(self, table: Table, norm: Norm) -> SeminormInterval:
         return AbsoluteSumInterval(norm, table)

@@ -9,7 +9,7 @@ import numpy as np
 from calibstat.data.sample import Sample
 
 NO_EDGES = np.empty(0)
-FINE = 2**14  # bins of a population where the cells of a measure are not known
+POPULATION_BINS = 2**14  # bins of a population where the cells of a measure are not known
 
 
 class Loss(Protocol):
