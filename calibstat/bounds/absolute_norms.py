@@ -12,8 +12,8 @@ from calibstat.bounds.folded_bounds import largest_bias
 from calibstat.bounds.intervals import CLASSES_STEP, Draw, SeminormInterval, upper_quantile
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.norms import Norm
+from calibstat.bounds.residual_tables import ClassTable
 from calibstat.bounds.score_bound import ScoreBound
-from calibstat.bounds.tables import ClassTable
 from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.cell_sums import vector_sums
 from calibstat.data.predictions import Predictions

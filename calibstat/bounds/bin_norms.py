@@ -17,8 +17,8 @@ from calibstat.bounds.absolute_norms import need_rows_in_cells
 from calibstat.bounds.intervals import Draw, Interval, SeminormInterval
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm
+from calibstat.bounds.residual_tables import SummaryTable
 from calibstat.bounds.score_bound import ScoreBound, events_at
-from calibstat.bounds.tables import SummaryTable
 from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
@@ -122,7 +122,7 @@ class PowerNorm(Norm):
 
 
 class PowerInterval(SeminormInterval):
-    """The interval of an Lp error, whose sums are those of the moments."""
+    """The interval of an Lp error. It takes the sums of residuals from the moments, not from the table."""
 
     norm: PowerNorm
 

@@ -33,7 +33,7 @@ class CellNorm(ABC):
 
     @abstractmethod
     def interval(self, cell: np.ndarray, predictions: Predictions) -> DirectionalInterval:
-        """Return the interval of the sum over cells; `cell`, shape (n,), is that of each row."""
+        """Return the interval of the sum over cells; `cell`, shape (n,), holds the cell of each row."""
 
     def interval_of_sums(self, cell: np.ndarray, predictions: Predictions) -> OfClasses:
         """Return the same interval and its table, of a norm that weighs sums of residuals."""

@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibstat.bounds.norms import Norm
+from calibstat.bounds.residual_tables import Table
 from calibstat.bounds.score_bound import Allowance, ScoreBound
-from calibstat.bounds.tables import Table
 from calibstat.bounds.unit_sums import ClassSums
 
 Draw = Callable[[], np.ndarray]  # what `directional` makes of all resamples, along the first axis
@@ -176,9 +176,9 @@ class SeminormInterval(DirectionalInterval):
 
 @dataclass(frozen=True, eq=False)
 class MappedInterval(Interval):
-    """An estimate whose limit is a function of another measure: its ends are those of the other, mapped.
+    """An estimate whose limit is a function of another measure, with the function of the other interval's ends.
 
-    ``function`` does not decrease from 0 on. Resamples are those of the other interval.
+    ``function`` does not decrease from 0 on. Resamples are drawn for the other interval.
     """
 
     estimate: float

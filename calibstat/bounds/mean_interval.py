@@ -10,8 +10,8 @@ import numpy as np
 
 from calibstat.bounds.intervals import Draw, Interval
 from calibstat.bounds.moments import sums_of_units
+from calibstat.bounds.residual_tables import Order, RowTable
 from calibstat.bounds.score_bound import ScoreBound
-from calibstat.bounds.tables import Order, RowTable
 from calibstat.data.clipping import advice
 from calibstat.data.sample import Sample
 

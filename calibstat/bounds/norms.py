@@ -40,7 +40,7 @@ class Norm(ABC):
     Attributes
     ----------
     step : float
-        The step of the directional bootstrap of rows; that of clusters is `joint_step`.
+        The step of the directional bootstrap of rows; clusters take `joint_step`.
     largest_weight : float
         The largest absolute weight that is allowed.
     cell : ndarray or None

@@ -10,7 +10,7 @@ import numpy as np
 UNSEEN = 2.0  # events of the largest possible size that are added to what was observed
 _SPREAD_INTERVALS = 2000  # intervals of standard deviations in each of which the reach is bounded
 ROOT_SLOPES = 2.0 ** (np.arange(16) / 2)  # of lines above the square root, over the tangent at its largest value
-_LINE_SLOPES = 2.0 ** (np.arange(17) / 4)  # of lines, relative to that of a tangent at the largest variance
+_LINE_SLOPES = 2.0 ** (np.arange(17) / 4)  # of lines, as multiples of the tangent's slope at the largest variance
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import numpy as np
 from calibstat.bounds.intervals import Interval, MappedInterval, SeminormInterval
 from calibstat.bounds.laplace import laplace_smoothed, laplace_square
 from calibstat.bounds.moments import Moments
+from calibstat.bounds.residual_tables import SummaryTable
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import SquareBound, bound_of_sample
-from calibstat.bounds.tables import SummaryTable
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest

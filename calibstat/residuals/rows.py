@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.tables import RowTable
+from calibstat.bounds.residual_tables import RowTable
 from calibstat.resampling import Draws, Stage
 from calibstat.residuals.stack import Stack
 from calibstat.residuals.table import OfTheta, Residuals

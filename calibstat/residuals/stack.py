@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.tables import TableOfRows
+from calibstat.bounds.residual_tables import TableOfRows
 from calibstat.resampling import Draws
 
 OfThetas = Callable[[list[np.ndarray]], Any]  # of the sums of each table, over the last axis

@@ -7,7 +7,7 @@ import numpy as np
 import calibstat as cs
 from calibstat.bounds.absolute_norms import SumOverClasses
 from calibstat.bounds.intervals import SeminormInterval
-from calibstat.bounds.tables import TableOfRows
+from calibstat.bounds.residual_tables import TableOfRows
 from calibstat.inference.comparing.seminorm_difference import SeminormDifference, drawn_together
 from calibstat.inference.p_values import p_value
 from calibstat.resampling import Draws, Stage

@@ -12,7 +12,7 @@ from row_strategies import rows
 
 import calibstat as cs
 from calibstat.inference.honest_ends import FEW, FIRST, HonestEnds
-from calibstat.inference.problems.clusters import ClusteredRows
+from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.problems.pose import pose
 from calibstat.inference.problems.problem import Problem
 from calibstat.resampling import Draws

@@ -21,6 +21,7 @@ ELSEWHERE = {  # source files with nothing to test by themselves, and the test f
     "inference/comparing/compare_by_bootstrap.py": "test_compare.py",
     "inference/problems/binary_problem.py": "test_pose.py",
     "inference/problems/class_problems.py": "test_pose.py",
+    "inference/problems/clustered_rows.py": "test_confidence_interval_clusters.py",
     "inference/problems/problem.py": "test_pose.py",
     "resampling/binary_pairs.py": "test_binary_labels_and_pairs.py",
     "resampling/rng.py": "test_streams.py",
@@ -94,16 +95,14 @@ def named_tests():
 
 def misplaced(files, tests):
     """Tests, by their path, that lie neither beside their source in the tree nor where their kind of test belongs."""
-    folders = {}
-    for file in files:
-        folders.setdefault(Path(file).stem, []).append(str(Path(file).parent))
+    folder = {Path(file).stem: str(Path(file).parent) for file in files}
     found = []
     for test in tests:
         name = Path(test).name
         place = "studies" if name.startswith("test_simulations") else "promises" if name in ACROSS else None
         place = "extending" if name in EXTENDING else place
-        places = [place] if place else folders.get(source_of(name, folders), [])
-        found += [test] * (str(Path(test).parent) not in places)
+        place = place or folder.get(source_of(name, folder))
+        found += [test] * (str(Path(test).parent) != place)
     return found
 
 
@@ -129,9 +128,20 @@ def test_tests_mirror_the_tree():
 def test_a_misplaced_test_is_found():
     tests = ["data/test_sample.py", "data/test_binned.py", "test_docs.py", "studies/test_simulations_size.py"]
     assert misplaced(["data/sample.py", "measures/binned.py"], tests) == ["data/test_binned.py", "test_docs.py"]
-    two = ["bounds/tables.py", "study/tables.py"]  # of one name: a test is beside either
-    tests = ["bounds/test_tables_of_rows.py", "study/test_tables.py", "data/test_tables_of_study.py"]
-    assert misplaced(two, tests) == ["data/test_tables_of_study.py"]
+
+
+def repeated(files):
+    """Names that several source files have, so that a name does not tell the file."""
+    names = [Path(file).name for file in files if Path(file).name != "__init__.py"]
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def test_no_two_source_files_have_one_name():
+    assert repeated(sources()) == []
+
+
+def test_a_repeated_name_is_found():
+    assert repeated(["bounds/tables.py", "study/tables.py", "a/__init__.py", "b/__init__.py"]) == ["tables.py"]
 
 
 def test_no_folder_is_crowded():

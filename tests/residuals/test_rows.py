@@ -5,7 +5,7 @@ import pytest
 from row_examples import KEY, drawn_units, labels_of, signs_of
 
 import calibstat as cs
-from calibstat.bounds.tables import LabelledRows, RowTable
+from calibstat.bounds.residual_tables import LabelledRows, RowTable
 from calibstat.inference.problems.pose import pose
 from calibstat.resampling import Draws, Stage
 from calibstat.residuals.rows import RowResiduals

@@ -6,7 +6,7 @@ from row_examples import KEY, drawn_units
 from unit_examples import own_cells
 
 import calibstat as cs
-from calibstat.bounds.tables import ClassTable, LabelledRows, RowTable
+from calibstat.bounds.residual_tables import ClassTable, LabelledRows, RowTable
 from calibstat.resampling import Draws, Stage
 from calibstat.residuals.rows import RowResiduals
 from calibstat.residuals.stack import Stack

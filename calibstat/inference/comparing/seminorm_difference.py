@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from calibstat.bounds.intervals import SeminormInterval
-from calibstat.bounds.tables import TableOfRows
+from calibstat.bounds.residual_tables import TableOfRows
 from calibstat.resampling import Draws
 from calibstat.residuals.stack import Stack
 

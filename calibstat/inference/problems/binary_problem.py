@@ -10,10 +10,10 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
-from calibstat.bounds.tables import LabelledRows, Order, RowTable, TableOfRows
+from calibstat.bounds.residual_tables import LabelledRows, Order, RowTable, TableOfRows
 from calibstat.data.observations import BinaryData
 from calibstat.inference.deviation import Deviation, describe
-from calibstat.inference.problems.clusters import ClusteredRows
+from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.smaller_than_chance import smaller_than_chance
 from calibstat.measures.kinds.binary_kinds import Bracket, Statistic

@@ -11,7 +11,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
-from calibstat.bounds.tables import Order, TableOfRows
+from calibstat.bounds.residual_tables import Order, TableOfRows
 from calibstat.data.lenses import top_label
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.observations import ClassWiseData, MulticlassData

@@ -12,11 +12,11 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
-from calibstat.bounds.tables import Order, TableOfRows
+from calibstat.bounds.residual_tables import Order, TableOfRows
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.observations import Observations
 from calibstat.inference.deviation import Deviation
-from calibstat.inference.problems.clusters import ClusteredRows
+from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.smaller_than_chance import is_small
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Bracket

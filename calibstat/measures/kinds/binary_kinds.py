@@ -15,8 +15,8 @@ from calibstat.bounds.intervals import REDUCERS, Interval, ReducedInterval, Semi
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm, Running, SeminormOn
+from calibstat.bounds.residual_tables import LabelledRows, SummaryTable, Table
 from calibstat.bounds.score_bound import ScoreBound
-from calibstat.bounds.tables import LabelledRows, SummaryTable, Table
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample

@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.bounds import mean_interval
 from calibstat.bounds.intervals import Interval
 from calibstat.bounds.mean_interval import RowLosses, need_finite
-from calibstat.bounds.tables import LabelledRows
+from calibstat.bounds.residual_tables import LabelledRows
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest, MulticlassMeasure

@@ -7,9 +7,9 @@ from row_strategies import rows
 from unit_examples import ROWS, matrix, own_cells, shared_cells
 
 import calibstat as cs
-from calibstat.bounds import tables
+from calibstat.bounds import residual_tables as tables
 from calibstat.bounds.moments import JointMoments, SeparableMoments
-from calibstat.bounds.tables import ClassTable, LabelledRows, RowTable, SummaryTable
+from calibstat.bounds.residual_tables import ClassTable, LabelledRows, RowTable, SummaryTable
 
 
 def labelled(weighted=False):

@@ -108,7 +108,7 @@ class SummaryTable(Table):
 
     @classmethod
     def of_sample(cls, sample: Sample, cell: np.ndarray | None = None) -> Self:
-        """Return the table of a summary: `cell` is that of each distinct prediction; None if each is one."""
+        """Return the table of a summary; `cell` holds the cell of each distinct prediction, None if each is one."""
         moments = SeparableMoments.of_sample(sample, cell)
         if cell is None:
             return cls(sample.residual, moments)
@@ -138,7 +138,7 @@ class TableOfRows(Table):
     """Of rows one by one, which draws of units and comparisons of models need.
 
     A kind of rows defines `n_rows`, `cells`, `columns` and `column`; where units are drawn otherwise than row by row,
-    also `unit`. Its moments are then those of units that add in several cells.
+    also `unit`. Its moments treat each unit as adding in several cells.
 
     Attributes
     ----------
