@@ -1,6 +1,9 @@
 """The profile of property tests, and fixtures of several test files."""
 
 import gc
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # one worker a core: BLAS threads beside them only wait on each other
 
 import hypothesis
 import numpy as np
