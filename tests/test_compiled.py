@@ -88,7 +88,7 @@ INPUTS = {
     "measures.components.smooth_components.interpolated": lambda: (
         *(np.array([[-9.0, 0.3], [9.0, 0.1]]), np.array([[-1.0, 0.0, 2.0]] * 2), np.array([[-3.0, 0.0, 1.0]] * 2)),
     ),
-    "bounds.moments._prefixes": lambda: (TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float)),
+    "bounds.joint_moments._prefixes": lambda: (TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float)),
     "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, np.zeros((11, 20))),
     "measures.smooth_ce._on_grid": lambda: (VALUE, RESIDUAL),
     "measures.smooth_ce._largest_sum": lambda: (np.sin(np.arange(513.0)), np.abs(np.cos(np.arange(513.0))), 1),

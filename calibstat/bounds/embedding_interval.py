@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from calibstat.bounds.intervals import CLASSES_STEP, DirectionalInterval
-from calibstat.bounds.moments import largest_eigenvalue
+from calibstat.bounds.joint_moments import largest_eigenvalue
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 
 

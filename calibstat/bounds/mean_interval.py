@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from calibstat.bounds.intervals import Draw, Interval
-from calibstat.bounds.moments import sums_of_units
+from calibstat.bounds.joint_moments import sums_of_units
 from calibstat.bounds.residual_tables import Order, RowTable
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.clipping import advice

@@ -7,7 +7,7 @@ from scipy import stats
 from unit_examples import matrix
 
 import calibstat as cs
-from calibstat.bounds import moments
+from calibstat.bounds import joint_moments
 from calibstat.bounds.absolute_norms import LargestOverClasses, SumOverClasses
 from calibstat.inference.problems.pose import pose
 
@@ -35,7 +35,7 @@ def test_the_witness_attains_the_norm_and_no_other_sums_exceed_it(norm):
 def test_too_many_sums_for_a_matrix(name, monkeypatch):
     """Then it is T + R, the largest bound of any signs: that of none is larger."""
     interval = interval_of(name, *example(80, 3, temperature=2.0))
-    monkeypatch.setattr(moments, "MANY_SUMS", 0)
+    monkeypatch.setattr(joint_moments, "MANY_SUMS", 0)
     scale, score = interval.estimate / np.abs(interval.theta).sum(), interval.table.moments.score(0.025)
     _, along, third = interval.table.moments.of(np.where(interval.theta < 0, -1.0, 1.0))
     worst = score.widen(score.z * np.sqrt(interval.table.moments.largest()[0]), score.rate(along, third))

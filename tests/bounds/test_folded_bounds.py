@@ -11,7 +11,7 @@ from scipy import integrate, stats
 
 from calibstat.bounds import folded_bounds
 from calibstat.bounds.folded_bounds import AbsoluteSums
-from calibstat.bounds.moments import JointMoments
+from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.unit_sums import ClusterSums
 

@@ -10,7 +10,8 @@ from row_strategies import rows
 from scipy import optimize
 
 import calibstat as cs
-from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.joint_moments import JointMoments
+from calibstat.bounds.moments import SeparableMoments
 from calibstat.bounds.score_bound import ScoreBound, events_at
 from calibstat.bounds.unit_sums import ClusterSums
 

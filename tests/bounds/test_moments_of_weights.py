@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.joint_moments import JointMoments
+from calibstat.bounds.moments import SeparableMoments
 from calibstat.bounds.unit_sums import ClusterSums
 
 CELLS = 6

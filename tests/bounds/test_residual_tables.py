@@ -8,7 +8,8 @@ from unit_examples import ROWS, matrix, own_cells, shared_cells
 
 import calibstat as cs
 from calibstat.bounds import residual_tables as tables
-from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.joint_moments import JointMoments
+from calibstat.bounds.moments import SeparableMoments
 from calibstat.bounds.residual_tables import ClassTable, LabelledRows, RowTable, SummaryTable
 
 

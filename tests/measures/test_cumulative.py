@@ -4,7 +4,8 @@ from hypothesis import given
 from row_strategies import rows
 
 import calibstat as cs
-from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.joint_moments import JointMoments
+from calibstat.bounds.moments import SeparableMoments
 from calibstat.bounds.unit_sums import ClusterSums
 from calibstat.measures import cumulative
 from calibstat.measures.cumulative import KS, Kuiper

@@ -9,7 +9,8 @@ from scipy.stats import norm
 
 import calibstat as cs
 from calibstat.bounds.intervals import SeminormInterval
-from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.joint_moments import JointMoments
+from calibstat.bounds.moments import SeparableMoments
 from calibstat.bounds.square_bound import SquareBound
 from calibstat.bounds.unit_sums import ClusterSums
 from calibstat.measures.kernel_ce import KernelCE

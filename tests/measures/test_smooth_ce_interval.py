@@ -10,7 +10,8 @@ from row_strategies import weighted_rows
 from scipy import stats
 
 import calibstat as cs
-from calibstat.bounds.moments import JointMoments, SeparableMoments
+from calibstat.bounds.joint_moments import JointMoments
+from calibstat.bounds.moments import SeparableMoments
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.unit_sums import ClusterSums
 from calibstat.measures.smooth_ce import _GRID_STEPS, SmoothCE, _largest_sum, _on_grid

@@ -26,7 +26,8 @@ from project_folder import PROJECT
 
 import calibstat as cs
 from calibstat.bounds.intervals import DirectionalInterval
-from calibstat.bounds.moments import JointMoments, SeparableMoments, Sums
+from calibstat.bounds.joint_moments import JointMoments
+from calibstat.bounds.moments import SeparableMoments, Sums
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.inference import honest_ends, p_values
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from unit_examples import ROWS, UNITS, clusters, matrix, slow
 
-from calibstat.bounds import moments as moments_of_sums
-from calibstat.bounds.moments import JointMoments, SeparableMoments, largest_eigenvalue
+from calibstat.bounds import joint_moments
+from calibstat.bounds.joint_moments import JointMoments, largest_eigenvalue
+from calibstat.bounds.moments import SeparableMoments
 
 SPARE = 1e-12
 
@@ -142,7 +143,7 @@ def test_too_many_sums_for_a_matrix(name, monkeypatch):
     moments = JointMoments(UNITS[name]())
     score = moments.score(0.025)
     exact = moments.absolute_sum_bound(score)
-    monkeypatch.setattr(moments_of_sums, "MANY_SUMS", 0)
+    monkeypatch.setattr(joint_moments, "MANY_SUMS", 0)
     _, variance, third = moments.of(np.where(moments.total < 0, -1.0, 1.0))
     worst = score.widen(score.z * np.sqrt(moments.largest()[0]), score.rate(variance, third))
     found = moments.absolute_sum_bound(score)
@@ -155,7 +156,7 @@ def test_many_sums_of_many_clusters_take_the_largest_variance(monkeypatch):
     moments = JointMoments(clusters())
     score = moments.score(0.025)
     exact = moments.absolute_sum_bound(score)
-    monkeypatch.setattr(moments_of_sums, "PRODUCTS", 1)
+    monkeypatch.setattr(joint_moments, "PRODUCTS", 1)
     _, variance, third = moments.of(np.where(moments.total < 0, -1.0, 1.0))
     worst = score.widen(score.z * np.sqrt(moments.largest()[0]), score.rate(variance, third))
     found = moments.absolute_sum_bound(score)

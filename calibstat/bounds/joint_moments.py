@@ -1,0 +1,236 @@
+"""Moments of weighted sums to which a unit adds in several cells: from what each unit adds to the sum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from calibstat.bounds.folded_bounds import MANY_SUMS, PRODUCTS, AbsoluteSums, are_folded, largest_excess
+from calibstat.bounds.moments import Moments, Sums
+from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.unit_sums import UnitSums
+from calibstat.compiled import jit
+
+SMALL = 50  # clusters below which a matrix is made of their products
+
+
+@dataclass(frozen=True, eq=False)
+class JointMoments(Moments):
+    """Of units that add in several cells: clusters of rows, or rows that add a residual for each class.
+
+    The conventions by which clusters and rows differ are at `UnitSums.units_are_rows`.
+    """
+
+    sums: UnitSums
+
+    @cached_property
+    def n(self) -> float:  # type: ignore[override]
+        return float(self.sums.size.sum())
+
+    @property
+    def cells(self) -> int:
+        """Number of cells."""
+        return self.sums.cells
+
+    @property
+    def total(self) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(self.sums.powers[0])
+
+    @property
+    def square(self) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(self.sums.powers[1])
+
+    @property
+    def cube(self) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(self.sums.powers[2])
+
+    @property
+    def size(self) -> np.ndarray:
+        """The number of rows of each unit, or the sum of their weights."""
+        return self.sums.size
+
+    @property
+    def factor(self) -> float:
+        """The factor that makes sums of squared deviations unbiased for the variance."""
+        return self.sums.factor
+
+    @property
+    def is_central(self) -> bool:
+        return not self.sums.units_are_rows
+
+    def score(self, tail: float) -> ScoreBound:
+        return self.sums.score(tail)
+
+    def centred(self, total: np.ndarray) -> np.ndarray:
+        """Return sums of units, along the last axis, less what their numbers of rows let expect."""
+        return total - self.size * (total.sum(axis=-1, keepdims=True) / self.n)
+
+    def of(self, weights: np.ndarray) -> Sums:
+        by_unit = self.sums.by_unit(weights)
+        if self.sums.units_are_rows:
+            total = float(by_unit.sum())
+            return Sums(total, float((by_unit**2).sum()) - total**2 / self.n, float((by_unit**3).sum()))
+        return sums_of_units(by_unit, self.centred(by_unit))
+
+    def _sums(self, total: np.ndarray, squares: np.ndarray, cubes: np.ndarray) -> Sums:
+        """Return sums with their moments, from squares and cubes of what units add less what is expected of them."""
+        if self.sums.units_are_rows:
+            mean = total / self.n
+            cubes = cubes + 3 * mean * squares + self.n * mean**3
+        return Sums(total, self.factor * squares, cubes)
+
+    def largest(self) -> tuple[float, float]:
+        absolute = self.sums.absolute()
+        return self.factor * float((absolute**2).sum()), float((absolute**3).sum())
+
+    def prefixes(self) -> Sums:
+        cell, unit, contribution = self.sums.entries()
+        order = np.argsort(cell, kind="stable")
+        found = _prefixes(contribution[order], unit[order], self.size)
+        last = np.searchsorted(cell[order], np.arange(self.cells), side="right")
+        total, squares, cubes = found[:, np.append(0, last)]
+        return self._sums(total, squares, cubes)
+
+    def between(self, ends: np.ndarray) -> Sums:
+        cell, unit, contribution = self.sums.entries()
+        begin = np.searchsorted(ends, cell, side="right")  # of the sums at ends[begin:] the entry is part
+        units = self.size.size
+        parts = np.bincount(begin * units + unit, contribution, (ends.size + 1) * units)
+        sums = np.cumsum(parts.reshape(-1, units)[:-1], axis=0)
+        total, centred = sums.sum(axis=1), self.centred(sums)
+        product, cubic = centred @ centred.T, centred**2 @ centred.T
+        squares, cubes = np.diag(product), np.diag(cubic)
+        variance = squares + squares[:, None] - 2 * product
+        third = cubes - cubes[:, None] - 3 * cubic.T + 3 * cubic
+        return self._sums(total - total[:, None], variance, third)
+
+    @property
+    def numbers_per_sum(self) -> float:
+        return float(self.size.size)
+
+    def remainder(self, weights: np.ndarray, smooth: Callable[[np.ndarray], np.ndarray]) -> float:
+        """Return the largest eigenvalue of the products of what the units add, without their part along `weights`.
+
+        Statement and argument: docs/proofs.md, section 8.
+        """
+        along = self.centred(self.sums.by_unit(weights))
+
+        def products(share: np.ndarray) -> np.ndarray:
+            share = share.ravel()
+            smoothed = smooth(self.sums.at_cells(share - self.size @ share / self.n))
+            return self.centred(self.sums.by_unit(smoothed)) - along * (along @ share)
+
+        return self.factor * largest_eigenvalue(products, self.size.size)
+
+    def majorant(self) -> Sums:
+        # a unit's sum is a mean of weights, each as likely as its contribution is large, times the sum of these sizes:
+        # the square and the cube of a mean are at most the mean of squares and cubes
+        cell, unit, contribution = self.sums.entries()
+        size = np.abs(contribution)
+        largest = self.sums.absolute()[unit]
+        second, third = (np.bincount(cell, size * largest**k, self.cells) for k in (1, 2))
+        return Sums(self.total, self.factor * second, third)
+
+    def variances(self) -> np.ndarray:
+        """Return the variances from the units that have entries in a cell: most have none."""
+        at, number, contribution = self.sums.entries()
+        units = self.size.size
+        full, index = np.unique(at * units + number, return_inverse=True)
+        total = np.bincount(index, contribution)
+        cell, unit = np.divmod(full, units)
+        mean = np.bincount(at, contribution, self.cells) / self.n
+        squares = np.bincount(cell, total * (total - 2 * self.size[unit] * mean[cell]), self.cells)
+        return self.factor * (squares + (self.size @ self.size) * mean**2)
+
+    def covariance(self) -> np.ndarray:
+        return self.sums.covariance(np.arange(self.cells))
+
+    def absolute_sum_bound(self, score: ScoreBound) -> float:
+        """Return the inversion with covariances for rows, the bound over signs for clusters.
+
+        Few clusters are not nearly normal. Of too many sums for a matrix it is the bound with the largest variance
+        that any signs have.
+
+        Statement and argument: docs/proofs.md, section 6.
+        """
+        total, along, third = self.of(np.where(self.total < 0, -1.0, 1.0))
+        rate, most = float(score.rate(max(along, 0.0), third)), self.largest()[0]
+        widest = score.z * np.sqrt(most)
+        if not self.sums.units_are_rows:
+            few = self.cells <= MANY_SUMS and self.cells * self.numbers_per_sum <= PRODUCTS
+            excess = largest_excess(self.total, self.covariance(), score.z) if few else widest
+            return total + float(score.widen(excess, rate))
+        used = np.flatnonzero(self.square)
+        if used.size > MANY_SUMS:
+            return total + float(score.widen(widest, rate))
+        covariance = self.sums.covariance(used)
+        variance = np.maximum(np.diag(covariance), 0.0)
+        folded = are_folded(variance, self.square[used])
+        return AbsoluteSums(self.total[used], variance, folded, covariance, most).high(score, rate)
+
+
+def largest_eigenvalue(products: Callable[[np.ndarray], np.ndarray], size: int) -> float:
+    """Return the largest eigenvalue of a symmetric matrix, 0 if it is negative, from its products with vectors."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    start = np.cos(np.arange(size))  # any one will do that is no eigenvector
+    if size < SMALL:
+        found = np.linalg.eigvalsh(np.array([products(share) for share in np.eye(size)]))[-1]
+    elif not products(start).any():
+        return 0.0
+    else:
+        operator = LinearOperator((size, size), matvec=products, dtype=np.float64)
+        found = eigsh(operator, k=1, which="LA", v0=start, tol=1e-4, return_eigenvectors=False)[0]
+    return max(float(found), 0.0)
+
+
+def sums_of_units(total: np.ndarray, centred: np.ndarray) -> Sums:
+    """Return the sum over clusters, its variance and its third moment.
+
+    Statement and argument: docs/proofs.md, section 8.
+    """
+    factor = centred.size / max(centred.size - 1, 1)
+    return Sums(float(total.sum()), factor * float((centred**2).sum()), float((centred**3).sum()))
+
+
+@jit
+def _prefixes(residual: np.ndarray, unit: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Return the sums over the first 0, 1, ... rows, and over clusters of squares and cubes of what is not expected.
+
+    Of a sum S over n rows, a cluster of m rows is expected to hold m S / n.
+    """
+    rows = residual.size
+    n = size.sum()
+    found = np.zeros((3, rows + 1))
+    cluster = np.zeros(size.size)
+    total = 0.0
+    x2 = 0.0  # sums over clusters of products of their residuals x and their rows m
+    x3 = 0.0
+    x1m1 = 0.0
+    x2m1 = 0.0
+    x1m2 = 0.0
+    m2 = 0.0
+    m3 = 0.0
+    for c in range(size.size):
+        m2 += size[c] ** 2
+        m3 += size[c] ** 3
+    for i in range(rows):
+        r = residual[i]
+        m = size[unit[i]]
+        before = cluster[unit[i]]
+        after = before + r
+        cluster[unit[i]] = after
+        total += r
+        x2 += after**2 - before**2
+        x3 += after**3 - before**3
+        x1m1 += r * m
+        x2m1 += (after**2 - before**2) * m
+        x1m2 += r * m**2
+        a = total / n
+        found[0, i + 1] = total
+        found[1, i + 1] = x2 - 2 * a * x1m1 + a**2 * m2
+        found[2, i + 1] = x3 - 3 * a * x2m1 + 3 * a**2 * x1m2 - a**3 * m3
+    return found
