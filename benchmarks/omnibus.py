@@ -34,15 +34,15 @@ def main():
                     seconds(lambda p=p: np.sort(p)),
                     seconds(lambda y=y, p=p: cs.calibration_test(y, p, measure="ece", rng=1)),
                     seconds(lambda y=y, p=p: cs.calibration_test(y, p, rng=1)),
-                    seconds(lambda sample=sample: Omnibus().look(sample)),
+                    seconds(lambda sample=sample: Omnibus().diagnose(sample)),
                     seconds(lambda a=again, s=stopped: s.append(cs.calibration_test(*a, rng=1, stop_after=20))),
                 ]
             )
             drawn.append(stopped[0].n_resamples / 999)
-        sort, ece, test, look = np.median(np.array(times)[:, :4], axis=0) * 1e3
+        sort, ece, test, prepared = np.median(np.array(times)[:, :4], axis=0) * 1e3
         stop = np.mean(np.array(times)[:, 4]) * 1e3
         print(
-            f"{n:>7} {sort:>8.2f} {ece:>8.1f} {test:>9.1f} {test / sort:>9.1f} {look:>9.1f} {stop:>9.1f} "
+            f"{n:>7} {sort:>8.2f} {ece:>8.1f} {test:>9.1f} {test / sort:>9.1f} {prepared:>9.1f} {stop:>9.1f} "
             f"{np.mean(drawn):>7.2f}",
             flush=True,
         )

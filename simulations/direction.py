@@ -81,12 +81,12 @@ def predictions(n: int) -> Iterator[tuple[str, np.ndarray]]:
 def first_components(prediction: np.ndarray) -> np.ndarray:
     """Return the weights of every row in the first two components, shape (2, n)."""
     sample = cs.Sample.from_rows(np.zeros(prediction.size), prediction)
-    seen = Omnibus().look(sample)
+    seen = Omnibus().diagnose(sample)
     assert seen is not None
-    cell, look = seen
-    assert look.components is not None
-    basis = np.zeros((2, look.value.size))
-    basis[:, look.inner] = look.components.basis[:, :2].T
+    cell, diagnostics = seen
+    assert diagnostics.components is not None
+    basis = np.zeros((2, diagnostics.value.size))
+    basis[:, diagnostics.inner] = diagnostics.components.basis[:, :2].T
     return basis[:, cell[np.searchsorted(sample.value, prediction)]]
 
 

@@ -166,9 +166,9 @@ def interval(
         for name, each in found.items():
             grid.add_row(MEASURES[name].info.title, words.number(each.estimate), ends(each.low, each.high), each.method)
         title = f"On these rows, and in the population they come from with {words.percent(level)} confidence each:"
-        noted = [sentences.pop(name) for name, each in found.items() if says_more(each)]
+        notes = [sentences.pop(name) for name, each in found.items() if says_more(each)]
         details = [*sentences.values(), *estimands]
-        return Answer([title, grid, *noted, *weighted], about(data, how), words.units(cluster is not None), details)
+        return Answer([title, grid, *notes, *weighted], about(data, how), words.units(cluster is not None), details)
 
 
 @takes_reading

@@ -114,10 +114,10 @@ class Observations(ABC):
         """Return a null hypothesis as one given the weights, if rows have weights."""
         return replace(null, weights=self.effective_n is not None)
 
-    def noted(self) -> dict[str, Any]:
-        """Return what every result on these data says of them: its `note` and `effective_n`."""
-        said = [part for part in (self.data_note(), self.weights_note()) if part]
-        return {"note": "\n".join(said), "effective_n": self.effective_n}
+    def annotations(self) -> dict[str, Any]:
+        """Return the fields that every result on these data has: its `note` and `effective_n`."""
+        notes = [note for note in (self.data_note(), self.weights_note()) if note]
+        return {"note": "\n".join(notes), "effective_n": self.effective_n}
 
     @property
     def class_names(self) -> tuple[Any, ...]:
@@ -139,7 +139,7 @@ class BinaryData(Observations):
     kind = "binary"
     rows: tuple[np.ndarray, np.ndarray] | None
     summary: Sample | None
-    behind: Predictions | None = None  # the lens
+    predictions: Predictions | None = None  # of several classes, of which a lens shows one outcome
     weight: np.ndarray | None = None
     weight_is_whole: bool = False  # and not always 1
 
@@ -210,8 +210,8 @@ class BinaryData(Observations):
 
     def _separating(self, weight: np.ndarray) -> str:
         """Say so if weights nearly tell the outcomes apart, or the classes if a lens shows one of several classes."""
-        if self.behind is not None:
-            return note_if_classes_apart(weight, self.behind)
+        if self.predictions is not None:
+            return note_if_classes_apart(weight, self.predictions)
         if self.rows is not None:
             return note_if_outcomes_apart(weight, *self.rows)
         kept = self.sample.weighted
@@ -244,14 +244,14 @@ class BinaryData(Observations):
         return f"the prediction {where}is {self.prob[np.argmax(bad)]:g}, and may fail" if bad.any() else ""
 
     def data_note(self) -> str:
-        said = note_of_certainty(self.prob if self.behind is None else self.behind.prob)
+        said = note_of_certainty(self.prob if self.predictions is None else self.predictions.prob)
         note = ""
         if self.rows is None or may_be_reversed(self.rows[1], self.rows[0] == 1):
             sample = self.sample
             known = sample.kind == "counts"
             note = note_if_reversed(sample.count, sample.positives, self.lens.subject) if known else ""
-        if not note and self.behind is not None and self.behind.n_classes > 2:
-            note = note_of_classes(self.behind)
+        if not note and self.predictions is not None and self.predictions.n_classes > 2:
+            note = note_of_classes(self.predictions)
         return "\n".join(part for part in (said, note) if part)
 
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:

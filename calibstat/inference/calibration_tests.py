@@ -296,14 +296,14 @@ def calibration_test(
     if problem.is_one_number:
         found = _result(problem, statistic, null, problem.lens, resample, int(drawn.n), stop_after)
         found = replace(found, deviation=drawn.deviation(draws)) if found.pvalue <= CLAIM_LEVEL else found
-        noted = problem.data.noted()
-        shown = resample == "labels" and not found.stopped and noted["effective_n"] is None and found.tail == "greater"
-        if shown and drawn.is_smaller_than_chance(found.statistic, null, draws):
-            noted["note"] = "\n".join(part for part in (noted["note"], NOTE) if part)
-        return replace(found, **noted)
+        annotations = problem.data.annotations()
+        has_note = resample == "labels" and annotations["effective_n"] is None and found.tail == "greater"
+        if has_note and not found.stopped and drawn.is_smaller_than_chance(found.statistic, null, draws):
+            annotations["note"] = "\n".join(part for part in (annotations["note"], NOTE) if part)
+        return replace(found, **annotations)
     each = _class_wise(problem, statistic, null, resample, int(drawn.n), stop_after)
     deviations = tuple(drawn.deviations(np.flatnonzero(each.pvalue_holm <= CLAIM_LEVEL)))
-    return replace(each, deviations=deviations, **problem.data.noted())
+    return replace(each, deviations=deviations, **problem.data.annotations())
 
 
 def _watched(statistic: Any, null: np.ndarray) -> list[tuple[float, np.ndarray]]:

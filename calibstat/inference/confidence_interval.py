@@ -326,7 +326,7 @@ def interval_of(
         why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(high) else "",
         few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
         if_calibrated=if_calibrated,
-        **problem.data.noted(),
+        **problem.data.annotations(),
     )
 
 

@@ -361,7 +361,7 @@ def decompose(
         n=sample.n_rows,
         n_resamples=n_resamples,
         why_infinite=seen.impossible() if np.isinf(total) else "",
-        **seen.noted(),
+        **seen.annotations(),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
-from calibstat.measures.components.deviations import Look
+from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.resampling import CellSums, Draws, Labels, Stage, draw
 from calibstat.resampling.quantiles import quantiles
@@ -192,12 +192,12 @@ def describe(
 
     None if the measure does not say, or if no prediction is strictly between 0 and 1.
     """
-    seen = measure.look(sample)
+    seen = measure.diagnose(sample)
     if seen is None or seen[1].components is None:
         return None
-    cell, look = seen
+    cell, diagnostics = seen
     residual = cell_sums(cell, *sample.arrays)[1]
-    detail = look.detail(residual)
+    detail = diagnostics.detail(residual)
     roots = detail["roots"][:2]
     bias, slope = (float(root) for root in roots)
     where = {name: detail[f"local_{name}"] for name in ("low", "high", "rows", "predicted", "observed")}
@@ -205,31 +205,31 @@ def describe(
     found = Deviation(of=of, kind=detail["kind"], bias=bias, slope=slope, claims=None, **where, confidence=confidence)
     if draws is None or sample.n < CLAIMED_FROM:
         return found
-    sure = _beyond_errors(sample, cell, look) & (np.abs(roots) > _limit(sample, cell, look, draws))
+    sure = _beyond_errors(sample, cell, diagnostics) & (np.abs(roots) > _limit(sample, cell, diagnostics, draws))
     side = np.sign(roots) * sure
     if confidence is not None and side[0] != confidence.side:
         side[0] = 0.0
     return replace(found, claims=found._named(*side))
 
 
-def _limit(sample: Sample, cell: np.ndarray, look: Look, draws: Draws) -> float:
+def _limit(sample: Sample, cell: np.ndarray, diagnostics: Diagnostics, draws: Draws) -> float:
     """Return the 95 % point of the larger root of the first two components in the resamples of the test."""
 
     def larger(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
-        return np.abs(look.roots(np.atleast_2d(residual))[:, :2]).max(axis=1)
+        return np.abs(diagnostics.roots(np.atleast_2d(residual))[:, :2]).max(axis=1)
 
     drawn = draw(CellSums(sample, cell), Labels(), larger, draws, Stage.LABELS)
     return float(quantiles(drawn.ravel(), [1 - CLAIM_LEVEL])[0])
 
 
-def _beyond_errors(sample: Sample, cell: np.ndarray, look: Look) -> np.ndarray:
+def _beyond_errors(sample: Sample, cell: np.ndarray, diagnostics: Diagnostics) -> np.ndarray:
     """Return whether the first two components are more than so many standard errors of their own residuals from 0.
 
     Once one is not 0, the resamples no longer have the distribution of the other.
     """
-    assert look.components is not None
-    basis = np.zeros((2, look.value.size))
-    basis[:, look.inner] = look.components.basis[:, :2].T
+    assert diagnostics.components is not None
+    basis = np.zeros((2, diagnostics.value.size))
+    basis[:, diagnostics.inner] = diagnostics.components.basis[:, :2].T
     value, count, positives = sample.arrays
     of_value = basis[:, cell]
     component = of_value @ (positives - count * value)

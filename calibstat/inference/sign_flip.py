@@ -45,5 +45,5 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
         n_resamples=draws.n,
         stopped=False,
         why_stopped=WhyStopped(f"{draws.n} resamples by {how}, of {number} clusters"),
-        **problem.data.noted(),
+        **problem.data.annotations(),
     )

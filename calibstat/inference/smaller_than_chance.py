@@ -7,7 +7,7 @@ import numpy as np
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
 from calibstat.inference.p_values import extremes
-from calibstat.measures.components.deviations import Look
+from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.resampling import CellSums, Draws, Labels, Stage, draw
 
@@ -40,26 +40,26 @@ def smaller_than_chance(measure: Statistic, sample: Sample, statistic: float, nu
     Mean and slope are the first two components of a measure that has them. A fit to these outcomes makes both about 0,
     while the statistic looks at all components and hardly notices.
     """
-    seen = measure.look(sample)
+    seen = measure.diagnose(sample)
     if seen is None or seen[1].components is None:
         return is_small(statistic, null)
-    cell, look = seen
+    cell, diagnostics = seen
     if is_small(statistic, null, NOTE_LEVEL - OF_SUMS):
         return True
-    observed = _size(look, cell_sums(cell, *sample.arrays)[1][None]).item()
+    observed = _size(diagnostics, cell_sums(cell, *sample.arrays)[1][None]).item()
     if observed > LARGE:
         return False
 
     def size(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
-        return _size(look, np.atleast_2d(residual))
+        return _size(diagnostics, np.atleast_2d(residual))
 
     drawn = draw(CellSums(sample, cell), Labels(), size, draws, OTHER_WORDS)
     return is_small(observed + ROUNDING * (1 + observed), np.asarray(drawn).ravel(), OF_SUMS)
 
 
-def _size(look: Look, residual: np.ndarray) -> np.ndarray:
+def _size(diagnostics: Diagnostics, residual: np.ndarray) -> np.ndarray:
     """Return the squared length of mean and slope, shape (B,), of residuals / n in cells, shape (B, m)."""
-    assert look.components is not None
-    sums = look.sums(residual) @ look.components.basis[:, :2]
+    assert diagnostics.components is not None
+    sums = diagnostics.sums(residual) @ diagnostics.components.basis[:, :2]
     sums[:, 0] *= MEAN
     return np.asarray((sums**2).sum(axis=1))

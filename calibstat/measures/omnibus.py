@@ -14,7 +14,7 @@ from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.measures.components.deviations import BLOCK, Look, cells_of_time
+from calibstat.measures.components.deviations import BLOCK, Diagnostics, cells_of_time
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned
 from calibstat.measures.kinds.named_measure import NamedMeasure
@@ -52,12 +52,14 @@ class Omnibus(Binned):
     def of_residual(self, count: np.ndarray, value: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         count, value = np.broadcast_arrays(count, value)
         *lead, cells = count.shape
-        looks = [Look.of(c, v) for c, v in zip(count.reshape(-1, cells), value.reshape(-1, cells), strict=True)]
+        sums = zip(count.reshape(-1, cells), value.reshape(-1, cells), strict=True)
+        diagnostics = [Diagnostics.of(c, v) for c, v in sums]
 
         def statistic(residual: np.ndarray) -> np.ndarray:
             shape = np.broadcast_shapes(residual.shape[:-1], tuple(lead))
-            each = np.broadcast_to(residual, (*shape, cells)).reshape(-1, len(looks), cells)
-            return np.stack([look.statistic(each[:, k]) for k, look in enumerate(looks)], axis=1).reshape(shape)
+            residuals = np.broadcast_to(residual, (*shape, cells)).reshape(-1, len(diagnostics), cells)
+            statistics = [each.statistic(residuals[:, k]) for k, each in enumerate(diagnostics)]
+            return np.stack(statistics, axis=1).reshape(shape)
 
         return statistic
 
@@ -67,15 +69,15 @@ class Omnibus(Binned):
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         cell = self.cells(value, count)
         rows, residual, sums = cell_sums(cell, value, count, positives)
-        return Look.of(rows, sums).detail(residual)
+        return Diagnostics.of(rows, sums).detail(residual)
 
     def population_value(self, population: BinaryPopulation) -> float:
         raise NotImplementedError(GROWS)
 
-    def look(self, sample: Sample) -> tuple[np.ndarray, Look] | None:
+    def diagnose(self, sample: Sample) -> tuple[np.ndarray, Diagnostics] | None:
         cell = self.cells(sample.value, sample.count)
         count, _, value = cell_sums(cell, *sample.arrays)
-        return cell, Look.of(count, value)
+        return cell, Diagnostics.of(count, value)
 
     def multiclass(self) -> MulticlassMeasure | None:
         return OmnibusOfClasses(self)
@@ -125,24 +127,26 @@ class OmnibusOfClasses(MulticlassMeasure):
         top = prob.argmax(axis=1)
         columns = [*prob.T, prob[np.arange(n), top]]
         place = np.empty((n, classes + 1), np.int32)
-        looks, first = [], [0]
+        diagnostics, first = [], [0]
         for k, column in enumerate(columns):
             value, where, count = np.unique(column.astype(np.float64) + 0.0, return_inverse=True, return_counts=True)
             cell = self.single.cells(value, count.astype(np.float64))
             rows, _, sums = cell_sums(cell, value, count.astype(np.float64), np.zeros(value.size))
-            looks.append(Look.at(rows, sums))
+            diagnostics.append(Diagnostics.at(rows, sums))
             place[:, k] = first[-1] + cell[where]
             first.append(first[-1] + rows.size)
-        expected = np.concatenate([look.count * look.value for look in looks])
+        expected = np.concatenate([each.count * each.value for each in diagnostics])
 
         def statistic(labels: np.ndarray) -> np.ndarray:
-            found = np.empty(len(labels))
+            joined = np.empty(len(labels))
             for i in range(0, len(labels), BLOCK):
                 part = labels[i : i + BLOCK]
                 residual = (_positives_of(part, place, top, first[-1]) - expected) / n
-                each = [look.statistic(residual[:, a:b]) for look, (a, b) in zip(looks, pairwise(first), strict=True)]
-                found[i : i + BLOCK] = np.logaddexp.reduce(each, axis=0)
-            return found
+                of_class = [
+                    each.statistic(residual[:, a:b]) for each, (a, b) in zip(diagnostics, pairwise(first), strict=True)
+                ]
+                joined[i : i + BLOCK] = np.logaddexp.reduce(of_class, axis=0)
+            return joined
 
         return statistic
 

@@ -266,7 +266,7 @@ def reliability(
         lambda data: _canonical(data, several if usual else n_bins, str(strategy)),
         class_wise,
     )
-    return replace(found, **seen.noted())
+    return replace(found, **seen.annotations())
 
 
 def _canonical(data: MulticlassData, n_bins: int | str | None, strategy: str) -> SimplexReliability:

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.mean_interval import RowLosses
-from calibstat.inference.comparing.differences import Differences, by_name, settled, sort_columns
+from calibstat.inference.comparing.differences import Differences, by_name, sort_columns, zero_if_rounding
 from calibstat.inference.comparing.mean_difference import MeansOfSamples, of_same_rows
 from calibstat.inference.comparing.seminorm_difference import DrawnModel, SeminormDifference, drawn_together
 from calibstat.inference.problems.problem import Problem
@@ -63,7 +63,9 @@ def by_bootstrap(
     else:
         models, upper = _by_draws(problems, groups, unit, draws, alpha)
     estimates = np.array([model.estimate for model in models])
-    difference = np.array([settled(estimates[a] - estimates[b], np.abs(estimates[[a, b]]).max()) for a, b in pairs])
+    difference = np.array(
+        [zero_if_rounding(estimates[a] - estimates[b], np.abs(estimates[[a, b]]).max()) for a, b in pairs]
+    )
     tails = None if of_losses else np.arange(1, draws.n + 2) / (draws.n + 1)
     low, high, pvalue = (np.empty(len(pairs)) for _ in range(3))
     for k, (a, b) in enumerate(pairs):

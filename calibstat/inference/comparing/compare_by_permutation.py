@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.data.clipping import advice
-from calibstat.inference.comparing.differences import Differences, by_name, settled, sort_columns
+from calibstat.inference.comparing.differences import Differences, by_name, sort_columns, zero_if_rounding
 from calibstat.inference.p_values import p_value
 from calibstat.inference.problems.problem import Problem
 from calibstat.resampling import Draws, ModelPair, Swap
@@ -45,8 +45,8 @@ def by_permutation(
         drawn = resampling.draw(both, Swap(unit), statistic, draws, resampling.Stage.COMPARE)
         observed = _swapped_by_none(both, statistic)
         scale = float(np.abs(estimates[[a, b]]).max())
-        pvalue[k] = p_value(abs(settled(observed, scale)), np.abs(settled(drawn, scale)), "greater")
-        difference[k] = settled(estimates[a] - estimates[b], scale)
+        pvalue[k] = p_value(abs(zero_if_rounding(observed, scale)), np.abs(zero_if_rounding(drawn, scale)), "greater")
+        difference[k] = zero_if_rounding(estimates[a] - estimates[b], scale)
     none = np.full(len(pairs), np.nan)
     return Differences(estimates, difference, none, none.copy(), pvalue, tuple(y.size for y, _ in rows))
 

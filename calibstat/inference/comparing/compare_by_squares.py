@@ -9,7 +9,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.square_bound import Side, SquareBound, bound_of
 from calibstat.inference.comparing.compare_by_bootstrap import p_value_of_ends
-from calibstat.inference.comparing.differences import Differences, by_name, settled, sort_columns
+from calibstat.inference.comparing.differences import Differences, by_name, sort_columns, zero_if_rounding
 from calibstat.inference.problems.problem import Problem
 from calibstat.result import read_only
 
@@ -73,7 +73,7 @@ def by_squares(
     most = np.array([errors[2, a] + errors[2, b] for a, b in pairs])
     return Differences(
         estimates=np.array([each.estimate for each in single]),
-        difference=settled(middle, 1.0),
+        difference=zero_if_rounding(middle, 1.0),
         low=low,
         high=high,
         pvalue=np.array([p_value_of_ends(bound, -bound, None) for bound in bounds]),

@@ -44,6 +44,6 @@ def same_order(one: np.ndarray, other: np.ndarray) -> bool:
     return bool(((steps > 0) == (others > 0)).all() and (others >= 0).all())
 
 
-def settled(value: Any, scale: float) -> Any:
+def zero_if_rounding(value: Any, scale: float) -> Any:
     """Return differences of numbers of this size with those that rounding can make set to 0: equal is a tie."""
     return np.where(np.abs(value) <= TIE * max(1.0, abs(scale)), 0.0, value)

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibstat.bounds.mean_interval import MeanInterval, RowLosses
 from calibstat.bounds.score_bound import ScoreBound
-from calibstat.inference.comparing.differences import settled
+from calibstat.inference.comparing.differences import zero_if_rounding
 
 
 def of_same_rows(one: RowLosses, other: RowLosses, same_outcomes: bool) -> MeanInterval:
@@ -24,9 +24,10 @@ def of_same_rows(one: RowLosses, other: RowLosses, same_outcomes: bool) -> MeanI
             found = found[0].max(axis=1, keepdims=True), found[1].min(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):
             difference = found[0] - found[1]
-        return settled(np.where(np.isnan(difference), np.inf, difference), scale)  # both infinite: any difference
+        difference[np.isnan(difference)] = np.inf  # both infinite: any difference
+        return zero_if_rounding(difference, scale)
 
-    difference = settled(one.loss - other.loss, scale)
+    difference = zero_if_rounding(one.loss - other.loss, scale)
     bounds = one.bounds[0] - other.bounds[1], one.bounds[1] - other.bounds[0]
     return one.of_differences(difference, possible, bounds).interval
 

@@ -74,7 +74,7 @@ class Deviations:
 
 
 @dataclass(frozen=True)
-class Look:
+class Diagnostics:
     """The statistic prepared for fixed predictions: all that depends on them alone.
 
     Cells with predictions of exactly 0 or 1 take no part; a label that they forbid makes the statistic infinite.
@@ -96,16 +96,16 @@ class Look:
     scales: Scales | None
 
     @classmethod
-    def of(cls, count: np.ndarray, value: np.ndarray) -> Look:
-        """Return how to look at cells with these sums of rows and of predictions / n, each of shape (m,).
+    def of(cls, count: np.ndarray, value: np.ndarray) -> Diagnostics:
+        """Return the diagnostics of cells with these sums of rows and of predictions / n, each of shape (m,).
 
-        The last ones are kept, because the labels that were observed and those that are drawn are looked at alike.
+        The last ones are kept, because observed labels and drawn labels share them.
         """
-        return _look(np.ascontiguousarray(count).tobytes(), np.ascontiguousarray(value).tobytes())
+        return _diagnostics(np.ascontiguousarray(count).tobytes(), np.ascontiguousarray(value).tobytes())
 
     @classmethod
-    def at(cls, count: np.ndarray, value: np.ndarray) -> Look:
-        """Return the same, without keeping it."""
+    def at(cls, count: np.ndarray, value: np.ndarray) -> Diagnostics:
+        """Return the diagnostics as `of` does, without keeping them."""
         n = float(count.sum())
         mean = np.divide(value * n, count, out=np.zeros_like(value), where=count > 0)
         mean[mean < CERTAIN[0]] = 0.0
@@ -194,5 +194,5 @@ class Look:
 
 
 @lru_cache(maxsize=4)
-def _look(count: bytes, value: bytes) -> Look:
-    return Look.at(np.frombuffer(count), np.frombuffer(value))
+def _diagnostics(count: bytes, value: bytes) -> Diagnostics:
+    return Diagnostics.at(np.frombuffer(count), np.frombuffer(value))

@@ -16,6 +16,7 @@ from calibstat.bounds.mean_interval import RowLosses
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.named_measure import NamedMeasure
+from calibstat.measures.kinds.old_name import WithOldNames
 from calibstat.measures.kinds.population_value import VectorPopulation
 
 Honest = Literal["norm", "mean", "own", ""]
@@ -70,7 +71,7 @@ class Info:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Measure:
+class Measure(WithOldNames):
     """A measure of calibration: a frozen class whose fields are its options.
 
     This is the base of all kinds; define a measure by a kind of it, such as `Statistic`, `Seminorm`, `Binned`,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,8 +19,9 @@ from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.measures.components.deviations import Look
+from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.base import Honest, Measure
+from calibstat.measures.kinds.old_name import OldName
 from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS, BinaryPopulation
 
 
@@ -45,12 +45,14 @@ class Statistic(Measure, ABC):
         """Return further results beside the value, such as a table of bins, by name."""
         return {}
 
-    def look(self, sample: Sample) -> tuple[np.ndarray, Look] | None:
-        """Return the cell of each distinct prediction, and how the measure looks at labels in them.
+    def diagnose(self, sample: Sample) -> tuple[np.ndarray, Diagnostics] | None:
+        """Return the cell of each distinct prediction, and the diagnostics of labels in these cells.
 
-        Results of tests say with it what drove them. None if the measure cannot say.
+        Results of tests say with them what drove the measure. None if the measure has none.
         """
         return None
+
+    look = OldName("diagnose")
 
     def has_value(self, value: np.ndarray) -> bool:
         """Whether there is an estimate on these distinct predictions, and not only a bracket by `detail`."""
@@ -204,15 +206,7 @@ class Seminorm(Statistic):
         """
         return moments.n * float(self.norm(value, moments.total / moments.n)) + float(score.reach(*moments.largest()))
 
-    def __init_subclass__(cls, **arguments: Any) -> None:
-        super().__init_subclass__(**arguments)
-        if "highest" in vars(cls) and "upper_bound" not in vars(cls):
-            warnings.warn(
-                f"expected `upper_bound` in measure class {cls.__name__}, found `highest`, its name of before",
-                DeprecationWarning,
-                stacklevel=3,  # the class statement, past that of abstract classes
-            )
-            cls.upper_bound = vars(cls)["highest"]  # type: ignore[method-assign]
+    highest = OldName("upper_bound")
 
     @property
     def is_weak(self) -> bool:

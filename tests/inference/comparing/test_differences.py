@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from calibstat.inference.comparing.differences import TIE, by_name, same_order, settled, sort_columns
+from calibstat.inference.comparing.differences import TIE, by_name, same_order, sort_columns, zero_if_rounding
 
 
 def test_differences_of_rounding_are_ties():
-    assert settled(np.array([TIE / 2, -TIE / 2, 2 * TIE]), 0.5).tolist() == [0, 0, 2 * TIE]
-    assert settled(50 * TIE, 100.0) == 0  # beside numbers of size 100 rounding is 100 times as large
-    assert settled(0.25, 1.0) == 0.25
+    assert zero_if_rounding(np.array([TIE / 2, -TIE / 2, 2 * TIE]), 0.5).tolist() == [0, 0, 2 * TIE]
+    assert zero_if_rounding(50 * TIE, 100.0) == 0  # beside numbers of size 100 rounding is 100 times as large
+    assert zero_if_rounding(0.25, 1.0) == 0.25
 
 
 def test_models_are_taken_by_their_names():

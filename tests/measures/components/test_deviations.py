@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from calibstat.measures.components.deviations import Look, cells_of_time, time_of
+from calibstat.measures.components.deviations import Diagnostics, cells_of_time, time_of
 
 
 def test_time():
@@ -31,21 +31,21 @@ def test_cells_of_time():
 def test_look_is_kept():
     """Data and draws of the same rows share what does not depend on labels."""
     count, value = np.array([2.0, 3.0]), np.array([0.1, 0.4])
-    assert Look.of(count, value) is Look.of(count.copy(), value.copy())
-    assert Look.of(count, value) is not Look.of(count, value[::-1])
+    assert Diagnostics.of(count, value) is Diagnostics.of(count.copy(), value.copy())
+    assert Diagnostics.of(count, value) is not Diagnostics.of(count, value[::-1])
 
 
 def test_weighted_rows_are_not_rounded():
     """Half a row more is half a row more."""
     count, value = np.array([2.5, 3.5]), np.array([0.5, 1.75]) / 6
-    look = Look.at(count, value)
-    assert not look.whole
-    assert np.allclose(look.positives(np.array([[0.25, 0.0]]) / 6), [[0.75, 1.75]])
+    diagnostics = Diagnostics.at(count, value)
+    assert not diagnostics.whole
+    assert np.allclose(diagnostics.positives(np.array([[0.25, 0.0]]) / 6), [[0.75, 1.75]])
 
 
 def test_mean_prediction_that_rounds_to_one():
     """A cell whose mean prediction is 1 up to rounding forbids a label 0."""
     rows = 49.0
-    look = Look.at(np.array([rows]), np.array([1 / 49 * 49]))
-    assert look.value[0] == 1
-    assert look.statistic(np.array([[-1 / 49]]))[0] == math.inf
+    diagnostics = Diagnostics.at(np.array([rows]), np.array([1 / 49 * 49]))
+    assert diagnostics.value[0] == 1
+    assert diagnostics.statistic(np.array([[-1 / 49]]))[0] == math.inf

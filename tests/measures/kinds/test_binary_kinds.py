@@ -53,7 +53,7 @@ class Total(Seminorm):
 def test_a_bound_of_the_name_before_works_with_a_warning():
     """Of the class statement itself, so that its author sees it, and of no class that is derived from it."""
     with pytest.warns(
-        DeprecationWarning, match="expected `upper_bound` in measure class Old, found `highest`"
+        DeprecationWarning, match="expected `upper_bound` of measure class Old, found `highest`"
     ) as found:
 
         class Old(Seminorm):
