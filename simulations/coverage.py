@@ -251,7 +251,7 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
 
     Intervals that are for the predictions at hand are not judged by the value of the population.
     """
-    given = [label for label, each in honest_measures().items() if find_measure(*each).given]
+    given = [label for label, each in honest_measures().items() if find_measure(*each).condition]
     return missed_too_often(table[~table["measure"].isin(given)])
 
 

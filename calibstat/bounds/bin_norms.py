@@ -29,7 +29,7 @@ _STEEPNESS = 1.7 ** np.arange(14)  # of lines above the square root
 _EVENT_SIZES = 1.4 ** -np.arange(40.0)[::-1]  # sizes of events, over the largest one
 MULTIPLIERS = (1.0, 1.4, 2.0)  # the first is best for many events, the last for none
 SMALLEST = 1e-300
-GIVEN = ", given the predictions of these rows"
+CONDITION = ", given the predictions of these rows"
 
 
 @dataclass(frozen=True, eq=False)

@@ -110,7 +110,7 @@ class Observations(ABC):
         """Say in a sentence how rows with weights were taken; "" of rows without."""
         return ""
 
-    def given(self, null: Null) -> Null:
+    def null_given_weights(self, null: Null) -> Null:
         """Return a null hypothesis as one given the weights, if rows have weights."""
         return replace(null, weights=self.effective_n is not None)
 

@@ -357,7 +357,7 @@ def _estimand(problem: Problem, method: str, not_extrapolated: bool) -> str:
     title = measure.info.title + (f" ({settings})" if settings else "")
     title += f", {problem.lens}," if problem.lens != EVENT else ""
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
-    beyond += measure.given if method == "honest" else ""
+    beyond += measure.condition if method == "honest" else ""
     beyond += ", in which rows count by their weights" if problem.data.effective_n is not None else ""
     beyond += "; a lower bound on the unbinned error" if problem.is_coarse else ""
     beyond += ", if none of it is predicted more extremely than these rows are" if not_extrapolated else ""

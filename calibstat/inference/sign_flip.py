@@ -30,7 +30,7 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
     nulls = drawn.null_draws(draws)
     p, how = largest_p_value(drawn.statistic(), nulls)
     number = drawn.clusters
-    in_clusters = replace(problem.data.given(problem.data.null), rows="in clusters")
+    in_clusters = replace(problem.data.null_given_weights(problem.data.null), rows="in clusters")
     return CalibrationTestResult(
         statistic=drawn.statistic(),
         pvalue=p,

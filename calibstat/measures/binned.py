@@ -18,7 +18,7 @@ from calibstat.measures.bins import (
     Sums,
     bin_cells,
     check_bins,
-    held_bins,
+    fixed_bins,
     is_unbinned,
     number_of_bins,
     population_edges,
@@ -150,8 +150,8 @@ class ECE(Binned):
     def column_sums(self, predictions: Predictions) -> Sums | None:
         return uniform_column_sums(predictions, n_bins=self.n_bins) if _is_uniform(self.strategy) else None
 
-    def held(self, value: np.ndarray, count: np.ndarray) -> Self:
-        return self.with_options(held_bins(value, count, self.n_bins, self.strategy))
+    def with_fixed_cells(self, value: np.ndarray, count: np.ndarray) -> Self:
+        return self.with_options(fixed_bins(value, count, self.n_bins, self.strategy))
 
     @property
     def honest(self) -> Honest:
@@ -166,8 +166,8 @@ class ECE(Binned):
         return bin_norms.of_power(str(self), cell, sample, power)
 
     @property
-    def given(self) -> str:
-        return "" if self.is_l1 else bin_norms.GIVEN
+    def condition(self) -> str:
+        return "" if self.is_l1 else bin_norms.CONDITION
 
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         power = _power(self.norm)
@@ -199,8 +199,8 @@ class ECEWidth(UniformBins):
     inside a bin, but the value is never below the width 1 / n_bins. Cost: O(n) on rows.
     """
 
-    def held(self, value: np.ndarray, count: np.ndarray) -> Self:
-        return self.with_options(held_bins(value, count, self.n_bins))
+    def with_fixed_cells(self, value: np.ndarray, count: np.ndarray) -> Self:
+        return self.with_options(fixed_bins(value, count, self.n_bins))
 
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         n = count.reshape(-1, count.shape[-1])[0].sum()
@@ -277,8 +277,8 @@ class ECEDebiased(Statistic):
         """Return the L2 error over the bins of the population, which has no bias."""
         return self._limit.population_value(population)
 
-    def held(self, value: np.ndarray, count: np.ndarray) -> Self:
-        return self.with_options(held_bins(value, count, self.n_bins, self.strategy))
+    def with_fixed_cells(self, value: np.ndarray, count: np.ndarray) -> Self:
+        return self.with_options(fixed_bins(value, count, self.n_bins, self.strategy))
 
     @property
     def _limit(self) -> ECE:
@@ -293,8 +293,8 @@ class ECEDebiased(Statistic):
         return MappedInterval(self.estimate(sample), bin_norms.of_power(str(self), cell, sample, 2.0))
 
     @property
-    def given(self) -> str:
-        return bin_norms.GIVEN
+    def condition(self) -> str:
+        return bin_norms.CONDITION
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         cell = bin_cells(value, count, n_bins=self.n_bins, strategy=self.strategy)

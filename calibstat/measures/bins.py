@@ -116,7 +116,7 @@ def cuts_of(strategy: object) -> np.ndarray:
     return cuts.astype(np.float64)
 
 
-def held_bins(
+def fixed_bins(
     value: np.ndarray, count: np.ndarray, n_bins: int | str | None, strategy: Strategy = "uniform"
 ) -> dict[str, Any]:
     """Return the options that keep the bins of these rows.
@@ -126,11 +126,11 @@ def held_bins(
     """
     if is_unbinned(n_bins) or not isinstance(strategy, str):
         return {}
-    held = {"n_bins": number_of_bins(n_bins, count.sum())} if isinstance(n_bins, str) else {}
+    fixed = {"n_bins": number_of_bins(n_bins, count.sum())} if isinstance(n_bins, str) else {}
     if strategy == "uniform":
-        return held
+        return fixed
     cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
-    return {**held, "strategy": tuple(value[:-1][cell[1:] != cell[:-1]].tolist())}
+    return {**fixed, "strategy": tuple(value[:-1][cell[1:] != cell[:-1]].tolist())}
 
 
 def fixed_number_of_bins(n_bins: object) -> int:

@@ -44,7 +44,7 @@ class MCB(Statistic):
         return IsotonicInterval(self.estimate(sample), sample)
 
     @property
-    def given(self) -> str:
+    def condition(self) -> str:
         return ", at the predictions of these rows"
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:

@@ -55,14 +55,14 @@ def resampler(
 
 def _of_sample(measure: Statistic, sample: Sample, scheme: OfRows) -> tuple[Source, Callable[..., Any]]:
     """Return the source and the statistic of a binary measure."""
-    held = measure.held(sample.value, sample.count)
-    if not isinstance(held, Binned):
-        return sample, held.evaluate
-    cell = held.cells(sample.value, sample.count)
+    fixed = measure.with_fixed_cells(sample.value, sample.count)
+    if not isinstance(fixed, Binned):
+        return sample, fixed.evaluate
+    cell = fixed.cells(sample.value, sample.count)
     if not isinstance(scheme, Labels):
-        return CellSums(sample, cell), held.reduce
+        return CellSums(sample, cell), fixed.reduce
     count, _, value = cell_sums(cell, *sample.arrays)
-    of_residual = held.of_residual(count, value)
+    of_residual = fixed.of_residual(count, value)
     return CellSums(sample, cell), lambda _, residual, __: of_residual(residual)
 
 
@@ -103,7 +103,7 @@ def _of_classes(
         return source, _of_observed(measure.of_residual(count, value), predictions.n, value)
 
     def of_class(value: np.ndarray, count: np.ndarray) -> Callable[..., float]:
-        return measure.held(value, count).evaluate
+        return measure.with_fixed_cells(value, count).evaluate
 
     return ClassSamples(predictions, weight), of_class
 

@@ -43,17 +43,19 @@ class CoverageQuestion(Question):
         """The population value of every measure; nan where it depends on the cells that a data set makes."""
         found = {}
         for (label, generator), (measure, (name, options)) in product(self.generators.items(), self.measures.items()):
-            moves = bound_to(name, options).makes_cells
-            found[label, measure] = np.nan if moves else generator.truth(name, **options)
+            is_of_data = bound_to(name, options).has_cells_of_data
+            found[label, measure] = np.nan if is_of_data else generator.truth(name, **options)
         return found
 
     def truths_of(self, data: Data, generator: str) -> list[float]:
         """Return the population value of every measure, over the cells that these data make."""
-        found = []
+        truths = []
         for measure, (name, options) in self.measures.items():
             truth = self.truths[generator, measure]
-            found.append(_held_truth(self.generators[generator], data, name, options) if np.isnan(truth) else truth)
-        return found
+            if np.isnan(truth):
+                truth = _truth_over_fixed_cells(self.generators[generator], data, name, options)
+            truths.append(truth)
+        return truths
 
     def truths_in(self, answers: np.ndarray, measure: str) -> np.ndarray:
         """Return the true value for each data set of a group."""
@@ -171,30 +173,30 @@ def _mean_truth(truth: np.ndarray) -> float:
     return float(truth.mean()) if np.ptp(truth) else float(truth[0])
 
 
-def _held_truth(generator: Any, data: Data, name: str, options: Mapping[str, Any]) -> float:
+def _truth_over_fixed_cells(generator: Any, data: Data, name: str, options: Mapping[str, Any]) -> float:
     """Return the population value of a measure over the cells that these data make."""
     measure = bound_to(name, options)
     if isinstance(data, tuple):  # each model over the cells that its predictions make
         samples_of = {model: Sample.from_rows(data[0], p) for model, p in data[1].items()}
-        cells = {model: _held(measure, each).options for model, each in samples_of.items()}
+        cells = {model: _with_fixed_cells(measure, each).options for model, each in samples_of.items()}
         return float(generator.truth(name, held=cells))
     said = {option: value for option, value in options.items() if option in VERB_SETTINGS}
     lens, reduce = said.get("lens"), said.get("reduce")
 
     def binary(seen: BinaryData) -> float:
-        return float(generator.truth(name, **said, **_held(measure, seen.sample).options))
+        return float(generator.truth(name, **said, **_with_fixed_cells(measure, seen.sample).options))
 
     def class_wise(seen: ClassWiseData) -> float:
-        held = [_held(measure, sample).options for sample in seen.samples()]
-        truths = np.array([generator.truth(name, lens=one_class(k), **each) for k, each in enumerate(held)])
+        fixed = [_with_fixed_cells(measure, sample).options for sample in seen.samples()]
+        truths = np.array([generator.truth(name, lens=one_class(k), **each) for k, each in enumerate(fixed)])
         return float(truths.max() if reduce == "max" else truths.mean())
 
     def canonical(seen: MulticlassData) -> float:
-        raise ValueError(f"expected a binary or class-wise measure over held cells, found {name!r}")
+        raise ValueError(f"expected a binary or class-wise measure over fixed cells, found {name!r}")
 
     return observe(data, None, lens=lens).choose(binary, canonical, class_wise)
 
 
-def _held(measure: Measure, sample: Sample) -> Measure:
+def _with_fixed_cells(measure: Measure, sample: Sample) -> Measure:
     """Return the measure over the cells that a sample makes."""
-    return measure.held(sample.value, sample.count) if isinstance(measure, Statistic) else measure
+    return measure.with_fixed_cells(sample.value, sample.count) if isinstance(measure, Statistic) else measure

@@ -139,11 +139,11 @@ class Rows(Case):
 
     def truth(self, name: str, options: dict[str, Any], data: Arguments) -> float:
         measure: Any = find_measure(name, options)
-        if not measure.makes_cells and not measure.given:
+        if not measure.has_cells_of_data and not measure.condition:
             return super().truth(name, options, data)
         sample = data[0][0]
-        options = measure.held(sample.value, sample.count).options
-        return self._given(sample).truth(name, **options) if measure.given else self.value(name, options)
+        options = measure.with_fixed_cells(sample.value, sample.count).options
+        return self._given(sample).truth(name, **options) if measure.condition else self.value(name, options)
 
     def _given(self, sample: Sample) -> generators.domain:
         """Return the population with the predictions of a sample."""

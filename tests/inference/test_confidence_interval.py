@@ -224,7 +224,9 @@ def quantile_intervals(population, n, runs=300):
     for run in range(runs):
         sample = cs.Sample.from_rows(*draw(n, np.random.default_rng([run, n])))
         interval = cs.confidence_interval(sample, strategy="quantile", n_bins=bins, n_resamples=199, rng=run)
-        cuts = find_measure("ece", {"strategy": "quantile", "n_bins": bins}).held(sample.value, sample.count)
+        cuts = find_measure("ece", {"strategy": "quantile", "n_bins": bins}).with_fixed_cells(
+            sample.value, sample.count
+        )
         found.append((interval.low, interval.high, error(np.array(cuts.options["strategy"]))))
     return np.array(found).T
 
@@ -264,7 +266,7 @@ def test_the_errors_of_the_two_populations_by_quadrature():
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
 def test_no_bin_moves_under_resampling(measure, method):
     sample = cs.Sample.from_rows(*waves(150, np.random.default_rng(3)))
-    bound = find_measure(measure, {"strategy": "quantile", "n_bins": 6}).held(sample.value, sample.count)
+    bound = find_measure(measure, {"strategy": "quantile", "n_bins": 6}).with_fixed_cells(sample.value, sample.count)
     settings = {"measure": measure, "method": method, "n_resamples": 99, "rng": 2}
     found = cs.confidence_interval(sample, strategy="quantile", n_bins=6, **settings)
     held = cs.confidence_interval(sample, **bound.options, **settings)
@@ -277,7 +279,7 @@ def test_no_bin_moves_under_resampling(measure, method):
 def test_tests_and_comparisons_hold_their_bins():
     y, p = waves(150, np.random.default_rng(3))
     sample = cs.Sample.from_rows(y, p)
-    bound = find_measure("ece", {"strategy": "quantile", "n_bins": 6}).held(sample.value, sample.count)
+    bound = find_measure("ece", {"strategy": "quantile", "n_bins": 6}).with_fixed_cells(sample.value, sample.count)
     found = cs.calibration_test(
         y, p, measure="ece", resample="both", strategy="quantile", n_bins=6, n_resamples=99, rng=2
     )

@@ -330,9 +330,9 @@ def test_held_quantiles_are_cuts(data, bins):
     y, p = data
     sample = cs.Sample.from_rows(y, p)
     bound = cs.measures.ECE(strategy="quantile", n_bins=bins)
-    held = bound.held(sample.value, sample.count)
+    held = bound.with_fixed_cells(sample.value, sample.count)
     assert held.estimate(sample) == pytest.approx(bound.estimate(sample), abs=1e-15)
-    assert held.held(sample.value, sample.count) == held
+    assert held.with_fixed_cells(sample.value, sample.count) == held
     cell = [sum(v > cut for cut in held.options["strategy"]) for v in p]
     assert cs.estimate(y, p, measure=held) == pytest.approx(plain_ece(y, p, cell, 1), abs=1e-12)
 
@@ -358,5 +358,5 @@ def test_bad_cuts(strategy):
 
 def test_a_number_of_bins_that_follows_the_rows_is_held():
     sample = cs.Sample.from_rows(Y, V)
-    held = cs.measures.ECEWidth(n_bins="cube_root").held(sample.value, sample.count)
+    held = cs.measures.ECEWidth(n_bins="cube_root").with_fixed_cells(sample.value, sample.count)
     assert held.options["n_bins"] == 5  # 4³ < 90 <= 5³

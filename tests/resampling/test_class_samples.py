@@ -68,5 +68,5 @@ def test_every_class_by_itself(name, scheme, dtype):
         for k in range(4):
             sample = cs.Sample.from_rows(label == k, prob[:, k])
             whole = cs.Sample.from_rows(predictions.label == k, predictions.prob[:, k])
-            held = bound.held(whole.value, whole.count)  # the cells of the data
+            held = bound.with_fixed_cells(whole.value, whole.count)  # the cells of the data
             assert found[k] == pytest.approx(held.evaluate(*sample.arrays), rel=1e-9, abs=1e-12)

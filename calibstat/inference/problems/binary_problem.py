@@ -90,7 +90,7 @@ class BinaryProblem(Problem):
         return self.statistic(), self.n, fields and {"value": sample.value, **fields}
 
     def holds_cells(self, always: bool) -> bool:
-        return self.measure.makes_cells
+        return self.measure.has_cells_of_data
 
     def canonical(self, function: str) -> BinaryProblem:
         return replace(self, data=replace(self.data, rows=None, summary=self.data.counted(function)))
@@ -102,7 +102,7 @@ class BinaryProblem(Problem):
     def _measure(self) -> Statistic:
         """The measure over the cells of these rows."""
         sample = self.data.sample
-        return self.measure.held(sample.value, sample.count)
+        return self.measure.with_fixed_cells(sample.value, sample.count)
 
     def honest(self) -> tuple[Interval, Residuals]:
         sample, measure = self.data.sample, self._measure
@@ -161,7 +161,7 @@ class BinaryProblem(Problem):
 
     def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
         sample = self.data.sample
-        measure = self.measure.held(sample.value, sample.count)
+        measure = self.measure.with_fixed_cells(sample.value, sample.count)
         weights, left_out = [], []
         for outcome, rows in ((1.0, sample.positives), (0.0, sample.count - sample.positives)):
             for j in np.flatnonzero(rows):

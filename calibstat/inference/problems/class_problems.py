@@ -159,7 +159,7 @@ class ClassWiseProblem(ProblemOfClasses):
         raise ValueError("expected a lens that shows one problem, such as lenses.one_class(0), found 'class_wise'")
 
     def holds_cells(self, always: bool) -> bool:
-        return self.measure.makes_cells
+        return self.measure.has_cells_of_data
 
     def canonical(self, function: str) -> ClassWiseProblem:
         order, _ = resampling.canonical_order(self._columns, None, self.data.weight)

@@ -16,7 +16,7 @@ from calibstat.bounds.mean_interval import RowLosses
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.named_measure import NamedMeasure
-from calibstat.measures.kinds.old_name import WithOldNames
+from calibstat.measures.kinds.old_name import OldName, WithOldNames
 from calibstat.measures.kinds.population_value import VectorPopulation
 
 Honest = Literal["norm", "mean", "own", ""]
@@ -90,7 +90,7 @@ class Measure(WithOldNames):
         is known for rows without weights and clusters alone; "" where none is known.
     has_form : bool
         Whether an honest interval is known.
-    makes_cells : bool
+    has_cells_of_data : bool
         Whether the cells depend on the sample, so that resamples can keep those of the data.
     """
 
@@ -177,7 +177,7 @@ class Measure(WithOldNames):
         return self.honest != ""
 
     @property
-    def makes_cells(self) -> bool:
+    def has_cells_of_data(self) -> bool:
         """Whether the cells depend on the sample, so that resamples can keep those of the data."""
         return False
 
@@ -187,9 +187,12 @@ class Measure(WithOldNames):
         return self.info.no_interval
 
     @property
-    def given(self) -> str:
+    def condition(self) -> str:
         """The condition on these rows under which the honest interval holds, for the sentence on its aim."""
         return ""
+
+    makes_cells = OldName("has_cells_of_data")
+    given = OldName("condition")
 
     def multiclass(self) -> MulticlassMeasure | None:
         """Return the measure of several classes jointly that belongs to this one, or None."""

@@ -53,19 +53,20 @@ class Statistic(Measure, ABC):
         return None
 
     look = OldName("diagnose")
+    held = OldName("with_fixed_cells")
 
     def has_value(self, value: np.ndarray) -> bool:
         """Whether there is an estimate on these distinct predictions, and not only a bracket by `detail`."""
         return True
 
-    def held(self, value: np.ndarray, count: np.ndarray) -> Self:
+    def with_fixed_cells(self, value: np.ndarray, count: np.ndarray) -> Self:
         """Return the measure over the cells of this sample; itself if its cells do not depend on the sample."""
         return self
 
     @property
-    def makes_cells(self) -> bool:
+    def has_cells_of_data(self) -> bool:
         """Whether the cells depend on the sample, so that resamples can keep those of the data."""
-        return self.held(np.array([0.0, 1.0]), np.ones(2)) != self
+        return self.with_fixed_cells(np.array([0.0, 1.0]), np.ones(2)) != self
 
     def estimate(self, sample: Sample) -> float:
         """Return the measure of a sample."""

@@ -85,3 +85,18 @@ def test_a_measure_with_both_names_takes_the_new_one():
 
     sample = cs.Sample.from_rows(*rows(1))
     assert Both().interval(sample).high(0.025) == Total().interval(sample).high(0.025)
+
+
+OLD_NAMES = [
+    ("makes_cells", "has_cells_of_data"),
+    ("given", "condition"),
+    ("look", "diagnose"),
+    ("held", "with_fixed_cells"),
+]
+TOTAL = Total()
+
+
+@pytest.mark.parametrize(("old", "new"), [*OLD_NAMES, ("highest", "upper_bound")])
+def test_what_measures_have_can_be_asked_for_by_its_name_of_before(old, new):
+    with pytest.warns(DeprecationWarning, match=f"expected `{new}` of measure class Total, found `{old}`"):
+        assert getattr(TOTAL, old) == getattr(TOTAL, new)
