@@ -27,11 +27,10 @@ def added(y, p, of, bins):
 def ways(cells, of):
     """All weights: signs of every cell and class, times the scale; for the maximum of one class."""
     if of == "max":
-        for k, signs in product(range(3), product((-1, 1), repeat=cells)):
-            yield np.array(signs)[:, None] * np.eye(3)[k]
-    else:
-        scale = {"canonical": 0.5, "mean": 1 / 3}[of]
-        yield from (scale * np.reshape(signs, (cells, 3)) for signs in product((-1, 1), repeat=3 * cells))
+        signs = np.array(list(product((-1, 1), repeat=cells)))
+        return np.concatenate([signs[:, :, None] * np.eye(3)[k] for k in range(3)])
+    scale = {"canonical": 0.5, "mean": 1 / 3}[of]
+    return scale * np.array(list(product((-1, 1), repeat=3 * cells))).reshape(-1, cells, 3)
 
 
 def measured(theta, of):
@@ -49,9 +48,10 @@ def slow_high(one, other, chosen, of, z):
     moved = (measured(theta_b + 20 * step_b, of) - measured(theta_b, of)) / 20
     largest = {"canonical": 1.0, "mean": 2 / 3, "max": 1.0}[of]
     bounds = [np.quantile(moved, norm.cdf(z), method="weibull") + largest * (2 * z**2 + 4) / 3 / n]  # no weights
-    for weight in ways(theta.shape[0], of):
-        x = (one * weight).sum(axis=(1, 2))
-        noise = np.quantile(moved - (step * weight).sum(axis=(1, 2)), norm.cdf(z), method="weibull")
+    every = ways(theta.shape[0], of)
+    rows, steps = np.tensordot(every, one, ((1, 2), (1, 2))), np.tensordot(every, step, ((1, 2), (1, 2)))
+    noises = np.quantile(moved - steps, norm.cdf(z), axis=1, method="weibull")
+    for x, noise in zip(rows, noises, strict=True):
         variance = (x**2).sum() - x.sum() ** 2 / n
         bounds.append(x.mean() + noise + skewness(z, variance, (x**3).sum(), largest, largest) / n)
     weight = max(ways(theta_b.shape[0], of), key=lambda w: (w * theta_b).sum())

@@ -106,7 +106,7 @@ def normal_high(interval, tail):
 @pytest.mark.parametrize("reduced", REDUCED)
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_the_high_end_misses_no_more_than_it_may(population, reduced):
-    assert share_missed(population, reduced, 150) <= stats.binom.isf(1e-5, 150, 0.025)
+    assert share_missed(population, reduced, 60) <= stats.binom.isf(1e-5, 60, 0.025)
 
 
 def test_the_check_of_misses_can_fail():

@@ -106,7 +106,10 @@ POPULATIONS = {
 }
 
 
-def covered(name, options, shorter=1.0, runs=200, n=150):
+RUNS = 80
+
+
+def covered(name, options, shorter=1.0, runs=RUNS, n=150):
     """How often the interval, its high end `shorter`, holds the error over the bins that hold rows."""
     value, chance = map(np.array, POPULATIONS[name])
     random = np.random.default_rng(8)
@@ -123,11 +126,11 @@ def covered(name, options, shorter=1.0, runs=200, n=150):
 @pytest.mark.parametrize("name", POPULATIONS)
 @pytest.mark.parametrize("options", [{"norm": "l2"}, {"norm": 1.5}, {"norm": "max"}])
 def test_error_over_bins_with_rows_is_covered(name, options):
-    assert covered(name, options) >= stats.binom.ppf(1e-5, 200, 0.94)
+    assert covered(name, options) >= stats.binom.ppf(1e-5, RUNS, 0.94)
 
 
 def test_it_can_fail():
-    assert covered("shifted", {"norm": "l2"}, shorter=0.5) < stats.binom.ppf(1e-5, 200, 0.94)
+    assert covered("shifted", {"norm": "l2"}, shorter=0.5) < stats.binom.ppf(1e-5, RUNS, 0.94)
 
 
 @given(

@@ -52,9 +52,11 @@ def truth(measure, reduce, chance):
     return REDUCE[reduce](found)
 
 
-@pytest.mark.parametrize("reduce", REDUCE)
-@pytest.mark.parametrize("name", POPULATIONS)
-@pytest.mark.parametrize("runs", [50, pytest.param(200, marks=pytest.mark.slow)])
+FEW = [("mean", "calibrated", 50), ("mean", "rare", 50), ("max", "over-confident", 50), ("max", "rivals", 50)]
+MANY = [pytest.param(reduce, name, 200, marks=pytest.mark.slow) for reduce in REDUCE for name in POPULATIONS]
+
+
+@pytest.mark.parametrize(("reduce", "name", "runs"), FEW + MANY)
 def test_intervals_cover(reduce, name, runs):
     chance, settings = POPULATIONS[name], {"measure": "ks", "lens": "class_wise", "reduce": reduce}
     assert misses(chance, truth(KS(), reduce, chance), runs, 150, **settings) <= most_misses(runs)

@@ -67,7 +67,10 @@ def test_no_event():
     assert 0.0362**2 < found.high < 0.05
 
 
-def covered(value, chance, n, runs=150, shorter=1.0):
+RUNS = 60
+
+
+def covered(value, chance, n, runs=RUNS, shorter=1.0):
     random = np.random.default_rng(6)
     found = 0
     for run in range(runs):
@@ -91,12 +94,12 @@ CHANCES = {
 
 @pytest.mark.parametrize("name", CHANCES)
 def test_coverage(name):
-    assert covered(VALUE, CHANCES[name], 300) >= stats.binom.ppf(1e-5, 150, 0.94)
+    assert covered(VALUE, CHANCES[name], 300) >= stats.binom.ppf(1e-5, RUNS, 0.94)
 
 
 def test_coverage_can_fail():
     found = covered(VALUE, CHANCES["decreasing"], 300, shorter=1.6)
-    assert found < stats.binom.ppf(1e-5, 150, 0.94)
+    assert found < stats.binom.ppf(1e-5, RUNS, 0.94)
 
 
 # --- events that were not observed, exactly ---------------------------------------------------------------------------

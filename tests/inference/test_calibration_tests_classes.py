@@ -159,7 +159,7 @@ def test_p_value_against_the_exact_distribution():
     assert not low <= (found.null_distribution > 0.3 + 1e-9).sum() <= high  # planted fault: ties do not count
 
 
-RUNS, LEVEL = 250, 0.05
+RUNS, LEVEL = 120, 0.05
 GATES = {
     "each class": {"measure": "ece", "lens": "class_wise"},
     "largest": {"measure": "ece", "lens": "class_wise", "reduce": "max"},

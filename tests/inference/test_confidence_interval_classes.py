@@ -259,6 +259,9 @@ def misses(family, runs, n, case, method="honest"):
     return found
 
 
+RUNS = 40
+
+
 def most(runs):
     """Misses that 10 % in every run exceed once in 100,000."""
     return stats.binom.isf(1e-5, runs, 0.1)
@@ -267,13 +270,13 @@ def most(runs):
 @pytest.mark.parametrize("family", ["calibrated", "over-confident"])
 @pytest.mark.parametrize("name", COVERED)
 def test_coverage(name, family):
-    assert misses(FAMILIES[family], 80, 200, CASES[name]) <= most(80)
+    assert misses(FAMILIES[family], RUNS, 200, CASES[name]) <= most(RUNS)
 
 
 @pytest.mark.parametrize("name", COVERED)
 def test_coverage_check_can_fail(name):
     """Planted fault: percentiles, which never hold the zero of a calibrated model."""
-    assert misses(FAMILIES["calibrated"], 80, 200, CASES[name], "percentile") > most(80)
+    assert misses(FAMILIES["calibrated"], RUNS, 200, CASES[name], "percentile") > most(RUNS)
 
 
 @pytest.mark.slow

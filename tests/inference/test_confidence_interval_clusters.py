@@ -76,7 +76,10 @@ def rare(clusters, size, rng):
     return (rng.random(clusters) < 0.01)[unit].astype(int), np.full(unit.size, 0.01), unit
 
 
-def denials(pvalue, replicates=150):
+SETS = 60
+
+
+def denials(pvalue, replicates=SETS):
     """How often this p-value of calibration is at most .025."""
     found = 0
     for r in range(replicates):
@@ -87,7 +90,7 @@ def denials(pvalue, replicates=150):
 
 def test_no_event_in_clusters_is_no_evidence_with_the_planted_fault():
     """Signs keep the squares of the observed residuals, which are tiny where no event was observed."""
-    most = stats.binom.isf(FALSE_ALARM, 150, 0.025)
+    most = stats.binom.isf(FALSE_ALARM, SETS, 0.025)
     assert denials(lambda posed, draws: largest_p_value(posed.statistic(), posed.null_draws(draws))[0]) <= most
 
     def by_signs(posed, draws):

@@ -180,11 +180,11 @@ def claims_of_confidence(sets, slope):
 @pytest.mark.parametrize("slope", [0.0, 0.1, -0.05])
 def test_false_claims_of_confidence(slope, monkeypatch):
     """Calibrated, or too far apart or too close together with the right mean: at most 5 %; without limits far more."""
-    limit = binom.isf(1e-4, 200, 0.05)
-    assert claims_of_confidence(200, slope) <= limit
+    limit = binom.isf(1e-4, 100, 0.05)
+    assert claims_of_confidence(100, slope) <= limit
     monkeypatch.setattr(deviation, "EITHER", 0.5)
     monkeypatch.setattr(deviation, "_limit", lambda *_: 0.5)
-    assert claims_of_confidence(200, slope) > limit
+    assert claims_of_confidence(100, slope) > limit
 
 
 @pytest.mark.parametrize(("lens", "of"), [("top_label", "the most likely class"), (cs.lenses.one_class(2), "class 2")])

@@ -202,7 +202,9 @@ def test_what_runs_over_all_measures_leaves_out():
 # --- predictions that the solver cannot tell apart -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("near", [1e-6, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-15])
+@pytest.mark.parametrize(
+    "near", [1e-6, 1e-9, 1e-11, *(pytest.param(x, marks=pytest.mark.slow) for x in (1e-8, 1e-10, 1e-12, 1e-15))]
+)
 def test_two_predictions_on_both_sides_of_a_point(near):
     """Ones below 1/2 and as many zeros above: all go to 1/2, a distance of `near` (smCE / 2 to 2 smCE holds it too)."""
     found = cs.detail([1] * 50 + [0] * 50, [0.5 - near] * 50 + [0.5 + near] * 50, measure="lower_distance")

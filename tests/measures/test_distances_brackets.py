@@ -50,7 +50,10 @@ def test_measures_are_in_order_on_any_rows(data):
         assert value <= found.times * found.above.estimate(sample) + found.width + slack
 
 
-def held(measure, chance, shorter=0.0, runs=120, n=150):
+RUNS = 50
+
+
+def held(measure, chance, shorter=0.0, runs=RUNS, n=150):
     random = np.random.default_rng(7)
     weight = np.full(5, 0.2)
     truth = cs.MEASURES[measure]().evaluate(VALUE, 1e6 * weight, 1e6 * weight * chance)
@@ -65,11 +68,11 @@ def held(measure, chance, shorter=0.0, runs=120, n=150):
 @pytest.mark.parametrize("measure", ["interval_ce", "surrogate_interval_ce", "upper_distance"])
 @pytest.mark.parametrize("shift", [0.0, 0.1])
 def test_they_hold_the_distance(measure, shift):
-    assert held(measure, VALUE + shift) >= stats.binom.ppf(1e-5, 120, 0.95)
+    assert held(measure, VALUE + shift) >= stats.binom.ppf(1e-5, RUNS, 0.95)
 
 
 def test_they_can_fail():
-    assert held("interval_ce", VALUE + 0.1, shorter=0.15) < stats.binom.ppf(1e-5, 120, 0.95)
+    assert held("interval_ce", VALUE + 0.1, shorter=0.15) < stats.binom.ppf(1e-5, RUNS, 0.95)
 
 
 def test_many_predictions_have_a_bracket_where_they_have_no_estimate():

@@ -50,7 +50,7 @@ def hard_samples():
 def test_formula_on_hard_samples(monkeypatch):
     assert max(map(off_formula, hard_samples())) < 1e-9
     monkeypatch.setattr(deviations, "LOCAL", 4.5)
-    assert max(map(off_formula, hard_samples())) > 1e-2  # the same check finds another constant
+    assert any(off_formula(sample) > 1e-2 for sample in hard_samples())  # the same check finds another constant
 
 
 def test_one_distinct_prediction():

@@ -14,15 +14,20 @@ POINTS = 10_000  # of the quadrature, 1e-4 apart
 
 
 def quadrature(y, p, bandwidth, images=6):
-    """The formula: every residual's Gaussian density and its reflections, added up at the middles of 10,000 cells."""
-    t = (np.arange(POINTS) + 0.5) / POINTS
+    """The formula: every residual's Gaussian density and its reflections, added up at the middles of 10,000 cells.
+
+    A fifth of them do for wide bandwidths. Reflections 9 bandwidths away from all cells add less than 1e-17.
+    """
+    points = POINTS if bandwidth < 0.05 else POINTS // 5
+    t = (np.arange(points) + 0.5) / points
     value, which = np.unique(p, return_inverse=True)
     residual = np.bincount(which, y - p) / y.size
-    smoothed = np.zeros(POINTS)
+    smoothed = np.zeros(points)
     for v, r in zip(value, residual, strict=True):
         for shift in range(-images, images + 1):
             for mirror in (2 * shift + v, 2 * shift - v):
-                smoothed += r * np.exp(-0.5 * ((t - mirror) / bandwidth) ** 2)
+                if -9 * bandwidth < mirror < 1 + 9 * bandwidth:
+                    smoothed += r * np.exp(-0.5 * ((t - mirror) / bandwidth) ** 2)
     return np.abs(smoothed).mean() / (math.sqrt(2 * math.pi) * bandwidth)
 
 

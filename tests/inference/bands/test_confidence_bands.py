@@ -1,6 +1,6 @@
 """Confidence bands of bins: Clopper-Pearson against statsmodels and exactly for unequal rows, Wilson by hand."""
 
-from functools import reduce
+from functools import cache, reduce
 
 import numpy as np
 import pytest
@@ -37,14 +37,19 @@ def distribution(chance):
     return reduce(np.convolve, [[1 - each, each] for each in chance], [1.0])
 
 
+@cache
+def limits(n, level):
+    """The low and the high end of the band of a single bin of n rows, for 0, 1, ... n positives."""
+    samples = [cs.Sample.from_counts([0.5], [n], [positives]) for positives in range(n + 1)]
+    found = [cs.reliability(sample, band="confidence", level=level) for sample in samples]
+    return np.array([each.low[0] for each in found]), np.array([each.high[0] for each in found])
+
+
 def missed(chance, level):
     """How likely the band of a single bin misses the average chance of its rows."""
-    n = len(chance)
-    inside = []
-    for positives in range(n + 1):
-        found = cs.reliability(cs.Sample.from_counts([0.5], [n], [positives]), band="confidence", level=level)
-        inside.append(found.low[0] <= np.mean(chance) <= found.high[0])
-    return distribution(chance)[~np.array(inside)].sum()
+    low, high = limits(len(chance), level)
+    inside = (low <= np.mean(chance)) & (np.mean(chance) <= high)
+    return distribution(chance)[~inside].sum()
 
 
 def unequal():

@@ -97,7 +97,10 @@ CURVES = {
 }
 
 
-def held(curve, level, replicates=100, n=300):
+SETS = 50
+
+
+def held(curve, level, replicates=SETS, n=300):
     """In how many data sets the whole curve is inside the band: at every prediction and just beside it."""
     count = 0
     for seed in range(replicates):
@@ -112,7 +115,7 @@ def held(curve, level, replicates=100, n=300):
 
 @pytest.mark.parametrize("name", CURVES)
 def test_the_whole_curve_is_held(name):
-    assert held(CURVES[name], 0.8) >= binom.ppf(1e-4, 100, 0.8)
+    assert held(CURVES[name], 0.8) >= binom.ppf(1e-4, SETS, 0.8)
 
 
 def test_limits_that_each_miss_with_alpha_do_not_hold_the_whole_curve(monkeypatch):
@@ -121,7 +124,7 @@ def test_limits_that_each_miss_with_alpha_do_not_hold_the_whole_curve(monkeypatc
         return start, stop, np.full(miss.shape, alpha / 2)
 
     monkeypatch.setattr(monotone_band, "intervals", pointwise)
-    assert held(CURVES["constant"], 0.8) < binom.ppf(1e-4, 100, 0.8)
+    assert held(CURVES["constant"], 0.8) < binom.ppf(1e-4, SETS, 0.8)
 
 
 def test_lines_cross_where_the_curve_clearly_falls():

@@ -61,15 +61,15 @@ def test_equal_up_to_rounding_is_a_tie(measure, options, method, apart):
         assert found.low[0] == found.high[0] == 0
 
 
-@pytest.mark.parametrize("runs", [60, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [30, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("measure", ["kernel_ce", "ks", "ece", "brier"])
 def test_nearly_equal_models_are_found_apart_no_more_often_than_chance(measure, runs):
     """Predictions 1e-9 apart: what differs is real, and noise beside it."""
     found = sum(few_pvalue(seed, measure, lambda p, up: p + 1e-9 * up) <= 0.05 for seed in range(runs))
     assert found <= binom.isf(1e-5, runs, 0.05)
     if measure in ("kernel_ce", "brier"):  # the twin: a real difference is found by the same means
-        found = sum(few_pvalue(seed, measure, lambda p, up: p**5 / (p**5 + (1 - p) ** 5)) <= 0.05 for seed in range(30))
-        assert found > binom.isf(1e-5, 30, 0.05)
+        found = sum(few_pvalue(seed, measure, lambda p, up: p**5 / (p**5 + (1 - p) ** 5)) <= 0.05 for seed in range(15))
+        assert found > binom.isf(1e-5, 15, 0.05)
 
 
 def few_pvalue(seed, measure, change):
@@ -176,10 +176,10 @@ def share_found(reps):
 
 
 def test_bias_is_not_taken_for_an_error(monkeypatch):
-    assert sum(share_found(200)) <= binom.isf(1e-5, 200, 0.05)
+    assert sum(share_found(120)) <= binom.isf(1e-5, 120, 0.05)
     # what resamples alone say of it
     monkeypatch.setattr(AbsoluteSumInterval, "missing_bias", lambda interval, derivative: 0.0)
-    assert sum(share_found(200)) > binom.isf(1e-5, 200, 0.05)
+    assert sum(share_found(120)) > binom.isf(1e-5, 120, 0.05)
 
 
 def test_a_witness_does_not_hang_on_rounding():

@@ -57,7 +57,7 @@ def test_one_distinct_prediction_is_a_binomial_sum():
 EVENT_AT_THE_LEVEL = np.r_[np.full(990, 0.0005), np.full(10, 0.5)]  # the p-value of ks at one value is .0496
 
 
-@pytest.mark.parametrize("seed", [1, 7, pytest.param(range(10), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [1, pytest.param(range(10), marks=pytest.mark.slow)])
 def test_the_stated_power_where_a_value_has_a_p_value_at_the_level(seed):
     """Of tests with draws of their own, as by default: some reject at that value, others do not."""
     tests = [MeasureTest(pose_predictions(EVENT_AT_THE_LEVEL, "ks", {}), Draws.of(100 + s, 999)) for s in range(40)]
