@@ -85,7 +85,15 @@ def test_columns_that_sum_to_one_are_classes_and_others_are_models(rows, zoo, tm
     assert "comparisons.kernel_ce_squared.pvalue" in found_in(path, *COLUMNS, "--prob", "q")
 
 
-@pytest.mark.parametrize("lens", ["top_label", "class_wise", "canonical", "one_class:dog", "groups:cat+hen,dog"])
+@pytest.mark.parametrize(
+    "lens",
+    [
+        "class_wise",
+        "canonical",
+        "groups:cat+hen,dog",
+        *(pytest.param(x, marks=pytest.mark.slow) for x in ("top_label", "one_class:dog")),
+    ],
+)
 def test_the_verdict_through_a_lens_is_that_of_the_test(lens, zoo):
     by_test = plain_text(run("test", zoo, *PATTERN, "--lens", lens, "--rng", 3).stdout)
     found = found_in(zoo, *PATTERN, "--lens", lens, "--rng", 3)

@@ -21,7 +21,8 @@ def shown(cells, monkeypatch, folder):
     """Run each cell in a new notebook; return how many pictures it shows, and what the last one prints."""
     monkeypatch.delenv("MPLBACKEND", raising=False)  # a kernel takes its own, unless one is given
     monkeypatch.setenv("IPYTHONDIR", str(folder))  # nobody's own settings
-    monkeypatch.setenv("MPLCONFIGDIR", str(folder))
+    (folder / "matplotlibrc").touch()
+    monkeypatch.setenv("MATPLOTLIBRC", str(folder / "matplotlibrc"))
     monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()

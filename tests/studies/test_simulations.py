@@ -6,7 +6,7 @@ from simulation_files import FOLDER, STUDIES
 import calibstat as cs
 
 FITTED = {"label_noise"}  # its data sets are models fitted anew, which takes long
-LARGE = {"classes"}  # the population values of its full grid take long
+LARGE = {"classes", "coverage", "consistency", "comparison"}  # the population values of its full grid take long
 ASKED = [
     pytest.param(name, quick, marks=[pytest.mark.slow] * (name in FITTED or (name in LARGE and not quick)))
     for name, study in STUDIES.items()

@@ -292,9 +292,9 @@ def uninterrupted(replicates):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 def test_a_killed_study_goes_on_where_it_was(tmp_path):
-    found, at_work = kills(1, 1500, tmp_path)
+    found, at_work = kills(1, 500, tmp_path)
     assert at_work == 1
-    assert found == uninterrupted(1500)
+    assert found == uninterrupted(500)
 
 
 @pytest.mark.slow

@@ -228,7 +228,7 @@ def my_residual(value, count, positives):
     return abs((positives - count * value).sum()) / count.sum()
 
 def grids(quick):
-    grid = {"question": "size", "measures": ["my_residual"], "replicates": 30 if quick else 300, "n_resamples": 19}
+    grid = {"question": "size", "measures": ["my_residual"], "replicates": 10 if quick else 300, "n_resamples": 19}
     return [
         {**grid, "generators": {"uniform": cs.generators.calibrated()}, "n": [20, 40] if CHANGED else [20]},
         {**grid, "generators": {"mine": MyGenerator()}, "n": [20]},

@@ -133,14 +133,14 @@ def test_one_method_is_on_both_sides_and_one_measure_has_no_pairs():
 
 
 @pytest.mark.parametrize("question", ["bias", "consistency", "ranking"])
-def test_small_and_large_tables_are_drawn_without_a_warning(question, tmp_path):
+def test_small_and_large_tables_are_drawn_without_a_warning(question):
     many = {f"shift {d:.1f}": cs.generators.shift(float(d)) for d in np.linspace(0, 1.1, 12)}
     numbers = [10, 20, 40] if question == "consistency" else [10]
     few = {"generators": many if question == "ranking" else MODELS, "n": numbers, "measures": ["ks"], "replicates": 1}
     large = {"generators": many, "n": [10, 20, 40, 80, 160, 320], "replicates": 3}
     for grid in (few, large):
         figure = cs.study.plot(table_of(question, **grid))
-        figure.savefig(tmp_path / "picture.png")
+        figure.draw_without_rendering()
         assert max(figure.get_size_inches()) < 30
 
 
@@ -162,7 +162,8 @@ def test_every_label_looks_different():
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.question)
 def test_grids_can_be_asked(study):
     full, quick = study.grids(False), study.grids(True)
-    found = cs.study.run(**{**full[0], "n": [20, 30, 40], "replicates": 2}, seed=study.seed)
+    two = dict(list(full[0]["generators"].items())[:2])
+    found = cs.study.run(**{**full[0], "generators": two, "n": [20, 30, 40], "replicates": 2}, seed=study.seed)
     assert set(found["question"]) == {full[0]["question"]}
     assert len(full) == len(quick)
     for large, small in zip(full, quick, strict=True):
