@@ -82,6 +82,24 @@ class Observations(ABC):
     def counts(self) -> str:
         """The number of outcomes or classes, in words."""
 
+    @property
+    @abstractmethod
+    def predicted(self) -> np.ndarray:
+        """The distinct predictions, shape (m,), or those of the rows and classes, shape (n, K)."""
+
+    @property
+    def predicted_counts(self) -> np.ndarray | None:
+        """The numbers of rows of the distinct predictions; None of K classes."""
+        return None
+
+    @property
+    def row_predictions(self) -> np.ndarray | None:
+        """The predictions of one event row by row, for messages that name a row; None of a summary and of K classes."""
+        return None
+
+    def check_rows(self) -> None:  # noqa: B027  rows of K classes have been checked
+        """Raise unless there are rows (not a summary) of valid outcomes and probabilities."""
+
     @abstractmethod
     def impossible(self) -> str:
         """Name the first row whose observed outcome had probability 0, which makes log losses infinite; "" if none."""
@@ -170,8 +188,15 @@ class BinaryData(Observations):
         return self.rows[1] if self.rows is not None else self.sample.value
 
     @property
+    def predicted(self) -> np.ndarray:
+        return self.sample.value
+
+    @property
+    def predicted_counts(self) -> np.ndarray:
+        return self.sample.count
+
+    @property
     def row_predictions(self) -> np.ndarray | None:
-        """The predictions row by row, for messages that name a row; None for a summary."""
         return None if self.rows is None else self.rows[1]
 
     def one_event(self, what: str = "") -> BinaryData:
@@ -218,7 +243,6 @@ class BinaryData(Observations):
         return "" if kept is None else note_if_outcomes_apart(weight, kept.outcome, kept.prediction)
 
     def check_rows(self) -> None:
-        """Raise unless there are rows (not a summary) of valid outcomes and probabilities."""
         if self.rows is None:
             raise ValueError("expected rows, y_true and y_prob, found a Sample, in which rows cannot be told apart")
         check_rows(*self.rows)
@@ -279,6 +303,10 @@ class _OfClasses(Observations):
     @property
     def counts(self) -> str:
         return f"{self.predictions.n_classes} classes"
+
+    @property
+    def predicted(self) -> np.ndarray:
+        return self.predictions.prob
 
     @property
     def class_names(self) -> tuple[Any, ...]:

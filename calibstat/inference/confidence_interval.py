@@ -333,13 +333,13 @@ def interval_of(
 def _need_method(problem: Problem, method: str) -> None:
     if not problem.is_one_number:
         raise ValueError("expected reduce 'mean' or 'max' for an interval, or lens one_class(k), found 'class_wise'")
-    known = ("honest",) * problem.is_honest + ("bracket",) * problem.has_bracket + problem.bootstraps
-    if method not in known:
+    if method not in problem.methods:
         why = problem.measure.why_no_interval if method == "honest" else ""
         why = f", because {why}" if why else ""
         weighted = " of rows with weights" if problem.data.effective_n is not None else ""
         raise NoInterval(
-            f"no {method} interval{weighted} is known for {problem.title}{why}; it has the methods {', '.join(known)}"
+            f"no {method} interval{weighted} is known for {problem.title}{why}; "
+            f"it has the methods {', '.join(problem.methods)}"
         )
 
 

@@ -272,7 +272,7 @@ def _row(
     for arguments in questions.values():
         problem = _posed(ordered, arguments)
         found = None
-        if problem.is_honest:
+        if "honest" in problem.methods:
             with suppress(TooFewEvents):  # shown without an interval
                 found = confidence_interval(predictions, **arguments, **settings)
         if found is None:

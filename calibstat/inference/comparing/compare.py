@@ -372,13 +372,13 @@ def _same_order(one: Problem, other: Problem) -> bool:
     """Whether a proper score of two models on the same outcomes differs by their calibration alone."""
     if not one.measure.is_proper or one.data.kind != "binary":
         return False
-    (y, p), (x, q) = one.float_rows(), other.float_rows()
+    (y, p), (x, q) = (each.data.one_event().float_rows() for each in (one, other))
     return np.array_equal(y, x) and same_order(p, q)
 
 
 def _pose(data: Data, asked: Measure, reduce: str | None) -> Problem:
     problem = problem_of(data, asked, reduce)
-    problem.check_rows()
+    problem.data.check_rows()
     return problem
 
 

@@ -145,7 +145,8 @@ def _same_outcomes(one: Problem, other: Problem) -> bool:
     """Whether the outcomes of both are those of the rows, and not hits of the predictions."""
     if one.data.kind != "binary":
         return True  # losses of the same labels
-    return np.array_equal(one.float_rows()[0], other.float_rows()[0])
+    (y, _), (x, _) = (each.data.one_event().float_rows() for each in (one, other))
+    return np.array_equal(y, x)
 
 
 def _least_tail(end: UpperEnd, tails: np.ndarray | None) -> float:

@@ -23,7 +23,7 @@ def by_permutation(
     draws: Draws,
 ) -> Differences:
     """Compare by exchanging the predictions of two models in random rows."""
-    rows = [problem.float_rows() for problem in problems]
+    rows = [problem.data.one_event("method 'swap'").float_rows() for problem in problems]
     weight = problems[0].weight
     estimates = np.array([problem.statistic() for problem in problems])
     if not np.isfinite(estimates).all():

@@ -26,7 +26,7 @@ class Kinds:
     @classmethod
     def of(cls, problems: list[Problem]) -> Kinds:
         """Return the kinds of rows of models on the same rows: those that are equal in everything are one kind."""
-        rows = [problem.float_rows() for problem in problems]
+        rows = [problem.data.one_event().float_rows() for problem in problems]
         weight = problems[0].weight
         order, _ = resampling.canonical_order(sort_columns(rows), None, weight)
         label, value = (np.array([part[order] for part in parts]) for parts in zip(*rows, strict=True))

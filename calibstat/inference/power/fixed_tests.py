@@ -78,16 +78,16 @@ class FixedPredictions:
     @cached_property
     def predicted(self) -> np.ndarray:
         """The distinct predictions, shape (m,), or those of the rows and classes, shape (n, K)."""
-        return self.problem.predicted
+        return self.problem.data.predicted
 
     @cached_property
     def count(self) -> np.ndarray | None:
         """The numbers of rows of the distinct predictions; None of K classes."""
-        return self.problem.counts
+        return self.problem.data.predicted_counts
 
     def truth(self, alternative: Alternative) -> np.ndarray:
         """Return the probabilities of labels under an alternative."""
-        rows = self.problem.row_predictions
+        rows = self.problem.data.row_predictions
         return alternative.truth(self.predicted, None if rows is None else rows + 0.0)
 
     def ece(self, alternative: Alternative) -> float:

@@ -13,7 +13,6 @@ from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.residual_tables import LabelledRows, Order, RowTable, TableOfRows
 from calibstat.data.observations import BinaryData
 from calibstat.inference.deviation import Deviation, describe
-from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.smaller_than_chance import smaller_than_chance
 from calibstat.measures.kinds.binary_kinds import Bracket, Statistic
@@ -32,33 +31,24 @@ class BinaryProblem(Problem):
     data: BinaryData
 
     @property
-    def bootstraps(self) -> tuple[str, ...]:  # type: ignore[override]
-        return ("percentile", "basic") if self.data.is_weighted else ("percentile", "basic", "bca")
-
-    @property
     def n(self) -> int | float:
         rows = self.data.rows
         return self.data.sample.n_rows if rows is None or self.data.is_weighted else rows[0].size
-
-    @property
-    def predicted(self) -> np.ndarray:
-        return self.data.sample.value
-
-    @property
-    def counts(self) -> np.ndarray:
-        return self.data.sample.count
-
-    @property
-    def row_predictions(self) -> np.ndarray | None:
-        return self.data.row_predictions
 
     @property
     def weight(self) -> np.ndarray | None:
         return self.data.weight
 
     @property
-    def is_honest(self) -> bool:
+    def _is_honest(self) -> bool:
         return self.compares if self.data.is_weighted else self.measure.has_form
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        if self.data.is_weighted:
+            return super().methods
+        bracket = ("bracket",) * self.measure.has_bracket
+        return *("honest",) * self._is_honest, *bracket, "percentile", "basic", "bca"
 
     @property
     def laplace_bandwidth(self) -> float | None:
@@ -67,10 +57,6 @@ class BinaryProblem(Problem):
     @property
     def is_coarse(self) -> bool:
         return self.measure.is_coarse
-
-    @property
-    def has_bracket(self) -> bool:
-        return self.measure.has_bracket and not self.data.is_weighted
 
     def bracket(self) -> Bracket:
         return self.measure.bracket(self.n)
@@ -133,17 +119,11 @@ class BinaryProblem(Problem):
     def is_smaller_than_chance(self, statistic: float, null: np.ndarray, draws: Draws) -> bool:
         return smaller_than_chance(self.measure, self.data.sample, statistic, null, draws)
 
-    def check_rows(self) -> None:
-        self.data.check_rows()
-
-    def float_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.data.float_rows()
-
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         return self.measure.evaluate(value, count, positives)
 
     def sort_columns(self) -> tuple[np.ndarray, ...]:
-        return self.float_rows()
+        return self.data.float_rows()
 
     def losses(self) -> RowLosses:
         return self._measure.losses_of(self._rows)
@@ -151,13 +131,9 @@ class BinaryProblem(Problem):
     def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
         return self._on_rows(self._rows.take(order), unit)
 
-    def norm_in_clusters(self, order: Order, unit: np.ndarray) -> ClusteredRows:
-        interval, table = self._on_rows(self._rows.take(order), unit)
-        return ClusteredRows(interval.estimate, interval, RowResiduals(table), interval.value)
-
     @property
     def _rows(self) -> LabelledRows:
-        return LabelledRows(*self.float_rows(), self.weight)
+        return LabelledRows(*self.data.float_rows(), self.weight)
 
     def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
         sample = self.data.sample

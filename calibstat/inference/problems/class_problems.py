@@ -42,10 +42,6 @@ class ProblemOfClasses(Problem):
         return self.predictions.n
 
     @property
-    def predicted(self) -> np.ndarray:
-        return self.predictions.prob
-
-    @property
     def _columns(self) -> tuple[np.ndarray, ...]:
         """The label and the prediction of each class, row by row."""
         return self.predictions.label, *self.predictions.prob.T
@@ -63,7 +59,7 @@ class MulticlassProblem(ProblemOfClasses):
     data: MulticlassData
 
     @property
-    def is_honest(self) -> bool:
+    def _is_honest(self) -> bool:
         return self.measure.has_form
 
     def estimate(self) -> float:
@@ -127,7 +123,7 @@ class ClassWiseProblem(ProblemOfClasses):
         return lens if self.reduce is None else lens.of_all(self.reduce, self.predictions.n_classes)
 
     @property
-    def is_honest(self) -> bool:
+    def _is_honest(self) -> bool:
         return self.reduce is not None and self.measure.honest == "norm" and self.data.weight is None
 
     @property
@@ -138,19 +134,19 @@ class ClassWiseProblem(ProblemOfClasses):
     def is_mean(self) -> bool:
         return False
 
-    def together(self, values: np.ndarray) -> np.ndarray:
+    def _together(self, values: np.ndarray) -> np.ndarray:
         """Return the mean over the classes, or the largest, over the last axis."""
         return values.max(axis=-1) if self.reduce == "max" else values.mean(axis=-1)
 
     def _reduced(self, values: np.ndarray) -> Any:
-        return values if self.reduce is None else self.together(values)
+        return values if self.reduce is None else self._together(values)
 
     def estimate(self) -> Any:
         if self.data.weight is None:
             values = self.measure.estimate_classes(self.predictions)
         else:
             values = np.array([self.measure.estimate(sample) for sample in self.data.samples()])
-        return values if self.reduce is None else float(self.together(values))
+        return values if self.reduce is None else float(self._together(values))
 
     def statistic(self) -> Any:
         return self.estimate()
@@ -185,7 +181,7 @@ class ClassWiseProblem(ProblemOfClasses):
 
     @property
     def compares(self) -> bool:
-        return self.is_honest and self.measure.adds_over_classes
+        return self._is_honest and self.measure.adds_over_classes
 
     @property
     def takes_clusters(self) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
-from calibstat.bounds.residual_tables import Order, TableOfRows
+from calibstat.bounds.residual_tables import Order, RowTable, TableOfRows
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.observations import Observations
 from calibstat.inference.deviation import Deviation
@@ -64,14 +64,10 @@ class Drawn(Protocol):
 
 @dataclass(frozen=True)
 class Problem(ABC):
-    """A measure and data.
-
-    `bootstraps` are the methods of intervals beside the honest one.
-    """
+    """A measure and data."""
 
     measure: Measure
     data: Observations
-    bootstraps: ClassVar[tuple[str, ...]] = ("percentile", "basic")
 
     @property
     def lens(self) -> NamedLens:
@@ -91,13 +87,9 @@ class Problem(ABC):
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
         """Return what draws the statistic of resamples; what all of them share is computed once."""
 
-    def draw(self, scheme: OfRows, draws: Draws, stage: int) -> np.ndarray:
-        """Return the statistic of every resample."""
-        return self.resampler(scheme, stage)(draws)
-
     def draw_labels(self, draws: Draws) -> np.ndarray:
         """Return the statistic of every resample of labels given the predictions, the exact null distribution."""
-        return self.draw(Labels(), draws, Stage.LABELS)
+        return self.resampler(Labels(), Stage.LABELS)(draws)
 
     def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Return these, or `labels` where they are known, by their name."""
@@ -105,22 +97,7 @@ class Problem(ABC):
 
     def draw_pairs(self, draws: Draws) -> np.ndarray:
         """Return the statistic of every resample of the observations."""
-        return self.draw(Pairs(), draws, Stage.ROWS)
-
-    @property
-    @abstractmethod
-    def predicted(self) -> np.ndarray:
-        """The distinct predictions, shape (m,), or those of the rows and classes, shape (n, K)."""
-
-    @property
-    def counts(self) -> np.ndarray | None:
-        """The numbers of rows of the distinct predictions; None of K classes."""
-        return None
-
-    @property
-    def row_predictions(self) -> np.ndarray | None:
-        """The predictions of the rows of one event; None where there are no rows."""
-        return None
+        return self.resampler(Pairs(), Stage.ROWS)(draws)
 
     @property
     @abstractmethod
@@ -153,13 +130,13 @@ class Problem(ABC):
 
     @property
     @abstractmethod
-    def is_honest(self) -> bool:
+    def _is_honest(self) -> bool:
         """Whether an honest interval is known."""
 
     @property
-    def has_bracket(self) -> bool:
-        """Whether two measures are known that bracket this one."""
-        return False
+    def methods(self) -> tuple[str, ...]:
+        """The methods of intervals that are known."""
+        return *("honest",) * self._is_honest, "percentile", "basic"
 
     def bracket(self) -> Bracket:
         """Return two measures that bracket this one."""
@@ -212,10 +189,6 @@ class Problem(ABC):
         """Return the interval on a table of the rows in this order, in clusters `unit` in this order, and the table."""
         raise NotImplementedError(f"nothing is known by rows of {self.title}")
 
-    def norm_in_clusters(self, order: Order, unit: np.ndarray) -> ClusteredRows:
-        """Return a measure that is a norm, of the rows in this order, in clusters `unit` in this order."""
-        raise NotImplementedError(f"nothing is known in clusters of {self.title}")
-
     def deviation(self, draws: Draws) -> Deviation | None:
         """Return what drives the measure on these rows, or None if it does not say."""
         return None
@@ -227,13 +200,6 @@ class Problem(ABC):
     def is_smaller_than_chance(self, statistic: float, null: np.ndarray, draws: Draws) -> bool:
         """Whether residuals are smaller than those of a calibrated model, given its draws of the statistic."""
         return is_small(statistic, null)
-
-    def check_rows(self) -> None:  # noqa: B027  nothing to check is the default
-        """Raise unless rows can be told apart and hold outcomes and probabilities; K classes have been checked."""
-
-    def float_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return outcomes and predictions for a permutation of two models."""
-        raise ValueError(f"expected a lens that shows one event for method 'swap', found {self.lens}")
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         """Return the measure of another binary sample."""
@@ -248,7 +214,9 @@ class Problem(ABC):
         if self.is_mean:
             losses = self.losses().take(order, unit_in_order)
             return ClusteredRows(losses.estimate, losses.interval, RowResiduals(losses.table), _only_sum)
-        return self.norm_in_clusters(order, unit_in_order)
+        interval, table = self.interval_of_rows(order, unit_in_order)
+        assert isinstance(table, RowTable)  # whose labels can be drawn
+        return ClusteredRows(interval.estimate, interval, RowResiduals(table), interval.value)
 
 
 def _only_sum(theta: np.ndarray) -> Any:

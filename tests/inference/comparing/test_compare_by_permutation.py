@@ -82,7 +82,7 @@ def test_the_permutation_test_keeps_its_level_and_finds_what_is_there():
 
 def test_the_permutation_test_needs_one_event():
     y, p, q = several_classes()
-    with pytest.raises(ValueError, match="one event for method 'swap'"):
+    with pytest.raises(ValueError, match="a binary outcome for method 'swap'"):
         cs.compare(y, {"p": p, "q": q}, measure="brier", lens="canonical", method="swap")
     with pytest.raises(ValueError, match="no honest comparison"):
         cs.compare(y, {"p": p, "q": q}, lens="class_wise")
