@@ -288,7 +288,7 @@ def equivalence_test(
         return _by_bins(sample, seen.lens, float(margin), float(level), **settings)
     with options_of(equivalence_test, options):
         measure = find_measure(by, options)
-    if measure.is_mean:
+    if measure.honest == "mean":
         raise ValueError(f"expected a measure of calibration error, found {measure.name!r}, a mean loss")
     seed = rng if is_whole(rng, 0) else int(draws.key)  # the same for every level
     found = confidence_interval(

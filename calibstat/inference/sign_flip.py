@@ -23,9 +23,10 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
         raise ValueError("expected reduce 'mean' or 'max' for a test with clusters, found lens class_wise without it")
     drawn = None if problem.is_mean else problem.in_clusters(unit)
     if drawn is None:
+        errors = [name for name in measures_by_rows() if MEASURES[name]().honest == "norm"]
         raise ValueError(
             f"no test with clusters is known for {problem.title}; there is one for errors of one binary outcome such "
-            f"as {', '.join(name for name in measures_by_rows() if not MEASURES[name].is_mean)}"
+            f"as {', '.join(errors)}"
         )
     nulls = drawn.null_draws(draws)
     p, how = largest_p_value(drawn.statistic(), nulls)

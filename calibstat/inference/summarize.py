@@ -134,7 +134,7 @@ def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, 
     measure = registry.MEASURES[arguments["measure"]]
     if "clip" in measure.defaults():
         arguments = {**arguments, "clip": clip}
-    return {**arguments, "lens": "canonical"} if measure.is_mean and n_classes > 2 else arguments
+    return {**arguments, "lens": "canonical"} if measure.honest == "mean" and n_classes > 2 else arguments
 
 
 def summarize(

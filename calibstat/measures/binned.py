@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from calibstat.measures.kinds.binary_kinds import Binned, Statistic
 from calibstat.measures.kinds.population_value import BinaryPopulation
 from calibstat.measures.kinds.registry import measure
 
+B = TypeVar("B", bound=Statistic)
+
 GUO = "Guo, Pleiss, Sun, Weinberger 2017, On Calibration of Modern Neural Networks, arXiv:1706.04599"
 KUMAR = "Kumar, Liang, Ma 2019, Verified Uncertainty Calibration, arXiv:1909.10155"
 BLASIOK = "Błasiok, Gopalan, Hu, Nakkiran 2023, A Unifying Theory of Distance from Calibration, arXiv:2211.16886"
@@ -57,6 +59,11 @@ def _gaps(count: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Return the share of rows and the absolute mean residual of each bin; both are 0 for an empty bin."""
     share = count / count.sum(axis=-1, keepdims=True)
     return share, np.abs(np.divide(residual, share, out=np.zeros_like(residual), where=count > 0))
+
+
+def _with_bins(measure: B, bins: dict[str, Any]) -> B:
+    """Return the measure over these bins; itself if its own do not depend on the sample."""
+    return replace(measure, **bins) if bins else measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +158,7 @@ class ECE(Binned):
         return uniform_column_sums(predictions, n_bins=self.n_bins) if _is_uniform(self.strategy) else None
 
     def with_fixed_cells(self, value: np.ndarray, count: np.ndarray) -> Self:
-        return self.with_options(fixed_bins(value, count, self.n_bins, self.strategy))
+        return _with_bins(self, fixed_bins(value, count, self.n_bins, self.strategy))
 
     @property
     def honest(self) -> Honest:
@@ -200,7 +207,7 @@ class ECEWidth(UniformBins):
     """
 
     def with_fixed_cells(self, value: np.ndarray, count: np.ndarray) -> Self:
-        return self.with_options(fixed_bins(value, count, self.n_bins))
+        return _with_bins(self, fixed_bins(value, count, self.n_bins))
 
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         n = count.reshape(-1, count.shape[-1])[0].sum()
@@ -278,7 +285,7 @@ class ECEDebiased(Statistic):
         return self._limit.population_value(population)
 
     def with_fixed_cells(self, value: np.ndarray, count: np.ndarray) -> Self:
-        return self.with_options(fixed_bins(value, count, self.n_bins, self.strategy))
+        return _with_bins(self, fixed_bins(value, count, self.n_bins, self.strategy))
 
     @property
     def _limit(self) -> ECE:

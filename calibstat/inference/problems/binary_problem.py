@@ -97,7 +97,7 @@ class BinaryProblem(Problem):
             interval = measure.interval(sample)
             return interval, SummaryResiduals(sample, interval.drawn_cell)
         rows = LabelledRows(kept.outcome, kept.prediction, kept.weight)
-        if measure.is_mean:
+        if self.is_mean:
             losses = measure.losses_of(rows)
             return losses.interval, RowResiduals(losses.table)
         norm_interval, table = self._on_rows(rows, None)

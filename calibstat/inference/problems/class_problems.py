@@ -181,7 +181,8 @@ class ClassWiseProblem(ProblemOfClasses):
 
     @property
     def compares(self) -> bool:
-        return self._is_honest and self.measure.adds_over_classes
+        # the sum, or maximum, over classes has to be one norm on the sums of all classes
+        return self._is_honest and type(self.measure).interval_of_sums is not Statistic.interval_of_sums
 
     @property
     def takes_clusters(self) -> bool:

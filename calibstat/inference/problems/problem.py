@@ -150,7 +150,7 @@ class Problem(ABC):
     @property
     def is_mean(self) -> bool:
         """Whether the measure is a mean of losses."""
-        return self.measure.is_mean
+        return self.measure.honest == "mean"
 
     @property
     def laplace_bandwidth(self) -> float | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -96,7 +96,6 @@ class Measure(WithOldNames):
 
     name: ClassVar[str] = ""
     info: ClassVar[Info] = Info()
-    is_mean: ClassVar[bool] = False  # a mean of losses
     is_proper: ClassVar[bool] = (
         False  # a proper score: a calibration error plus what predictions of any size tell apart
     )
@@ -144,10 +143,6 @@ class Measure(WithOldNames):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
-
-    def with_options(self, options: dict[str, Any]) -> Self:
-        """Return the measure with these options changed."""
-        return replace(self, **options) if options else self
 
     @property
     def named(self) -> NamedMeasure:

@@ -141,11 +141,6 @@ class Statistic(Measure, ABC):
         raise NotImplementedError(f"{self} is not one norm of the sums of all classes")
 
     @property
-    def adds_over_classes(self) -> bool:
-        """Whether its sum, or maximum, over classes is one norm on the sums of all classes, so that models compare."""
-        return False
-
-    @property
     def has_bracket(self) -> bool:
         """Whether two measures with honest intervals are known that bracket this one."""
         return type(self).bracket is not Statistic.bracket
@@ -333,10 +328,6 @@ class Binned(Statistic):
     @property
     def honest(self) -> Honest:
         return "norm" if self.is_l1 else ""
-
-    @property
-    def adds_over_classes(self) -> bool:
-        return self.is_l1
 
     def norm_on(self, value: np.ndarray, count: np.ndarray) -> Norm:
         return SumOverCells(str(self), self.cells(value, count))

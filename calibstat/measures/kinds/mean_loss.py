@@ -28,7 +28,6 @@ class MeanLoss(Statistic):
     measure, whose bounds are `vector_bounds`.
     """
 
-    is_mean: ClassVar[bool] = True
     vector_bounds: ClassVar[tuple[float, float] | None] = None
 
     @abstractmethod
@@ -99,7 +98,6 @@ class MeanLoss(Statistic):
 class MulticlassMeanLoss(MulticlassMeasure):
     """The mean loss of predictions of K classes, made from a `MeanLoss` that defines `vector_loss`."""
 
-    is_mean: ClassVar[bool] = True
     binary: MeanLoss
 
     def check(self) -> None:
