@@ -49,11 +49,16 @@ def _joined(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _short(value: object) -> str:
-    """Return the repr of a field: a number with six digits, and what is long by its kind and size."""
+    """Return the repr of a field: a number with six digits, and what is long by its kind and size.
+
+    Several parts in words are shown by their different words.
+    """
     if isinstance(value, np.ndarray):
         return f"<array of shape {value.shape}>"
     if isinstance(value, Result):
         return f"<{type(value).__name__}>"
+    if isinstance(value, tuple) and value and all(isinstance(each, InWords) for each in value):
+        return short("; ".join(dict.fromkeys(map(str, value))), LONGEST)
     if isinstance(value, dict | tuple | list) and len(repr(value)) > LONGEST:
         return f"<{type(value).__name__} of {len(value)}>"
     if isinstance(value, float | np.floating):

@@ -182,3 +182,4 @@ def test_the_repr_names_numbers_and_the_shapes_of_arrays():
     assert "null_distribution=<array of shape (19,)>" in repr(found)
     assert "overall=<CalibrationTestResult>" in repr(made("ClassWiseTestResult"))
     assert "diagrams=<tuple of 3>" in repr(made("ClassWiseReliability"))
+    assert "why_stopped='19 resamples'" in repr(made("ClassWiseTestResult"))  # of all classes

@@ -283,19 +283,14 @@ class RowTable(TableOfRows):
         return super().moments
 
     @cached_property
-    def _effective_rows(self) -> np.ndarray:
-        """The effective number of rows of each cell."""
-        weight = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
-        square = np.bincount(self.cell, weight**2, self.cells)
-        total = np.bincount(self.cell, weight, self.cells) ** 2
-        return np.divide(total, square, out=np.zeros_like(square), where=square > 0)
-
-    @cached_property
     def spread(self) -> np.ndarray:
         weight = np.ones(self.n_rows) if self.sample_weight is None else self.sample_weight
-        p = self.prediction
-        model = np.bincount(self.cell, weight**2 * p * (1 - p), self.cells)
-        model = np.where(self._effective_rows < FEW_ROWS, model, 0.0)
+        square, p = weight**2, self.prediction
+        squares = np.bincount(self.cell, square, self.cells)
+        totals = np.bincount(self.cell, weight, self.cells) ** 2
+        effective_rows = np.divide(totals, squares, out=np.zeros_like(squares), where=squares > 0)
+        model = np.bincount(self.cell, square * p * (1 - p), self.cells)
+        model = np.where(effective_rows < FEW_ROWS, model, 0.0)
         return np.asarray(np.sqrt(np.maximum(np.maximum(self.moments.variances(), model), 0.0)) / self.n)
 
     @property
