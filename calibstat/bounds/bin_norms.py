@@ -118,7 +118,7 @@ class PowerNorm(Norm):
         return np.sign(gap) * (np.abs(gap) / value) ** (self.power - 1)
 
     def upper_bound(self, moments: Moments, score: ScoreBound) -> float:
-        return moments.n * (highest_power(self.bins, self.power, score.z) / moments.n) ** (1 / self.power)
+        return moments.n * (power_bound(self.bins, self.power, score.z) / moments.n) ** (1 / self.power)
 
 
 class PowerInterval(SeminormInterval):
@@ -135,7 +135,7 @@ class PowerInterval(SeminormInterval):
         return float(self.norm.value(self.theta))
 
 
-def highest_power(bins: FullBins, power: float, z: float) -> float:
+def power_bound(bins: FullBins, power: float, z: float) -> float:
     """Return an upper bound of T, the sum over bins of rows times abs(gap)**power.
 
     By convexity the observed sum is at least that of any tangent, power * abs(g)**(power - 1) * (S - n g) + n g**power.

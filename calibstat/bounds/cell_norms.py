@@ -69,7 +69,7 @@ class RoundNorm(CellNorm):
         """Return for each cell the weights in the dual ball whose product with the residuals is the norm."""
 
     @abstractmethod
-    def highest(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    def quadratic_bound(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """Return for each slope a bound of ``w @ total + slope * w @ second @ w`` for all w in the dual ball.
 
         `total`, shape (C, K), and `second`, shape (C, K, K), are of C cells; the result has shape (slopes, C).
@@ -92,7 +92,7 @@ class Euclidean(RoundNorm):
         norm = self(residual)[..., None]
         return np.divide(residual, norm, out=np.zeros_like(residual), where=norm > 0)
 
-    def highest(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    def quadratic_bound(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """Return the Lagrange bound of each cell, m + sum_k t_k**2 / (4 (m - a_k)), which holds for any m above all a.
 
         In the coordinates of the eigenvectors `t` is the total and `a` the slope times the eigenvalues. Where it is
@@ -128,7 +128,7 @@ class Largest(RoundNorm):
         np.put_along_axis(found, chosen, np.sign(np.take_along_axis(residual, chosen, -1)), -1)
         return found
 
-    def highest(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    def quadratic_bound(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
         # a convex function is largest at a corner of the dual ball, which has one class
         own = np.diagonal(second, axis1=1, axis2=2)
         return (np.abs(total) + slope[:, None, None] * own).max(axis=-1)
@@ -183,9 +183,9 @@ class CellNormInterval(DirectionalInterval):
             residual = -self.predictions.prob[rows].astype(np.float64)
             residual[np.arange(rows.size), self.predictions.label[rows]] += 1
             second[c] = residual.T @ residual
-        most = float(norm.highest(np.zeros_like(total), second, np.ones(1)).sum())
+        most = float(norm.quadratic_bound(np.zeros_like(total), second, np.ones(1)).sum())
         slope = ROOT_SLOPES / (2 * np.sqrt(most)) if most > 0 else np.ones(1)
-        bounds = norm.highest(total, second, score.z * slope).sum(axis=-1) + score.z / (4 * slope)
+        bounds = norm.quadratic_bound(total, second, score.z * slope).sum(axis=-1) + score.z / (4 * slope)
         excess = min(float(bounds.min()) - value, score.z * np.sqrt(most))
         variance, third = float((row**2).sum() - row.sum() ** 2 / n), float((row**3).sum())
         return (value + float(score.widen(max(excess, 0.0), score.rate(max(variance, 0.0), third)))) / n

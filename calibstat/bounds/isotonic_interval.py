@@ -92,7 +92,7 @@ class IsotonicInterval(Interval):
         return 0.0 if explained(0.0) else smallest(explained, 0.0, self.estimate, _LOW_TOLERANCE * self.estimate)
 
     def high(self, tail: float) -> float:
-        return highest_gain(*self.sample.arrays, ScoreBound.of_rows(tail)) / self.sample.n
+        return gain_bound(*self.sample.arrays, ScoreBound.of_rows(tail)) / self.sample.n
 
 
 def recalibrated(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
@@ -134,7 +134,7 @@ def largest_gain(value: np.ndarray, share: np.ndarray, residual: np.ndarray) -> 
     return gain
 
 
-def highest_gain(value: np.ndarray, count: np.ndarray, positives: np.ndarray, score: ScoreBound) -> float:
+def gain_bound(value: np.ndarray, count: np.ndarray, positives: np.ndarray, score: ScoreBound) -> float:
     """Return the largest upper bound of the sum of f for any fixed recalibration.
 
     Recalibrations are rounded to a grid: the best one in the population loses at most the mean square of the rounding,

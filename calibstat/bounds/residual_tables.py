@@ -17,7 +17,7 @@ from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
 
 FEW_ROWS = 30  # below it a cell's observed variance is not trusted alone
-ROWS_TOGETHER = 4096  # so that no array of all rows and classes is made
+ROW_BLOCK = 4096  # so that no array of all rows and classes is made
 DIGITS = 12  # sums of rows are rounded: what is smaller has no sign
 
 
@@ -365,7 +365,7 @@ class ClassTable(TableOfRows):
         return self.sums.column(k)
 
     def by_row(self, weights: np.ndarray) -> np.ndarray:
-        blocks = (slice(i, i + ROWS_TOGETHER) for i in range(0, self.n_rows, ROWS_TOGETHER))
+        blocks = (slice(i, i + ROW_BLOCK) for i in range(0, self.n_rows, ROW_BLOCK))
         return np.concatenate(
             [(weights[cell] * residual).sum(axis=1) for cell, residual in map(self.sums.rows, blocks)]
         )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from calibstat.cli.findings import Finding
     from calibstat.cli.lens_syntax import View
 
-TOGETHER = "All classes together, by the mean:"
+MEAN_HEADING = "All classes together, by the mean:"
 
 
 @takes_reading
@@ -101,7 +101,7 @@ def check_classes(
     data = seen.data
     found = with_progress(names, lambda name: assess_classes(data, name, **draws))
     nulls = [f"Null hypothesis for each class: {each.test.null_hypothesis}" for each in found]
-    parts = [*(part for each in found for part in class_by_class(each)), TOGETHER]
+    parts = [*(part for each in found for part in class_by_class(each)), MEAN_HEADING]
     return [each.overall for each in found], parts, [*dict.fromkeys(nulls)]
 
 

@@ -39,11 +39,11 @@ def uncertain(
     if not certain.any():
         return out
     given = prob if rows is None else rows
-    place = np.argwhere((given == 0) | (given == 1) if one else given == 0)[0]
-    where = f"class {place[1]} at row {place[0]}" if place.size == 2 else f"row {place[0]}"
+    index = np.argwhere((given == 0) | (given == 1) if one else given == 0)[0]
+    where = f"class {index[1]} at row {index[0]}" if index.size == 2 else f"row {index[0]}"
     bounds = "above 0 and below 1" if one else "above 0"
     raise ValueError(
-        f"expected probabilities {bounds} for {what}, which takes their logarithms; found {given[tuple(place)]:g} for "
+        f"expected probabilities {bounds} for {what}, which takes their logarithms; found {given[tuple(index)]:g} for "
         f"{where}; {advice(given)}"
     )
 

@@ -100,8 +100,8 @@ def _told_apart(weight: np.ndarray, label: np.ndarray, prob: np.ndarray) -> int:
     """
     kept = weight > 0
     weight, label, prob = weight[kept], label[kept], prob[kept]
-    _, place, count = np.unique(weight, return_inverse=True, return_counts=True)
-    rank = (np.cumsum(count) - (count - 1) / 2)[place]
+    _, index, count = np.unique(weight, return_inverse=True, return_counts=True)
+    rank = (np.cumsum(count) - (count - 1) / 2)[index]
     binary = prob.shape[1] == 1
     rows, ranks = (np.bincount(label, w, minlength=prob.shape[1] + binary) for w in (None, rank))
     rows, ranks = rows[int(binary) :].astype(np.float64), ranks[int(binary) :]

@@ -301,8 +301,8 @@ def groups(partition: Sequence[Sequence[int]]) -> Lens:
     def scores(prob: np.ndarray) -> np.ndarray:
         if prob.shape[1] != group_of.size:
             raise ValueError(f"expected groups of all {prob.shape[1]} classes, found {group_of.size} classes in them")
-        together = np.stack([prob[:, group].sum(axis=1, dtype=np.float64) for group in cut], axis=1)
-        return np.minimum(together, 1.0)  # a sum of float32 may round above it
+        sums = np.stack([prob[:, group].sum(axis=1, dtype=np.float64) for group in cut], axis=1)
+        return np.minimum(sums, 1.0)  # a sum of float32 may round above it
 
     def outcomes(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
         return group_of[label]

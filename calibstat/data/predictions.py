@@ -191,8 +191,8 @@ class Predictions:
     def distinct(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the distinct predictions of class k, their numbers of rows, and the index of the one of each row."""
         column = self.prob[:, k].astype(np.float64) + 0.0
-        value, place, count = np.unique(column, return_inverse=True, return_counts=True)
-        return value, count.astype(np.float64), place.astype(np.int64)
+        value, index, count = np.unique(column, return_inverse=True, return_counts=True)
+        return value, count.astype(np.float64), index.astype(np.int64)
 
     def __repr__(self) -> str:
         absent = self.n_classes - np.unique(self.label).size
@@ -202,10 +202,10 @@ class Predictions:
 
 def in_order(predictions: Predictions) -> Predictions:
     """Return the predictions in canonical order, so that draws do not depend on the given order."""
-    return taken(predictions, predictions.order)
+    return take(predictions, predictions.order)
 
 
-def taken(predictions: Predictions, order: np.ndarray | slice) -> Predictions:
+def take(predictions: Predictions, order: np.ndarray | slice) -> Predictions:
     """Return the rows of the predictions in this order."""
     return replace(
         predictions,

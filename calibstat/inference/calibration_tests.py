@@ -344,7 +344,7 @@ def _class_wise(
     *classes, mean = _watched(statistic, null)
     found = [judge(*each, tail, stop_after) for each in classes]
     pvalue = np.array([each.pvalue for each in found])
-    together = problem.lens.of_all("mean", len(names))
+    lens_of_all = problem.lens.of_all("mean", len(names))
     return ClassWiseTestResult(
         names=names,
         statistic=read_only(statistic),
@@ -353,7 +353,7 @@ def _class_wise(
         pvalue_error=read_only(np.array([each.error for each in found])),
         null_distribution=read_only(null),
         null_hypothesis=_hypothesis(problem.data.null_given_weights(ONE_CLASS), resample),
-        overall=_result(problem, *mean, together, resample, n, stop_after),
+        overall=_result(problem, *mean, lens_of_all, resample, n, stop_after),
         measure=problem.measure.named,
         lens=problem.lens,
         tail=tail,

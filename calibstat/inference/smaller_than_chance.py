@@ -15,9 +15,8 @@ NOTE_LEVEL = 0.01  # of both together: a calibrated model gets the note in at mo
 OF_SUMS = 0.009  # of the mean and the slope of the residuals, and the rest of NOTE_LEVEL of the statistic
 MEAN = 10.0  # times that the mean residual counts: cross-validation makes it smaller than any other component
 LARGE = 4.0  # their size from which on it is not worth while to draw
-OTHER_WORDS = (
-    Stage.SHARED
-)  # of labels in clusters, which have no such note, so that the draws are not the draws of the statistic
+# labels in clusters have no such note, so the words are free: the statistic must not share its draws with the two sums
+OTHER_WORDS = Stage.SHARED
 ROUNDING = 1e-9  # sizes so close to each other are ties
 NOTE = (
     "Residuals smaller than chance: were these predictions cross-validated, recalibrated or fitted on these outcomes? "

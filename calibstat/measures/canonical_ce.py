@@ -157,9 +157,9 @@ class CanonicalCE(VectorBinned):
             "distance": (_contributions(count, residual, value, self.distance) / share)[order],
         }
         if self.strategy == "tree":
-            place = np.argsort(order)
+            index = np.argsort(order)
             for side in ("low", "high"):
                 cells = tree[side] < 0
-                tree[side][cells] = ~place[~tree[side][cells]]
+                tree[side][cells] = ~index[~tree[side][cells]]
             detail["tree"] = tree
         return detail

@@ -212,14 +212,14 @@ def _places(
     The arguments are those of `_errors`.
     """
     groups, bins = count.shape
-    place = np.full(prob.shape, groups * bins)
+    index = np.full(prob.shape, groups * bins)
     for i in range(prob.shape[0]):
         for k in range(prob.shape[1]):
             v = np.float64(prob[i, k])
             if v > threshold and (top[i] < 0 or top[i] == k):
                 g = k if groups > 1 else 0
-                place[i, k] = g * bins + (_bin_below(v, upper[g]) if upper.size else np.int64(bin_of(v, bins)))
-    return place
+                index[i, k] = g * bins + (_bin_below(v, upper[g]) if upper.size else np.int64(bin_of(v, bins)))
+    return index
 
 
 @measure(
@@ -305,10 +305,10 @@ class GCE(VectorStatistic):
         kept = count.sum(axis=1, keepdims=True)
         need_rows_in_cells(str(self), int(kept.sum()), int(np.count_nonzero(count)))
         weight = np.divide(predictions.n, len(count) * kept, out=np.zeros_like(kept), where=kept > 0)
-        place = _places(prob, top, least, count, upper)
+        index = _places(prob, top, least, count, upper)
         by_place = np.append(np.broadcast_to(weight, count.shape), 0.0)
         largest = float(weight.max()) * (1 if self.max_prob else 2)  # absolute residuals of a row add up to at most 2
-        return WeightedSumsInterval(ClassSums(predictions, place, 0, by_place.size), by_place, largest)
+        return WeightedSumsInterval(ClassSums(predictions, index, 0, by_place.size), by_place, largest)
 
     def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
         both = l1_and_l2(

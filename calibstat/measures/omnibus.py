@@ -126,14 +126,14 @@ class OmnibusOfClasses(MulticlassMeasure):
         n, classes = prob.shape
         top = prob.argmax(axis=1)
         columns = [*prob.T, prob[np.arange(n), top]]
-        place = np.empty((n, classes + 1), np.int32)
+        index = np.empty((n, classes + 1), np.int32)
         diagnostics, first = [], [0]
         for k, column in enumerate(columns):
             value, where, count = np.unique(column.astype(np.float64) + 0.0, return_inverse=True, return_counts=True)
             cell = self.single.cells(value, count.astype(np.float64))
             rows, _, sums = cell_sums(cell, value, count.astype(np.float64), np.zeros(value.size))
             diagnostics.append(Diagnostics.at(rows, sums))
-            place[:, k] = first[-1] + cell[where]
+            index[:, k] = first[-1] + cell[where]
             first.append(first[-1] + rows.size)
         expected = np.concatenate([each.count * each.value for each in diagnostics])
 
@@ -141,7 +141,7 @@ class OmnibusOfClasses(MulticlassMeasure):
             joined = np.empty(len(labels))
             for i in range(0, len(labels), BLOCK):
                 part = labels[i : i + BLOCK]
-                residual = (_positives_of(part, place, top, first[-1]) - expected) / n
+                residual = (_positives_of(part, index, top, first[-1]) - expected) / n
                 of_class = [
                     each.statistic(residual[:, a:b]) for each, (a, b) in zip(diagnostics, pairwise(first), strict=True)
                 ]
@@ -152,14 +152,14 @@ class OmnibusOfClasses(MulticlassMeasure):
 
 
 @jit
-def _positives_of(labels: np.ndarray, place: np.ndarray, top: np.ndarray, size: int) -> np.ndarray:
+def _positives_of(labels: np.ndarray, index: np.ndarray, top: np.ndarray, size: int) -> np.ndarray:
     """Count the rows of each class, and those whose most likely class is observed, at their places."""
     found = np.zeros((labels.shape[0], size))
-    last = place.shape[1] - 1
+    last = index.shape[1] - 1
     for b in range(labels.shape[0]):
         for i in range(top.size):
             k = labels[b, i]
-            found[b, place[i, k]] += 1.0
+            found[b, index[i, k]] += 1.0
             if k == top[i]:
-                found[b, place[i, last]] += 1.0
+                found[b, index[i, last]] += 1.0
     return found

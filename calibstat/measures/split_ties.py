@@ -30,7 +30,7 @@ def errors_of_shared_ties(
     groups = [(slice(None), slice(k, k + 1)) for k in range(classes)] if class_conditional else [np.s_[:, :]]
     for group in groups:
         inside = kept[group]
-        distinct, place, count = np.unique(prob[group][inside], return_inverse=True, return_counts=True)
+        distinct, index, count = np.unique(prob[group][inside], return_inverse=True, return_counts=True)
         if count.size == 0:
             continue
         size = int(count.sum())
@@ -39,7 +39,7 @@ def errors_of_shared_ties(
         for r, label in enumerate(labels):
             hit = np.zeros((n, classes), np.bool_)
             hit[rows, label] = True
-            observed = np.bincount(place, hit[group][inside], count.size)
+            observed = np.bincount(index, hit[group][inside], count.size)
             total = np.append(0.0, np.cumsum(observed - count * distinct.astype(np.float64)))
             gap = np.abs(np.diff(np.interp(edge, below, total)))
             out[r, 0] += gap.sum() / size

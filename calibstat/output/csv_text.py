@@ -15,10 +15,10 @@ def as_csv(frame: pd.DataFrame, **settings: Any) -> str:
     """Return a table as CSV, with an apostrophe before text that a spreadsheet would compute."""
     plain = frame.rename(columns=harmless)
     texts = [*plain.columns]
-    for place, kind in enumerate(plain.dtypes):
+    for index, kind in enumerate(plain.dtypes):
         if kind.kind not in "biufcmM":
-            cells = plain.iloc[:, place].map(harmless).astype(object)
-            plain.isetitem(place, cells.to_numpy())
+            cells = plain.iloc[:, index].map(harmless).astype(object)
+            plain.isetitem(index, cells.to_numpy())
             texts += cells.tolist()
     broken = any("\r" in str(cell) for cell in texts)  # which is only quoted if everything is
     quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if broken else csv.QUOTE_MINIMAL

@@ -53,7 +53,7 @@ class FromPilot(FutureRows):
         else:
             last = np.cumsum(self.count)
             rows = np.searchsorted(last, resampling.planned_rows(key, n, int(last[-1])), "right")
-        return self.predictions[rows], self.alternative.taken(rows)
+        return self.predictions[rows], self.alternative.take(rows)
 
     def pilot(self, key: np.uint64) -> tuple[Any, Alternative]:
         if self.count is None:
@@ -100,7 +100,7 @@ def future_rows(p: FuturePredictions, alternative: GivenAlternative) -> FutureRo
     if array.ndim == 2:
         return FromPilot(array, None, found)
     order = np.argsort(array, kind="stable")
-    return FromPilot(array[order], None, found.taken(order))
+    return FromPilot(array[order], None, found.take(order))
 
 
 def check_rows(n: object, least: int = 1) -> int:

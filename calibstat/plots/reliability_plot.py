@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.inference.bands.band_kinds import BANDS
+from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.consistency_bands import PLACES
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.plots.reliability_axes import (

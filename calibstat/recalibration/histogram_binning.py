@@ -156,10 +156,10 @@ class HistogramBinning(Recalibrator):
             full, number = np.flatnonzero(count), np.empty(count.size, np.int64)
             number[cell] = bin_numbers(p, bins)
             return Steps(np.bincount(cell, observed)[full] / count[full], number=number[full], n_bins=bins)
-        value, place, count = np.unique(p, return_inverse=True, return_counts=True)
+        value, index, count = np.unique(p, return_inverse=True, return_counts=True)
         cell = bin_cells(value, count.astype(np.float64), n_bins=bins, strategy=self.strategy)
         last = np.flatnonzero(np.diff(cell, append=cell[-1] + 1))
-        return Steps(np.bincount(cell[place], observed) / np.bincount(cell, count), value[last])
+        return Steps(np.bincount(cell[index], observed) / np.bincount(cell, count), value[last])
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
         if prob.shape[1] == 2:

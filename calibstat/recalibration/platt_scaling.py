@@ -97,10 +97,10 @@ def _logits(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.ndarr
 
 def _logistic(x: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, bool]:
     """Return slope and intercept of Cox's logistic regression of the outcomes on x, and whether it converged."""
-    value, place, count = np.unique(x, return_inverse=True, return_counts=True)
+    value, index, count = np.unique(x, return_inverse=True, return_counts=True)
     ends = np.column_stack((value[[0, -1]], np.ones(2)))
     degree = int(np.linalg.matrix_rank(ends, rtol=FLAT)) - 1  # 0 if the predictions are equal, up to rounding
-    model = LogitPolynomial(value, count.astype(np.float64), np.bincount(place, observed), degree, "Platt scaling")
+    model = LogitPolynomial(value, count.astype(np.float64), np.bincount(index, observed), degree, "Platt scaling")
     fit, converged = model.climb(degree, CONVERGED)
     moved = model.at(ends[:, 0]) @ fit.coefficient
     # of all lines through one point that which moves slope and intercept least

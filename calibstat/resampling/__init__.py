@@ -1,6 +1,6 @@
 """Resampling: the only place where inference draws random numbers."""
 
-from calibstat.data.predictions import in_order, taken
+from calibstat.data.predictions import in_order, take
 from calibstat.data.row_order import canonical_order
 from calibstat.resampling.binary_pairs import pairs_of_sample
 from calibstat.resampling.draw import draw
@@ -20,4 +20,4 @@ __all__ = ["CellSums", "ClassSamples", "Column", "Consistency", "Draws", "GroupS
 __all__ += ["Resampler", "Scheme", "Stage", "Swap", "canonical_order", "check_resamples", "draw", "folds", "in_order"]
 __all__ += ["key_of", "packed", "pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows"]
 __all__ += ["positives_of_rows", "random_signs", "resample", "resampler", "running_labels"]
-__all__ += ["sums_of_row_labels", "sums_of_units", "taken", "weighted_counts"]
+__all__ += ["sums_of_row_labels", "sums_of_units", "take", "weighted_counts"]

@@ -33,7 +33,7 @@ OfSums = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 def sums_of_cells(source: CellSums, scheme: OfRows, statistic: OfSums, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(count, residual, value)`` of all resamples; shared arrays have a single row."""
-    if source.size * draws.planned <= LARGEST_TABLE:
+    if source.size * draws.total <= LARGEST_TABLE:
         return np.asarray(statistic(*_table(source, scheme, draws, stage)))
 
     def of_arrays(*arrays: np.ndarray) -> np.ndarray:
@@ -50,7 +50,7 @@ def _table(source: CellSums, scheme: OfRows, draws: Draws, stage: int) -> Sums:
     if isinstance(sample, WeightedSample):
         return _of_each(source, scheme, draws, stage)
     cost = pmf_cost(source.cell, sample.value, sample.count) if isinstance(scheme, Labels) else np.inf
-    if cost <= LARGEST_PMF * draws.planned * cost_of_labels(sample.count):
+    if cost <= LARGEST_PMF * draws.total * cost_of_labels(sample.count):
         assert isinstance(scheme, Labels)
         return _from_distributions(source, scheme, draws, stage, draws.n_jobs if cost > WORTH_A_THREAD else 1)
     if not isinstance(scheme, Labels) and few_ties(sample):
@@ -89,9 +89,9 @@ def _from_distributions(source: CellSums, scheme: Labels, draws: Draws, stage: i
     def cells(low: int, high: int) -> Distributions:
         return low, *_distributions(low, high, source.cell, chance, sample.count)
 
-    if not source.kept or source.kept[-1][0] is not chance:
-        source.kept[:] = [(chance, in_threads(cells, chunks(count_b.size, n_jobs), n_jobs))]
-    known: list[Distributions] = source.kept[-1][1]
+    if not source.cache or source.cache[-1][0] is not chance:
+        source.cache[:] = [(chance, in_threads(cells, chunks(count_b.size, n_jobs), n_jobs))]
+    known: list[Distributions] = source.cache[-1][1]
 
     def pieces(first: int, last: int) -> None:
         for piece in known[first:last]:

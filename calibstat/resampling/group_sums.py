@@ -14,7 +14,7 @@ from calibstat.resampling.streams import GOLDEN, mix, stream
 from calibstat.resampling.threads import chunks, in_threads
 
 BITS = 64  # labels in a word
-TOGETHER = 32  # draws that are counted together, so that each mask is read once for all of them
+BLOCK = 32  # draws that are counted together, so that each mask is read once for all of them
 TILE = 1024  # words of labels that are counted together: those of all draws stay in the cache
 
 
@@ -27,32 +27,32 @@ def packed(prediction: np.ndarray, stratum: np.ndarray, size: int, masks: Iterab
     edge = np.append(0, np.cumsum(words))
     order = np.argsort(stratum, kind="stable")
     first = np.append(0, np.cumsum(np.bincount(stratum, minlength=size)))[:-1]
-    place = np.empty(order.size, np.int64)
-    place[order] = np.arange(order.size) + (edge[:-1] * BITS - first)[stratum[order]]
-    return GroupSums(prediction, place, edge, np.stack([_words(mask, place, edge[-1]) for mask in masks]))
+    index = np.empty(order.size, np.int64)
+    index[order] = np.arange(order.size) + (edge[:-1] * BITS - first)[stratum[order]]
+    return GroupSums(prediction, index, edge, np.stack([_words(mask, index, edge[-1]) for mask in masks]))
 
 
 def positives_of_rows(source: GroupSums, label: np.ndarray) -> np.ndarray:
     """Return the rows with outcome 1 of each group and stratum, shape (G, S), of labels of shape (n,)."""
-    return _counted(_words(label, source.place, source.edge[-1])[None], source.masks, source.edge)[0]
+    return _counted(_words(label, source.index, source.edge[-1])[None], source.masks, source.edge)[0]
 
 
 def positives_of_groups(source: GroupSums, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(positives)`` of all resamples, a few at a time."""
     limit = np.zeros(source.edge[-1] * BITS, np.uint64)
-    limit[source.place] = threshold(scheme.chances(source.prediction))
+    limit[source.index] = threshold(scheme.chances(source.prediction))
 
     def replicates(first: int, last: int) -> np.ndarray:
         labels = _labels(draws.key, stage, first, last, limit)
         return statistic(_counted(labels, source.masks, source.edge))
 
-    return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs, TOGETHER), draws.n_jobs))
+    return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs, BLOCK), draws.n_jobs))
 
 
-def _words(mask: np.ndarray, place: np.ndarray, size: int) -> np.ndarray:
+def _words(mask: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:
     """Return one bit for each row, at its place in `size` words."""
     bits = np.zeros(size * BITS, bool)
-    bits[place] = mask
+    bits[index] = mask
     return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
 
 

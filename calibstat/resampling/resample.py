@@ -75,12 +75,12 @@ def _of_vectors(
     if not isinstance(scheme, Labels):
         cell = None if binned is None or binned.refits_cells else binned.cells(prob)
 
-        def of_rows(rows: np.ndarray, label: np.ndarray) -> float:
+        def of_drawn_rows(rows: np.ndarray, label: np.ndarray) -> float:
             if binned is None or cell is None:
                 return measure.evaluate(prob[rows], label)
             return float(binned.reduce(*vector_sums(cell[rows], prob[rows], label)))
 
-        return predictions, of_rows
+        return predictions, of_drawn_rows
     if binned is None:
         return predictions, measure.of_labels(prob)
     cell = binned.cells(prob)
@@ -98,8 +98,8 @@ def _of_classes(
 ) -> tuple[Source, Callable[..., Any]]:
     """Return the source and the statistic of a binary measure of each class."""
     if isinstance(measure, Binned) and isinstance(scheme, Labels) and weight is None:
-        place, count, value = measure.class_cells(predictions)
-        source = ClassSums(predictions, place, value.shape[1], value.size)
+        index, count, value = measure.class_cells(predictions)
+        source = ClassSums(predictions, index, value.shape[1], value.size)
         return source, _of_observed(measure.of_residual(count, value), predictions.n, value)
 
     def of_class(value: np.ndarray, count: np.ndarray) -> Callable[..., float]:

@@ -53,13 +53,13 @@ class Draws:
         return cls(key_of(rng), n_resamples, n_jobs)
 
     @property
-    def planned(self) -> int:
+    def total(self) -> int:
         """Number of resamples of which these are a part, or all."""
         return self.n if self.whole is None else self.whole
 
     def part(self, first: int, last: int, stage: int) -> Draws:
         """Return resamples first..last of one stage."""
-        return Draws(key_after(self.key, stage, first), last - first, self.n_jobs, self.planned)
+        return Draws(key_after(self.key, stage, first), last - first, self.n_jobs, self.total)
 
 
 def check_resamples(n_resamples: int, n_jobs: int = 1) -> None:

@@ -17,12 +17,12 @@ from calibstat.data.sample import Sample
 class CellSums:
     """Sums over the cells of a binary sample: `cell`, ascending, of each distinct prediction.
 
-    `kept` is what draws of labels leave for later ones: probabilities, and the distributions of the cells for them.
+    `cache` holds probabilities that labels were drawn from, with the distributions of the cells for later draws.
     """
 
     sample: Sample
     cell: np.ndarray
-    kept: list[tuple[np.ndarray, Any]] = field(default_factory=list, init=False, repr=False, compare=False)
+    cache: list[tuple[np.ndarray, Any]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -42,12 +42,12 @@ class ClassSamples:
 class GroupSums:
     """Counts of outcomes 1 in groups of rows that may overlap, and in strata of rows that do not.
 
-    Row i has this prediction and is bit ``place[i]`` of words of 64 rows; stratum s is the words from ``edge[s]`` to
+    Row i has this prediction and is bit ``index[i]`` of words of 64 rows; stratum s is the words from ``edge[s]`` to
     before ``edge[s + 1]``. `masks`, shape (G, words), holds a bit for each row of each group.
     """
 
     prediction: np.ndarray
-    place: np.ndarray
+    index: np.ndarray
     edge: np.ndarray
     masks: np.ndarray
 

@@ -47,10 +47,10 @@ class EachClassResiduals(Residuals):
             residual = (label == k) - self.predictions.prob[rows, k].astype(np.float64)
             return np.bincount(cell[rows], residual, size) / rows.size
 
-        def of_rows(rows: np.ndarray, label: np.ndarray) -> Any:
+        def of_drawn_rows(rows: np.ndarray, label: np.ndarray) -> Any:
             return of(of_class(k, rows, label) for k in range(self.predictions.n_classes))
 
-        return resampling.draw(self.predictions, Pairs(), of_rows, draws, stage)
+        return resampling.draw(self.predictions, Pairs(), of_drawn_rows, draws, stage)
 
 
 @dataclass(frozen=True, eq=False)

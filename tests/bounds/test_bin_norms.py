@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import calibstat as cs
-from calibstat.bounds.bin_norms import FullBins, LargestGapInterval, highest_power
+from calibstat.bounds.bin_norms import FullBins, LargestGapInterval, power_bound
 
 Z = stats.norm.ppf(0.975)
 K = (2 * Z**2 + 4) / 3
@@ -33,7 +33,7 @@ def test_one_bin_by_grid(power):
     rows, total, prediction = np.array([80.0]), np.array([9.0]), np.array([0.3])
     chances = np.linspace(0, 1, 4001)
     possible = [abs(q - 0.3) for q in chances if reaches(power, rows, total, np.array([q]) - prediction, np.array([q]))]
-    found = (highest_power(FullBins(rows, total, prediction), power, Z) / 80) ** (1 / power)
+    found = (power_bound(FullBins(rows, total, prediction), power, Z) / 80) ** (1 / power)
     # at least the largest possible gap, and near it: lines stand in for the root, levels for sizes
     assert max(possible) <= found <= max(possible) * 1.04
 
@@ -45,7 +45,7 @@ def test_bounds_all_possible_gaps():
         rows = random.integers(1, 200, 6).astype(float)
         prediction = random.random(6)
         total = rows * np.clip(random.normal(0, 0.1, 6), -prediction, 1 - prediction)
-        found = highest_power(FullBins(rows, total, prediction), 2.0, Z)
+        found = power_bound(FullBins(rows, total, prediction), 2.0, Z)
         for _ in range(300):
             observed = prediction + total / rows
             chance = np.clip(observed + random.normal(0, 0.5, 6) * random.random() / np.sqrt(rows), 0, 1)

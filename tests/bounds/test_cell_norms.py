@@ -50,7 +50,7 @@ def test_no_weights_exceed_the_largest_quadratic_function(norm, seed):
     total, root = rng.normal(size=(5, 4)), rng.normal(size=(5, 4, 4)) * (seed > 0)
     total[0] = 0
     second, slope = root @ root.transpose(0, 2, 1), np.array([0.0, 0.3, 2.0])
-    found = norm.highest(total, second, slope)
+    found = norm.quadratic_bound(total, second, slope)
     best = np.zeros(found.shape)
     for s, by_slope in enumerate(slope):
         w = of_dual_ball(norm, (5000, 5, 4), rng)

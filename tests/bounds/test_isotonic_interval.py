@@ -11,7 +11,7 @@ from scipy.optimize import isotonic_regression
 
 import calibstat as cs
 from calibstat.bounds import isotonic_interval
-from calibstat.bounds.isotonic_interval import highest_gain, largest_gain
+from calibstat.bounds.isotonic_interval import gain_bound, largest_gain
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.data.sample import Sample
 from calibstat.measures.corp import MCB
@@ -54,7 +54,7 @@ def test_highest_bound_over_all_recalibrations(positives, monkeypatch):
     monkeypatch.setattr(isotonic_interval, "_FINEST_GRID", 32)
     sample = Sample.from_counts([0.1, 0.4, 0.8], [12, 25, 11], positives)
     best = all_bounds(sample, 32) + sample.n / (4 * 32**2)
-    found = highest_gain(*sample.arrays, SCORE)
+    found = gain_bound(*sample.arrays, SCORE)
     # never below it; above it because the largest part is rounded up to a bound, by a factor of at most 1.5
     assert best - 1e-9 <= found <= best * 1.5
 

@@ -94,7 +94,7 @@ def test_rows_in_another_order():
 @pytest.mark.parametrize("make", [own_cells, shared_cells])
 def test_sums_of_classes_by_matrix(make, monkeypatch):
     """In blocks of rows, so that no array of all rows and classes is made."""
-    monkeypatch.setattr(tables, "ROWS_TOGETHER", 7)
+    monkeypatch.setattr(tables, "ROW_BLOCK", 7)
     sums = make()
     x, random = matrix(sums), np.random.default_rng(1)
     table = ClassTable(sums, x.sum(axis=0) / ROWS)

@@ -13,7 +13,7 @@ from mpl_toolkits.mplot3d.proj3d import proj_transform
 import calibstat as cs
 from calibstat.data.named_lens import EVENT, NamedLens
 from calibstat.data.null_hypothesis import Null
-from calibstat.inference.bands.band_kinds import BANDS
+from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, SimplexReliability
 from calibstat.inference.calibration_tests import ClassWiseTestResult
 from calibstat.inference.confidence_interval import ConfidenceInterval

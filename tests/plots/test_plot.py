@@ -7,7 +7,7 @@ import pytest
 from plotted_results import DETAILED, RESULTS, interval, legend, made, outside, per_class, rows
 
 import calibstat as cs
-from calibstat.inference.bands.band_kinds import BANDS
+from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.estimate import MeasureDetail
 
 pytestmark = pytest.mark.usefixtures("closed_figures")

@@ -19,7 +19,7 @@ from plotted_results import (
 )
 
 import calibstat as cs
-from calibstat.inference.bands.band_kinds import BANDS
+from calibstat.inference.bands.bands import BANDS
 
 pytestmark = pytest.mark.usefixtures("closed_figures")
 

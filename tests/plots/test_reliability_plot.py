@@ -5,7 +5,7 @@ import pytest
 from plotted_results import legend, lines, rows, segments
 
 import calibstat as cs
-from calibstat.inference.bands.band_kinds import BANDS
+from calibstat.inference.bands.bands import BANDS
 
 pytestmark = pytest.mark.usefixtures("closed_figures")
 

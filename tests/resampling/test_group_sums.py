@@ -52,7 +52,7 @@ def test_threads_and_pieces_do_not_show(monkeypatch):
     whole = drawn(100)
     assert np.array_equal(whole, drawn(100, n_jobs=2))
     assert np.array_equal(whole[:30], drawn(30))
-    monkeypatch.setattr(group_sums, "TOGETHER", 7)
+    monkeypatch.setattr(group_sums, "BLOCK", 7)
     assert np.array_equal(whole, drawn(100))
 
 

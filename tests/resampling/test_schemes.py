@@ -22,7 +22,7 @@ def test_draws_are_checked():
 def test_parts_are_the_resamples_of_the_whole():
     whole = Draws.of(5, 99, 2)
     part = whole.part(40, 70, Stage.LABELS)
-    assert (whole.planned, part.planned, part.n, part.n_jobs) == (99, 99, 30, 2)
+    assert (whole.total, part.total, part.n, part.n_jobs) == (99, 99, 30, 2)
     assert [stream(part.key, Stage.LABELS, r) for r in range(30)] == [
         stream(whole.key, Stage.LABELS, 40 + r) for r in range(30)
     ]

@@ -100,21 +100,21 @@ def _corp_if_calibrated(sample: Sample, level: float, draws: Draws) -> tuple[Ste
     value = sample.value
     affordable = max(FEWEST, need_draws(level, draws), int(FITTED / value.size))
     draws = replace(draws, n=min(draws.n, affordable))
-    place = np.arange(value.size)
+    index = np.arange(value.size)
     if value.size > PLACES:
         of_rank = np.linspace(0, value.size - 1, PLACES + 1).round().astype(np.int64)
         of_range = np.searchsorted(value, np.linspace(value[0], value[-1], PLACES))
-        place = np.union1d(of_rank, of_range)
+        index = np.union1d(of_rank, of_range)
 
     def curve(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
-        return recalibrated(value, count, positives)[place]
+        return recalibrated(value, count, positives)[index]
 
     drawn = resampling.draw(sample, Labels(), curve, draws, Stage.BARS)
     low, high = _envelope(drawn, curve(*sample.arrays), level, sample.n)
     # a curve that does not decrease and keeps to both lines at all places keeps to these too
     lower = np.maximum.accumulate(np.clip(low, 0, 1))
     upper = np.minimum.accumulate(np.clip(high, 0, 1)[::-1])[::-1]
-    return Steps(value[place], lower, upper), draws.n
+    return Steps(value[index], lower, upper), draws.n
 
 
 def pointwise_consistency(bins: Bins, level: float, draws: Draws) -> Band:

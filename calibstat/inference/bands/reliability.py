@@ -21,7 +21,7 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
 from calibstat.data.sample import Sample, need_counts
-from calibstat.inference.bands.band_kinds import BANDS
+from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.reliability_bands import Band, Bins
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.confidence_interval import ConfidenceInterval, interval_of

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.named_lens import NamedLens
-from calibstat.inference.bands.band_kinds import BANDS
+from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.reliability_bands import Steps
 from calibstat.inference.confidence_interval import ConfidenceInterval
 from calibstat.result import NotedResult

@@ -50,17 +50,17 @@ def by_squares(
     bandwidth = problems[0].laplace_bandwidth
     assert bandwidth is not None
     groups = [by_name(names, range(len(names)))] if paired else [[m] for m in range(len(names))]
-    place = {m: (g, k) for g, group in enumerate(groups) for k, m in enumerate(group)}
+    index = {m: (g, k) for g, group in enumerate(groups) for k, m in enumerate(group)}
     kinds = [Kinds.of([problems[m] for m in group]) for group in groups]
 
     def alone(m: int) -> SquareBound:
-        g, k = place[m]
+        g, k = index[m]
         return kinds[g].bound(bandwidth, (k, 1.0))
 
     def difference(a: int, b: int) -> SquareBound:
         if not paired:
             return single[a].minus(single[b])
-        first, second = place[a][1], place[b][1]
+        first, second = index[a][1], index[b][1]
         if first > second:  # added up in one order, so that B - A is the negative of A - B to the last bit
             return -difference(b, a)
         return kinds[0].bound(bandwidth, (first, 1.0), (second, -1.0))
@@ -77,7 +77,7 @@ def by_squares(
         low=low,
         high=high,
         pvalue=np.array([p_value_of_ends(bound, -bound, None) for bound in bounds]),
-        n=tuple(int(kinds[place[m][0]].count.sum()) for m in range(len(names))),
+        n=tuple(int(kinds[index[m][0]].count.sum()) for m in range(len(names))),
         errors=read_only(errors),
         at_least=read_only(np.maximum(np.maximum(low, -high), 0) / np.where(most > 0, most, 1.0)),
     )

@@ -54,7 +54,7 @@ def drawn_together(
     intervals, tables = zip(*models, strict=True)
     known = [interval.witness(interval.theta) is not None for interval in intervals]
 
-    def moves(thetas: list[np.ndarray]) -> np.ndarray:
+    def directional(thetas: list[np.ndarray]) -> np.ndarray:
         drawn = np.zeros((len(thetas[0]), len(intervals), 2))
         for m, (interval, theta) in enumerate(zip(intervals, thetas, strict=True)):
             noise = theta - interval.theta
@@ -64,7 +64,7 @@ def drawn_together(
         return drawn
 
     stack = Stack(tables, draws, stage)
-    drawn = stack.resampled(moves)
+    drawn = stack.resampled(directional)
     return [
         DrawnModel(interval, stack, m, drawn[:, m, 0] + interval.missing_bias(drawn[:, m, 0]), drawn[:, m, 1])
         for m, interval in enumerate(intervals)
@@ -73,12 +73,12 @@ def drawn_together(
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Fixed weights of one model: their sums in the data / n, the moments of n times them, and their moves, (B, W)."""
+    """Fixed weights of one model: their sums in the data / n, the moments of n times them, and their noise, (B, W)."""
 
     value: np.ndarray
     variance: np.ndarray
     third: np.ndarray
-    moves: np.ndarray
+    directional: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class SeminormDifference:
     def of(cls, one: DrawnModel, other: DrawnModel, tail: float) -> SeminormDifference:
         """Look for the weights of the first model with the largest bounds at this tail."""
         candidates = _candidates(one, other, tail)
-        noise = other.directional[:, None] - candidates.moves
+        noise = other.directional[:, None] - candidates.directional
         return cls(one, other, candidates, np.sort(noise, axis=0)[::-1])
 
     @property
@@ -139,8 +139,8 @@ def _candidates(one: DrawnModel, other: DrawnModel, tail: float) -> Candidates:
     climb = _Climb(one, other, tail)
     visited = [np.zeros_like(start), *climb.visited(start)]
     moments = np.array([table.moments.of(weight) for weight in visited])
-    moves = one.stack.means([partial(table.by_row, weight) for weight in visited])
-    return Candidates(moments[:, 0] / table.n, moments[:, 1], moments[:, 2], moves)
+    directional = one.stack.means([partial(table.by_row, weight) for weight in visited])
+    return Candidates(moments[:, 0] / table.n, moments[:, 1], moments[:, 2], directional)
 
 
 class _Climb:

@@ -38,7 +38,7 @@ class Alternative:
         """Return the checked probabilities at these predictions; `rows` are those of all rows, where there are rows."""
         return checked(self.of_predictions(predicted), predicted, self.words)
 
-    def taken(self, rows: np.ndarray) -> Alternative:
+    def take(self, rows: np.ndarray) -> Alternative:
         """Return the alternative for these rows of the predictions."""
         return self
 
@@ -57,11 +57,11 @@ class GivenProbabilities(Alternative):
         if rows is not None and predicted.ndim == 1:
             if given.shape != rows.shape:
                 raise ValueError(f"expected true probabilities of shape {rows.shape}, found shape {given.shape}")
-            place = np.searchsorted(predicted, rows)
-            given = np.bincount(place, checked(given, rows, self.words)) / np.bincount(place)
+            index = np.searchsorted(predicted, rows)
+            given = np.bincount(index, checked(given, rows, self.words)) / np.bincount(index)
         return checked(given, predicted, self.words)
 
-    def taken(self, rows: np.ndarray) -> GivenProbabilities:
+    def take(self, rows: np.ndarray) -> GivenProbabilities:
         return GivenProbabilities(self.words, self.of_predictions, self.given[rows])
 
 

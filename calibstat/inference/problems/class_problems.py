@@ -106,7 +106,7 @@ class MulticlassProblem(ProblemOfClasses):
         return self.measure.losses(self.predictions)
 
     def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
-        return self.measure.interval_of_sums(resampling.taken(self.predictions, order))
+        return self.measure.interval_of_sums(resampling.take(self.predictions, order))
 
 
 @dataclass(frozen=True)
@@ -134,19 +134,19 @@ class ClassWiseProblem(ProblemOfClasses):
     def is_mean(self) -> bool:
         return False
 
-    def _together(self, values: np.ndarray) -> np.ndarray:
+    def _reduce_classes(self, values: np.ndarray) -> np.ndarray:
         """Return the mean over the classes, or the largest, over the last axis."""
         return values.max(axis=-1) if self.reduce == "max" else values.mean(axis=-1)
 
     def _reduced(self, values: np.ndarray) -> Any:
-        return values if self.reduce is None else self._together(values)
+        return values if self.reduce is None else self._reduce_classes(values)
 
     def estimate(self) -> Any:
         if self.data.weight is None:
             values = self.measure.estimate_classes(self.predictions)
         else:
             values = np.array([self.measure.estimate(sample) for sample in self.data.samples()])
-        return values if self.reduce is None else float(self._together(values))
+        return values if self.reduce is None else float(self._reduce_classes(values))
 
     def statistic(self) -> Any:
         return self.estimate()
@@ -160,7 +160,7 @@ class ClassWiseProblem(ProblemOfClasses):
     def canonical(self, function: str) -> ClassWiseProblem:
         order, _ = resampling.canonical_order(self._columns, None, self.data.weight)
         weight = None if self.data.weight is None else self.data.weight[order]
-        predictions = resampling.taken(self.predictions, order)
+        predictions = resampling.take(self.predictions, order)
         return replace(self, data=replace(self.data, predictions=predictions, weight=weight))
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
@@ -193,4 +193,4 @@ class ClassWiseProblem(ProblemOfClasses):
 
     def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
         assert self.reduce is not None
-        return self.measure.interval_of_sums(resampling.taken(self.predictions, order), self.reduce)
+        return self.measure.interval_of_sums(resampling.take(self.predictions, order), self.reduce)

@@ -175,7 +175,7 @@ class Diagnostics:
         positives = self.positives(residual[None])
         found, inside = self.deviations(positives), self._inside(positives)[0][0]
         cell = int(found.cell[0])
-        within = (self.scales.place >= self.scales.begin[cell]) & (self.scales.place < self.scales.end[cell])
+        within = (self.scales.index >= self.scales.begin[cell]) & (self.scales.index < self.scales.end[cell])
         value, rows = self.value[self.inner][within], self.count[self.inner][within]
         return {
             "kind": KINDS[int(found.shares[0].argmax())],

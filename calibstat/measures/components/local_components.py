@@ -22,7 +22,7 @@ class Scales:
 
     Attributes
     ----------
-    place : ndarray, shape (m,)
+    index : ndarray, shape (m,)
         The finest cell of each cell of the data.
     parts : ndarray, shape (C,)
         Into how many parts the scale of a cell cuts the time, ascending.
@@ -34,7 +34,7 @@ class Scales:
         Rows in it, and how many of them to expect with outcomes 1 and 0.
     """
 
-    place: np.ndarray
+    index: np.ndarray
     parts: np.ndarray
     begin: np.ndarray
     end: np.ndarray
@@ -47,8 +47,8 @@ class Scales:
     def of(cls, time: np.ndarray, value: np.ndarray, count: np.ndarray) -> Scales:
         """Return the cells that hold rows, for cells of the data at these times, with predictions between 0 and 1."""
         information = float((count * value * (1 - value)).sum())
-        place = np.minimum((time * FINEST).astype(np.int64), FINEST - 1)
-        in_finest = [np.bincount(place, each, FINEST) for each in (count, count * value, count * (1 - value))]
+        index = np.minimum((time * FINEST).astype(np.int64), FINEST - 1)
+        in_finest = [np.bincount(index, each, FINEST) for each in (count, count * value, count * (1 - value))]
         found = []
         for parts in 2 ** np.arange(1, int(np.log2(FINEST)) + 1):
             if parts > max(FEWEST, information):
@@ -61,7 +61,7 @@ class Scales:
                 found.append([np.full(begin.size, parts), begin, begin + width, np.full(begin.size, not moved), *sums])
         columns = [np.concatenate(column) for column in zip(*found, strict=True)]
         full = columns[4] > 0
-        return cls(place, *(column[full] for column in columns))
+        return cls(index, *(column[full] for column in columns))
 
     def parts_of(self, positives: np.ndarray) -> np.ndarray:
         """Return four numbers for each row of positives in cells of the data: shapes (B, m) and (B, 4).
@@ -70,7 +70,7 @@ class Scales:
         single one, as minus the logarithm of its p-value with a penalty for the scale, and the number of its cell.
         """
         cells = self.parts, self.begin, self.end, self.aligned, self.rows, self.events, self.others
-        return _largest(positives, self.place, *cells)
+        return _largest(positives, self.index, *cells)
 
 
 @jit
@@ -96,7 +96,7 @@ def _surprise(deviance: float) -> float:
 @jit
 def _largest(
     positives: np.ndarray,
-    place: np.ndarray,
+    index: np.ndarray,
     parts: np.ndarray,
     begin: np.ndarray,
     end: np.ndarray,
@@ -110,8 +110,8 @@ def _largest(
     sums = np.empty(FINEST + 1)  # of events, up to each finest cell
     for b in range(positives.shape[0]):
         sums[:] = 0.0
-        for j in range(place.size):
-            sums[place[j] + 1] += positives[b, j]
+        for j in range(index.size):
+            sums[index[j] + 1] += positives[b, j]
         for i in range(FINEST):
             sums[i + 1] += sums[i]
         found[b, 0] = found[b, 2] = -np.inf
@@ -128,9 +128,9 @@ def _largest(
                 where = c
             if c + 1 < parts.size and parts[c + 1] == parts[c]:
                 continue
-            together = (total - seen) / math.sqrt(2.0 * seen)
-            if together > found[b, 0]:
-                found[b, 0] = together
+            standardised = (total - seen) / math.sqrt(2.0 * seen)
+            if standardised > found[b, 0]:
+                found[b, 0] = standardised
                 found[b, 1] = parts[c]
             if parts[c] <= SCANNED:
                 single = _surprise(largest) - math.log(parts[c])

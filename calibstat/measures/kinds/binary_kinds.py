@@ -298,21 +298,21 @@ class Binned(Statistic):
         The sums have shape (K, cells).
         """
         n, classes = predictions.prob.shape
-        place = np.empty((n, classes), np.int32)
+        index = np.empty((n, classes), np.int32)
         sums = self.column_sums(predictions)
         if sums is not None:  # cells that depend on each prediction alone: nothing needs sorting
             for k in range(classes):
-                place[:, k] = self.cells(predictions.prob[:, k].astype(np.float64), np.ones(n))
-            return place, sums[0], sums[2]
+                index[:, k] = self.cells(predictions.prob[:, k].astype(np.float64), np.ones(n))
+            return index, sums[0], sums[2]
         for k in range(classes):
             value, count, cell = predictions.distinct(k)
-            place[:, k] = self.cells(value, count)[cell]
-        cells = int(place.max()) + 1
+            index[:, k] = self.cells(value, count)[cell]
+        cells = int(index.max()) + 1
         count_b, value_b = np.zeros((2, classes, cells))
         for k in range(classes):
-            count_b[k] = np.bincount(place[:, k], minlength=cells)
-            value_b[k] = np.bincount(place[:, k], predictions.prob[:, k], minlength=cells) / n
-        return place, count_b, value_b
+            count_b[k] = np.bincount(index[:, k], minlength=cells)
+            value_b[k] = np.bincount(index[:, k], predictions.prob[:, k], minlength=cells) / n
+        return index, count_b, value_b
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         return float(self.reduce(*cell_sums(self.cells(value, count), value, count, positives)))

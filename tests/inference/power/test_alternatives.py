@@ -76,7 +76,7 @@ def test_probabilities_of_tied_rows_are_averaged():
     rows = np.array([0.5, 0.2, 0.5, 0.5])
     found = as_alternative([0.1, 0.3, 0.2, 0.9]).truth(np.array([0.2, 0.5]), rows)
     np.testing.assert_allclose(found, [0.3, 0.4])
-    np.testing.assert_allclose(as_alternative([0.1, 0.3, 0.2, 0.9]).taken(np.array([1, 1])).truth(rows[:2]), [0.3, 0.3])
+    np.testing.assert_allclose(as_alternative([0.1, 0.3, 0.2, 0.9]).take(np.array([1, 1])).truth(rows[:2]), [0.3, 0.3])
 
 
 def test_size_is_the_mean_distance():

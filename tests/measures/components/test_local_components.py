@@ -65,7 +65,7 @@ def test_where_the_most_surprising_cell_is():
     positives[0, 40] = 20
     scales = Scales.of(time, value, count)
     cell = int(scales.parts_of(positives)[0, 3])
-    inside = (scales.place >= scales.begin[cell]) & (scales.place < scales.end[cell])
+    inside = (scales.index >= scales.begin[cell]) & (scales.index < scales.end[cell])
     assert np.flatnonzero(inside).tolist() == [40]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.inference.bands.band_kinds import BANDS
+from calibstat.inference.bands.bands import BANDS
 
 SAMPLE = cs.Sample.from_counts([0.1, 0.3, 0.5], [50, 50, 50], [20, 15, 25])  # the first clearly off
 
