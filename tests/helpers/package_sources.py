@@ -1,6 +1,7 @@
 """The source files of the package, its layers from the ground up, and what import statements load."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import calibstat
@@ -24,6 +25,12 @@ LAYERS += ["__init__", "cli"]
 
 def sources():
     return {str(path.relative_to(ROOT)): path.read_text() for path in sorted(ROOT.rglob("*.py"))}
+
+
+@cache
+def parsed(source):
+    """The tree of a file, which many tests walk through."""
+    return ast.parse(source)
 
 
 def imported(node):

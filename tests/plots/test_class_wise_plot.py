@@ -115,6 +115,6 @@ def test_degenerate_classes_are_drawn():
             cs.reliability(y * 1.0, p, rng=1, n_resamples=50) for y, p in zip(truth.T, np.transpose(prob), strict=True)
         ]
         found = ClassWiseReliability(tuple(diagrams), ("a", "b", "c"), np.zeros(3), lenses.class_wise.named, len(label))
-        cs.plot(found).figure.canvas.draw()
+        cs.plot(found).figure.draw_without_rendering()
         np.testing.assert_allclose(found.frequency, truth.mean(0))
         np.testing.assert_allclose(found.mean_prediction, np.mean(prob, axis=0))

@@ -62,6 +62,6 @@ def test_deviations_have_no_numbers_beside_the_scale_of_the_strip():
     y, p = np.repeat([0, 1], 5000), np.full(10_000, 0.5)
     ax = cs.plot(cs.reliability(y, p, rng=1), plt.subplots()[1], deviation=True)
     (strip,) = ax.child_axes
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     lowest = min(label.get_window_extent().y0 for label in ax.get_yticklabels())
     assert lowest > max(label.get_window_extent().y1 for label in strip.get_yticklabels() if label.get_text())

@@ -10,7 +10,7 @@ import sys
 import tomllib
 
 import pytest
-from package_sources import LAYERS, ROOT, imported, sources
+from package_sources import LAYERS, ROOT, imported, parsed, sources
 
 import calibstat
 
@@ -40,7 +40,7 @@ def upward_imports(file, source):
     """Imports of calibstat's own modules, nested ones too, that do not point to a lower layer or stay in their own."""
     own = file.removesuffix(".py").split("/")
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             targets = [alias.name.split(".") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -81,7 +81,7 @@ def module_imports(files):
         return {target for target in inside if target in modules}
 
     return {
-        name[file]: {target for node in ast.walk(ast.parse(source)) for target in targets(file, node)} - {name[file]}
+        name[file]: {target for node in ast.walk(parsed(source)) for target in targets(file, node)} - {name[file]}
         for file, source in files.items()
     }
 
@@ -122,7 +122,7 @@ def drawing(file, source):
         for child in ast.iter_child_nodes(node):
             visit(child, function)
 
-    visit(ast.parse(source), None)
+    visit(parsed(source), None)
     return found
 
 
@@ -223,7 +223,7 @@ def test_a_draw_elsewhere_is_found(file, source):
 
 def libraries(files):
     """Libraries that source files import, by the name of the one that brings them."""
-    trees = [ast.parse(source) for source in files.values()]
+    trees = [parsed(source) for source in files.values()]
     names = {name.partition(".")[0] for tree in trees for node in ast.walk(tree) for name in imported(node)
              if not getattr(node, "level", 0)}  # fmt: skip
     return {BROUGHT.get(name, name) for name in names - sys.stdlib_module_names - OPTIONAL - {"calibstat"}}

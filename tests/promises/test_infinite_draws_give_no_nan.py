@@ -23,7 +23,7 @@ def test_a_null_distribution_with_infinite_numbers(rows):
     found = assess(cs.Sample.from_rows(*rows), NAME)
     assert "nan" not in " ".join(usual(found))
     ax = cs.plot(found.test)
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     lost = np.count_nonzero(np.isinf(found.test.null_distribution))
     assert lost
     assert f"999 resamples if calibrated, {lost} of them infinite" in [
@@ -56,5 +56,5 @@ def test_classes_that_are_never_observed_are_drawn():
     p = np.random.default_rng(1).dirichlet((1, 1, 1), 5)
     found = cs.calibration_test([0] * 5, p, measure=NAME, lens=cs.LENSES["class_wise"], n_resamples=99, rng=1)
     ax = cs.plot(found)
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     plt.close(ax.figure)

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from package_sources import sources
+from package_sources import parsed, sources
 from project_folder import PROJECT
 
 PAGE = (PROJECT / "docs" / "proofs.md").read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def citations(files):
             visit(child, f"{name}.{getattr(child, 'name', '')}")
 
     for file, source in files.items():
-        visit(ast.parse(source), file.removesuffix(".py").replace("/", "."))
+        visit(parsed(source), file.removesuffix(".py").replace("/", "."))
     return found
 
 

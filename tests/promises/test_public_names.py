@@ -3,14 +3,14 @@
 import ast
 import inspect
 
-from package_sources import sources
+from package_sources import parsed, sources
 
 import calibstat
 
 
 def test_named(source):
     """Public functions and classes of a module, and names it exports, that pytest would take for tests."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     names = [n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
     names += [e for n in tree.body if isinstance(n, ast.Assign) and "__all__" in map(ast.unparse, n.targets)
               for e in ast.literal_eval(n.value)]  # fmt: skip

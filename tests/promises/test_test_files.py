@@ -7,7 +7,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from package_sources import ROOT, imported, sources
+from package_sources import ROOT, imported, parsed, sources
 from project_folder import PROJECT
 
 TESTS = PROJECT / "tests"
@@ -80,7 +80,7 @@ def between_tests(tests):
     others = {test.removesuffix(".py") for test in tests}
     found = []
     for test, source in tests.items():
-        names = {name for node in ast.walk(ast.parse(source)) for name in imported(node)}
+        names = {name for node in ast.walk(parsed(source)) for name in imported(node)}
         found += [test] * bool(others & {part for name in names for part in name.split(".")})
     return found
 

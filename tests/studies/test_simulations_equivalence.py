@@ -61,10 +61,10 @@ def test_numbers_do_not_depend_on_the_number_of_processes(table):
     assert equivalence.counted(case, 2) == table.iloc[0].to_dict()
 
 
-def test_pictures_show_the_table(table, tmp_path):
+def test_pictures_show_the_table(table):
     for name, figure in equivalence.figures(table).items():
         assert name in ("bins", "measures", "power")
-        figure.savefig(tmp_path / f"{name}.png")
+        figure.draw_without_rendering()
     plt.close("all")
 
 

@@ -58,7 +58,7 @@ def test_the_promise_can_be_broken(table):
     assert planning.violations(made).index.tolist() == [measured[0], measured[-1]]
 
 
-def test_the_picture_shows_the_table(table, tmp_path):
+def test_the_picture_shows_the_table(table):
     (figure,) = planning.figures(table).values()
-    figure.savefig(tmp_path / "planning.png")
+    figure.draw_without_rendering()
     plt.close("all")

@@ -82,7 +82,7 @@ def test_a_broken_promise_is_seen(table):
     assert six_points.study.violations(table).index.tolist() == [3]
 
 
-def test_pictures_show_the_table(table, tmp_path):
+def test_pictures_show_the_table(table):
     found = six_points.figures(table)
     assert set(found) == {"", "diagrams"}
     estimate, cover = found[""].axes
@@ -90,8 +90,8 @@ def test_pictures_show_the_table(table, tmp_path):
         rows = table[table["n"] == n]
         assert points.get_xdata().tolist() == rows["mean_estimate"].tolist()
         assert rates.get_xdata().tolist() == rows["rate"].tolist()
-    for name, figure in found.items():
-        figure.savefig(tmp_path / f"{name}.png")
+    for figure in found.values():
+        figure.draw_without_rendering()
 
 
 def test_diagrams_are_on_the_diagonal_and_arrows_are_not():
