@@ -273,11 +273,11 @@ def share_missed(name, runs, tail=0.025, end=None):
 
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_the_high_end_misses_no_more_than_it_may(name):
-    assert share_missed(name, 300) <= stats.binom.isf(1e-5, 300, 0.025)
+    assert share_missed(name, 120) <= stats.binom.isf(1e-5, 120, 0.025)
 
 
 def test_the_check_of_misses_can_fail():
-    assert share_missed("rare, underestimated", 300, end=normal_high) > stats.binom.isf(1e-5, 300, 0.025)
+    assert share_missed("rare, underestimated", 120, end=normal_high) > stats.binom.isf(1e-5, 120, 0.025)
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """Norms of residuals of all classes: their largest quadratic functions, and honest intervals of their sums."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -107,9 +109,16 @@ def truth(norm, chance):
     return float((WEIGHT * norm(chance - PROB)).sum())
 
 
-@pytest.mark.parametrize("distance", ROUND)
-@pytest.mark.parametrize("name", POPULATIONS)
-@pytest.mark.parametrize("runs", [50, pytest.param(200, marks=pytest.mark.slow)])
+FEW = [("l2", "calibrated"), ("l2", "rare"), ("max", "over-confident"), ("max", "rivals")]
+
+
+@pytest.mark.parametrize(
+    ("distance", "name", "runs"),
+    [
+        *((*of, 50) for of in FEW),
+        *(pytest.param(*of, 200, marks=pytest.mark.slow) for of in product(ROUND, POPULATIONS)),
+    ],
+)
 def test_intervals_cover(distance, name, runs):
     chance, settings = POPULATIONS[name], {"measure": CanonicalCE(distance=distance, strategy="uniform", n_bins=None)}
     true = truth(ROUND[distance], chance)

@@ -1,10 +1,10 @@
 """The calibration curve and the distance from calibration of a population."""
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
+from oracles import partitions
 
 from calibstat.generators import (
     calibrated,
@@ -27,7 +27,7 @@ def test_curves_exist_only_where_predictions_are():
 def distance_oracle(probability, chance, prediction):
     """The least mean distance over all labellings of the points."""
     best = math.inf
-    for label in product(range(len(chance)), repeat=len(chance)):
+    for label in partitions(len(chance)):
         total = 0.0
         for name in set(label):
             cell = [x for x in range(len(label)) if label[x] == name]

@@ -23,7 +23,8 @@ from calibstat.generators.scaled_dirichlet import _log_beta
 # alone it is the same function of q_k, which is Beta(a_k, A - a_k): its residual f (1/K - q_k) is integrated by
 # incomplete beta functions.
 
-ALPHAS = [(1, 1, 1), (0.3, 0.3, 0.3), (5, 1, 0.2), (0.05, 4), (1,) * 10, (0.1,) * 10]
+ALPHAS = [(1, 1, 1), (0.3, 0.3, 0.3), (5, 1, 0.2), (0.05, 4), (1,) * 10]
+ALPHAS += [pytest.param((0.1,) * 10, marks=pytest.mark.slow)]
 NOISE = 0.3
 ALARM = 1e-5  # at most, of all statistical checks of one test together
 

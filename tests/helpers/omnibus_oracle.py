@@ -44,23 +44,23 @@ def root_of_each(v, c, a, t) -> list[float]:
     return roots
 
 
-def cumulant(v, c, b, tilt) -> float:
-    """Return the cumulant generating function of the component at a tilt."""
-    z = tilt * b
-    return float(c @ (np.logaddexp(np.log1p(-v), np.log(v) + z) - z * v))
+def cumulant(v, c, b, tilts) -> np.ndarray:
+    """Return the cumulant generating function of the component at each tilt."""
+    z = np.multiply.outer(tilts, b)
+    return (np.logaddexp(np.log1p(-v), np.log(v) + z) - z * v) @ c
 
 
-def slope(v, c, b, tilt) -> float:
+def slope(v, c, b, tilts) -> np.ndarray:
     """Return its derivative."""
-    return float((c * b) @ (1 / (1 + (1 - v) / v * np.exp(-tilt * b)) - v))
+    return (1 / (1 + (1 - v) / v * np.exp(-np.multiply.outer(tilts, b))) - v) @ (c * b)
 
 
 def root_at(x, v, c, b) -> float:
     """Return the signed root of the likelihood ratio at x, by linear interpolation between the 61 tilts."""
     tilts = np.sinh(np.linspace(-5, 5, 61)) / 4
     with np.errstate(over="ignore"):
-        xs = [slope(v, c, b, tilt) for tilt in tilts]
-        ratio = [tilt * s - cumulant(v, c, b, tilt) for tilt, s in zip(tilts, xs, strict=True)]
+        xs = slope(v, c, b, tilts)
+        ratio = tilts * xs - cumulant(v, c, b, tilts)
     return float(np.interp(x, xs, np.sign(tilts) * np.sqrt(2 * np.maximum(ratio, 0))))
 
 

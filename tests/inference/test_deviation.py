@@ -104,7 +104,7 @@ def confidences(mean, accuracy, n, spread=0.1, rng=1):
     return np.where(random.random(n) < accuracy, 0, 1 + random.integers(0, 2, n)), prob
 
 
-@pytest.mark.parametrize("n", [400, 1500])
+@pytest.mark.parametrize("n", [400, 1000])
 @pytest.mark.parametrize(
     ("mean", "accuracy", "word", "other"),
     [(0.75, 0.97, "under-confident", "over-confident"), (0.85, 0.6, "over-confident", "under-confident")],
@@ -112,7 +112,7 @@ def confidences(mean, accuracy, n, spread=0.1, rng=1):
 @pytest.mark.parametrize("lens", [None, cs.lenses.top_k(1), "canonical"])
 def test_the_word_for_confidences_is_that_of_confidence_against_accuracy(n, mean, accuracy, word, other, lens):
     """Confidence varies while accuracy does not, so that the slope alone would always say over-confident."""
-    found = deviation_in(*confidences(mean, accuracy, n), lens=lens, n_resamples=99)
+    found = deviation_in(*confidences(mean, accuracy, n), lens=lens, n_resamples=39)
     if found.confidence is not None:  # what drives the test of all classes may be one of them
         assert word in str(found)
         assert other not in str(found)
@@ -220,13 +220,13 @@ def test_classes():
     true = rng.dirichlet(np.ones(3), 1500)
     label = np.array([rng.choice(3, p=each) for each in true])
     prob = true**2 / (true**2).sum(axis=1, keepdims=True)
-    each = cs.calibration_test(label, prob, lens="class_wise", rng=1)
+    each = cs.calibration_test(label, prob, lens="class_wise", n_resamples=199, rng=1)
     assert [found.of for found in each.deviations] == [
         f"class {k}" for k, p in zip(each.names, each.pvalue_holm, strict=True) if p <= 0.05
     ]
     assert all(found.slope < 0 and found.claims is None for found in each.deviations)
     assert "class 0:" in str(each)
-    whole = cs.calibration_test(label, prob, lens="canonical", rng=1)
+    whole = cs.calibration_test(label, prob, lens="canonical", n_resamples=199, rng=1)
     assert whole.deviation.of in {"class 0", "class 1", "class 2", "the most likely class"}
     assert whole.deviation.claims is None
 
@@ -249,11 +249,11 @@ def claims_of_slope(sets, monkeypatch=None):
 
 def test_false_claims(monkeypatch):
     """At most 5 %, up to the exact binomial limit with probability 1e-4; without limits far more."""
-    limit = binom.isf(1e-4, 300, 0.05)
-    assert claims_of_slope(300) <= limit
+    limit = binom.isf(1e-4, 150, 0.05)
+    assert claims_of_slope(150) <= limit
     monkeypatch.setattr(deviation, "EITHER", 0.5)
     monkeypatch.setattr(deviation, "_limit", lambda *_: 0.5)
-    assert claims_of_slope(300) > limit
+    assert claims_of_slope(150) > limit
 
 
 def test_tiny_predictions_are_written_short():

@@ -74,7 +74,7 @@ def rate(model, n, sets):
 @pytest.mark.parametrize("name", MODELS)
 def test_a_calibrated_model_is_noted_seldom(name, n):
     """In at most 1 % of samples, with ties and with residuals of exactly 0; the next test is the twin."""
-    assert rate(MODELS[name], n, 100) <= cs.study.most_rejections(0.01, 100, 1e-4)
+    assert rate(MODELS[name], n, 40) <= cs.study.most_rejections(0.01, 40, 1e-4)
 
 
 def test_ties_that_are_not_counted_are_found(monkeypatch):
@@ -84,7 +84,7 @@ def test_ties_that_are_not_counted_are_found(monkeypatch):
         return (1 + np.count_nonzero(null < statistic - 1e-6)) <= level * (1 + null.size)
 
     monkeypatch.setattr(smaller_than_chance, "is_small", uncounted)
-    assert rate(MODELS["constant"], 10, 100) > cs.study.most_rejections(0.01, 100, 1e-4)
+    assert rate(MODELS["constant"], 10, 40) > cs.study.most_rejections(0.01, 40, 1e-4)
 
 
 @pytest.mark.slow
@@ -115,10 +115,12 @@ def test_where_it_is_not_said():
     assert is_noted(y, p, rng=1)
     assert not is_noted(y, p, rng=1, sample_weight=np.linspace(1, 2, 200))
     assert not is_noted(y, p, rng=1, cluster=np.repeat(np.arange(100), 2), n_resamples=199)
-    assert not is_noted(y, p, rng=1, resample="both", n_resamples=199)
     assert not is_noted(y, p, rng=1, stop_after=5)
     assert not is_noted(y, p, rng=1, measure="brier")  # two-sided: it is not small where residuals are
     assert not is_noted(y, p, rng=1, n_resamples=99)  # too few draws
+    y, p = platt(100, 1)
+    assert is_noted(y, p, rng=1, measure="kernel_ce", n_resamples=199)
+    assert not is_noted(y, p, rng=1, measure="kernel_ce", n_resamples=199, resample="both")
 
 
 def test_the_p_value_does_not_depend_on_it():

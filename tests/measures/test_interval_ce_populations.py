@@ -113,7 +113,10 @@ class SmallStep(cs.measures.RandomIntervalCE):
     step = 3.0
 
 
-def missed_below(measure, runs=150, n=1000):
+RUNS = 60
+
+
+def missed_below(measure, runs=RUNS, n=1000):
     """How often the low end of the honest interval is above the value, where one of sixty predictions fails."""
     value = np.append((np.arange(60) + 0.5) / 60, 0.995)
     chance, weight = np.append(value[:-1], 0.6), np.append(np.full(60, 0.98 / 60), 0.02)
@@ -128,5 +131,5 @@ def missed_below(measure, runs=150, n=1000):
 
 
 def test_one_bad_window_is_not_taken_for_many():
-    limit = stats.binom.isf(1e-4, 150, 0.03)
+    limit = stats.binom.isf(1e-4, RUNS, 0.03)
     assert missed_below(cs.measures.RandomIntervalCE()) <= limit < missed_below(SmallStep())

@@ -145,7 +145,7 @@ def test_classes():
 def test_lenses(lens):
     """A test through every lens finds predictions that are too extreme."""
     rng = np.random.default_rng(7)
-    true = rng.dirichlet(np.ones(3), 600)
+    true = rng.dirichlet(np.ones(3), 400)
     label = np.array([rng.choice(3, p=each) for each in true])
     sharp = true**2 / (true**2).sum(axis=1, keepdims=True)
     for prob, wrong in ((true, False), (sharp, True)):

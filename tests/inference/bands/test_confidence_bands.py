@@ -41,7 +41,7 @@ def distribution(chance):
 def limits(n, level):
     """The low and the high end of the band of a single bin of n rows, for 0, 1, ... n positives."""
     samples = [cs.Sample.from_counts([0.5], [n], [positives]) for positives in range(n + 1)]
-    found = [cs.reliability(sample, band="confidence", level=level) for sample in samples]
+    found = [cs.reliability(sample, band="confidence", level=level, interval=False) for sample in samples]
     return np.array([each.low[0] for each in found]), np.array([each.high[0] for each in found])
 
 
@@ -83,7 +83,7 @@ def coverage_of_all_bins(band, level=0.9, bins=6, rows=30):
     for s in range(rows + 1):
         value = (np.arange(bins) + 0.5) / bins
         sample = cs.Sample.from_counts(value, np.full(bins, rows), np.full(bins, s))
-        found = cs.reliability(sample, n_bins=bins, band=band, level=level)
+        found = cs.reliability(sample, n_bins=bins, band=band, level=level, interval=False)
         held += np.where((found.low <= chance) & (chance <= found.high), binom.pmf(s, rows, chance), 0)
     return np.prod(held)
 

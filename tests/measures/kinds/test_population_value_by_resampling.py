@@ -138,8 +138,17 @@ def told_apart(label, other, n):
     return {name for (name, options), r in zip(forms_for(n), ratio, strict=True) if r > 1 and not options}
 
 
-@pytest.mark.parametrize("n", [500, *(pytest.param(n, marks=pytest.mark.slow) for n in (2_000, 20_000))])
-@pytest.mark.parametrize("label", FAMILIES)
+LONG = {"near 0 and 1", "gaussian mixture", "prevalence of a subgroup"}  # whose true values take seconds
+
+
+@pytest.mark.parametrize(
+    ("label", "n"),
+    [
+        pytest.param(label, n, marks=[pytest.mark.slow] if n > 500 or label in LONG else [])
+        for label in FAMILIES
+        for n in (500, 2_000, 20_000)
+    ],
+)
 def test_estimates_are_near_the_truth(label, n):
     check(label, n)
 
