@@ -32,11 +32,11 @@ class Answers(Mapping[str, R]):
     Examples
     --------
     >>> import calibstat as cs
-    >>> found = cs.estimate([0, 1, 1], {"A": [0.2, 0.6, 0.9], "B": [0.4, 0.4, 0.4]})
-    >>> print(found)
+    >>> result = cs.estimate([0, 1, 1], {"A": [0.2, 0.6, 0.9], "B": [0.4, 0.4, 0.4]})
+    >>> print(result)
     A: 0.2333
     B: 0.2667
-    >>> min(found, key=found.get)
+    >>> min(result, key=result.get)
     'A'
     """
 
@@ -64,10 +64,10 @@ class Answers(Mapping[str, R]):
         self._answers = MappingProxyType(answers)
 
     def __str__(self) -> str:
-        said = {name: _words(answer).splitlines() for name, answer in self.items()}
-        if all(len(lines) == 1 and not isinstance(self[name], Result) for name, lines in said.items()):
-            return "\n".join(f"{name}: {lines[0]}" for name, lines in said.items())
-        return "\n".join(f"{name}\n" + "\n".join(f"  {line}" for line in lines) for name, lines in said.items())
+        lines_of = {name: _words(answer).splitlines() for name, answer in self.items()}
+        if all(len(lines) == 1 and not isinstance(self[name], Result) for name, lines in lines_of.items()):
+            return "\n".join(f"{name}: {lines[0]}" for name, lines in lines_of.items())
+        return "\n".join(f"{name}\n" + "\n".join(f"  {line}" for line in lines) for name, lines in lines_of.items())
 
     __repr__ = __str__
 

@@ -41,11 +41,11 @@ def plain_values(value: object) -> Any:
 
 def _joined(values: dict[str, Any]) -> dict[str, Any]:
     """Return a dictionary in which no value is a dictionary: their entries are its own, named ``key.inner_key``."""
-    found: dict[str, Any] = {}
+    joined: dict[str, Any] = {}
     for key, value in values.items():
         inner = {f"{key}.{name}": entry for name, entry in value.items()} if isinstance(value, dict) else {}
-        found |= inner or {key: value}  # an empty one stays
-    return found
+        joined |= inner or {key: value}  # an empty one stays
+    return joined
 
 
 def _short(value: object) -> str:
@@ -116,14 +116,14 @@ class Result:
 
 def _scalars(result: Result) -> dict[str, Any]:
     """Return the scalar fields of a result and of those within it, infinite and missing numbers as they are."""
-    found: dict[str, Any] = {}
+    scalars: dict[str, Any] = {}
     for each in fields(result):
         value = getattr(result, each.name)
         if isinstance(value, Result):
-            found |= {f"{each.name}.{name}": entry for name, entry in _scalars(value).items()}
+            scalars |= {f"{each.name}.{name}": entry for name, entry in _scalars(value).items()}
         elif not isinstance(value, np.ndarray | dict | list | tuple):
-            found[each.name] = str(value) if isinstance(value, InWords) else value
-    return found
+            scalars[each.name] = str(value) if isinstance(value, InWords) else value
+    return scalars
 
 
 def words_of(result: Result) -> str:
@@ -166,9 +166,9 @@ class NotedResult(Result):
         super().__init_subclass__(**settings)
         if "__str__" not in vars(cls):
             return
-        said = cls.__str__
+        own = cls.__str__
 
         def with_note(self: NotedResult) -> str:
-            return f"{said(self)}\n{self.note}" if self.note else said(self)
+            return f"{own(self)}\n{self.note}" if self.note else own(self)
 
         cls.__str__ = with_note  # type: ignore[assignment, method-assign]

@@ -204,10 +204,10 @@ def calibration_belt(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)
-    >>> found = cs.calibration_belt(y, p, held_out=True)
-    >>> found.degree, found.pvalue < 0.001
+    >>> result = cs.calibration_belt(y, p, held_out=True)
+    >>> result.degree, result.pvalue < 0.001
     (1, True)
-    >>> [side for side, _, _ in found.departures()]
+    >>> [side for side, _, _ in result.departures()]
     ['above', 'below']
     """
     data = as_data(calibration_belt, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)

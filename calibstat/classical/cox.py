@@ -185,8 +185,8 @@ def cox(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(2.0).sample(5000, rng=1)  # every logit twice too large
-    >>> found = cs.cox(y, p, held_out=True)
-    >>> round(found.slope, 1), found.slope_test.pvalue < 1e-6
+    >>> result = cs.cox(y, p, held_out=True)
+    >>> round(result.slope, 1), result.slope_test.pvalue < 1e-6
     (0.5, True)
     """
     data = as_data(cox, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)

@@ -144,8 +144,8 @@ def hosmer_lemeshow(
     --------
     >>> import calibstat as cs
     >>> sample = cs.Sample.from_counts([0.2, 0.7], [100, 100], [28, 70])
-    >>> found = cs.hosmer_lemeshow(sample, held_out=True)  # (28 - 20)² / (100 * 0.2 * 0.8) = 4
-    >>> round(found.statistic, 6), found.df, round(found.pvalue, 4)
+    >>> result = cs.hosmer_lemeshow(sample, held_out=True)  # (28 - 20)² / (100 * 0.2 * 0.8) = 4
+    >>> round(result.statistic, 6), result.df, round(result.pvalue, 4)
     (4.0, 2, 0.1353)
     """
     data = as_data(hosmer_lemeshow, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)

@@ -30,7 +30,7 @@ def _fitted(point: np.ndarray, value: np.ndarray, count: np.ndarray, positives: 
 
     The rows within the distance of the nearest `near` rows count, by the tricube of their share of it.
     """
-    found = np.empty(point.size)
+    rate = np.empty(point.size)
     here = 0
     for i in range(point.size):
         x = point[i]
@@ -48,7 +48,7 @@ def _fitted(point: np.ndarray, value: np.ndarray, count: np.ndarray, positives: 
                 rows += count[last]
         reach = max(x - value[first], value[last] - x)
         if reach == 0.0:
-            found[i] = positives[here] / count[here]
+            rate[i] = positives[here] / count[here]
             continue
         w0 = w1 = w2 = y0 = y1 = 0.0
         for j in range(first, last + 1):
@@ -60,5 +60,5 @@ def _fitted(point: np.ndarray, value: np.ndarray, count: np.ndarray, positives: 
             y0 += tricube * positives[j]
             y1 += tricube * positives[j] * t
         spread = w2 * w0 - w1 * w1
-        found[i] = (w2 * y0 - w1 * y1) / spread if spread > FLAT * w0 * w0 else y0 / w0
-    return found
+        rate[i] = (w2 * y0 - w1 * y1) / spread if spread > FLAT * w0 * w0 else y0 / w0
+    return rate

@@ -131,12 +131,12 @@ class LogitPolynomial:
             move = np.abs(self.basis[:, : degree + 1] @ step).max()
             close = bool(gradient @ step < converged and move < LONG)
             while True:
-                found = self.derivatives(coefficient + step)
-                lost = move > FARTHEST and _least_information(found) < SEPARATED
-                if close or (found[0] >= value - ROUNDING * abs(value) and not lost):
+                there = self.derivatives(coefficient + step)
+                lost = move > FARTHEST and _least_information(there) < SEPARATED
+                if close or (there[0] >= value - ROUNDING * abs(value) and not lost):
                     break
                 step, move = step / 2, move / 2
-            coefficient, here = coefficient + step, found
+            coefficient, here = coefficient + step, there
         value, _, information = here
         return Fit(coefficient, information, value), close
 
@@ -176,12 +176,12 @@ class LogitPolynomial:
         at, inside, outside = 1.0, 0.0, math.inf
         for _ in range(MOST_STEPS):
             coefficient = fit.coefficient + at * ray
-            found = self.derivatives(coefficient)
-            fall = max(fit.log_likelihood - found[0], 0.0)
+            there = self.derivatives(coefficient)
+            fall = max(fit.log_likelihood - there[0], 0.0)
             if abs(fall - depth) < EDGE * depth:
-                return coefficient, found
+                return coefficient, there
             inside, outside = (at, outside) if fall < depth else (inside, at)
-            slope = -(found[1] @ ray)
+            slope = -(there[1] @ ray)
             missing = 2 * (math.sqrt(depth * fall) - fall) if fall < depth else depth - fall
             guess = at + missing / slope if slope > 0 else math.inf
             farthest = min(outside, 3 * at)

@@ -154,8 +154,8 @@ def kernel_calibration_test(
     >>> rng = np.random.default_rng(0)
     >>> prob = rng.dirichlet([1, 1, 1], 500)
     >>> label = (prob.cumsum(axis=1) < rng.random((500, 1))).sum(axis=1)
-    >>> found = cs.kernel_calibration_test(label, prob, rng=1)
-    >>> abs(found.statistic) < 0.002, found.pvalue > 0.05
+    >>> result = cs.kernel_calibration_test(label, prob, rng=1)
+    >>> abs(result.statistic) < 0.002, result.pvalue > 0.05
     (True, True)
     >>> cs.kernel_calibration_test((label + 1) % 3, prob, rng=1).pvalue
     0.001
@@ -194,8 +194,8 @@ def _by_signs(predictions: Predictions, arguments: tuple[bool, bool, float], dra
     drawn = np.vstack((0 * drawn[:1], drawn))  # the first are all equal, and so leave the data as they are
     agreeing = matched_sums(prob, residual, np.unpackbits(drawn, axis=1, count=n), n, *arguments)
     # the product of two signs is 1 where they agree and -1 elsewhere: twice the sum where they agree, less all of it
-    found = (2 * agreeing - agreeing[0]) / (n * (n - 1) / 2)
-    return float(found[0]), p_value(float(found[0]), found[1:], "greater")
+    estimates = (2 * agreeing - agreeing[0]) / (n * (n - 1) / 2)
+    return float(estimates[0]), p_value(float(estimates[0]), estimates[1:], "greater")
 
 
 def _by_normal_limit(value: np.ndarray, size: int) -> tuple[float, float]:

@@ -77,8 +77,8 @@ def spiegelhalter(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(1.5).sample(1000, rng=1)  # over-confident
-    >>> found = cs.spiegelhalter(y, p)
-    >>> found.statistic > 3, found.pvalue < 0.01
+    >>> result = cs.spiegelhalter(y, p)
+    >>> result.statistic > 3, result.pvalue < 0.01
     (True, True)
     """
     data = as_data(spiegelhalter, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)

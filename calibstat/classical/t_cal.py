@@ -165,8 +165,8 @@ def t_cal(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.high_frequency(8, 0.3).sample(2000, rng=1)
-    >>> found = cs.t_cal(y, p, rng=1)
-    >>> found.pvalue < 0.05, found.n_bins[:4].tolist()
+    >>> result = cs.t_cal(y, p, rng=1)
+    >>> result.pvalue < 0.05, result.n_bins[:4].tolist()
     (True, [2, 4, 8, 16])
     """
     data = as_data(t_cal, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
@@ -236,23 +236,23 @@ def ranks(table: np.ndarray) -> np.ndarray:
 
     Each column of statistics thus becomes one of p-values, of the data in the first row and of every resample.
     """
-    found = np.empty(table.shape)
+    rank = np.empty(table.shape)
     for k, column in enumerate(table.T):
         tolerance = 100 * np.finfo(float).eps * np.maximum(1.0, np.abs(column))
-        found[:, k] = (column.size - np.searchsorted(np.sort(column), column - tolerance)) / column.size
-    return found
+        rank[:, k] = (column.size - np.searchsorted(np.sort(column), column - tolerance)) / column.size
+    return rank
 
 
 def _of_scales(cells: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
     """Return the debiased squared error at every scale."""
-    found = np.empty(len(cells))
-    debiased_squares(cells, value, count, positives, found)
-    return found
+    squares = np.empty(len(cells))
+    debiased_squares(cells, value, count, positives, squares)
+    return squares
 
 
 @jit
 def debiased_squares(
-    cells: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray, found: np.ndarray
+    cells: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray, squares: np.ndarray
 ) -> None:
     """Fill in, for each row of cells, the sum of (squared sum of residuals - sum of squares) / rows, over n."""
     for k in range(cells.shape[0]):
@@ -272,4 +272,4 @@ def debiased_squares(
                 rows = 0.0
                 residual = 0.0
                 square = 0.0
-        found[k] = total / n
+        squares[k] = total / n

@@ -199,10 +199,10 @@ def validate(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(2.0).sample(5000, rng=1)  # every logit twice too large
-    >>> found = cs.validate(y, p)
-    >>> round(found.slope, 1), [round(end, 2) for end in found.intervals["slope"]]
+    >>> result = cs.validate(y, p)
+    >>> round(result.slope, 1), [round(end, 2) for end in result.intervals["slope"]]
     (0.5, [0.44, 0.5])
-    >>> round(found.ratio, 2), found.ici > 0.05
+    >>> round(result.ratio, 2), result.ici > 0.05
     (0.98, True)
     """
     data = as_data(validate, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)

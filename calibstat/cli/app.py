@@ -87,10 +87,10 @@ def show_models(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> Answer:
             models = demo.judge(rng)
             saved = demo.save_pictures(models, draft)
         caution = NO_PROOF + ROWS
-        said = [demo.introduction(models), *map(demo.say_model, models)]
+        sentences = [demo.introduction(models), *map(demo.say_model, models)]
         details = [f"{model.name}. {model.test.details}" for model in models]
         shown = demo.table_of_models(models)
-        return Answer([*said, shown, written(out, saved), caution.short], details=[*details, *caution.full])
+        return Answer([*sentences, shown, written(out, saved), caution.short], details=[*details, *caution.full])
 
 
 def list_measures() -> None:
@@ -154,19 +154,19 @@ def interval(
                 n_jobs=-1,
             )
 
-        found = dict(zip(names, with_progress(names, ask), strict=True))
-        sentences = {name: say_interval(MEASURES[name].info.title, each) for name, each in found.items()}
-        estimands = [f"What is estimated: {each.estimand}" for each in found.values()]
-        weighted = [next(iter(found.values())).note] if weight is not None else []
-        if len(found) == 1:
+        intervals = dict(zip(names, with_progress(names, ask), strict=True))
+        sentences = {name: say_interval(MEASURES[name].info.title, each) for name, each in intervals.items()}
+        estimands = [f"What is estimated: {each.estimand}" for each in intervals.values()]
+        weighted = [next(iter(intervals.values())).note] if weight is not None else []
+        if len(intervals) == 1:
             return Answer(
                 [*sentences.values(), *weighted], about(data, how), words.units(cluster is not None), estimands
             )
         grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
-        for name, each in found.items():
+        for name, each in intervals.items():
             grid.add_row(MEASURES[name].info.title, words.number(each.estimate), ends(each.low, each.high), each.method)
         title = f"On these rows, and in the population they come from with {words.percent(level)} confidence each:"
-        notes = [sentences.pop(name) for name, each in found.items() if says_more(each)]
+        notes = [sentences.pop(name) for name, each in intervals.items() if says_more(each)]
         details = [*sentences.values(), *estimands]
         return Answer([title, grid, *notes, *weighted], about(data, how), words.units(cluster is not None), details)
 
@@ -198,7 +198,7 @@ def show_margin(
 
         data, how = read_data(file, label, prob, reading)
         options: dict[str, Any] = {} if n_bins is None else {"n_bins": n_bins}
-        found = equivalence_test(
+        equivalence = equivalence_test(
             data,
             margin=margin,
             by=by,
@@ -209,8 +209,8 @@ def show_margin(
             n_jobs=-1,
             **options,
         )
-        grid = [] if found.count is None else [table_of_bins(found)]
-        return Answer([found.answer, *grid], about(data, how), words.ROWS, [found.details])
+        grid = [] if equivalence.count is None else [table_of_bins(equivalence)]
+        return Answer([equivalence.answer, *grid], about(data, how), words.ROWS, [equivalence.details])
 
 
 @takes_reading
@@ -264,7 +264,7 @@ def compare_models(
             del settings["reduce"]
         elif lens is not None:
             raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
-        found = compare(
+        comparison = compare(
             y,
             models,
             **settings,
@@ -277,12 +277,12 @@ def compare_models(
             rng=rng,
             n_jobs=-1,
         )
-        said: list[str | Table] = [say_comparison(found), table_of_models(found), table_of_pairs(found)]
-        said += [found.note] if found.note else []
-        data = words.Brief(f"{len(y):,} rows, {len(models)} models, {found.lens}. {how}".strip())
+        parts: list[str | Table] = [say_comparison(comparison), table_of_models(comparison), table_of_pairs(comparison)]
+        parts += [comparison.note] if comparison.note else []
+        data = words.Brief(f"{len(y):,} rows, {len(models)} models, {comparison.lens}. {how}".strip())
         caution = words.SCORES + words.units(cluster is not None)
-        null = f"Null hypothesis of each pair: {found.null_hypothesis}."
-        return Answer(said, data, caution, [null])
+        null = f"Null hypothesis of each pair: {comparison.null_hypothesis}."
+        return Answer(parts, data, caution, [null])
 
 
 def one_number(lens: str | None) -> str | None:
@@ -314,12 +314,12 @@ def run_study(
         study, out = load_study(file), file.parent if out is None else out
         hours = "" if quick or study.runtime_hours is None else f" About {study.runtime_hours:g} hours on two cores."
         say(study.question + hours)
-        found, saved = study.run(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data)
+        frame, saved = study.run(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data)
         say(f"Written to {place(out)}: {', '.join(str(path.relative_to(out)) for path in saved)}.")
         if study.violations is not None:
-            rows = study.violations(found)
+            rows = study.violations(frame)
             if len(rows):
-                say(f"The promise is broken in {len(rows)} of {len(found)} rows:", rows.to_string(index=False))
+                say(f"The promise is broken in {len(rows)} of {len(frame)} rows:", rows.to_string(index=False))
                 raise typer.Exit(1)
             say("The promise is kept in every row, up to the exact binomial limit.")
 

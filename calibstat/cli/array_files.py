@@ -26,7 +26,7 @@ def read_arrays(file: Path) -> list[tuple[str, np.ndarray]]:
         if stream.read(len(ARCHIVE)) != ARCHIVE:
             stream.seek(0)
             return _columns("", _read(stream, file.stat().st_size))
-    found = []
+    columns = []
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         check_size(file, sum(member.file_size for member in members))
@@ -35,8 +35,8 @@ def read_arrays(file: Path) -> list[tuple[str, np.ndarray]]:
                 if part.read(len(npy.MAGIC_PREFIX)) != npy.MAGIC_PREFIX:  # another file in the archive
                     continue
                 part.seek(0)
-                found += _columns(member.filename.removesuffix(".npy"), _read(part, member.file_size))
-    return found
+                columns += _columns(member.filename.removesuffix(".npy"), _read(part, member.file_size))
+    return columns
 
 
 def _read(stream: IO[bytes], size: int) -> np.ndarray:

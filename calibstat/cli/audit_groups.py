@@ -59,7 +59,7 @@ def audit_groups(
         first = next(iter(models.values()))
         if first.ndim == 1 and lens is not None:
             raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
-        found = audit(
+        audits = audit(
             y,
             models,
             read_features(file, by),
@@ -73,13 +73,13 @@ def audit_groups(
             rng=rng,
             n_jobs=-1,
         )
-        one = next(iter(found.values()))
-        said = [f"{name}. {each.groups}" if len(found) > 1 else each.groups for name, each in found.items()]
+        one = next(iter(audits.values()))
+        sentences = [f"{name}. {each.groups}" if len(audits) > 1 else each.groups for name, each in audits.items()]
         if out is not None:
             with whole_folder(out) as draft:
-                saved = save_audits(found, draft)
-            said.append(written(out, saved))
-        said += [f"Left out: {one.left_out}."] if one.left_out else []
+                saved = save_audits(audits, draft)
+            sentences.append(written(out, saved))
+        sentences += [f"Left out: {one.left_out}."] if one.left_out else []
         about = f"{one.n:,} rows, {len(one.names):,} groups by {', '.join(by)}, {one.lens}. {how}".strip()
         details = [one.promise, f"Null hypothesis: {one.null_hypothesis}"]
-        return Answer(said, words.Brief(about), words.ROWS, details)
+        return Answer(sentences, words.Brief(about), words.ROWS, details)

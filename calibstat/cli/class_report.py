@@ -90,15 +90,15 @@ def assess_classes(
     return ClassFindings(bound, error, size, happened, expected, test)
 
 
-def say_classes(found: ClassFindings) -> list[str]:
+def say_classes(findings: ClassFindings) -> list[str]:
     """Say what the table of classes leaves out, what its last column is, and what drove the tests."""
-    k, shown = len(found.test.names), found.shown()
-    said = f"p (Holm) is p made larger because {k:,} classes were tested."
+    k, shown = len(findings.test.names), findings.shown()
+    note = f"p (Holm) is p made larger because {k:,} classes were tested."
     if k > shown.size:
-        least = found.test.pvalue[shown[-1]]
+        least = findings.test.pvalue[shown[-1]]
         more = f"{k - shown.size:,} more have p of at least {least:.3g}"
-        said = f"The {shown.size} classes with the smallest p; {more}. {said}"
-    if found.error is not found.bound:
-        said = whose_p(found.bound.name, found.title[:1].lower() + found.title[1:]) + said
-    drivers = ["\n".join(found.test.drivers)] if found.test.drivers else []
-    return [said, *drivers]
+        note = f"The {shown.size} classes with the smallest p; {more}. {note}"
+    if findings.error is not findings.bound:
+        note = whose_p(findings.bound.name, findings.title[:1].lower() + findings.title[1:]) + note
+    drivers = ["\n".join(findings.test.drivers)] if findings.test.drivers else []
+    return [note, *drivers]

@@ -120,11 +120,11 @@ def introduction(models: Sequence[Model]) -> str:
 
 def say_model(model: Model) -> str:
     """Report on one model: whether it is calibrated, and within which bounds its error is."""
-    found = model.interval
-    where = f"between {number(found.low)} and" if found.low > 0 else "at most"
-    answer, remark = " ".join(model.test.answer.split()), found.remark(number)
-    said = f"{model.name}. {answer} The calibration error is {where} {number(found.high)}."
-    return f"{said} {remark}" if remark else said
+    interval = model.interval
+    where = f"between {number(interval.low)} and" if interval.low > 0 else "at most"
+    answer, remark = " ".join(model.test.answer.split()), interval.remark(number)
+    sentence = f"{model.name}. {answer} The calibration error is {where} {number(interval.high)}."
+    return f"{sentence} {remark}" if remark else sentence
 
 
 def table_of_models(models: Sequence[Model]) -> Table:

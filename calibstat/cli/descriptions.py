@@ -35,14 +35,14 @@ def summarize_models(
         from calibstat.output.wording import ROWS, number
 
         y, models, how = _read(file, label, prob, reading)
-        found = summarize(y, models, confidence_level=level, rng=rng, n_jobs=-1)
-        grid = table("Measure", *(f">{name}" for name in found.names))
-        for k, (measure, of) in enumerate(zip(found.measures, found.subjects, strict=True)):
-            ends = [*zip(found.low[:, k], found.high[:, k], strict=True)]
-            grid.add_row(measure, *map(number, found.estimate[:, k]))
+        summary = summarize(y, models, confidence_level=level, rng=rng, n_jobs=-1)
+        grid = table("Measure", *(f">{name}" for name in summary.names))
+        for k, (measure, of) in enumerate(zip(summary.measures, summary.subjects, strict=True)):
+            ends = [*zip(summary.low[:, k], summary.high[:, k], strict=True)]
+            grid.add_row(measure, *map(number, summary.estimate[:, k]))
             grid.add_row(Text(f"  of {of}", "dim"), *(_interval(low, high) for low, high in ends))
-        said = [_smallest(found, "ece"), _smallest(found, "brier")]
-        return Answer([" ".join(said), grid, *found.warnings], about_models(len(y), found.names, how), ROWS)
+        sentences = [_smallest(summary, "ece"), _smallest(summary, "brier")]
+        return Answer([" ".join(sentences), grid, *summary.warnings], about_models(len(y), summary.names, how), ROWS)
 
 
 @takes_reading
@@ -66,19 +66,21 @@ def decompose_scores(
 
         y, models, how = _read(file, label, prob, reading)
         units = read_units(file, None, weight)
-        found = _each(models, lens, y, lambda p, seen: decompose(y, p, score=score, lens=seen, **units))
+        decompositions = _each(models, lens, y, lambda p, seen: decompose(y, p, score=score, lens=seen, **units))
         grid = table("Model", f">{score}", ">miscalibration", ">discrimination", ">uncertainty")
-        for name, each in found.items():
+        for name, each in decompositions.items():
             grid.add_row(name, *map(number, (each.score, each["mcb"], each["dsc"], each["unc"])))
-        name, best = min(found.items(), key=lambda each: each[1]["mcb"])
-        smallest = f"The smallest miscalibration is that of {name}: " if len(found) > 1 else "Miscalibration is "
-        said: list[str | Table] = [
+        name, best = min(decompositions.items(), key=lambda each: each[1]["mcb"])
+        smallest = (
+            f"The smallest miscalibration is that of {name}: " if len(decompositions) > 1 else "Miscalibration is "
+        )
+        parts: list[str | Table] = [
             f"{smallest}{number(best['mcb'])} of its {score} of {number(best.score)}.",
             grid,
             f"{score} = miscalibration - discrimination + uncertainty.",
             *([best.note] if weight is not None else []),
         ]
-        return Answer(said, about_models(len(y), [*models], how), HELD_OUT)
+        return Answer(parts, about_models(len(y), [*models], how), HELD_OUT)
 
 
 @takes_reading
@@ -91,8 +93,8 @@ def show_sharpness(
         from calibstat.output.wording import HELD_OUT
 
         y, models, how = _read(file, label, prob, reading)
-        found = _each(models, lens, y, lambda p, seen: sharpness(y, p, lens=seen))
-        return Answer([*_lines(found), *_drawn(found, out)], about_models(len(y), [*models], how), HELD_OUT)
+        answers = _each(models, lens, y, lambda p, seen: sharpness(y, p, lens=seen))
+        return Answer([*_lines(answers), *_drawn(answers, out)], about_models(len(y), [*models], how), HELD_OUT)
 
 
 @takes_reading
@@ -113,8 +115,8 @@ def validate_models(
         from calibstat.output.wording import ROWS, number, percent
 
         y, models, how = _read(file, label, prob, reading)
-        found = _each(models, lens, y, lambda p, seen: validate(y, p, confidence_level=level, lens=seen))
-        frames = {name: each.to_frame() for name, each in found.items()}
+        validations = _each(models, lens, y, lambda p, seen: validate(y, p, confidence_level=level, lens=seen))
+        frames = {name: each.to_frame() for name, each in validations.items()}
         first = next(iter(frames.values()))
         grid = table(f"Number, {percent(level)} interval", ">If calibrated", *(f">{name}" for name in frames))
         for row, (title, wished) in enumerate(zip(first["number"], first["calibrated"], strict=True)):
@@ -122,10 +124,10 @@ def validate_models(
             grid.add_row(title, "" if np.isnan(wished) else f"{wished:g}", *(number(line.estimate) for line in lines))
             if not np.isnan(lines[0].low):
                 grid.add_row("", "", *(_interval(line.low, line.high) for line in lines))
-        smoother = next(iter(found.values())).smoother
-        said = [_say_validation(each, name if len(found) > 1 else "") for name, each in found.items()]
+        smoother = next(iter(validations.values())).smoother
+        sentences = [_say_validation(each, name if len(validations) > 1 else "") for name, each in validations.items()]
         curve = f"The curve of ICI and its relatives: {smoother}."
-        return Answer(["\n".join(said), grid], about_models(len(y), [*models], how), ROWS, [curve])
+        return Answer(["\n".join(sentences), grid], about_models(len(y), [*models], how), ROWS, [curve])
 
 
 @takes_reading
@@ -148,40 +150,40 @@ def show_net_benefit(
         from calibstat.output.wording import ROWS, number, percent
 
         y, models, how = _read(file, label, prob, reading)
-        found = _each(models, lens, y, lambda p, seen: net_benefit(y, p, threshold, confidence_level=level, lens=seen))
-        parts: list[str | Table] = _lines(found)
+        curves = _each(models, lens, y, lambda p, seen: net_benefit(y, p, threshold, confidence_level=level, lens=seen))
+        parts: list[str | Table] = _lines(curves)
         if threshold:
             grid = table("Threshold", "Model", ">Net benefit", f">{percent(level)} interval", ">Acting on all")
             for k, at in enumerate(threshold):
-                for name, each in found.items():
+                for name, each in curves.items():
                     ends = f"{number(each.low[k])} to {number(each.high[k])}"
                     grid.add_row(f"{at:g}", name, number(each.model[k]), ends, number(each.everyone[k]))
             parts.append(grid)
-        return Answer([*parts, *_drawn(found, out)], about_models(len(y), [*models], how), ROWS)
+        return Answer([*parts, *_drawn(curves, out)], about_models(len(y), [*models], how), ROWS)
 
 
-def _smallest(found: Summary, measure: str) -> str:
+def _smallest(summary: Summary, measure: str) -> str:
     """Say which model has the smallest value of a measure."""
     from calibstat.output.wording import number, percent
     from calibstat.reporting.sentences import ends
 
-    k = found.measures.index(measure)
-    i = int(np.argmin(found.estimate[:, k]))
-    whose = f"The smallest {measure} is that of {found.names[i]}:" if len(found.names) > 1 else f"{measure} is"
-    interval = f"{percent(found.confidence_level)} interval {ends(found.low[i, k], found.high[i, k])}"
-    return f"{whose} {number(found.estimate[i, k])} ({interval})."
+    k = summary.measures.index(measure)
+    i = int(np.argmin(summary.estimate[:, k]))
+    whose = f"The smallest {measure} is that of {summary.names[i]}:" if len(summary.names) > 1 else f"{measure} is"
+    interval = f"{percent(summary.confidence_level)} interval {ends(summary.low[i, k], summary.high[i, k])}"
+    return f"{whose} {number(summary.estimate[i, k])} ({interval})."
 
 
-def _say_validation(found: Validation, name: str) -> str:
+def _say_validation(validation: Validation, name: str) -> str:
     """Say whether the two numbers that are 1 of a calibrated model have 1 in their intervals."""
     texts, inside = [], []
     for field, title in (("ratio", "O/E"), ("slope", "slope")):
-        low, high = found.intervals[field]
-        texts.append(f"{title} {getattr(found, field):.2f} ({low:.2f} to {high:.2f})")
+        low, high = validation.intervals[field]
+        texts.append(f"{title} {getattr(validation, field):.2f} ({low:.2f} to {high:.2f})")
         inside += [title] if low <= 1 <= high else []
     where = {0: "neither interval includes 1", 2: "both intervals include 1"}
-    said = where.get(len(inside), f"of the two intervals only that of {' '.join(inside)} includes 1")
-    return f"{f'{name}: ' * bool(name)}{' and '.join(texts)}; {said}."
+    verdict = where.get(len(inside), f"of the two intervals only that of {' '.join(inside)} includes 1")
+    return f"{f'{name}: ' * bool(name)}{' and '.join(texts)}; {verdict}."
 
 
 def _interval(low: float, high: float) -> Text:
@@ -205,24 +207,24 @@ def _each(
     from calibstat.data.predictions import Predictions
     from calibstat.data.sample import Sample
 
-    found = {}
+    answers = {}
     for name, p in models.items():
         data = Predictions.from_rows(y, p) if p.ndim == 2 else Sample.from_rows(y, p)
-        found[name] = ask(p, view(data, lens).lens)
-    return found
+        answers[name] = ask(p, view(data, lens).lens)
+    return answers
 
 
-def _lines(found: Mapping[str, Any]) -> list[str | Table]:
+def _lines(answers: Mapping[str, Any]) -> list[str | Table]:
     """Return what each result says, under the name of its model if there are several."""
-    return [f"{name}: {each}" if len(found) > 1 else str(each) for name, each in found.items()]
+    return [f"{name}: {each}" if len(answers) > 1 else str(each) for name, each in answers.items()]
 
 
-def _drawn(found: Mapping[str, Any], out: Path | None) -> list[str]:
+def _drawn(answers: Mapping[str, Any], out: Path | None) -> list[str]:
     """Save the picture, and say where."""
     if out is None:
         return []
     from calibstat import plot
 
-    figure: Any = plot(found if len(found) > 1 else next(iter(found.values()))).figure
+    figure: Any = plot(answers if len(answers) > 1 else next(iter(answers.values()))).figure
     figure.savefig(out)
     return [written(out.parent, [out])]

@@ -95,8 +95,8 @@ def say_whole(test: CalibrationTestResult, effect: DetectableEffect) -> tuple[li
 
     What it could have found is a detail if it found something.
     """
-    said = str(effect)
-    return ([test.answer, said], [test.details]) if test.pvalue > LOW else ([test.answer], [said, test.details])
+    sentence = str(effect)
+    return ([test.answer, sentence], [test.details]) if test.pvalue > LOW else ([test.answer], [sentence, test.details])
 
 
 def say_nulls(findings: Sequence[Finding]) -> list[str]:

@@ -90,12 +90,12 @@ def read_models(
             outcome, models[name] = read_event(frame, label, columns[0], reading)
             classes = []
         else:
-            found, how = read_predictions(frame, label, columns, names, reading)
+            predictions, how = read_predictions(frame, label, columns, names, reading)
             classes = names if classes is None else classes  # in the order of the first model
             place = {name: k for k, name in enumerate(names)}
             order = [place[each] for each in classes]
-            models[name] = np.ascontiguousarray(found.prob[:, order])
-            outcome = np.argsort(order)[found.label]
+            models[name] = np.ascontiguousarray(predictions.prob[:, order])
+            outcome = np.argsort(order)[predictions.label]
     return outcome, models, how
 
 
@@ -170,11 +170,11 @@ def read_predictions(
         )
     outcome, how = as_classes(frame[label], label, names)
     try:
-        found = Predictions.from_rows(outcome, from_logits(prob) if reading.logits else prob)
+        predictions = Predictions.from_rows(outcome, from_logits(prob) if reading.logits else prob)
         if reading.clip is not None:
-            inside = clipped(found.prob, reading.clip)
-            found = Predictions.from_rows(outcome, inside / inside.sum(axis=1, keepdims=True))
-        return replace(found, names=tuple(names)), how
+            inside = clipped(predictions.prob, reading.clip)
+            predictions = Predictions.from_rows(outcome, inside / inside.sum(axis=1, keepdims=True))
+        return replace(predictions, names=tuple(names)), how
     except RowsError as error:
         raise ValueError(said_of_a_file(error, label, columns)) from None
 
@@ -256,14 +256,14 @@ def as_classes(column: pd.Series, name: str, names: Sequence[str]) -> tuple[np.n
     spell = str if exact else plain_spelling
     number = {spell(entry): k for k, entry in enumerate(names)}
     position = {str(k): k for k in range(len(names))}
-    found = [spell(value) for value in values]
-    if all(text in number for text in found):
-        return np.array([number[text] for text in found])[code], "Outcomes are names of classes."
+    texts = [spell(value) for value in values]
+    if all(text in number for text in texts):
+        return np.array([number[text] for text in texts])[code], "Outcomes are names of classes."
     if all(plain_spelling(value) in position for value in values):
         how = f"Outcomes are numbers of classes: 0 is {names[0]}, {len(names) - 1} is {names[-1]}."
         return np.array([position[plain_spelling(value)] for value in values])[code], how
-    known = number if any(text in number for text in found) else position
-    bad = np.array([text not in known for text in found])[code]
+    known = number if any(text in number for text in texts) else position
+    bad = np.array([text not in known for text in texts])[code]
     row = int(bad.argmax())
     raise ValueError(
         f"expected names of classes ({listed(names)}) or numbers from 0 to {len(names) - 1} in column {name!r}, "

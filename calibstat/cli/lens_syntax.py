@@ -84,9 +84,9 @@ def view(data: Sample | Predictions, lens: str | None, measures: Sequence[str] =
     seen = read_lens(lens, data.names) if isinstance(data, Predictions) and lens is not None else None
     if reduce is not None and not isinstance(seen, ClassWise):
         raise ValueError(f"expected --lens class_wise with --reduce {reduce}, found {lens or 'no lens'}")
-    found = View(data, seen, reduce)
-    found.check(measures)
-    return found
+    shown = View(data, seen, reduce)
+    shown.check(measures)
+    return shown
 
 
 def read_lens(text: str, names: Sequence[str]) -> Lens | ClassWise:

@@ -95,8 +95,8 @@ def monitor_stream(
         status: Any = monitor.status()
         n = sum(map(len, periods.values()))
         about = f"{file.name}: {n:,} rows in {len(periods):,} periods, {known:,} of them known already. {how}"
-        said = [str(status), *([] if out is None else [written(out, _save(status, out))])]
-        return Answer(said, words.Brief(about.strip()), words.PERIODS)
+        sentences = [str(status), *([] if out is None else [written(out, _save(status, out))])]
+        return Answer(sentences, words.Brief(about.strip()), words.PERIODS)
 
 
 def _one_model(

@@ -51,6 +51,6 @@ def in_options(message: str) -> str:
         return f"{options[name]} {shlex.quote(value)}" if value else options[name]
 
     arguments = rf"\b(?P<named>{names})=(?!=)(?:{VALUE})?|(?<=^expected )(?P<expected>{names})\b|\b(?P<long>{long})\b"
-    said = re.sub(rf"{CALL}|{arguments}|{QUOTED}", spelled, message)
-    said = re.sub(r"(--[\w-]+(?: to be)?) None(?:,| or)(?= )", r"\1", said)  # an option that is not given
-    return re.sub(r"lenses\.one_class\(\w+\)|\bone_class\(k\)", "one_class:NAME", said)
+    sentence = re.sub(rf"{CALL}|{arguments}|{QUOTED}", spelled, message)
+    sentence = re.sub(r"(--[\w-]+(?: to be)?) None(?:,| or)(?= )", r"\1", sentence)  # an option that is not given
+    return re.sub(r"lenses\.one_class\(\w+\)|\bone_class\(k\)", "one_class:NAME", sentence)

@@ -63,11 +63,11 @@ def find_power(
         if not alternative:
             if n:
                 raise ValueError("expected --alternative with --n, found none")
-            found: list[Any] = [detectable_effect(data, measure=test, **common)]
+            answers: list[Any] = [detectable_effect(data, measure=test, **common)]
         else:
             rows = None if not n else n[0] if len(n) == 1 else n
-            found = [power(data, each, rows, test=test, n_datasets=n_datasets, **common) for each in alternative]
-        return _answer(data, found, out)
+            answers = [power(data, each, rows, test=test, n_datasets=n_datasets, **common) for each in alternative]
+        return _answer(data, answers, out)
 
 
 @takes_reading
@@ -101,8 +101,8 @@ def find_sample_size(
             raise ValueError("expected --alternative, such as temperature=1.4, or --width; found neither")
         asked = {"power": power, "test": test, "width": width, "of": of, "lens": seen, "level": level}
         known: list[str | None] = [*alternative] if alternative else [None]
-        found = [sample_size(data, each, rng=rng, n_jobs=-1, **asked) for each in known]
-        return _answer(data, found, out)
+        answers = [sample_size(data, each, rng=rng, n_jobs=-1, **asked) for each in known]
+        return _answer(data, answers, out)
 
 
 def _data(file: Path, prob: list[str], reading: Reading, lens: str | None) -> tuple[Sample | Predictions, Any]:
@@ -114,22 +114,22 @@ def _data(file: Path, prob: list[str], reading: Reading, lens: str | None) -> tu
     return data, view(data, lens).lens
 
 
-def _answer(data: Sample | Predictions, found: Sequence[Any], out: Path | None) -> Answer:
+def _answer(data: Sample | Predictions, answers: Sequence[Any], out: Path | None) -> Answer:
     """Say what was found, and where its picture was written to."""
     from calibstat.output.wording import Brief
 
-    said = [*map(str, found), *([] if out is None else [_drawn(found, out)])]
-    return Answer(said, Brief(f"{data.n:,} rows of predictions; outcomes are not looked at."))
+    sentences = [*map(str, answers), *([] if out is None else [_drawn(answers, out)])]
+    return Answer(sentences, Brief(f"{data.n:,} rows of predictions; outcomes are not looked at."))
 
 
-def _drawn(found: Sequence[Any], out: Path) -> str:
+def _drawn(answers: Sequence[Any], out: Path) -> str:
     """Save the picture of the only curve."""
-    if len(found) > 1:
-        raise ValueError(f"expected one --alternative for a picture, found {len(found)}")
+    if len(answers) > 1:
+        raise ValueError(f"expected one --alternative for a picture, found {len(answers)}")
     from calibstat import plot
 
     try:
-        figure: Any = plot(found[0]).figure
+        figure: Any = plot(answers[0]).figure
     except TypeError:
         raise ValueError("expected several --n, or sample-size, for a picture of a curve; found one number") from None
     figure.savefig(out)

@@ -40,40 +40,40 @@ def table(*columns: str) -> Table:
     return grid
 
 
-def table_of_tests(found: Sequence[Finding]) -> Table:
+def table_of_tests(findings: Sequence[Finding]) -> Table:
     """Make the table of tests: each value, and that to expect of a calibrated model."""
     from calibstat.cli.findings import usual
     from calibstat.output.wording import number, p_text
 
     grid = table("Measure", ">Value", ">If calibrated", "19 times in 20", ">p")
-    for each in found:
+    for each in findings:
         grid.add_row(each.title, number(each.estimate), *usual(each), p_text(each.test.pvalue))
-    if any(each.test.stopped for each in found):
+    if any(each.test.stopped for each in findings):
         grid.caption = "–: too few resamples were drawn to say"
         grid.caption_justify = "left"
     return grid
 
 
-def table_of_classes(found: ClassFindings) -> Table:
+def table_of_classes(findings: ClassFindings) -> Table:
     """Make the table of classes: rows of each, as many as expected, how large its error is, and the p-values."""
     from calibstat.output.wording import number, p_text
 
-    p_title = "p" if found.bound is found.error else f"p ({found.bound.name})"
-    grid = table("Class", ">Rows", ">Expected", f">{found.title}", f">{p_title}", ">p (Holm)")
-    estimate, test = found.estimate, found.test
-    for k in found.shown():
+    p_title = "p" if findings.bound is findings.error else f"p ({findings.bound.name})"
+    grid = table("Class", ">Rows", ">Expected", f">{findings.title}", f">{p_title}", ">p (Holm)")
+    estimate, test = findings.estimate, findings.test
+    for k in findings.shown():
         p, holm = p_text(test.pvalue[k]), p_text(test.pvalue_holm[k])
-        rows = f"{found.happened[k]:,}", f"{found.expected[k]:,.1f}"
+        rows = f"{findings.happened[k]:,}", f"{findings.expected[k]:,.1f}"
         grid.add_row(Text(str(test.names[k])), *rows, number(estimate[k]), p, holm)
     return grid
 
 
-def table_of_bins(found: Equivalence) -> Table:
+def table_of_bins(equivalence: Equivalence) -> Table:
     """Make the table of bins: mean prediction, observed frequency, and limits of the mean outcome probability."""
     from calibstat.output.wording import number, percent
 
-    grid = table("Predictions", ">Rows", ">Mean", ">Frequency", f">{percent(1 - found.level)} limits, each")
-    for left, right, rows, mean, frequency, low, high in found.to_frame().to_numpy():
+    grid = table("Predictions", ">Rows", ">Mean", ">Frequency", f">{percent(1 - equivalence.level)} limits, each")
+    for left, right, rows, mean, frequency, low, high in equivalence.to_frame().to_numpy():
         where, ends = f"{left:.3g} to {right:.3g}", f"{number(low)} and {number(high)}"
         grid.add_row(where, f"{rows:,.0f}", number(mean), number(frequency), ends)
     return grid
@@ -99,25 +99,25 @@ def table_of_measures() -> Table:
     return grid
 
 
-def table_of_models(found: Comparison) -> Table:
+def table_of_models(comparison: Comparison) -> Table:
     """Make the table of estimates, model by model."""
     from calibstat.output.wording import number
 
-    grid = table("Model", f">{found.measure}")
-    for name, estimate in zip(found.names, found.estimates, strict=True):
+    grid = table("Model", f">{comparison.measure}")
+    for name, estimate in zip(comparison.names, comparison.estimates, strict=True):
         grid.add_row(name, number(estimate))
     return grid
 
 
-def table_of_pairs(found: Comparison) -> Table:
+def table_of_pairs(comparison: Comparison) -> Table:
     """Make the table of differences."""
     from calibstat.output.wording import number, p_text, percent
 
-    several = len(found.pairs) > 1
-    adjusted = [f">p ({found.adjust.replace('holm', 'Holm').replace('bh', 'BH')})"] if several else []
-    grid = table("Difference", ">Estimate", f">{percent(found.confidence_level)} interval", ">p", *adjusted)
-    for i, (a, b) in enumerate(found.pairs):
-        ends = "–" if found.method == "swap" else f"{number(found.low[i])} to {number(found.high[i])}"
-        row = [f"{a} − {b}", number(found.difference[i]), ends, p_text(found.pvalue[i])]
-        grid.add_row(*row, *([p_text(found.pvalue_adjusted[i])] if several else []))
+    several = len(comparison.pairs) > 1
+    adjusted = [f">p ({comparison.adjust.replace('holm', 'Holm').replace('bh', 'BH')})"] if several else []
+    grid = table("Difference", ">Estimate", f">{percent(comparison.confidence_level)} interval", ">p", *adjusted)
+    for i, (a, b) in enumerate(comparison.pairs):
+        ends = "–" if comparison.method == "swap" else f"{number(comparison.low[i])} to {number(comparison.high[i])}"
+        row = [f"{a} − {b}", number(comparison.difference[i]), ends, p_text(comparison.pvalue[i])]
+        grid.add_row(*row, *([p_text(comparison.pvalue_adjusted[i])] if several else []))
     return grid

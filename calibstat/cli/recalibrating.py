@@ -65,15 +65,15 @@ def recalibrate_predictions(
 
         rows, how = read_rows(file, label, prob, reading)
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
-        found = default_recalibrator(data) if map_ is None else named_map(map_)
+        recalibrator = default_recalibrator(data) if map_ is None else named_map(map_)
         if to is None:
-            old, new, warned = data.prob, held_out_predictions(data, folds_of(data.n, None, rng), found), []
+            old, new, warned = data.prob, held_out_predictions(data, folds_of(data.n, None, rng), recalibrator), []
             fitted = f"Each of {FOLDS} random parts of the rows is recalibrated by a map fitted on the others"
         else:
             given = read_rows_of_probabilities(to, prob, reading)
-            found.fit(data.prob, data.label, labels=range(data.n_classes))
+            recalibrator.fit(data.prob, data.label, labels=range(data.n_classes))
             old = (given if isinstance(given, Predictions) else Predictions.from_rows(*given)).prob
-            new = found.predict_proba(old)
+            new = recalibrator.predict_proba(old)
             fitted = f"Recalibrated by a map fitted on {data.n:,} rows of {file.name}"
             warned = [SAME_ROWS.format(file.name)] if np.array_equal(old, data.prob) else []
         columns, _ = choose(columns_of(file if to is None else to), None, prob)
@@ -82,8 +82,8 @@ def recalibrate_predictions(
         table = table.join(pd.DataFrame(new[:, kept], columns=[f"{name}_recalibrated" for name in columns]))
         write_file(out, as_csv(table))
         described = about(data if isinstance(rows, Predictions) else Sample.from_rows(*rows), how)
-        said = [f"{fitted}: {cut(repr(found), 100)}.", *warned, written(out.parent, [out])]
-        return Answer(said, described, OTHER_ROWS)
+        sentences = [f"{fitted}: {cut(repr(recalibrator), 100)}.", *warned, written(out.parent, [out])]
+        return Answer(sentences, described, OTHER_ROWS)
 
 
 def named_map(name: str) -> Recalibrator:

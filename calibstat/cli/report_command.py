@@ -92,7 +92,7 @@ def write_report(
         if labels is None and lens is not None:
             raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
         classes = None if labels is None else replace(Predictions.from_rows(y, first), names=tuple(labels))
-        found = report(
+        page = report(
             y if labels is None else [labels[k] for k in y],
             models,
             by=read_features(file, by) if by else None,
@@ -105,21 +105,21 @@ def write_report(
             n_jobs=-1,
             title=f"Calibration of {', '.join(models)} in {file.name}" if title is None else title,
         )
-        found = replace(found, command=command_line())
-        met = [sentence for condition in conditions for sentence in condition.met(found)]
+        page = replace(page, command=command_line())
+        met = [sentence for condition in conditions for sentence in condition.met(page)]
         if form and not out:
-            typer.echo(as_text(found, form), nl=False)
+            typer.echo(as_text(page, form), nl=False)
             return Answer(failed=met)
         several = len(models) > 1
-        said = [say_comparison(each) for each in found.comparisons.values()]
-        said += [f"{name}. {each}" if several else str(each) for name, each in found.models.items()]
-        said += found.notes
-        said += [f"Written to {found.save(out, form)}."] if out else []
+        sentences = [say_comparison(each) for each in page.comparisons.values()]
+        sentences += [f"{name}. {each}" if several else str(each) for name, each in page.models.items()]
+        sentences += page.notes
+        sentences += [f"Written to {page.save(out, form)}."] if out else []
         caution = words.NO_PROOF + words.units(cluster is not None)
-        said.append(caution.short)
-        details = [*map(str, found.comparisons.values()), *caution.full]
-        data = about_models(len(y), [*models], how) if several else words.Brief(f"{found.data} {how}".strip())
-        return Answer(said, data, details=details, failed=met)
+        sentences.append(caution.short)
+        details = [*map(str, page.comparisons.values()), *caution.full]
+        data = about_models(len(y), [*models], how) if several else words.Brief(f"{page.data} {how}".strip())
+        return Answer(sentences, data, details=details, failed=met)
 
 
 def read(

@@ -12,17 +12,17 @@ from calibstat.output.csv_text import as_csv
 from calibstat.plots import plot
 
 
-def save_audits(found: Mapping[str, Audit], folder: Path) -> list[Path]:
+def save_audits(audits: Mapping[str, Audit], folder: Path) -> list[Path]:
     """Write the audits of one or more models to a folder, as table, picture and JSON, and return their paths."""
     path = folder / "groups.json"
-    everything = {name: each.to_dict() for name, each in found.items()}
+    everything = {name: each.to_dict() for name, each in audits.items()}
     path.write_text(json.dumps(everything, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    return [*save_groups(found, folder), path]
+    return [*save_groups(audits, folder), path]
 
 
-def save_groups(found: Mapping[str, Audit], folder: Path) -> list[Path]:
+def save_groups(audits: Mapping[str, Audit], folder: Path) -> list[Path]:
     """Write the table, with a row for each group and model, and the picture."""
-    frames = {name: each.to_frame() for name, each in found.items()}
+    frames = {name: each.to_frame() for name, each in audits.items()}
     (name, frame), *others = frames.items()
     if others:
         import pandas as pd
@@ -30,7 +30,7 @@ def save_groups(found: Mapping[str, Audit], folder: Path) -> list[Path]:
         frame = pd.concat(frames, names=["model"]).reset_index("model")
     sheet = folder / "groups.csv"
     sheet.write_text(as_csv(frame), encoding="utf-8", newline="")
-    return [sheet, save_alone(folder / "groups.png", found if others else found[name])]
+    return [sheet, save_alone(folder / "groups.png", audits if others else audits[name])]
 
 
 def save_alone(path: Path, result: object) -> Path:

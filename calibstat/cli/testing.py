@@ -67,27 +67,29 @@ def check(
         seen = view(data, lens, names, reduce)
         draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng, **units}
         y, p = rows if units and isinstance(rows, tuple) else (data, None)
-        said: list[str | Table] = []
+        parts: list[str | Table] = []
         details: list[str | Table] = []
         if seen.each_class and reduce is None:
-            found, said, details = check_classes(seen, names, draws)
+            of_measures, parts, details = check_classes(seen, names, draws)
         else:
-            found = with_progress(names, lambda name: findings.assess(y, y_prob=p, **seen.settings(name), **draws))
-        whole = [each for each in found if each.bound.info.for_tests_only]
-        sizes = [each for each in found if not each.bound.info.for_tests_only]
-        said += [findings.say_together(found)] if len(found) > 1 else []
+            of_measures = with_progress(
+                names, lambda name: findings.assess(y, y_prob=p, **seen.settings(name), **draws)
+            )
+        whole = [each for each in of_measures if each.bound.info.for_tests_only]
+        sizes = [each for each in of_measures if not each.bound.info.for_tests_only]
+        parts += [findings.say_together(of_measures)] if len(of_measures) > 1 else []
         for each in whole:
             asked = {**seen.settings(each.bound.name), "sample_weight": units.get("sample_weight")}
             effect = detectable_effect(y, p, **asked, rng=0, n_jobs=-1)
             answer, rest = findings.say_whole(each.test, effect)
-            said += answer
+            parts += answer
             details += rest
-        said += [table_of_tests(sizes)] if len(sizes) > 1 else map(findings.say_test, sizes)
+        parts += [table_of_tests(sizes)] if len(sizes) > 1 else map(findings.say_test, sizes)
         several = [*map(findings.say_test, sizes), *findings.say_nulls(sizes)]
         details += several if len(sizes) > 1 else [each.test.details for each in sizes]
         described = about(data, how)
-        said += [*dict.fromkeys(note for each in found for note in notes_beside(each.test.note, described))]
-        return Answer(said, described, words.NO_PROOF + words.units(cluster is not None), details)
+        parts += [*dict.fromkeys(note for each in of_measures for note in notes_beside(each.test.note, described))]
+        return Answer(parts, described, words.NO_PROOF + words.units(cluster is not None), details)
 
 
 def check_classes(
@@ -99,14 +101,14 @@ def check_classes(
 
     assert isinstance(seen.data, Predictions)
     data = seen.data
-    found = with_progress(names, lambda name: assess_classes(data, name, **draws))
-    nulls = [f"Null hypothesis for each class: {each.test.null_hypothesis}" for each in found]
-    parts = [*(part for each in found for part in class_by_class(each)), MEAN_HEADING]
-    return [each.overall for each in found], parts, [*dict.fromkeys(nulls)]
+    of_measures = with_progress(names, lambda name: assess_classes(data, name, **draws))
+    nulls = [f"Null hypothesis for each class: {each.test.null_hypothesis}" for each in of_measures]
+    parts = [*(part for each in of_measures for part in class_by_class(each)), MEAN_HEADING]
+    return [each.overall for each in of_measures], parts, [*dict.fromkeys(nulls)]
 
 
-def class_by_class(found: ClassFindings) -> list[str | Table]:
+def class_by_class(classes: ClassFindings) -> list[str | Table]:
     """Return what to print of the tests of the classes: the answer, the table, and what drove them."""
     from calibstat.cli.class_report import say_classes
 
-    return [found.test.answer, table_of_classes(found), *say_classes(found)]
+    return [classes.test.answer, table_of_classes(classes), *say_classes(classes)]

@@ -223,10 +223,10 @@ class Data:
     @property
     def counts(self) -> str:
         """Numbers of rows, of outcomes or classes, and of clusters, in words."""
-        said = [f"{self.n:,} row{'s' * (self.n != 1)}", self.seen().counts]
-        said += ["with weights"] if self.rows.sample_weight is not None else []
-        said += [f"{self.unit.max() + 1:,} clusters"] if self.unit is not None else []
-        return ", ".join(said)
+        counts = [f"{self.n:,} row{'s' * (self.n != 1)}", self.seen().counts]
+        counts += ["with weights"] if self.rows.sample_weight is not None else []
+        counts += [f"{self.unit.max() + 1:,} clusters"] if self.unit is not None else []
+        return ", ".join(counts)
 
     def __repr__(self) -> str:
         return f"Data({self.counts})"
@@ -343,13 +343,13 @@ def no_models(y_prob: object) -> ValueError:
 
 def named(ask: Callable[[Any], Any], models: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is found of each model, by its name, which an error says."""
-    found = {}
+    answers = {}
     for name, each in models.items():
         try:
-            found[name] = ask(each)
+            answers[name] = ask(each)
         except ValueError as error:
             raise ValueError(f"{error} (of {short(name, 40)})") from error
-    return found
+    return answers
 
 
 def as_data(
@@ -399,11 +399,11 @@ def samples_as_data(samples: object, **rows: Any) -> dict[str, Data]:
 
 def predictions_of(models: Models) -> dict[str, Predictions]:
     """Return the predictions of each model, which have to be of the same classes."""
-    found = {name: each.predictions for name, each in models.items()}
-    classes = sorted({predictions.n_classes for predictions in found.values()})
+    of_models = {name: each.predictions for name, each in models.items()}
+    classes = sorted({predictions.n_classes for predictions in of_models.values()})
     if len(classes) > 1:
         raise ValueError(f"expected predictions of the same classes from all models, found {classes} classes")
-    return found
+    return of_models
 
 
 def observe(

@@ -18,14 +18,14 @@ def as_clusters(cluster: object, n: int) -> np.ndarray:
     names = np.asarray(cluster)
     if names.shape != (n,):
         raise ValueError(f"expected one cluster a row, shape ({n},), found shape {names.shape}")
-    unit, found = pd.factorize(names)
+    unit, levels = pd.factorize(names)
     if (unit < 0).any():
         raise ValueError(f"expected no missing clusters, found one at row {int(np.argmin(unit))}")
-    if len(found) < 2:
+    if len(levels) < 2:
         raise ValueError("expected at least 2 clusters, found 1")
-    if len(found) < FEWEST_CLUSTERS:
+    if len(levels) < FEWEST_CLUSTERS:
         warnings.warn(
-            f"{len(found)} clusters are few: below {FEWEST_CLUSTERS}, the bootstrap of clusters is not to be trusted",
+            f"{len(levels)} clusters are few: below {FEWEST_CLUSTERS}, the bootstrap of clusters is not to be trusted",
             UserWarning,
             stacklevel=calls_within(),
         )

@@ -53,12 +53,12 @@ def note_of_weights(weight: np.ndarray, is_whole: bool, separating: str) -> str:
     """Say how many rows there are, as how many of equal weight they count, and what whole or separating ones may be."""
     rows = int(np.count_nonzero(weight))
     count = f"With their weights {rows:,} rows say" if rows != 1 else "With its weight 1 row says"
-    said = f"{count} as much as {weight.sum():,.0f} of equal weight (effective n)"
-    said += ", in which the rows of bins and ranges are counted."
+    sentence = f"{count} as much as {weight.sum():,.0f} of equal weight (effective n)"
+    sentence += ", in which the rows of bins and ranges are counted."
     if separating:
-        return f"{said}\n{separating}"
+        return f"{sentence}\n{separating}"
     whole = " The weights are whole numbers: if they count repeated rows, give a Sample with these counts."
-    return said + whole * is_whole
+    return sentence + whole * is_whole
 
 
 def note_if_outcomes_apart(weight: np.ndarray, outcome: np.ndarray, prob: np.ndarray) -> str:

@@ -55,8 +55,8 @@ def predict(model: Classifier | Mapping[str, Classifier], X: object) -> pd.DataF
     >>> models = {"line": LogisticRegression().fit(X, y), "bayes": GaussianNB().fit(X, y)}
     >>> list(cs.predict(models["line"], X).columns)
     ['no', 'yes']
-    >>> found = cs.estimate(y, cs.predict(models, X), measure="ece")
-    >>> list(found), found["bayes"] < 0.1 < found["line"]
+    >>> result = cs.estimate(y, cs.predict(models, X), measure="ece")
+    >>> list(result), result["bayes"] < 0.1 < result["line"]
     (['line', 'bayes'], True)
     """
     if isinstance(model, Mapping):

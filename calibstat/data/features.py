@@ -63,19 +63,19 @@ def _texts(name: str, values: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Every value is a level."""
     import pandas as pd
 
-    code, found = pd.factorize(np.array([str(value) for value in values.tolist()], object), sort=True)
-    return [f"{name} = {level}" for level in found], code
+    code, levels = pd.factorize(np.array([str(value) for value in values.tolist()], object), sort=True)
+    return [f"{name} = {level}" for level in levels], code
 
 
 def _numbers(name: str, values: np.ndarray, n_quantiles: int) -> tuple[list[str], np.ndarray]:
     """Every value is a level if there are few, else they are cut at quantiles, of which some may be equal."""
-    found, code, count = np.unique(values, return_inverse=True, return_counts=True)
-    if found.size <= n_quantiles:
-        return [f"{name} = {_shortest(value, value)}" for value in found], code
+    distinct, code, count = np.unique(values, return_inverse=True, return_counts=True)
+    if distinct.size <= n_quantiles:
+        return [f"{name} = {_shortest(value, value)}" for value in distinct], code
     share = np.cumsum(count) / values.size
     last = np.searchsorted(share, np.arange(1, n_quantiles) / n_quantiles - 1e-12)  # of the values up to each cut
-    last = np.unique(np.minimum(last, found.size - 2))  # where most values are the largest, a cut below that
-    cuts = [_shortest(found[k], np.nextafter(float(found[k + 1]), -np.inf)) for k in last]
+    last = np.unique(np.minimum(last, distinct.size - 2))  # where most values are the largest, a cut below that
+    cuts = [_shortest(distinct[k], np.nextafter(float(distinct[k + 1]), -np.inf)) for k in last]
     between = [f"{a} < {name} <= {b}" for a, b in pairwise(cuts)]
     return [f"{name} <= {cuts[0]}", *between, f"{name} > {cuts[-1]}"], np.searchsorted(last, code)
 
@@ -94,9 +94,9 @@ def _periods(values: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Return the periods that occur: the finest of days, months, quarters and years that makes no more than 36."""
     for unit in "DMQY":
         number = values.astype(f"datetime64[{unit.replace('Q', 'M')}]").astype(np.int64) // (3 if unit == "Q" else 1)
-        found, code = np.unique(number, return_inverse=True)
-        if found.size <= MOST_PERIODS:
+        distinct, code = np.unique(number, return_inverse=True)
+        if distinct.size <= MOST_PERIODS:
             break
     if unit == "Q":
-        return [f"{1970 + q // 4} Q{q % 4 + 1}" for q in found.tolist()], code
-    return np.datetime_as_string(found.astype(f"datetime64[{unit}]")).tolist(), code
+        return [f"{1970 + q // 4} Q{q % 4 + 1}" for q in distinct.tolist()], code
+    return np.datetime_as_string(distinct.astype(f"datetime64[{unit}]")).tolist(), code

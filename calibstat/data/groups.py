@@ -46,11 +46,11 @@ class Groups:
 
     def membership(self) -> np.ndarray:
         """Return a number for each row, which rows in the same groups share, and others almost never."""
-        found = np.zeros(self.n, np.uint64)
+        pattern = np.zeros(self.n, np.uint64)
         for mask in self.masks():
-            found *= MULTIPLIER
-            found += mask
-        return found
+            pattern *= MULTIPLIER
+            pattern += mask
+        return pattern
 
 
 def as_groups(groups: GivenGroups, n: int, *, depth: int, min_rows: int, n_quantiles: int) -> Groups:
@@ -70,10 +70,10 @@ def _of_frame(frame: Any, n: int, depth: int, min_rows: int, n_quantiles: int) -
         raise ValueError(f"expected one row of groups for each outcome, found {len(frame)} rows and {n} outcomes")
     columns, few = [], [0, 0]  # levels, and intersections, with few rows
     for name in frame.columns:
-        found, code = levels(str(name), frame[name], n_quantiles)
+        names, code = levels(str(name), frame[name], n_quantiles)
         enough = np.flatnonzero(np.bincount(code) >= min_rows)
-        columns.append([(found[k], np.packbits(code == k)) for k in enough])
-        few[0] += len(found) - enough.size
+        columns.append([(names[k], np.packbits(code == k)) for k in enough])
+        few[0] += len(names) - enough.size
     parents = [(level, bits, c + 1) for c, column in enumerate(columns) for level, bits in column]
     made = [parent[:2] for parent in parents]
     for _ in range(1, depth):
@@ -127,11 +127,11 @@ def _size(bits: np.ndarray) -> int:
 
 def _distinct(made: list[tuple[str, np.ndarray]], n: int, left_out: list[str]) -> Groups:
     """Return all rows and these groups; of those with the same rows only the first."""
-    found = {np.packbits(np.ones(n, bool)).tobytes(): ALL}
+    name_of = {np.packbits(np.ones(n, bool)).tobytes(): ALL}
     for name, bits in made:
-        found.setdefault(bits.tobytes(), name)
-    same = 1 + len(made) - len(found)
+        name_of.setdefault(bits.tobytes(), name)
+    same = 1 + len(made) - len(name_of)
     if same:
         left_out = [*left_out, f"{same:,} with the same rows as another group"]
-    bits = np.frombuffer(b"".join(found), np.uint8).reshape(len(found), -1)
-    return Groups(tuple(found.values()), bits, n, "; ".join(left_out))
+    bits = np.frombuffer(b"".join(name_of), np.uint8).reshape(len(name_of), -1)
+    return Groups(tuple(name_of.values()), bits, n, "; ".join(left_out))

@@ -55,16 +55,16 @@ def with_labels(y: np.ndarray, y_prob: Any, labels: OutcomeNames) -> tuple[Any, 
         return y_prob, labels
     if names is None:
         return y_prob, None
-    found = distinct(y)
-    if set(found) <= set(names):
+    outcomes = distinct(y)
+    if set(outcomes) <= set(names):
         return y_prob, names
-    spelled = {str(outcome): outcome for outcome in found}
+    spelled = {str(outcome): outcome for outcome in outcomes}
     if spelled.keys() <= set(map(str, names)):
         return y_prob, [spelled.get(str(name), name) for name in names]
-    numbers = all(isinstance(outcome, int | float) for outcome in found)
+    numbers = all(isinstance(outcome, int | float) for outcome in outcomes)
     if numbers and all(isinstance(name, str) for name in names):
         return y_prob, None
-    first = next(outcome for outcome in found if str(outcome) not in map(str, names))
+    first = next(outcome for outcome in outcomes if str(outcome) not in map(str, names))
     row = [str(outcome) for outcome in y.ravel().tolist()].index(str(first))
     raise ValueError(
         f"expected names of columns of y_prob ({quoted(names)}) as outcomes, found {short(first)} in y_true at row "
@@ -95,30 +95,32 @@ def advice_of_outcomes(y: np.ndarray) -> Sequence[Part]:
 
     Of numbers from 0 to 1 that are neither, it is how to give shares of events.
     """
-    found = distinct(y)
-    if all(isinstance(value, float) and 0 <= value <= 1 for value in found):
+    outcomes = distinct(y)
+    if all(isinstance(value, float) and 0 <= value <= 1 for value in outcomes):
         return (Given.SHARES,)
-    if len(found) != 2 or any(value != value for value in found):
+    if len(outcomes) != 2 or any(value != value for value in outcomes):
         return ()
-    found = [int(value) if isinstance(value, float) and value.is_integer() else value for value in found]
-    two = f"; of the two, {short(found[0])} and {short(found[1])}"
-    return (f"{two}, name the positive one, as in pos_label={found[1]!r}",)
+    outcomes = [int(value) if isinstance(value, float) and value.is_integer() else value for value in outcomes]
+    two = f"; of the two, {short(outcomes[0])} and {short(outcomes[1])}"
+    return (f"{two}, name the positive one, as in pos_label={outcomes[1]!r}",)
 
 
 def _two_labels(y: np.ndarray, names: list[Any] | None, positive: Any) -> list[Any]:
     """Return the other outcome and the positive one."""
     if np.ndim(positive) > 0:
         raise ValueError(f"expected pos_label, one of the outcomes, found {described(positive)}")
-    found = distinct(y)
-    others = [outcome for outcome in found if outcome != positive]
+    outcomes = distinct(y)
+    others = [outcome for outcome in outcomes if outcome != positive]
     if len(others) > 1:
-        missing = len(found) == 2
-        what = f"pos_label to be one of {quoted(found)}" if missing else "two outcomes for pos_label"
-        raise ValueError(f"expected {what}, found {short(positive) if missing else f'{len(found)}: {quoted(found)}'}")
+        missing = len(outcomes) == 2
+        what = f"pos_label to be one of {quoted(outcomes)}" if missing else "two outcomes for pos_label"
+        raise ValueError(
+            f"expected {what}, found {short(positive) if missing else f'{len(outcomes)}: {quoted(outcomes)}'}"
+        )
     if not others:  # all outcomes are positive, so that only a column can name the other
         named = [name for name in names or () if str(name) != str(positive)]
         others = named if len(named) == 1 else [f"not {positive}"]
-    return [*others, next((outcome for outcome in found if outcome == positive), positive)]
+    return [*others, next((outcome for outcome in outcomes if outcome == positive), positive)]
 
 
 def _as_list(labels: Any) -> list[Any]:

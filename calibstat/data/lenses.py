@@ -364,8 +364,8 @@ def top_k(k: int) -> Lens:
         return np.column_stack((likely, np.clip(1 - likely.sum(axis=1), 0, 1)))
 
     def outcomes(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
-        found = order(prob) == label[:, None]
-        return np.where(found.any(axis=1), found.argmax(axis=1), k)
+        hit = order(prob) == label[:, None]
+        return np.where(hit.any(axis=1), hit.argmax(axis=1), k)
 
     def names(of_classes: tuple[Any, ...]) -> tuple[Any, ...]:
         return (*(_ordinal(i + 1) for i in range(k)), "other")

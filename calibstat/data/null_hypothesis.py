@@ -40,10 +40,10 @@ class Null(InWords):
     @classmethod
     def read(cls, sentence: str) -> Null:
         """Return the null hypothesis that the author of a lens wrote as one sentence, "given ..., ..."."""
-        said = sentence.removesuffix(".")
-        given, comma, outcome = said.removeprefix("given ").partition(", ")
-        if not (said.startswith("given ") and comma):
-            given, outcome = "", said
+        text = sentence.removesuffix(".")
+        given, comma, outcome = text.removeprefix("given ").partition(", ")
+        if not (text.startswith("given ") and comma):
+            given, outcome = "", text
         return cls(given, tuple(outcome.split(INDEPENDENTLY)))
 
     def approximately(self, why: str) -> Null:
@@ -51,15 +51,15 @@ class Null(InWords):
         return replace(self, why_approximate=why)
 
     def __str__(self) -> str:
-        said = ("" if self.rows == "in clusters" else INDEPENDENTLY).join(self.outcome)
+        text = ("" if self.rows == "in clusters" else INDEPENDENTLY).join(self.outcome)
         given = " and ".join(part for part in ("the weights" * self.weights, self.given) if part)
-        said = f"given {given}, {said}" if given else said
+        text = f"given {given}, {text}" if given else text
         if self.rows == "sampled":
-            said = f"predictions are an independent sample and, {said}"
+            text = f"predictions are an independent sample and, {text}"
         if self.rows == "in clusters":
-            said += ", and rows of different clusters are independent"
+            text += ", and rows of different clusters are independent"
         how = f" (approximate: {self.why_approximate})" if self.why_approximate else ""
-        return f"{said}{' (exact)' if self.exact else how}."
+        return f"{text}{' (exact)' if self.exact else how}."
 
 
 EVENT_NULL = Null("the predictions", ("every outcome is 1", " with its predicted probability"))

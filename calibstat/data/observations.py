@@ -268,7 +268,7 @@ class BinaryData(Observations):
         return f"the prediction {where}is {self.prob[np.argmax(bad)]:g}, and may fail" if bad.any() else ""
 
     def data_note(self) -> str:
-        said = note_of_certainty(self.prob if self.predictions is None else self.predictions.prob)
+        certainty = note_of_certainty(self.prob if self.predictions is None else self.predictions.prob)
         note = ""
         if self.rows is None or may_be_reversed(self.rows[1], self.rows[0] == 1):
             sample = self.sample
@@ -276,7 +276,7 @@ class BinaryData(Observations):
             note = note_if_reversed(sample.count, sample.positives, self.lens.subject) if known else ""
         if not note and self.predictions is not None and self.predictions.n_classes > 2:
             note = note_of_classes(self.predictions)
-        return "\n".join(part for part in (said, note) if part)
+        return "\n".join(part for part in (certainty, note) if part)
 
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
         names = "outcome 0", "outcome 1"
@@ -322,8 +322,8 @@ class _OfClasses(Observations):
         return f"a prediction at row {int(np.argmax(bad))} is 0, and may fail" if bad.any() else ""
 
     def data_note(self) -> str:
-        said = note_of_certainty(self.predictions.prob), note_of_classes(self.predictions)
-        return "\n".join(part for part in said if part)
+        notes = note_of_certainty(self.predictions.prob), note_of_classes(self.predictions)
+        return "\n".join(part for part in notes if part)
 
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
         names = [f"class {name}" for name in self.class_names]

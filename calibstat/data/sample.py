@@ -143,9 +143,9 @@ class Sample:
             raise ValueError(f"expected one weight a row, found {weight.size} weights for {p.size} rows")
         check_rows(y, p)
         check_all(np.isfinite(weight) & (weight >= 0), "a finite weight of at least 0", weight, "sample_weight")
-        found = _summarise(p, weight, weight * y)
-        counts = found.kind == "counts" and bool(weight.max() > 1)
-        return replace(found, n_repeated=int(np.count_nonzero(weight))) if counts else found
+        sample = _summarise(p, weight, weight * y)
+        counts = sample.kind == "counts" and bool(weight.max() > 1)
+        return replace(sample, n_repeated=int(np.count_nonzero(weight))) if counts else sample
 
     @classmethod
     def from_counts(cls, value: ArrayLike, count: ArrayLike, positives: ArrayLike) -> Sample:
@@ -192,10 +192,10 @@ class Sample:
         count = np.concatenate([_in_units(part.count, unit / part.unit) for part in (self, other)])
         positives = np.concatenate([part.positives / (unit / part.unit) for part in (self, other)])
         value = np.concatenate((self.value, other.value))
-        found = _summarise(value, count, positives, self.n_zero_weight + other.n_zero_weight, unit)
-        if found.kind != "counts" or not (self.n_repeated or other.n_repeated):
-            return found
-        return replace(found, n_repeated=int(sum(part.n_repeated or part.n for part in (self, other))))
+        joined = _summarise(value, count, positives, self.n_zero_weight + other.n_zero_weight, unit)
+        if joined.kind != "counts" or not (self.n_repeated or other.n_repeated):
+            return joined
+        return replace(joined, n_repeated=int(sum(part.n_repeated or part.n for part in (self, other))))
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -314,10 +314,10 @@ def _summarise(
 
 def _in_units(count: np.ndarray, unit: float) -> np.ndarray:
     """Return positive weights divided by a unit; raise if one would become 0."""
-    found = count / unit
-    if not np.all(found > 0):
+    multiple = count / unit
+    if not np.all(multiple > 0):
         raise ValueError(f"expected weights within a factor of 1e308 of each other, found {count.min():g} and {unit:g}")
-    return found
+    return multiple
 
 
 @jit

@@ -190,12 +190,12 @@ def _second_column(p: np.ndarray) -> np.ndarray:
 
 
 def check_all(
-    good: np.ndarray, expected: str, found: np.ndarray, name: Given | str, advice: Sequence[Part] = ()
+    good: np.ndarray, expected: str, entries: np.ndarray, name: Given | str, advice: Sequence[Part] = ()
 ) -> None:
     """Raise unless every row is good; name the first bad one."""
     if not good.all():
         row = int(np.argmin(good))
-        entry = short(found[row : row + 1].tolist()[0])
+        entry = short(entries[row : row + 1].tolist()[0])
         raise RowsError(f"expected {expected}, found {entry} in ", Entry(name, row), *advice)
 
 
@@ -251,12 +251,12 @@ def as_classes(y_true: object, names: tuple[Any, ...], *, given: bool) -> np.nda
     if given:
         number = {name: k for k, name in enumerate(names)}
         try:
-            found = [number.get(entry, -1) for entry in y.tolist()]
+            code = [number.get(entry, -1) for entry in y.tolist()]
         except TypeError:
             raise ValueError(
                 f"expected one of the {len(names)} labels, found {short(y[0])} in y_true at row 0"
             ) from None
-        return _in_range(np.array(found, np.int64), y, f"one of the {len(names)} labels")
+        return _in_range(np.array(code, np.int64), y, f"one of the {len(names)} labels")
     if y.dtype.kind in "OUST":
         for row, entry in enumerate(y.tolist()):
             if not isinstance(entry, int | float | np.number | np.bool_):
@@ -286,7 +286,7 @@ def vector_error(prob: np.ndarray, row: int) -> ValueError:
     good = (prob[row] >= 0) & (prob[row] <= 1)
     if not good.all():
         entry = Entry(Given.PREDICTIONS, row, int(np.argmin(good)))
-        found = f"expected a probability from 0 to 1, found {prob[row, entry.column]} in "
-        return RowsError(found, entry, *advice_of_scale(prob))
+        message = f"expected a probability from 0 to 1, found {prob[row, entry.column]} in "
+        return RowsError(message, entry, *advice_of_scale(prob))
     total = f" that sums to 1, found a sum of {prob[row].sum(dtype=np.float64):.9g} "
     return RowsError("expected ", Given.ROW_OF_PREDICTIONS, total, Entry(None, row))

@@ -84,11 +84,11 @@ def as_weights(sample_weight: object, n: int) -> np.ndarray:
     positive = weight > 0
     if not positive.any():
         raise ValueError("expected at least one row of positive weight, found none")
-    found = weight / weight.max()
-    if not (found > 0)[positive].all():
+    scaled = weight / weight.max()
+    if not (scaled > 0)[positive].all():
         raise ValueError(
             "expected weights within a factor of 1e308 of each other, found "
             f"{weight[positive].min():g} and {weight.max():g}"
         )
-    ordered = np.sort(found[positive])  # so that the last digit does not depend on the order of the rows
-    return found * (ordered.sum() / (ordered @ ordered))
+    ordered = np.sort(scaled[positive])  # so that the last digit does not depend on the order of the rows
+    return scaled * (ordered.sum() / (ordered @ ordered))

@@ -118,10 +118,10 @@ class stream:
         """
         check_whole("period", period)
         source = self.before if self.after is None or self.change is None or period < self.change else self.after
-        found = source if isinstance(source, Generator) else source(period)
-        if not isinstance(found, Generator):
-            raise ValueError(f"expected a generator of period {period}, found {short(found)}")
-        return found
+        current = source if isinstance(source, Generator) else source(period)
+        if not isinstance(current, Generator):
+            raise ValueError(f"expected a generator of period {period}, found {short(current)}")
+        return current
 
     def size(self, period: int) -> int:
         """Return the number of rows of a period.

@@ -137,7 +137,7 @@ class prevalence(Generator):
         """Draw outcomes first, then for each a row of the generator with this outcome."""
         y = random.random(n) < self.rate
         left = [n - np.count_nonzero(y), np.count_nonzero(y)]
-        found: tuple[list[tuple[np.ndarray, np.ndarray]], list[tuple[np.ndarray, np.ndarray]]] = [], []
+        drawn: tuple[list[tuple[np.ndarray, np.ndarray]], list[tuple[np.ndarray, np.ndarray]]] = [], []
         while any(left):
             need = max(left[0] / (1 - self._before), left[1] / self._before)
             batch = int(min(need + 3 * np.sqrt(need / min(self._before, 1 - self._before)) + 1, BATCH))
@@ -145,10 +145,10 @@ class prevalence(Generator):
             for k in (0, 1):
                 (rows,) = np.nonzero(outcome == k)
                 rows = rows[: left[k]]
-                found[k].append((x[rows], p[rows]))
+                drawn[k].append((x[rows], p[rows]))
                 left[k] -= rows.size
         # rows are independent, so the first ones with each outcome can be taken
-        (x0, p0), (x1, p1) = (tuple(map(np.concatenate, zip(*part, strict=True))) for part in found)
+        (x0, p0), (x1, p1) = (tuple(map(np.concatenate, zip(*part, strict=True))) for part in drawn)
         x, p = np.empty(n, x0.dtype), np.empty(n)
         x[~y], x[y], p[~y], p[y] = x0, x1, p0, p1
         return x, y, p

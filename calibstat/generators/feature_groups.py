@@ -140,8 +140,8 @@ class features(Generator):
         A sum over finitely many scores, else the integral of `Generator.truth`.
         """
         self._check(condition)
-        found = self._patterns([*(group for group, _ in self.errors), condition])
-        inside = {pattern[:-1]: share for pattern, share in found.items() if pattern[-1]}
+        shares = self._patterns([*(group for group, _ in self.errors), condition])
+        inside = {pattern[:-1]: share for pattern, share in shares.items() if pattern[-1]}
         gap = sum(share * _gap(self._members[pattern][1]) for pattern, share in inside.items())
         return gap / sum(inside.values())
 
@@ -170,17 +170,17 @@ class features(Generator):
 
     def _patterns(self, conditions: Sequence[Condition]) -> dict[Pattern, float]:
         """Return the patterns that occur, with their probabilities, by going through the features one by one."""
-        found = {(True,) * len(conditions): 1.0}
+        probabilities = {(True,) * len(conditions): 1.0}
         for name, shares in self._shares.items():
             if not any(name in condition for condition in conditions):
                 continue
             following: defaultdict[Pattern, float] = defaultdict(float)
-            for pattern, probability in found.items():
+            for pattern, probability in probabilities.items():
                 for level, share in shares.items():
                     fits = [condition.get(name, level) == level for condition in conditions]
                     following[tuple(np.logical_and(pattern, fits).tolist())] += probability * share
-            found = following
-        return found
+            probabilities = following
+        return probabilities
 
     def _drawn(self, n: int, random: Random, distortions: Sequence[Distortion]) -> tuple[list[np.ndarray], Rows]:
         """Draw the numbers of the levels, an array for each feature, and the rows."""

@@ -24,10 +24,10 @@ class _Finite(MulticlassGenerator):
         return draw_classes(self._population.chance[point], random), self._population.prob[point]
 
     def _conditional(self, prob: np.ndarray) -> np.ndarray:
-        found = np.full(prob.shape, np.nan)
+        conditional = np.full(prob.shape, np.nan)
         for predicted, chance in zip(self._population.prob, self._population.chance, strict=True):
-            found[np.all(np.abs(prob - predicted) <= SAME, axis=1)] = chance
-        return found
+            conditional[np.all(np.abs(prob - predicted) <= SAME, axis=1)] = chance
+        return conditional
 
 
 @register

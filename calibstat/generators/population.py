@@ -124,12 +124,12 @@ class Part:
 
 def _points(parts: Sequence[Part]) -> np.ndarray:
     """Return predictions, probabilities and probabilities of outcome 1 of the points of a mixture."""
-    found = [np.empty((3, 0))]
+    points = [np.empty((3, 0))]
     for part in parts:
         if isinstance(part.distribution, Points):
             point, weight = part.distribution.point, part.share * part.distribution.weight / part.distribution.total
-            found.append(np.stack([part.predict(point), weight, weight * part.chance(point)]))
-    return np.concatenate(found, axis=1)
+            points.append(np.stack([part.predict(point), weight, weight * part.chance(point)]))
+    return np.concatenate(points, axis=1)
 
 
 def _position(part: Part, f: np.ndarray) -> np.ndarray:
@@ -139,14 +139,14 @@ def _position(part: Part, f: np.ndarray) -> np.ndarray:
 
 def _cdf(smooth: Sequence[Part], points: np.ndarray) -> Function:
     """Return the probability of a prediction of at most f as a function."""
-    found = []
+    parts = []
     for part in smooth:
         first, last = _position(part, np.array([0.0, 1.0]))
-        found.append((part, part.continuous.cdf(), first < last))
+        parts.append((part, part.continuous.cdf(), first < last))
 
     def below(f: np.ndarray) -> np.ndarray:
         total = (f[:, None] >= points[0]) @ points[1]
-        for part, cdf, rising in found:
+        for part, cdf, rising in parts:
             share = cdf(_position(part, f))
             total = total + part.share * (share if rising else 1 - share)
         return total
@@ -257,8 +257,8 @@ class Population:
             raise NotImplementedError(minimum + "and a continuous score has infinitely many")
         value, probability, positives = _points(self.parts)
         if value.size > LARGEST_DOMAIN:
-            found = f"which are too many for {value.size} points (at most {LARGEST_DOMAIN})"
-            raise NotImplementedError(minimum + found)
+            reason = f"which are too many for {value.size} points (at most {LARGEST_DOMAIN})"
+            raise NotImplementedError(minimum + reason)
         return best_merging(value, probability, positives)[0]
 
 

@@ -188,12 +188,12 @@ class dirichlet(MulticlassGenerator):
         if self._linear is None:
             log_q = log_prob / self.temperature
             return np.exp(log_q - np.logaddexp.reduce(log_q, axis=1, keepdims=True))
-        found, w = np.full(prob.shape, np.nan), self._unnoticed
+        conditional, w = np.full(prob.shape, np.nan), self._unnoticed
         inside = np.all(prob > 0, axis=1)
         matrix, shift = self._linear
         log_q = (log_prob[inside] - shift) @ np.linalg.pinv(_centred(matrix)).T
-        found[inside] = _onto_simplex(log_q, w)
-        return found
+        conditional[inside] = _onto_simplex(log_q, w)
+        return conditional
 
 
 def _numbers(name: str, value: object) -> np.ndarray:
@@ -225,7 +225,7 @@ def _onto_simplex(log_q: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Move logarithms along w, of entries from 0 to 1, until the sum of the vector is 1; nan if it never is."""
     moved = w > 0
     left = 1 - np.exp(log_q[:, ~moved]).sum(axis=1)
-    found = np.full(log_q.shape, np.nan)
+    prob = np.full(log_q.shape, np.nan)
     within = left > 0
     log_q, left = log_q[within], left[within]
 
@@ -236,5 +236,5 @@ def _onto_simplex(log_q: np.ndarray, w: np.ndarray) -> np.ndarray:
     level = np.log(left)[:, None] - log_q[:, moved]
     low, high = ((level - np.log(w.size)) / w[moved]).min(axis=1), (level / w[moved]).min(axis=1)
     c = solve(total, left, low, high)
-    found[within] = np.exp(log_q + c[:, None] * w)
-    return found
+    prob[within] = np.exp(log_q + c[:, None] * w)
+    return prob

@@ -151,11 +151,11 @@ def audit(
     >>> y, p = cs.generators.calibrated().sample(4000, rng=1)
     >>> people = pd.DataFrame({"sex": ["woman", "man"] * 2000, "age": np.arange(4000) // 2 % 80 + 18})
     >>> bad = (people.sex == "woman") & (people.age > 60)
-    >>> found = cs.audit(y, np.where(bad, p**2, p), people, n_quantiles=2, rng=1)  # too low for women over 60
-    >>> first = found.found[0]
-    >>> found.names[first], len(found.names)
+    >>> result = cs.audit(y, np.where(bad, p**2, p), people, n_quantiles=2, rng=1)  # too low for women over 60
+    >>> first = result.found[0]
+    >>> result.names[first], len(result.names)
     ('sex = woman and age > 57', 9)
-    >>> bool(0 < found.low[first] < found.error[first] < found.high[first])
+    >>> bool(0 < result.low[first] < result.error[first] < result.high[first])
     True
     """
     data = as_data(audit, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)

@@ -116,26 +116,26 @@ class Audit(Result):
 
     def claim(self, g: int) -> str:
         """Say what the interval and the roots of a group show."""
-        said = []
+        claims = []
         if np.isinf(self.root[g]):
-            said.append("an observed outcome had probability 0")
+            claims.append("an observed outcome had probability 0")
         if self.low[g] > 0:
-            said.append(f"at least {_least(self.low[g])} too low")
+            claims.append(f"at least {_least(self.low[g])} too low")
         elif self.high[g] < 0:
-            said.append(f"at least {_least(-self.high[g])} too high")
+            claims.append(f"at least {_least(-self.high[g])} too high")
         else:
-            said.append(f"mean error between {_points(self.low[g], -1)} and {_points(self.high[g], 1)} points")
+            claims.append(f"mean error between {_points(self.low[g], -1)} and {_points(self.high[g], 1)} points")
         speaks = self.pvalue_adjusted[g] <= self.level
         if speaks and self.slope is not None and abs(self.slope[g]) > abs(self.root[g]):
-            said.append(f"predictions {SLOPE[int(self.slope[g] > 0)]}")
-        return ", ".join(said)
+            claims.append(f"predictions {SLOPE[int(self.slope[g] > 0)]}")
+        return ", ".join(claims)
 
     @property
     def answer(self) -> str:
         """The groups with a significant deviation, in one line."""
-        found, groups = self.found.size, f"{len(self.names):,} group{'s' * (len(self.names) > 1)}"
-        if found:
-            return f"{found:,} of {groups} speak{'s' * (found == 1)} against the predictions:"
+        speaking, groups = self.found.size, f"{len(self.names):,} group{'s' * (len(self.names) > 1)}"
+        if speaking:
+            return f"{speaking:,} of {groups} speak{'s' * (speaking == 1)} against the predictions:"
         if (1 + self.n_resamples) * self.level < 1:
             return f"No group can speak: with {self.n_resamples} draws no p-value is as small as {self.level:g}."
         first = self.order[0]
@@ -151,11 +151,11 @@ class Audit(Result):
     @property
     def groups(self) -> str:
         """The answer, and the groups that speak beside all rows."""
-        found = self.found
-        lines = [self.answer, *(f"  {said}" for said in self.speaking)]
-        if found.size > SPOKEN:
-            lines.append(f"  and {found.size - SPOKEN:,} more, in to_frame().")
-        if 0 not in found[:SPOKEN]:
+        speaking = self.found
+        lines = [self.answer, *(f"  {sentence}" for sentence in self.speaking)]
+        if speaking.size > SPOKEN:
+            lines.append(f"  and {speaking.size - SPOKEN:,} more, in to_frame().")
+        if 0 not in speaking[:SPOKEN]:
             lines.append(f"For comparison, {self.sentence(0)}.")
         return "\n".join(lines)
 

@@ -89,13 +89,13 @@ class CalibrationTestResult(NotedResult):
     def answer(self) -> str:
         """The verdict of the p-value on calibration and, if the measure knows it, the deviation that drove it."""
         approximate = "" if self.resample == "labels" else " (approximate)"
-        said = [f"There is {verdict(self.pvalue)}: p = {self.pvalue:.3g}{approximate}."]
+        sentences = [f"There is {verdict(self.pvalue)}: p = {self.pvalue:.3g}{approximate}."]
         if self.why_infinite:
-            said.append(f"The statistic is infinite: {self.why_infinite}.")
+            sentences.append(f"The statistic is infinite: {self.why_infinite}.")
         if self.deviation:
             start = "Apart from that" if self.why_infinite else "What drove it"
-            said.append(f"{start}: {self.deviation}")
-        return "\n".join(said)
+            sentences.append(f"{start}: {self.deviation}")
+        return "\n".join(sentences)
 
     @property
     def details(self) -> str:

@@ -246,8 +246,8 @@ def calibration_test(
     --------
     >>> import calibstat as cs
     >>> sample = cs.Sample.from_counts([0.2, 0.7], [500, 500], [130, 340])
-    >>> found = cs.calibration_test(sample, rng=1)
-    >>> found.pvalue < 0.01, found.deviation.claims  # .26 of those predicted at .2 had the event, .68 of those at .7
+    >>> result = cs.calibration_test(sample, rng=1)
+    >>> result.pvalue < 0.01, result.deviation.claims  # .26 of those predicted at .2 had the event, .68 of those at .7
     (True, ('too far apart',))
     >>> one = cs.calibration_test(sample, measure="ks", rng=1)
     >>> round(one.statistic, 3), one.pvalue < 0.01
@@ -294,13 +294,13 @@ def calibration_test(
 
         null = draw_until(stops, resampler, draws, Stage.LABELS, 2 * stop_after)
     if problem.is_one_number:
-        found = _result(problem, statistic, null, problem.lens, resample, int(drawn.n), stop_after)
-        found = replace(found, deviation=drawn.deviation(draws)) if found.pvalue <= CLAIM_LEVEL else found
+        result = _result(problem, statistic, null, problem.lens, resample, int(drawn.n), stop_after)
+        result = replace(result, deviation=drawn.deviation(draws)) if result.pvalue <= CLAIM_LEVEL else result
         annotations = problem.data.annotations()
-        has_note = resample == "labels" and annotations["effective_n"] is None and found.tail == "greater"
-        if has_note and not found.stopped and drawn.is_smaller_than_chance(found.statistic, null, draws):
+        has_note = resample == "labels" and annotations["effective_n"] is None and result.tail == "greater"
+        if has_note and not result.stopped and drawn.is_smaller_than_chance(result.statistic, null, draws):
             annotations["note"] = "\n".join(part for part in (annotations["note"], NOTE) if part)
-        return replace(found, **annotations)
+        return replace(result, **annotations)
     each = _class_wise(problem, statistic, null, resample, int(drawn.n), stop_after)
     deviations = tuple(drawn.deviations(np.flatnonzero(each.pvalue_holm <= CLAIM_LEVEL)))
     return replace(each, deviations=deviations, **problem.data.annotations())
@@ -317,21 +317,21 @@ def _result(
     problem: Problem, statistic: float, null: np.ndarray, lens: NamedLens, resample: str, n: int, stop_after: int | None
 ) -> CalibrationTestResult:
     tail = problem.measure.info.tail
-    found = judge(statistic, null, tail, stop_after)
+    judged = judge(statistic, null, tail, stop_after)
     return CalibrationTestResult(
         statistic=statistic,
-        pvalue=found.pvalue,
-        pvalue_error=found.error,
-        null_distribution=read_only(null[: found.n_resamples]),
+        pvalue=judged.pvalue,
+        pvalue_error=judged.error,
+        null_distribution=read_only(null[: judged.n_resamples]),
         null_hypothesis=_hypothesis(problem.data.null_given_weights(problem.data.null), resample),
         measure=problem.measure.named,
         lens=lens,
         tail=tail,
         resample=resample,
         n=n,
-        n_resamples=found.n_resamples,
-        stopped=found.stopped,
-        why_stopped=found.why_stopped,
+        n_resamples=judged.n_resamples,
+        stopped=judged.stopped,
+        why_stopped=judged.why_stopped,
         why_infinite=problem.data.impossible() if np.isinf(statistic) else "",
     )
 
@@ -342,15 +342,15 @@ def _class_wise(
     """Test each class by itself and all by their mean."""
     tail, names = problem.measure.info.tail, problem.data.class_names
     *classes, mean = _watched(statistic, null)
-    found = [judge(*each, tail, stop_after) for each in classes]
-    pvalue = np.array([each.pvalue for each in found])
+    judged = [judge(*each, tail, stop_after) for each in classes]
+    pvalue = np.array([each.pvalue for each in judged])
     lens_of_all = problem.lens.of_all("mean", len(names))
     return ClassWiseTestResult(
         names=names,
         statistic=read_only(statistic),
         pvalue=read_only(pvalue),
         pvalue_holm=read_only(holm(pvalue)),
-        pvalue_error=read_only(np.array([each.error for each in found])),
+        pvalue_error=read_only(np.array([each.error for each in judged])),
         null_distribution=read_only(null),
         null_hypothesis=_hypothesis(problem.data.null_given_weights(ONE_CLASS), resample),
         overall=_result(problem, *mean, lens_of_all, resample, n, stop_after),
@@ -360,8 +360,8 @@ def _class_wise(
         resample=resample,
         n=n,
         n_resamples=len(null),
-        resamples_used=read_only(np.array([each.n_resamples for each in found])),
-        why_stopped=tuple(each.why_stopped for each in found),
+        resamples_used=read_only(np.array([each.n_resamples for each in judged])),
+        why_stopped=tuple(each.why_stopped for each in judged),
     )
 
 

@@ -81,20 +81,20 @@ class ConfidenceInterval(NotedResult):
         `write` writes numbers.
         """
         below, above = exceeds(self.low, self.estimate), exceeds(self.estimate, self.high)
-        said = "" if self.if_calibrated is None else f"would show {write(self.if_calibrated)} on these rows"
-        if above and said:
-            return f"The estimate lies above the interval because it is biased upwards: a calibrated model {said}."
-        said = f"A calibrated model {said}; the interval does not end below that." if said else ""
+        floor = "" if self.if_calibrated is None else f"would show {write(self.if_calibrated)} on these rows"
+        if above and floor:
+            return f"The estimate lies above the interval because it is biased upwards: a calibrated model {floor}."
+        sentence = f"A calibrated model {floor}; the interval does not end below that." if floor else ""
         if below and self.method == "honest":
-            said += (
+            sentence += (
                 " The estimate lies below the interval because its bias is subtracted: it may be below 0, the error "
             )
-            said += "is not."
+            sentence += "is not."
         elif (below or above) and self.method in BOOTSTRAPS:
             values = "larger" if below != (self.method == "basic") else "smaller"
-            said = f"The estimate lies {'below' if below else 'above'} the interval because resamples of the rows have "
-            said += f"{values} values."
-        return said.strip()
+            side = "below" if below else "above"
+            sentence = f"The estimate lies {side} the interval because resamples of the rows have {values} values."
+        return sentence.strip()
 
     def __str__(self) -> str:
         infinite = f"Infinite: {self.why_infinite}.\n" if self.why_infinite else ""
@@ -253,8 +253,8 @@ def confidence_interval(
     --------
     >>> import calibstat as cs
     >>> sample = cs.Sample.from_counts([0.2, 0.7], [500, 500], [150, 350])
-    >>> found = cs.confidence_interval(sample, measure="ks", rng=1)
-    >>> round(found.estimate, 3), round(found.low, 2), round(found.high, 2)
+    >>> result = cs.confidence_interval(sample, measure="ks", rng=1)
+    >>> round(result.estimate, 3), round(result.low, 2), round(result.high, 2)
     (0.05, 0.02, 0.08)
     """
     data = as_data(
@@ -344,10 +344,10 @@ def _need_method(problem: Problem, method: str) -> None:
 
 
 def _in_clusters(problem: Problem, unit: np.ndarray, method: str) -> Drawn:
-    found = None if method in ("bca", "bracket") else problem.in_clusters(unit)
-    if found is None:
+    drawn = None if method in ("bca", "bracket") else problem.in_clusters(unit)
+    if drawn is None:
         raise NoInterval(f"no {method} interval with clusters is known for {problem.title}")
-    return found
+    return drawn
 
 
 def _estimand(problem: Problem, method: str, not_extrapolated: bool) -> str:

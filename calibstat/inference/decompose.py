@@ -44,7 +44,7 @@ class Decomposition(NotedResult):
     score : float
         The mean loss of the rows.
     parts : dict of float
-        The parts by name. Also readable as ``found["mcb"]``.
+        The parts by name. Also readable as ``result["mcb"]``.
     signs : dict of int
         1 for a part that is added, -1 for one that is subtracted: the score is the sum of signs times parts.
     low, high : dict of float, or None
@@ -304,8 +304,8 @@ def decompose(
     Examples
     --------
     >>> import calibstat as cs
-    >>> found = cs.decompose([1, 0, 1], [0.25, 0.5, 0.75])
-    >>> print(found)
+    >>> result = cs.decompose([1, 0, 1], [0.25, 0.5, 0.75])
+    >>> print(result)
     brier score 0.2917 = mcb 0.125 - dsc 0.05556 + unc 0.2222 (corp), event: outcome 1, n = 3.
     """
     data = as_data(

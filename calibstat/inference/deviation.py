@@ -152,13 +152,13 @@ class Deviation(Result):
         return tuple(names[int(direction > 0)] for names, direction in pairs if direction)
 
     def _say(self, directions: tuple[str, ...]) -> str:
-        said = [WORDS[name].format(of=self.of) for name in directions if name in WORDS]
+        claims = [WORDS[name].format(of=self.of) for name in directions if name in WORDS]
         predictions = [
             f"{name} ({self.confidence})" if name in CONFIDENCE else name for name in directions if name not in WORDS
         ]
-        said += [f"predictions are {' and '.join(predictions)}"] if predictions else []
+        claims += [f"predictions are {' and '.join(predictions)}"] if predictions else []
         fitted = any(name in AS_IF_FITTED for name in directions)
-        return f"{' and '.join(said)}, or these rows were used for fitting" if fitted else " and ".join(said)
+        return f"{' and '.join(claims)}, or these rows were used for fitting" if fitted else " and ".join(claims)
 
 
 def _mean_count(number: float) -> str:
@@ -202,14 +202,16 @@ def describe(
     bias, slope = (float(root) for root in roots)
     where = {name: detail[f"local_{name}"] for name in ("low", "high", "rows", "predicted", "observed")}
     confidence = Confidence.of(sample) if is_confidence else None
-    found = Deviation(of=of, kind=detail["kind"], bias=bias, slope=slope, claims=None, **where, confidence=confidence)
+    deviation = Deviation(
+        of=of, kind=detail["kind"], bias=bias, slope=slope, claims=None, **where, confidence=confidence
+    )
     if draws is None or sample.n < CLAIMED_FROM:
-        return found
+        return deviation
     sure = _beyond_errors(sample, cell, diagnostics) & (np.abs(roots) > _limit(sample, cell, diagnostics, draws))
     side = np.sign(roots) * sure
     if confidence is not None and side[0] != confidence.side:
         side[0] = 0.0
-    return replace(found, claims=found._named(*side))
+    return replace(deviation, claims=deviation._named(*side))
 
 
 def _limit(sample: Sample, cell: np.ndarray, diagnostics: Diagnostics, draws: Draws) -> float:

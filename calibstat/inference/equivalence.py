@@ -138,10 +138,10 @@ class Equivalence(Result):
             if self.count is not None:
                 claim = f"In {_every(self.count, self.by)} the outcomes average within {margin} of the predictions"
             return f"{claim} (p = {self.pvalue:.3g}; these rows could show {limit:g}).{floor}"
-        found = f"Not shown: {limit:g} is the least these {self.n} rows show"
+        sentence = f"Not shown: {limit:g} is the least these {self.n} rows show"
         if self.rows_needed is not None:
-            found += f"; a calibrated model needs about {self.rows_needed} rows for an even chance at {margin}"
-        return f"{found}.{floor}"
+            sentence += f"; a calibrated model needs about {self.rows_needed} rows for an even chance at {margin}"
+        return f"{sentence}.{floor}"
 
     @property
     def details(self) -> str:
@@ -268,8 +268,8 @@ def equivalence_test(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.calibrated().sample(10_000, rng=1)
-    >>> found = cs.equivalence_test(y, p, margin=0.05)
-    >>> found.claimed, round(found.limit, 3), round(found.pvalue, 3)
+    >>> result = cs.equivalence_test(y, p, margin=0.05)
+    >>> result.claimed, round(result.limit, 3), round(result.pvalue, 3)
     (True, 0.035, 0.001)
     """
     data = as_data(equivalence_test, y_true, y_prob, lens=lens, labels=labels, pos_label=pos_label)
@@ -291,31 +291,31 @@ def equivalence_test(
     if measure.honest == "mean":
         raise ValueError(f"expected a measure of calibration error, found {measure.name!r}, a mean loss")
     seed = rng if is_whole(rng, 0) else int(draws.key)  # the same for every level
-    found = confidence_interval(
+    interval = confidence_interval(
         sample, measure=measure, confidence_level=1 - 2 * level, n_resamples=n_resamples, rng=seed, n_jobs=n_jobs
     )
-    ends = HonestEnds.of(pose(sample, None, measure, {}), Draws.of(seed, found.n_resamples, n_jobs))
-    claimed = found.high <= margin
+    ends = HonestEnds.of(pose(sample, None, measure, {}), Draws.of(seed, interval.n_resamples, n_jobs))
+    claimed = interval.high <= margin
 
     def shown(alpha: float) -> bool:
         return bool(np.clip(ends.high(1 - (1 - 2 * alpha)), *measure.bounds) <= margin)
 
     pvalue = _inverted(shown, level, claimed)
-    floor = ends.known if found.if_calibrated is None else found.if_calibrated
+    floor = ends.known if interval.if_calibrated is None else interval.if_calibrated
     return Equivalence(
         claimed=claimed,
         pvalue=pvalue,
-        limit=found.high,
+        limit=interval.high,
         margin=float(margin),
         level=float(level),
         worst_bin=None,
         **dict.fromkeys(COLUMNS),
         rows_needed=None,
-        null_hypothesis=f"this is more than {margin:g}: {found.estimand}",
-        by=found.measure,
+        null_hypothesis=f"this is more than {margin:g}: {interval.estimand}",
+        by=interval.measure,
         lens=seen.lens,
-        n=found.n,
-        if_calibrated=floor if floor == found.high or (floor is not None and floor > margin) else None,
+        n=interval.n,
+        if_calibrated=floor if floor == interval.high or (floor is not None and floor > margin) else None,
     )
 
 

@@ -257,8 +257,8 @@ def detail(
     Examples
     --------
     >>> import calibstat as cs
-    >>> found = cs.detail([1, 0, 1], [0.2, 0.6, 0.7], measure="ece", n_bins=2)
-    >>> found["count"]
+    >>> result = cs.detail([1, 0, 1], [0.2, 0.6, 0.7], measure="ece", n_bins=2)
+    >>> result["count"]
     array([1., 2.])
     """
     data = as_data(detail, y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels, pos_label=pos_label)

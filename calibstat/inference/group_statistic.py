@@ -81,8 +81,8 @@ class GroupRoots:
         """Return the statistic for predictions, ascending, and masks of groups; with `shape` the slope too."""
         first = np.flatnonzero(np.diff(strata.cell, prepend=-1))
         stratum = strata.stratum[first]
-        found = [_of_group(prediction, mask, first, stratum, strata, 1 + shape) for mask in masks]
-        rows, expected, weight, score, root = zip(*found, strict=True)
+        of_groups = [_of_group(prediction, mask, first, stratum, strata, 1 + shape) for mask in masks]
+        rows, expected, weight, score, root = zip(*of_groups, strict=True)
         return cls(np.stack(rows), np.stack(expected), np.stack(weight), np.concatenate(score), np.concatenate(root))
 
     def __call__(self, positives: np.ndarray) -> np.ndarray:
@@ -92,11 +92,11 @@ class GroupRoots:
         """
         residual = positives - self.expected
         component = np.einsum("bgs,gks->bgk", residual, self.weight)
-        found = interpolated(component.reshape(len(positives), -1), self.score, self.root).reshape(component.shape)
+        roots = interpolated(component.reshape(len(positives), -1), self.score, self.root).reshape(component.shape)
         too_many, too_few = positives[..., 0] > 0, positives[..., -1] < self.rows[:, -1]
         forbidden = np.where(too_many & too_few, np.sign(residual.sum(axis=-1)) + 0.5, 1.0 * too_many - too_few)
-        found[..., 0] = np.where(too_many | too_few, np.copysign(np.inf, forbidden), found[..., 0])
-        return found
+        roots[..., 0] = np.where(too_many | too_few, np.copysign(np.inf, forbidden), roots[..., 0])
+        return roots
 
 
 def _of_group(

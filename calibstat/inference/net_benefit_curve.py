@@ -158,16 +158,16 @@ def net_benefit(
     check_level("confidence_level", confidence_level)
     data = data.seen()
     sample = data.one_event("net benefit").counted("net benefit")
-    found = [
+    intervals = [
         confidence_interval(sample, measure=NetBenefit(threshold=t), confidence_level=confidence_level)
         for t in threshold.tolist()
     ]
     rate = float(sample.positives.sum() / sample.count.sum())
     return NetBenefitCurve(
         threshold=threshold,
-        model=read_only(np.array([each.estimate for each in found])),
-        low=read_only(np.array([each.low for each in found])),
-        high=read_only(np.array([each.high for each in found])),
+        model=read_only(np.array([each.estimate for each in intervals])),
+        low=read_only(np.array([each.low for each in intervals])),
+        high=read_only(np.array([each.high for each in intervals])),
         everyone=read_only(rate - (1 - rate) * threshold / (1 - threshold)),
         confidence_level=confidence_level,
         lens=data.lens,
@@ -179,7 +179,7 @@ def _checked(thresholds: ArrayLike | None) -> np.ndarray:
     """Return the thresholds, or those by default."""
     if thresholds is None:
         return read_only(np.arange(1, THRESHOLDS + 1) / (THRESHOLDS + 1))
-    found = np.array(thresholds, np.float64)
-    if found.ndim != 1 or found.size == 0 or not np.all((found > 0) & (found < 1)) or np.any(np.diff(found) <= 0):
+    grid = np.array(thresholds, np.float64)
+    if grid.ndim != 1 or grid.size == 0 or not np.all((grid > 0) & (grid < 1)) or np.any(np.diff(grid) <= 0):
         raise ValueError(f"expected ascending thresholds between 0 and 1, found {thresholds!r}")
-    return read_only(found)
+    return read_only(grid)

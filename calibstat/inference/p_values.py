@@ -17,8 +17,8 @@ def extremes(statistic: float, null: np.ndarray, tail: str) -> list[np.ndarray]:
 
 def p_value(statistic: float, null: np.ndarray, tail: str) -> float:
     """Return (1 + #{T* >= T}) / (1 + B), with ties up to rounding; two-sided, twice the smaller of the two tails."""
-    found = [(1 + int(np.count_nonzero(extreme))) / (1 + null.size) for extreme in extremes(statistic, null, tail)]
-    return min(1.0, len(found) * min(found))
+    pvalues = [(1 + int(np.count_nonzero(extreme))) / (1 + null.size) for extreme in extremes(statistic, null, tail)]
+    return min(1.0, len(pvalues) * min(pvalues))
 
 
 def largest_p_value(statistic: float, nulls: Mapping[str, np.ndarray]) -> tuple[float, str]:
@@ -45,9 +45,9 @@ def holm(pvalue: np.ndarray) -> np.ndarray:
     The function of statsmodels collects garbage first, which takes longer than a thousand resamples.
     """
     order = np.argsort(pvalue)
-    found = np.empty_like(pvalue)
-    found[order] = np.minimum(np.maximum.accumulate(pvalue[order] * np.arange(pvalue.size, 0, -1)), 1.0)
-    return found
+    adjusted = np.empty_like(pvalue)
+    adjusted[order] = np.minimum(np.maximum.accumulate(pvalue[order] * np.arange(pvalue.size, 0, -1)), 1.0)
+    return adjusted
 
 
 def step_down(statistic: np.ndarray, null: np.ndarray) -> np.ndarray:
@@ -58,6 +58,8 @@ def step_down(statistic: np.ndarray, null: np.ndarray) -> np.ndarray:
     """
     order = np.argsort(-statistic, kind="stable")
     largest = np.maximum.accumulate(null[:, order[::-1]], axis=1)[:, ::-1]
-    found = np.empty(statistic.size)
-    found[order] = np.maximum.accumulate([p_value(statistic[k], largest[:, j], "greater") for j, k in enumerate(order)])
-    return found
+    adjusted = np.empty(statistic.size)
+    adjusted[order] = np.maximum.accumulate(
+        [p_value(statistic[k], largest[:, j], "greater") for j, k in enumerate(order)]
+    )
+    return adjusted

@@ -76,9 +76,9 @@ def draw_until(
     last = min(first, draws.n)
     null = resampler(draws.part(0, last, stage))
     while True:
-        found = stops(null)
-        ends = [end for end in found if end is not None]
-        if len(ends) == len(found):
+        stopped = stops(null)
+        ends = [end for end in stopped if end is not None]
+        if len(ends) == len(stopped):
             return null[: max(ends)]
         if last == draws.n:
             return null

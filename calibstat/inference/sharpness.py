@@ -219,8 +219,8 @@ def sharpness(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(2).sample(10_000, rng=1)
-    >>> found = cs.sharpness(y, p)
-    >>> round(found.calibration_error, 3), round(found.sharpness_gap, 3), round(found.total_divergence, 3)
+    >>> result = cs.sharpness(y, p)
+    >>> round(result.calibration_error, 3), round(result.sharpness_gap, 3), round(result.total_divergence, 3)
     (0.01, 0.168, 0.178)
     """
     data = as_data(sharpness, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
@@ -294,8 +294,8 @@ def _reflected_sums(
     points = np.concatenate([grid + (reach + j) for j in range(-reach, reach + 1)])
     sums = kernel_sums(points / length, (value + reach) / length, weight, kernel, bandwidth / length)
     parts = sums.reshape(len(weight), length, grid.size)
-    found = np.sum([parts[:, reach + j, :: 1 - 2 * (j % 2)] for j in range(-reach, reach + 1)], axis=0)
-    return np.maximum(found, 0)  # below by rounding only
+    reflected = np.sum([parts[:, reach + j, :: 1 - 2 * (j % 2)] for j in range(-reach, reach + 1)], axis=0)
+    return np.maximum(reflected, 0)  # below by rounding only
 
 
 def _of_top_label(

@@ -210,10 +210,10 @@ def summarize(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.dirichlet((0.3, 0.3, 0.3), temperature=2).sample(1000, rng=1)
-    >>> found = cs.summarize(y, {"model": p, "always the same": p * 0 + 1 / 3}, n_resamples=199, rng=1)
-    >>> found.names, found.estimate.shape
+    >>> result = cs.summarize(y, {"model": p, "always the same": p * 0 + 1 / 3}, n_resamples=199, rng=1)
+    >>> result.names, result.estimate.shape
     (('model', 'always the same'), (2, 8))
-    >>> found.warnings[0].partition(" [")[0]
+    >>> result.warnings[0].partition(" [")[0]
     'always the same: ece falls from 0.1008 to 0.0177, but log_loss rises by 0.4743'
     """
     check_level("confidence_level", confidence_level)
@@ -226,17 +226,17 @@ def summarize(
     settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
     settings["rng"] = int(resampling.key_of(rng))
     questions = {name: question(name, models[names[0]].n_classes, clip) for name in (*CALIBRATION, *SCORES)}
-    found = {name: _row(predictions, questions, settings) for name, predictions in models.items()}
-    table = np.array([[cell[:3] for cell in row] for row in found.values()])
+    rows = {name: _row(predictions, questions, settings) for name, predictions in models.items()}
+    table = np.array([[cell[:3] for cell in row] for row in rows.values()])
     infinite = [
         f"{name}: log_loss {'is infinite' if np.isinf(cell[0]) else 'has no upper limit'}: {cell[3]}."
-        for name, row in found.items()
+        for name, row in rows.items()
         for cell in row
         if cell[3]
     ]
     remarks = [
         f"{name}, {measure}: {cell[4]}"
-        for name, row in found.items()
+        for name, row in rows.items()
         for measure, cell in zip(MEASURES, row, strict=True)
         if cell[4]
     ]
@@ -271,14 +271,15 @@ def _row(
     ordered = resampling.in_order(predictions)  # so that sums do not depend on the order of the rows
     for arguments in questions.values():
         problem = _posed(ordered, arguments)
-        found = None
+        interval = None
         if "honest" in problem.methods:
             with suppress(TooFewEvents):  # shown without an interval
-                found = confidence_interval(predictions, **arguments, **settings)
-        if found is None:
+                interval = confidence_interval(predictions, **arguments, **settings)
+        if interval is None:
             row.append((problem.estimate(), np.nan, np.nan, "", ""))
         else:
-            row.append((found.estimate, found.low, found.high, found.why_infinite, found.remark("{:.4f}".format)))
+            numbers = interval.estimate, interval.low, interval.high
+            row.append((*numbers, interval.why_infinite, interval.remark("{:.4f}".format)))
     sample = observe(predictions, None).one_event("the AUC").sample
     row.insert(MEASURES.index("auc"), (auc(sample.count, sample.positives)[0], np.nan, np.nan, "", ""))
     return row
@@ -313,7 +314,7 @@ def _tradeoffs(
     """Describe the models with a lower ECE but a worse proper score than the reference."""
     base = estimate[names.index(reference)]
     ece = MEASURES.index("ece")
-    found = []
+    sentences = []
     for name, row in zip(names, estimate, strict=True):
         if row[ece] >= base[ece]:
             continue
@@ -323,12 +324,12 @@ def _tradeoffs(
                 continue
             text = f"{name}: ece falls from {base[ece]:.4f} to {row[ece]:.4f}, but {score} rises"
             if np.isinf(after):
-                found.append(f"{text} to infinity.")
+                sentences.append(f"{text} to infinity.")
                 continue
             asked = {key: value for key, value in questions[score].items() if key != "lens"}
             pair = data.some(name, reference).through(questions[score].get("lens"))
             difference = compare(pair, **asked, **settings)
             low, high = difference.low.item(), difference.high.item()
             if low > 0:
-                found.append(f"{text} by {after - before:.4f} [{low:.4f}, {high:.4f}].")
-    return found
+                sentences.append(f"{text} by {after - before:.4f} [{low:.4f}, {high:.4f}].")
+    return sentences

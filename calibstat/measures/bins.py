@@ -58,10 +58,10 @@ def bin_of(v: float, bins: int) -> float:
 @jit
 def bin_numbers(value: np.ndarray, bins: int) -> np.ndarray:
     """Return the equal-width bin of each value, from 0 to B - 1."""
-    found = np.empty(value.size, np.int64)
+    number = np.empty(value.size, np.int64)
     for j in range(value.size):
-        found[j] = np.int64(bin_of(np.float64(value[j]), bins))
-    return found
+        number[j] = np.int64(bin_of(np.float64(value[j]), bins))
+    return number
 
 
 def uniform_cells(value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15) -> np.ndarray:

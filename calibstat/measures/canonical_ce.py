@@ -46,10 +46,10 @@ def _contributions(count: np.ndarray, residual: np.ndarray, value: np.ndarray, d
     assert callable(distance)
     prediction = _means(share, np.broadcast_to(value, residual.shape))
     label = np.clip(_means(share, residual + value), 0, 1)  # shares of classes: only rounding leaves [0, 1]
-    found = np.zeros(share.shape)
+    contribution = np.zeros(share.shape)
     for cell in zip(*np.nonzero(share), strict=True):
-        found[cell] = share[cell] * distance(label[cell], prediction[cell])
-    return found
+        contribution[cell] = share[cell] * distance(label[cell], prediction[cell])
+    return contribution
 
 
 @measure(

@@ -75,7 +75,7 @@ def _least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple
     whole = np.where(point < SMALL, 0.0, np.where(point > 1 - SMALL, 1.0, point))
     calibrated = hstack([diags_array(1 - whole), diags_array(whole)])
     width = np.tile(np.diff(point), 2)
-    found = linprog(
+    solution = linprog(
         -size * np.concatenate([share - hits, hits]),  # of order 1 for any number of points
         A_ub=vstack([steps, -steps, calibrated]).tocsc(),
         b_ub=np.concatenate([width, width, np.zeros(size)]),
@@ -83,9 +83,9 @@ def _least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple
         method="highs-ds",
         options={"primal_feasibility_tolerance": EXACT, "dual_feasibility_tolerance": EXACT},
     )
-    if found.status != 0:
-        raise RuntimeError(f"the linear programme of the lower distance was not solved: {found.message}")
-    return max(-found.fun / size, 0.0), found.x.reshape(2, size)
+    if solution.status != 0:
+        raise RuntimeError(f"the linear programme of the lower distance was not solved: {solution.message}")
+    return max(-solution.fun / size, 0.0), solution.x.reshape(2, size)
 
 
 @measure(

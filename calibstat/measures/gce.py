@@ -103,18 +103,18 @@ def _group_sums(
     """
     groups = prob.shape[1] if class_conditional else 1
     pairs = prob.max(axis=1) if max_prob else prob
-    found = []
+    of_groups = []
     for g in range(groups):
         group = pairs
         if class_conditional:
             group = pairs[top == g] if max_prob else pairs[:, g]
         distinct, rows = np.unique(group[group > threshold], return_counts=True)
         distinct, rows = distinct.astype(np.float64), rows.astype(np.float64)
-        found.append((distinct, rows, cut(distinct, rows) if distinct.size else np.empty(0, np.int64)))
-    bins = max(fewest, *(int(cell.max(initial=0)) + 1 for _, _, cell in found))
+        of_groups.append((distinct, rows, cut(distinct, rows) if distinct.size else np.empty(0, np.int64)))
+    bins = max(fewest, *(int(cell.max(initial=0)) + 1 for _, _, cell in of_groups))
     count, value = np.zeros((2, groups, bins))
     upper = np.full((groups, bins), np.inf)
-    for g, (distinct, rows, cell) in enumerate(found):
+    for g, (distinct, rows, cell) in enumerate(of_groups):
         count[g] = np.bincount(cell, rows, bins)
         value[g] = np.bincount(cell, rows * distinct, bins)
         upper[g, cell] = distinct  # the last and largest prediction of a cell remains

@@ -259,13 +259,13 @@ def _widths(value: np.ndarray, residual: np.ndarray, precision: float) -> list[t
 
     Values do not decrease from width 1 on, so the search ends at a value of at least the best sum of width and value.
     """
-    found = [(0.0, _random(value, residual, 0.0))]
-    best, width = found[0][1], 1.0
+    errors = [(0.0, _random(value, residual, 0.0))]
+    best, width = errors[0][1], 1.0
     while True:
-        found.append((width, _random(value, residual, width)))
-        best = min(best, width + found[-1][1])
-        if found[-1][1] >= best or width < precision:
-            return found
+        errors.append((width, _random(value, residual, width)))
+        best = min(best, width + errors[-1][1])
+        if errors[-1][1] >= best or width < precision:
+            return errors
         width /= 2
 
 

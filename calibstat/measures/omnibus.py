@@ -154,12 +154,12 @@ class OmnibusOfClasses(MulticlassMeasure):
 @jit
 def _positives_of(labels: np.ndarray, index: np.ndarray, top: np.ndarray, size: int) -> np.ndarray:
     """Count the rows of each class, and those whose most likely class is observed, at their places."""
-    found = np.zeros((labels.shape[0], size))
+    positives = np.zeros((labels.shape[0], size))
     last = index.shape[1] - 1
     for b in range(labels.shape[0]):
         for i in range(top.size):
             k = labels[b, i]
-            found[b, index[i, k]] += 1.0
+            positives[b, index[i, k]] += 1.0
             if k == top[i]:
-                found[b, index[i, last]] += 1.0
-    return found
+                positives[b, index[i, last]] += 1.0
+    return positives

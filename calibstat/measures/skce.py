@@ -69,16 +69,16 @@ def pair_sums(
     prob: np.ndarray, weight: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float
 ) -> np.ndarray:
     """Return the sum of k(p_i, p_j) <w_i, w_j> over the pairs i > j of each whole block of `size` rows."""
-    found = np.zeros(prob.shape[1] // size)
+    sums = np.zeros(prob.shape[1] // size)
     row = np.empty(COLUMNS)
-    for block in range(found.size):
+    for block in range(sums.size):
         stop = (block + 1) * size
         for first in range(block * size, stop, COLUMNS):
             for i in range(first + 1, stop):
                 part = row[: min(COLUMNS, i - first)]
                 _row(prob, weight, i, first, gaussian, euclidean, bandwidth, part)
-                found[block] += part.sum()
-    return found
+                sums[block] += part.sum()
+    return sums
 
 
 @jit
@@ -95,7 +95,7 @@ def matched_sums(
 
     One sum for each row of `labels`, shape (B, n). The kernel is evaluated once for all of them.
     """
-    found = np.zeros(labels.shape[0])
+    sums = np.zeros(labels.shape[0])
     row = np.empty(COLUMNS)
     tile = np.empty((ROWS, COLUMNS), np.int64)
     for block in range(prob.shape[1] // size):
@@ -108,14 +108,14 @@ def matched_sums(
                     _row(prob, weight, i, first, gaussian, euclidean, bandwidth, part)
                     for j in range(part.size):
                         tile[i - top, j] = np.int64(np.rint(part[j] * FINEST))
-                for b in range(found.size):
+                for b in range(sums.size):
                     label = labels[b]
                     total = np.int64(0)
                     for i in range(top, bottom):
                         last = min(first + COLUMNS, i)
                         total += np.int64(_agreeing(tile[i - top], label[first:last], label[i]))
-                    found[b] += total / FINEST
-    return found
+                    sums[b] += total / FINEST
+    return sums
 
 
 @jit
@@ -130,7 +130,7 @@ def _agreeing(value: np.ndarray, label: np.ndarray, own: int) -> np.int64:
 @jit
 def _smoothed(prob: np.ndarray, size: int, gaussian: bool, euclidean: bool, bandwidth: float) -> np.ndarray:
     """Return the sum of k(p_i, p_j) p_j over the other rows j of the block of row i, shape (K, n)."""
-    found = np.zeros(prob.shape)
+    smoothed = np.zeros(prob.shape)
     one = np.ones((1, prob.shape[1]))
     row = np.empty(COLUMNS)
     for block in range(prob.shape[1] // size):
@@ -145,9 +145,9 @@ def _smoothed(prob: np.ndarray, size: int, gaussian: bool, euclidean: bool, band
                     for j in range(part.size):
                         total += part[j] * prob[c, first + j]
                     for j in range(part.size):
-                        found[c, first + j] += part[j] * own
-                    found[c, i] += total
-    return found
+                        smoothed[c, first + j] += part[j] * own
+                    smoothed[c, i] += total
+    return smoothed
 
 
 @jit
@@ -189,9 +189,9 @@ def columns(prob: np.ndarray) -> np.ndarray:
 
 def residuals(prob: np.ndarray, label: np.ndarray) -> np.ndarray:
     """Return one-hot labels minus predictions, column by column."""
-    found = -columns(prob)
-    found[label, np.arange(label.size)] += 1
-    return found
+    residual = -columns(prob)
+    residual[label, np.arange(label.size)] += 1
+    return residual
 
 
 def kernel_arguments(kernel: str, distance: str, bandwidth: float) -> tuple[bool, bool, float]:

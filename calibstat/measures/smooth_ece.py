@@ -62,8 +62,8 @@ def cosines(value: np.ndarray, mass: np.ndarray, narrowest: float, shared: int =
     """
     waves = math.ceil(WAVES / narrowest)
     intervals = _power_of_two(max(shared / narrowest, FEWEST))
-    found = np.fft.rfft(_split(value, mass, intervals)).real[:waves]
-    return found / (2 * np.sinc(np.arange(waves) / (2 * intervals)) ** 2)
+    coefficients = np.fft.rfft(_split(value, mass, intervals)).real[:waves]
+    return coefficients / (2 * np.sinc(np.arange(waves) / (2 * intervals)) ** 2)
 
 
 def curve(cosines: np.ndarray, bandwidth: float) -> np.ndarray:
@@ -120,10 +120,10 @@ def _fixed_point(waves: np.ndarray) -> tuple[float, np.ndarray]:
     guess, slope, trials = FIRST_GUESS, -1 / 3, 0
     at = before = (0.0, 0.0)
     while True:
-        found = curve(waves, guess)
-        norm = _norm(found)
+        smoothed = curve(waves, guess)
+        norm = _norm(smoothed)
         if abs(norm - guess) <= CLOSE or guess == NARROWEST > norm or wide - narrow <= CLOSE:
-            return guess, found
+            return guess, smoothed
         narrow, wide = (guess, wide) if norm > guess else (narrow, guess)
         at, before, trials = (math.log(guess), math.log(max(norm, CLOSE))), at, trials + 1
         if trials > 1:

@@ -102,13 +102,13 @@ class BrierStatus(Result):
         sequence = f"{100 * self.confidence_level:g} % confidence sequence {self.low:+.3g} to {self.high:+.3g}"
         first = f"Brier score of {a} minus that of {b}: {self.difference:+.3g} over {self.rows:,} rows, {sequence}."
         if self.better is None:
-            said = "Neither model is shown to be better."
+            sentence = "Neither model is shown to be better."
         else:
-            said = f"Over all rows so far {self.better} is shown to be better on average."
+            sentence = f"Over all rows so far {self.better} is shown to be better on average."
         if self.decided_period is not None:
-            said += f" The sequence first left out 0 in period {self.decided_period}."
+            sentence += f" The sequence first left out 0 in period {self.decided_period}."
         right = f"It is right in all periods at once with probability of at least {100 * self.confidence_level:g} %."
-        return f"{said}\n{first}\n{right}"
+        return f"{sentence}\n{first}\n{right}"
 
 
 class BrierMonitor(PeriodLog[PairSums]):

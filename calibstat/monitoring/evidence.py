@@ -143,9 +143,9 @@ def _add_period(
 def _paths(increments: np.ndarray, clock: np.ndarray, log_weights: np.ndarray) -> np.ndarray:
     """Return the log evidence after each period of each run, shape (B, T)."""
     runs, periods, directions = increments.shape
-    found = np.empty((runs, periods))
+    paths = np.empty((runs, periods))
     for b in range(runs):
         log_held = np.full(directions, -np.inf)
         for t in range(periods):
-            found[b, t] = _add_period(log_held, increments[b, t], clock[t, 0], clock[t, 1], log_weights)
-    return found
+            paths[b, t] = _add_period(log_held, increments[b, t], clock[t, 0], clock[t, 1], log_weights)
+    return paths

@@ -362,18 +362,18 @@ class Monitor(PeriodLog[PeriodSummary]):
         return PeriodSummary.from_dict(entry)
 
     def __repr__(self) -> str:
-        said = f"alarm in period {self.alarm_period}" if self.alarm else "no alarm"
-        return f"Monitor({len(self._periods)} period{'s' * (len(self._periods) != 1)}, {said})"
+        state = f"alarm in period {self.alarm_period}" if self.alarm else "no alarm"
+        return f"Monitor({len(self._periods)} period{'s' * (len(self._periods) != 1)}, {state})"
 
 
 def _segments(names: object) -> tuple[str, ...]:
     """Return the names of the segments as sorted text."""
     if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or not len(names):
         raise ValueError(f"expected segments, a sequence of names, found {short(names)}")
-    found = sorted(segment_name(name) for name in names)
-    if len(set(found)) < len(found):
+    segments = sorted(segment_name(name) for name in names)
+    if len(set(segments)) < len(segments):
         raise ValueError(f"expected segments of different names, found {short(list(names))}")
-    return tuple(found)
+    return tuple(segments)
 
 
 def _log_ratios(summary: PeriodSummary, segments: tuple[str, ...]) -> np.ndarray:

@@ -165,8 +165,8 @@ class PeriodSummary:
         """Return the summary of `to_dict`; a ValueError if it cannot have written it."""
         if not isinstance(segments, dict) or not segments or ("" in segments and len(segments) > 1):
             raise ValueError(f"expected the sums of each segment, or of all rows under '', found {short(segments)}")
-        found = {name: SegmentSums.from_list(numbers) for name, numbers in sorted(segments.items())}
-        return cls(MappingProxyType(found))
+        sums = {name: SegmentSums.from_list(numbers) for name, numbers in sorted(segments.items())}
+        return cls(MappingProxyType(sums))
 
     def __repr__(self) -> str:
         total = self.total
@@ -190,12 +190,12 @@ def summarize_segments(y: np.ndarray, p: np.ndarray, segment: ArrayLike) -> Peri
     entries = np.asarray(segment)
     if entries.shape != p.shape:
         raise ValueError(f"expected one segment a row, shape {p.shape}, found shape {entries.shape}")
-    number, found = pd.factorize(entries)
-    names = [segment_name(entry) for entry in found.tolist()]
+    number, distinct = pd.factorize(entries)
+    names = [segment_name(entry) for entry in distinct.tolist()]
     if (number < 0).any():
         raise ValueError(f"expected no missing segments, found one at row {int(np.argmin(number))}")
     if len(set(names)) < len(names):
-        raise ValueError(f"expected segments of different names, found {short(found.tolist())}")
+        raise ValueError(f"expected segments of different names, found {short(distinct.tolist())}")
     rows = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
     parts = {name: SegmentSums.of(Sample.from_rows(y[of], p[of])) for name, of in zip(names, rows, strict=True)}
     return PeriodSummary(MappingProxyType(dict(sorted(parts.items()))))

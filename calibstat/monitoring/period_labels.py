@@ -39,8 +39,8 @@ def date_of(label: str) -> datetime:
 
     A time with a zone is brought to UTC, and has none then.
     """
-    found = datetime.fromisoformat(f"{label}-01" if MONTH.fullmatch(label) else label)
-    return found if found.tzinfo is None else _in_utc(found)
+    moment = datetime.fromisoformat(f"{label}-01" if MONTH.fullmatch(label) else label)
+    return moment if moment.tzinfo is None else _in_utc(moment)
 
 
 def wider(label: Label) -> tuple[str, ...]:
@@ -77,13 +77,13 @@ def new_label(period: object, known: Mapping[Label, Any], holding: Mapping[str, 
     return label
 
 
-def _spelled(found: date) -> str:
+def _spelled(moment: date) -> str:
     """Return a date, or a time in UTC without its zone, at midnight without the time."""
-    if not isinstance(found, datetime):
-        return found.isoformat()
-    if found.tzinfo is not None:
-        found = _in_utc(found)
-    return (found.date() if found.time() == datetime.min.time() else found).isoformat()
+    if not isinstance(moment, datetime):
+        return moment.isoformat()
+    if moment.tzinfo is not None:
+        moment = _in_utc(moment)
+    return (moment.date() if moment.time() == datetime.min.time() else moment).isoformat()
 
 
 def _spelled_text(text: str) -> str:
@@ -106,11 +106,11 @@ def _day_of(number: int) -> Label:
     return number
 
 
-def _in_utc(found: datetime) -> datetime:
+def _in_utc(moment: datetime) -> datetime:
     try:
-        return found.astimezone(UTC).replace(tzinfo=None)
+        return moment.astimezone(UTC).replace(tzinfo=None)
     except OverflowError:
-        raise ValueError(f"expected a time from year 1 to 9999, found {found.isoformat()}") from None
+        raise ValueError(f"expected a time from year 1 to 9999, found {moment.isoformat()}") from None
 
 
 def _month(day: date) -> str:

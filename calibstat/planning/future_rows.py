@@ -83,24 +83,24 @@ def is_generator(p: object) -> TypeGuard[Generator | MulticlassGenerator]:
 def future_rows(p: FuturePredictions, alternative: GivenAlternative) -> FutureRows:
     """Return where rows come from; without an alternative a generator is its own."""
     if is_generator(p):
-        found = as_alternative(p if alternative is None else alternative)
-        if isinstance(found, GivenProbabilities):
+        chosen = as_alternative(p if alternative is None else alternative)
+        if isinstance(chosen, GivenProbabilities):
             raise ValueError("expected an alternative as a function of the predictions of a generator, found an array")
-        return FromGenerator(p, found)
-    found = as_alternative(alternative)
+        return FromGenerator(p, chosen)
+    chosen = as_alternative(alternative)
     if isinstance(p, Sample):
         need_counts(p, "planning")
     array = p.value if isinstance(p, Sample) else p.prob if isinstance(p, Predictions) else as_array(p, "predictions")
     if array.ndim not in (1, 2) or len(array) == 0:
         raise ValueError(f"expected predictions of shape (n,) or (n, K), found shape {array.shape}")
-    if isinstance(found, GivenProbabilities) and found.given.shape != array.shape:
-        raise ValueError(f"expected true probabilities of shape {array.shape}, found shape {found.given.shape}")
+    if isinstance(chosen, GivenProbabilities) and chosen.given.shape != array.shape:
+        raise ValueError(f"expected true probabilities of shape {array.shape}, found shape {chosen.given.shape}")
     if isinstance(p, Sample):
-        return FromPilot(array, p.count, found)
+        return FromPilot(array, p.count, chosen)
     if array.ndim == 2:
-        return FromPilot(array, None, found)
+        return FromPilot(array, None, chosen)
     order = np.argsort(array, kind="stable")
-    return FromPilot(array[order], None, found.take(order))
+    return FromPilot(array[order], None, chosen.take(order))
 
 
 def check_rows(n: object, least: int = 1) -> int:

@@ -213,8 +213,8 @@ def power(
     >>> import calibstat as cs
     >>> import numpy as np
     >>> p = np.linspace(0.05, 0.95, 500)
-    >>> found = cs.power(p, "temperature=1.5", test="ks", rng=1)
-    >>> found.low < found.power < found.high
+    >>> result = cs.power(p, "temperature=1.5", test="ks", rng=1)
+    >>> result.low < result.power < result.high
     True
     """
     check_level("level", level)

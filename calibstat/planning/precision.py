@@ -163,10 +163,10 @@ def size_by_simulation(
     seen: list[OwnTest] = []
 
     def width_of(data: Any) -> float:
-        found = confidence_interval(
+        interval = confidence_interval(
             data, measure=of, confidence_level=confidence_level, n_resamples=draws.n, rng=int(draws.key), **options
         )
-        return found.high - found.low
+        return interval.high - interval.low
 
     def mean_width(n: int) -> float:
         widths = []
@@ -196,25 +196,25 @@ def solve_width(
     mean_width: Callable[[int], float], width: float, most: int
 ) -> tuple[int, tuple[tuple[int, float], ...]]:
     """Return the rows at which intervals have this width, which is about a power of the number of rows."""
-    found: dict[int, float] = {}
+    widths: dict[int, float] = {}
     n = FIRST
-    while n not in found and len(found) < EVALUATIONS:
-        found[n] = mean_width(n)
-        if n == most and found[n] > width:
+    while n not in widths and len(widths) < EVALUATIONS:
+        widths[n] = mean_width(n)
+        if n == most and widths[n] > width:
             raise ValueError(
                 f"expected a width that intervals reach with at most {most} rows, found a mean width of "
-                f"{found[n]:.3g} with that many, wider than {width:g}"
+                f"{widths[n]:.3g} with that many, wider than {width:g}"
             )
-        n = min(max(round(_read_off(found, width)), 2), most)
-    return n, tuple(sorted(found.items()))
+        n = min(max(round(_read_off(widths, width)), 2), most)
+    return n, tuple(sorted(widths.items()))
 
 
-def _read_off(found: dict[int, float], width: float) -> float:
+def _read_off(widths: dict[int, float], width: float) -> float:
     """Return the rows by a line through the logarithms of the points near the wished width, or of a bracket.
 
     At first, by 1 / sqrt(n).
     """
-    x, y = np.log(list(found)), np.log(np.maximum(list(found.values()), 1e-12) / width)
+    x, y = np.log(list(widths)), np.log(np.maximum(list(widths.values()), 1e-12) / width)
     near = np.abs(y) < math.log(_NEAR_WIDTH)
     if near.sum() < 2 and (y > 0).any() and (y < 0).any():
         near = (y == y[y > 0].min()) | (y == y[y < 0].max())
@@ -230,10 +230,10 @@ def riley(pilot: FixedPredictions, alternative: Alternative, width: float = USUA
     """Return the rows for O/E and the slope, those of them that are known for these predictions."""
     if pilot.predicted.ndim == 2:
         return {}
-    truth, found = pilot.truth(alternative), {}
+    truth, sizes = pilot.truth(alternative), {}
     for of, formula in (("o/e", rows_for_ratio), ("slope", rows_for_slope)):
         try:
-            found[of] = formula(truth, pilot.predicted, pilot.count, width, z(0.95))
+            sizes[of] = formula(truth, pilot.predicted, pilot.count, width, z(0.95))
         except ValueError:  # no events, or one prediction only
             continue
-    return found
+    return sizes

@@ -217,18 +217,18 @@ def _of_test(
     told = distance(pilot.truth(alternative), pilot.predicted, pilot.count)
     if told <= ROUNDING:
         raise ValueError(f"expected an alternative to calibration, found {rows.alternative.words}, which is calibrated")
-    found: dict[int, Power] = {}
+    powers: dict[int, Power] = {}
 
     def at(root: float) -> PowerPoint:
         n = math.ceil(root**2)
-        if n not in found:
-            fresh = replace(draws, key=planned_key(draws.key, len(found)))  # other rows each time
-            found[n] = power_at(rows, n, fresh, asked, n_datasets, n_sets, level)
-        return PowerPoint(root, round(found[n].power * found[n].n_datasets), found[n].n_datasets)
+        if n not in powers:
+            fresh = replace(draws, key=planned_key(draws.key, len(powers)))  # other rows each time
+            powers[n] = power_at(rows, n, fresh, asked, n_datasets, n_sets, level)
+        return PowerPoint(root, round(powers[n].power * powers[n].n_datasets), powers[n].n_datasets)
 
     start = max(math.sqrt(noncentrality(power, level) / told), math.sqrt(2))
     root, _ = solve_power(at, start, math.sqrt(most), power, level)
-    curve = PowerCurve(tuple(found[n] for n in sorted(found)))
+    curve = PowerCurve(tuple(powers[n] for n in sorted(powers)))
     if np.isinf(root):
         best = max(curve.points, key=lambda point: point.power)
         raise ValueError(

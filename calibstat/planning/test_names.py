@@ -54,10 +54,10 @@ class OwnTest(FixedTest):
                 failed.append(error)
                 return np.nan
 
-        found = self._drawn(truth, of_data, draws)
-        if np.isnan(found).all() and failed:
+        pvalues = self._drawn(truth, of_data, draws)
+        if np.isnan(pvalues).all() and failed:
             raise failed[-1]
-        return found
+        return pvalues
 
     def _drawn(self, truth: np.ndarray, of_data: OfData, draws: Draws) -> np.ndarray:
         """Return a function of the data for every data set."""
@@ -165,9 +165,9 @@ def fixed_test(
             f"expected a test: a measure, one of {', '.join(MEASURES)}; or t_cal, {', '.join(CLASSICAL)}; or a "
             f"function of a Sample that returns a p-value; found {short(test)}"
         )
-    found = CLASSICAL[name]
-    posed = pose_predictions(p, "brier", {}, lens=found.lens if lens is None else lens)
-    return OwnTest(posed if found.lens else _binary(posed, name), draws, name, found.pvalue)
+    classical = CLASSICAL[name]
+    posed = pose_predictions(p, "brier", {}, lens=classical.lens if lens is None else lens)
+    return OwnTest(posed if classical.lens else _binary(posed, name), draws, name, classical.pvalue)
 
 
 def _binary(problem: Problem, name: str) -> Problem:
@@ -179,7 +179,7 @@ def _pvalue_of(test: Callable[[Any], Any]) -> OfData:
     """Return a user-defined test as a function that returns the p-value alone."""
 
     def pvalue(data: Sample | Predictions) -> float:
-        found = test(data)
-        return float(getattr(found, "pvalue", found))
+        result = test(data)
+        return float(getattr(result, "pvalue", result))
 
     return pvalue

@@ -21,32 +21,32 @@ ROWS_AT, P_AT = 44, 50  # points to the right of the axes at which the numbers o
 HUES = ("blue", "orange", "green", "purple", "brown", "pink", "grey")  # of models
 
 
-def plot_audit(found: Audit, ax: Axes | None) -> Axes:
+def plot_audit(audit: Audit, ax: Axes | None) -> Axes:
     """The error of each group, all rows at the top; those that speak in red."""
     hue = colors()
-    return _plot([found], [""], [(hue["blue"], hue["red"])], ax)
+    return _plot([audit], [""], [(hue["blue"], hue["red"])], ax)
 
 
-def plot_audits_of_models(found: Sequence[Audit], names: Sequence[str], ax: Axes | None) -> Axes:
+def plot_audits_of_models(audits: Sequence[Audit], names: Sequence[str], ax: Axes | None) -> Axes:
     """The errors of several models in each group, in their colours below each other."""
-    if any(each.names != found[0].names for each in found):
+    if any(each.names != audits[0].names for each in audits):
         raise ValueError("expected audits of the same groups, found different ones")
-    hue = [colors()[HUES[k % len(HUES)]] for k in range(len(found))]
-    return _plot(found, names, [(each, each) for each in hue], ax)
+    hue = [colors()[HUES[k % len(HUES)]] for k in range(len(audits))]
+    return _plot(audits, names, [(each, each) for each in hue], ax)
 
 
-def _plot(found: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[Color, Color]], ax: Axes | None) -> Axes:
+def _plot(audits: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[Color, Color]], ax: Axes | None) -> Axes:
     """Draw audits, each in a colour of groups that do not speak and one of those that do."""
-    first, shown = found[0], _shown(found)
+    first, shown = audits[0], _shown(audits)
     names = [_in_lines(visible(first.names[g])) for g in shown]
-    tall = 0.08 + 0.145 * max(len(found), *(1 + name.count("\n") for name in names), 1)
-    ax = new_axes(ax, height=1.7 + 0.2 * len(found) + tall * shown.size, width=WIDTH)
+    tall = 0.08 + 0.145 * max(len(audits), *(1 + name.count("\n") for name in names), 1)
+    ax = new_axes(ax, height=1.7 + 0.2 * len(audits) + tall * shown.size, width=WIDTH)
     ax.axvline(0, color="black", linewidth=1, zorder=1)
     if shown.size > 1:
         ax.axhline(0.5, color=".6", linewidth=0.8)
-    size = 6.0 if len(found) == 1 else 4.5
-    for k, (each, model, (plain, strong)) in enumerate(zip(found, models, hues, strict=True)):
-        place = np.arange(shown.size) + 0.7 * ((k + 0.5) / len(found) - 0.5)
+    size = 6.0 if len(audits) == 1 else 4.5
+    for k, (each, model, (plain, strong)) in enumerate(zip(audits, models, hues, strict=True)):
+        place = np.arange(shown.size) + 0.7 * ((k + 0.5) / len(audits) - 0.5)
         far = each.pvalue_adjusted[shown] <= each.level
         for these, marker, hue, what in (
             (~far, "o", plain, f"adjusted p > {each.level:g}"),
@@ -59,7 +59,7 @@ def _plot(found: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[Co
                 style = {**POINT, "marker": marker, "markersize": size, "color": hue}
                 ax.plot(100 * each.error[g], y, label=label, **style)
         for g, y in zip(shown, place, strict=True):
-            _beside(ax, P_AT, float(y), f"{each.pvalue_adjusted[g]:.2g}", plain if len(found) > 1 else None, "left")
+            _beside(ax, P_AT, float(y), f"{each.pvalue_adjusted[g]:.2g}", plain if len(audits) > 1 else None, "left")
     for y, g in enumerate(shown):
         _beside(ax, ROWS_AT, y, f"{first.rows[g]:,}", None, "right")
     _beside(ax, ROWS_AT, -0.75, "rows", None, "right")
@@ -77,10 +77,10 @@ def _plot(found: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[Co
     return ax
 
 
-def _shown(found: Sequence[Audit]) -> np.ndarray:
+def _shown(audits: Sequence[Audit]) -> np.ndarray:
     """Return all rows and then the groups with the smallest p-values of any model."""
-    least = np.min([each.pvalue_adjusted for each in found], axis=0)
-    strongest = np.max([each.statistic for each in found], axis=0)
+    least = np.min([each.pvalue_adjusted for each in audits], axis=0)
+    strongest = np.max([each.statistic for each in audits], axis=0)
     order = np.lexsort((-strongest, least))
     return np.append(0, order[order != 0])[:LINES]
 

@@ -33,18 +33,18 @@ LINES = 40  # classes in one figure of tests
 _MARKED = 0.05  # of the tests that are marked
 
 
-def plot_class_wise_diagrams(found: ClassWiseReliability, ax: Axes | None, deviation: bool = False) -> Axes:
+def plot_class_wise_diagrams(of_classes: ClassWiseReliability, ax: Axes | None, deviation: bool = False) -> Axes:
     """A small diagram for each class, or for the 16 with the largest error; returns the axes of the first."""
     from matplotlib.transforms import ScaledTranslation
 
     if ax is not None:
         raise ValueError("expected no axes for a class-wise diagram, found axes: draw one of `diagrams` in them")
-    n_classes = len(found.names)
-    shown = found.worst(PANELS) if n_classes > PANELS else np.arange(n_classes)
+    n_classes = len(of_classes.names)
+    shown = of_classes.worst(PANELS) if n_classes > PANELS else np.arange(n_classes)
     across = shown.size if shown.size <= 3 else min(ACROSS, int(np.ceil(np.sqrt(shown.size))))
     down = -(-shown.size // across)
-    diagrams = [found.diagrams[k] for k in shown]
-    titles = [f"{as_text(found.names[k], NAME)}\n{say_error(found.diagrams[k], short=True)}" for k in shown]
+    diagrams = [of_classes.diagrams[k] for k in shown]
+    titles = [f"{as_text(of_classes.names[k], NAME)}\n{say_error(of_classes.diagrams[k], short=True)}" for k in shown]
     lines = max(title.count("\n") for title in titles) + 1
     width = min(PAGE / across, WIDEST)
     grid = grid_of_axes(across, down, width, HEIGHT * width, gap=0.14 * lines + (0.2 if shown.size % across else 0.1))
@@ -69,7 +69,9 @@ def plot_class_wise_diagrams(found: ClassWiseReliability, ax: Axes | None, devia
         f"{n_classes} classes" if n_classes <= PANELS else f"the {PANELS} of {n_classes} classes with the largest ECE"
     )
     own = ", each with its own band" if diagrams[0].band else ""
-    heading = f"{which}, n = {found.n:,}{own}\nECE{say_level(diagrams)}; below, {rows_or_weight(diagrams[0]).lower()}"
+    heading = (
+        f"{which}, n = {of_classes.n:,}{own}\nECE{say_level(diagrams)}; below, {rows_or_weight(diagrams[0]).lower()}"
+    )
     first: Axes = grid[0, 0]
     figure = cast("Figure", first.figure)
     above = first.transAxes + ScaledTranslation(0, 0.14 * lines + 0.1, figure.dpi_scale_trans)
@@ -84,28 +86,28 @@ def plot_class_wise_diagrams(found: ClassWiseReliability, ax: Axes | None, devia
     return first
 
 
-def plot_class_wise_test(found: ClassWiseTestResult, ax: Axes | None) -> Axes:
+def plot_class_wise_test(test: ClassWiseTestResult, ax: Axes | None) -> Axes:
     """The statistic of each class against the range of its null distribution, smallest p-values first."""
-    n_classes, order = len(found.names), np.argsort(found.pvalue, kind="stable")[:LINES]
+    n_classes, order = len(test.names), np.argsort(test.pvalue, kind="stable")[:LINES]
     ax, color = new_axes(ax, height=1.8 + 0.22 * order.size), colors()
-    place, statistic = np.arange(order.size), found.statistic[order]
-    low, high = quantiles(found.null_distribution[:, order], (0.05, 0.95), axis=0)
+    place, statistic = np.arange(order.size), test.statistic[order]
+    low, high = quantiles(test.null_distribution[:, order], (0.05, 0.95), axis=0)
     label = "middle 90% of resamples if calibrated"
     ax.hlines(place, low, high, color=color["blue"], alpha=0.3, linewidth=7, label=label)
-    far = found.pvalue_holm[order] <= _MARKED
+    far = test.pvalue_holm[order] <= _MARKED
     for these, marker, hue, sign in ((~far, "o", "blue", ">"), (far, "D", "red", "≤")):
         if these.any():
             style = {**POINT, "marker": marker, "color": color[hue]}
             ax.plot(statistic[these], place[these], label=f"observed, p (Holm) {sign} {_MARKED}", **style)
     right = ax.get_yaxis_transform()
-    for y, pvalue in enumerate(found.pvalue_holm[order]):
+    for y, pvalue in enumerate(test.pvalue_holm[order]):
         ax.text(1.02, y, f"{pvalue:.2g}", transform=right, va="center", fontsize="small")
     ax.text(1.02, 1, "p (Holm)", transform=ax.transAxes, va="bottom", fontsize="small")
-    ax.set_yticks(place, [as_text(found.names[k], 30) for k in order], fontsize="small", parse_math=False)
+    ax.set_yticks(place, [as_text(test.names[k], 30) for k in order], fontsize="small", parse_math=False)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(order.size - 0.3, -0.7)
     ax.grid(visible=False, axis="y")
     which = f"The {LINES} of {n_classes} classes with the smallest p" if n_classes > LINES else "Class"
-    ax.set(xlabel=f"{found.measure}, n = {found.n}", ylabel=which)
+    ax.set(xlabel=f"{test.measure}, n = {test.n}", ylabel=which)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize="small", frameon=False)
     return ax

@@ -17,35 +17,37 @@ TICKS = 4  # at most one more: differences of scores have many decimals
 _MARKED = 0.05  # of the differences that are marked
 
 
-def plot_differences(found: Comparison, ax: Axes | None) -> Axes:
+def plot_differences(comparison: Comparison, ax: Axes | None) -> Axes:
     """The differences below each other, smallest p-values first if there are too many, their p-values to the right."""
-    lines = min(len(found.pairs), LINES)
+    lines = min(len(comparison.pairs), LINES)
     ax = new_axes(ax, height=1.9 + (0.26 if lines > 6 else 0.42) * lines)
-    color, place = colors(), np.arange(min(len(found.pairs), LINES))
-    order = place if place.size == len(found.pairs) else np.argsort(found.pvalue, kind="stable")[: place.size]
+    color, place = colors(), np.arange(min(len(comparison.pairs), LINES))
+    order = place if place.size == len(comparison.pairs) else np.argsort(comparison.pvalue, kind="stable")[: place.size]
     ax.axvline(0, color="black", linewidth=1, zorder=1)
-    if found.method == "bootstrap":
-        label = f"{100 * found.confidence_level:.4g}% confidence interval"
+    if comparison.method == "bootstrap":
+        label = f"{100 * comparison.confidence_level:.4g}% confidence interval"
         style: dict[str, Any] = {"color": color["blue"], "linewidth": 3, "alpha": 0.6}
-        ax.hlines(place, found.low[order], found.high[order], label=label, **style)
-    far = found.pvalue_adjusted[order] <= _MARKED
-    p = "p" if len(found.pairs) == 1 else f"p ({ {'holm': 'Holm', 'bh': 'BH'}[found.adjust] })"
+        ax.hlines(place, comparison.low[order], comparison.high[order], label=label, **style)
+    far = comparison.pvalue_adjusted[order] <= _MARKED
+    p = "p" if len(comparison.pairs) == 1 else f"p ({ {'holm': 'Holm', 'bh': 'BH'}[comparison.adjust] })"
     for these, marker, hue, sign in ((~far, "o", "blue", ">"), (far, "D", "red", "≤")):
         if these.any():
             look = {**POINT, "marker": marker, "color": color[hue]}
-            ax.plot(found.difference[order][these], place[these], label=f"difference, {p} {sign} {_MARKED}", **look)
+            ax.plot(
+                comparison.difference[order][these], place[these], label=f"difference, {p} {sign} {_MARKED}", **look
+            )
     right = ax.get_yaxis_transform()
-    for y, pvalue in zip(place, found.pvalue_adjusted[order], strict=True):
+    for y, pvalue in zip(place, comparison.pvalue_adjusted[order], strict=True):
         ax.text(1.02, float(y), f"{pvalue:.2g}", transform=right, va="center", fontsize="small")
     ax.text(1.02, 1, p, transform=ax.transAxes, va="bottom", fontsize="small")
-    labels = [" − ".join(as_text(name, 30) for name in found.pairs[i]) for i in order]
+    labels = [" − ".join(as_text(name, 30) for name in comparison.pairs[i]) for i in order]
     ax.set_yticks(place, labels, fontsize="small", parse_math=False)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(place.size - 0.3, -0.7)
     ax.grid(visible=False, axis="y")
     ax.locator_params(axis="x", nbins=TICKS)
-    rows = f"n = {found.n[0]}" if found.paired else "n = " + ", ".join(map(str, found.n))
-    which = f", {place.size} of {len(found.pairs)} pairs" if place.size < len(found.pairs) else ""
-    ax.set_xlabel(f"Difference of {found.measure}, {rows}{which}", parse_math=False)
+    rows = f"n = {comparison.n[0]}" if comparison.paired else "n = " + ", ".join(map(str, comparison.n))
+    which = f", {place.size} of {len(comparison.pairs)} pairs" if place.size < len(comparison.pairs) else ""
+    ax.set_xlabel(f"Difference of {comparison.measure}, {rows}{which}", parse_math=False)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize="small", frameon=False)
     return ax

@@ -14,38 +14,40 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_measure_detail(found: MeasureDetail, ax: Axes | None) -> Axes:
+def plot_measure_detail(detail: MeasureDetail, ax: Axes | None) -> Axes:
     """The details of a measure, drawn by the first of its fields that is in `PLOT_BY_FIELD`."""
     for field, draw in PLOT_BY_FIELD.items():
-        if field in found.fields:
+        if field in detail.fields:
             ax = new_axes(ax)
-            ax.set(xlabel="Predicted probability", title=f"{found.measure} = {found.estimate:.3g}, n = {found.n:.10g}")
-            draw(found, ax, colors())
+            ax.set(
+                xlabel="Predicted probability", title=f"{detail.measure} = {detail.estimate:.3g}, n = {detail.n:.10g}"
+            )
+            draw(detail, ax, colors())
             ax.set_xlim(-0.02, 1.02)
             legend(ax)
             return ax
-    raise TypeError(f"expected a MeasureDetail with one of the fields {', '.join(PLOT_BY_FIELD)}; found {found}")
+    raise TypeError(f"expected a MeasureDetail with one of the fields {', '.join(PLOT_BY_FIELD)}; found {detail}")
 
 
-def _plot_cumulative_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+def _plot_cumulative_residuals(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The running sum of the residuals and its two ends that are furthest apart: the measure is their distance."""
-    x, curve = np.append(0, found["value"]), np.append(0, found["cumulative"])
+    x, curve = np.append(0, detail["value"]), np.append(0, detail["cumulative"])
     ax.step(x, curve, where="post", color=color["blue"], label="sum of residuals / n")
-    support = np.flatnonzero(found["witness"])
+    support = np.flatnonzero(detail["witness"])
     ends = np.array([support[0], support[-1] + 1]) if support.size else np.zeros(2, int)
-    label = f"worst interval, {found.estimate:.3g} apart"
+    label = f"worst interval, {detail.estimate:.3g} apart"
     ax.fill_between(x[ends], *curve[ends], color=color["orange"], alpha=0.2, linewidth=0, label=label)
     ax.axhline(0, **DIAGONAL)
     ax.plot(x[ends], curve[ends], label="extremes", **{**POINT, "marker": "D", "color": color["red"]})
     ax.set_ylabel("Cumulative residual")
 
 
-def _plot_denoised_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+def _plot_denoised_residuals(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The running sum of the residuals, what it is denoised to, and below them the witness, with its scale right."""
-    x, curve, denoised = (np.append(0, found[name]) for name in ("value", "cumulative", "denoised"))
-    value, witness = found["value"], found["witness"]
+    x, curve, denoised = (np.append(0, detail[name]) for name in ("value", "cumulative", "denoised"))
+    value, witness = detail["value"], detail["witness"]
     ax.axhline(0, **DIAGONAL)
-    area = f"area + |end| = {found.estimate:.3g}"
+    area = f"area + |end| = {detail.estimate:.3g}"
     ax.fill_between(x, curve, denoised, step="post", color=color["blue"], alpha=0.15, linewidth=0, label=area)
     ax.step(x, curve, where="post", color=color["blue"], label="sum of residuals / n")
     ax.step(x, denoised, where="post", color=color["orange"], linewidth=2, label="denoised")
@@ -59,11 +61,11 @@ def _plot_denoised_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str,
     ax.set(ylim=(zero + unit * (ends[0] - 0.2), None), ylabel="Cumulative residual")
 
 
-def _plot_smoothed_residuals(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+def _plot_smoothed_residuals(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The mean residual near each prediction, with the density of the predictions along the lower edge."""
-    grid, residual, density = found["grid"], found["residual"], found["density"]
+    grid, residual, density = detail["grid"], detail["residual"], detail["density"]
     ax.axhline(0, **DIAGONAL, label="calibrated")
-    label = f"smoothed residual, bandwidth {found['bandwidth']:.3g}"
+    label = f"smoothed residual, bandwidth {detail['bandwidth']:.3g}"
     ax.plot(grid, residual, color=color["blue"], linewidth=2, label=label)
     ax.fill_between(grid, residual, color=color["blue"], alpha=0.15, linewidth=0)
     reach = 1.15 * max(np.abs(residual).max(), 0.01)
@@ -78,52 +80,52 @@ def _joined(value: np.ndarray) -> dict[str, Any]:
     return {"linewidth": 2, "marker": "." if value.size <= 100 else ""}
 
 
-def _plot_witness_function(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+def _plot_witness_function(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The witness: the weight function with the largest sum of weighted residuals."""
     ax.axhline(0, **DIAGONAL)
     label = "above 0: more outcomes than predicted"
-    ax.plot(found["value"], found["witness"], color=color["blue"], label=label, **_joined(found["value"]))
+    ax.plot(detail["value"], detail["witness"], color=color["blue"], label=label, **_joined(detail["value"]))
     ax.set_ylabel("Witness function")
 
 
-def _plot_isotonic_recalibration(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+def _plot_isotonic_recalibration(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The isotonic recalibration and the decomposition of the score."""
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="calibrated")
-    ax.plot(found["value"], found["recalibrated"], color=color["green"], linewidth=2, label="CORP recalibration")
-    parts = "score {score:.4f} = MCB {mcb:.4f} − DSC {dsc:.4f} + UNC {unc:.4f}".format(**found.fields)
+    ax.plot(detail["value"], detail["recalibrated"], color=color["green"], linewidth=2, label="CORP recalibration")
+    parts = "score {score:.4f} = MCB {mcb:.4f} − DSC {dsc:.4f} + UNC {unc:.4f}".format(**detail.fields)
     ax.set(ylim=(-0.02, 1.02), ylabel="Recalibrated probability", title=parts)
 
 
-def _plot_best_update(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+def _plot_best_update(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The best small update of the predictions."""
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="no update")
-    ax.plot(found["value"], found["kappa"], color=color["blue"], label="best update", **_joined(found["value"]))
+    ax.plot(detail["value"], detail["kappa"], color=color["blue"], label="best update", **_joined(detail["value"]))
     ax.set(ylim=(-0.02, 1.02), ylabel="Updated probability")
 
 
-def _plot_gaps_of_bins(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+def _plot_gaps_of_bins(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The gap between frequency and mean prediction in each bin."""
-    x, y = found["mean_prediction"], found["frequency"]
+    x, y = detail["mean_prediction"], detail["frequency"]
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="calibrated")
     ax.vlines(x, x, y, color=color["red"], alpha=0.45, linewidth=6, label="gap")
     ax.plot(x, y, color=color["blue"], label="observed", **POINT)
     ax.set(ylim=(-0.02, 1.02), ylabel="Observed frequency")
 
 
-def _plot_best_intervals(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+def _plot_best_intervals(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """Running sums of the best intervals from the left, residuals and widths, with their rows along the lower edge."""
-    low, high, rows = found["low"], found["high"], found["count"]
+    low, high, rows = detail["low"], detail["high"], detail["count"]
     x = np.column_stack((low, high)).ravel()
 
     def ramps(part: np.ndarray) -> np.ndarray:
         """Grow by this much within each interval."""
         return np.column_stack((np.cumsum(part) - part, np.cumsum(part))).ravel()
 
-    gaps, total = ramps(np.abs(found["residual"])), ramps(found["cost"])
+    gaps, total = ramps(np.abs(detail["residual"])), ramps(detail["cost"])
     ax.fill_between(x, gaps, color=color["red"], alpha=0.35, linewidth=0, label="their residuals")
     ax.fill_between(x, gaps, total, color=color["blue"], alpha=0.35, linewidth=0, label="their widths, times rows / n")
     ax.plot(x, total, color=color["blue"], linewidth=2, label=f"sum over {rows.size} interval{'s' * (rows.size > 1)}")
-    reach = max(found.estimate, 0.01)
+    reach = max(detail.estimate, 0.01)
     ax.set(ylim=(-0.22 * reach, 1.05 * reach), ylabel="Cost of the intervals up to here")
     strip = strip_along(ax, "rows of each interval")
     up_and_down = np.outer(rows, (0, 1, 1, 0)).ravel()
@@ -131,40 +133,42 @@ def _plot_best_intervals(found: MeasureDetail, ax: Axes, color: Mapping[str, Col
     strip.set_ylim(0, rows.max())
 
 
-def _plot_loss_of_each_outcome(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+def _plot_loss_of_each_outcome(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The loss of each prediction under either outcome."""
-    x, style = found["value"], _joined(found["value"])
-    ax.plot(x, found["loss_positive"], color=color["blue"], label="if the outcome is 1", **style)
-    ax.plot(x, found["loss_negative"], color=color["orange"], linestyle="--", label="if the outcome is 0", **style)
+    x, style = detail["value"], _joined(detail["value"])
+    ax.plot(x, detail["loss_positive"], color=color["blue"], label="if the outcome is 1", **style)
+    ax.plot(x, detail["loss_negative"], color=color["orange"], linestyle="--", label="if the outcome is 0", **style)
     ax.set_ylabel("Loss")
 
 
-def _plot_weight_of_each_outcome(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+def _plot_weight_of_each_outcome(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The two weights, one for each outcome, whose mean over the rows is the value."""
-    low, high = found["range"]
+    low, high = detail["range"]
     ax.axhline(0, **DIAGONAL)
-    style = _joined(found["value"])
-    ax.plot(found["value"], found["weight_positive"], color=color["blue"], label="weight if the outcome is 1", **style)
+    style = _joined(detail["value"])
+    ax.plot(
+        detail["value"], detail["weight_positive"], color=color["blue"], label="weight if the outcome is 1", **style
+    )
     style["linestyle"] = "--"
-    ax.plot(found["value"], found["weight_negative"], color=color["orange"], label="if the outcome is 0", **style)
+    ax.plot(detail["value"], detail["weight_negative"], color=color["orange"], label="if the outcome is 0", **style)
     ax.set(ylabel="Weight", title=f"{ax.get_title()}: certainly {low:.3g} to {high:.3g}")
 
 
-def _plot_merged_predictions(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+def _plot_merged_predictions(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The new value of each prediction."""
-    value, merged = found["value"], found["merged"]
+    value, merged = detail["value"], detail["merged"]
     ax.plot([0, 1], [0, 1], **DIAGONAL, label="stays")
     ax.vlines(value, value, merged, color=color["red"], alpha=0.45, linewidth=6, label="how far it moves")
     ax.plot(value, merged, color=color["blue"], label="mean outcome of its cell", **POINT)
     ax.set(ylim=(-0.02, 1.02), ylabel="Calibrated prediction")
 
 
-def _plot_bracket_of_value(found: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
+def _plot_bracket_of_value(detail: MeasureDetail, ax: Axes, color: Mapping[str, Color]) -> None:
     """The two ends between which the value is."""
-    low, high = found["bracket"]
+    low, high = detail["bracket"]
     ax.axvspan(low, high, color=color["blue"], alpha=0.3, linewidth=0, label=f"between {low:.3g} and {high:.3g}")
-    ax.set(xlabel=str(found.measure), ylabel="From lower distance to interval error", yticks=[])
-    ax.set_title(f"too many predictions for a value, n = {found.n:.10g}")
+    ax.set(xlabel=str(detail.measure), ylabel="From lower distance to interval error", yticks=[])
+    ax.set_title(f"too many predictions for a value, n = {detail.n:.10g}")
 
 
 # Which field of a detail says how it is drawn; of several the first. A new drawing is a function and its line here.

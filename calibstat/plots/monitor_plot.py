@@ -21,60 +21,60 @@ TICKS = 6  # names of periods on the axis, at most
 LARGEST = 690.0  # the logarithm of the largest evidence that is drawn as a number
 
 
-def plot_monitor(found: MonitorStatus, ax: Axes | None) -> Axes:
+def plot_monitor(status: MonitorStatus, ax: Axes | None) -> Axes:
     """The evidence in each period with the line of an alarm, and below it the gap; the evidence alone in given axes."""
-    if not found.periods:
+    if not status.periods:
         raise ValueError("expected a monitor with at least one period, found none")
     if ax is not None:
-        _evidence(found, ax)
-        _periods(found.periods, ax)
+        _evidence(status, ax)
+        _periods(status.periods, ax)
         return ax
     import matplotlib.pyplot as plt
 
     size = (SIZE[0], 1.3 * SIZE[1])
     upper, lower = plt.subplots(2, sharex=True, figsize=size, height_ratios=(3, 2), layout="constrained")[1]
-    _evidence(found, upper)
+    _evidence(status, upper)
     upper.set_xlabel("")
-    level = f"{100 * found.confidence_level:g}% confidence sequence"
-    _sequence(found.periods, found.gaps, found.lows, found.highs, level, lower)
+    level = f"{100 * status.confidence_level:g}% confidence sequence"
+    _sequence(status.periods, status.gaps, status.lows, status.highs, level, lower)
     lower.set_ylabel("Observed − predicted")
     return upper
 
 
-def plot_brier(found: BrierStatus, ax: Axes | None) -> Axes:
+def plot_brier(status: BrierStatus, ax: Axes | None) -> Axes:
     """The mean difference of the Brier scores so far, with its confidence sequence."""
-    if not found.periods:
+    if not status.periods:
         raise ValueError("expected a monitor with at least one period, found none")
     ax = new_axes(ax)
-    level = f"{100 * found.confidence_level:g}% confidence sequence"
-    _sequence(found.periods, found.differences, found.lows, found.highs, level, ax)
-    ax.set_ylabel(f"Brier score: {found.names[0]} − {found.names[1]}")
-    if found.decided_period is not None:
-        x = _positions(found.periods)[found.periods.index(found.decided_period)]
-        ax.axvline(x, color=colors()["red"], linewidth=1.4, label=f"0 left out from {found.decided_period}")
+    level = f"{100 * status.confidence_level:g}% confidence sequence"
+    _sequence(status.periods, status.differences, status.lows, status.highs, level, ax)
+    ax.set_ylabel(f"Brier score: {status.names[0]} − {status.names[1]}")
+    if status.decided_period is not None:
+        x = _positions(status.periods)[status.periods.index(status.decided_period)]
+        ax.axvline(x, color=colors()["red"], linewidth=1.4, label=f"0 left out from {status.decided_period}")
         legend(ax, above=True)
     return ax
 
 
-def _evidence(found: MonitorStatus, ax: Axes) -> None:
+def _evidence(status: MonitorStatus, ax: Axes) -> None:
     """Draw the evidence on a logarithmic scale, the alarm, and the likely start with its range."""
-    color, x = colors(), _positions(found.periods)
-    place = dict(zip(found.periods, x, strict=True))
-    evidence = np.exp(np.minimum(found.log_evidence, LARGEST))
-    finite = found.log_evidence <= LARGEST
-    top = 10 * max(found.threshold, evidence[finite].max(initial=0.0))
-    if found.onset is not None:
-        low, high = place[found.onset.low], place[found.onset.high]
-        start = f"likely start, {found.onset.start}"
+    color, x = colors(), _positions(status.periods)
+    place = dict(zip(status.periods, x, strict=True))
+    evidence = np.exp(np.minimum(status.log_evidence, LARGEST))
+    finite = status.log_evidence <= LARGEST
+    top = 10 * max(status.threshold, evidence[finite].max(initial=0.0))
+    if status.onset is not None:
+        low, high = place[status.onset.low], place[status.onset.high]
+        start = f"likely start, {status.onset.start}"
         ax.axvspan(low, high, color=color["orange"], alpha=0.25, linewidth=0)
-        ax.axvline(place[found.onset.start], color=color["orange"], linewidth=1.6, label=start)
+        ax.axvline(place[status.onset.start], color=color["orange"], linewidth=1.6, label=start)
     ax.plot(x, np.where(finite, evidence, np.nan), color=color["blue"], linewidth=1.5, **_marker(x))
     if not finite.all():
-        beyond = "evidence without limit" if np.isinf(found.log_evidence).any() else "evidence above 1e299"
+        beyond = "evidence without limit" if np.isinf(status.log_evidence).any() else "evidence above 1e299"
         ax.plot(x[~finite], np.full((~finite).sum(), top), "^", color=color["blue"], markersize=4, label=beyond)
-    ax.axhline(found.threshold, **DIAGONAL, label=f"alarm at {found.threshold:g}")
-    for i, period in enumerate(found.alarms):
-        label = "_" if i else f"alarm, {period}" if len(found.alarms) == 1 else f"{len(found.alarms)} alarms"
+    ax.axhline(status.threshold, **DIAGONAL, label=f"alarm at {status.threshold:g}")
+    for i, period in enumerate(status.alarms):
+        label = "_" if i else f"alarm, {period}" if len(status.alarms) == 1 else f"{len(status.alarms)} alarms"
         ax.axvline(place[period], color=color["red"], linewidth=1.4, label=label)
     ax.set(yscale="log", ylabel="Evidence against calibration")
     legend(ax, above=True)

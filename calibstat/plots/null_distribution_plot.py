@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 SPIKE = 1e-12  # relative width below which a null distribution is one number and rounding
 
 
-def plot_null_distribution(found: CalibrationTestResult, ax: Axes | None) -> Axes:
+def plot_null_distribution(test: CalibrationTestResult, ax: Axes | None) -> Axes:
     """The null distribution, the part of it that is at least as extreme as the data, and the data."""
     ax, color = new_axes(ax), colors()
-    whole, observed = found.null_distribution, found.statistic
+    whole, observed = test.null_distribution, test.statistic
     null = whole[np.isfinite(whole)]
     infinite = f", {whole.size - null.size} of them infinite" if null.size < whole.size else ""
     middle, width = ((null.min() + null.max()) / 2, np.ptp(null)) if null.size else (0.0, 0.0)
@@ -31,7 +31,7 @@ def plot_null_distribution(found: CalibrationTestResult, ax: Axes | None) -> Axe
     ax.stairs(counts, edges, fill=True, color=color["blue"], alpha=0.45, label=label)
     ax.axvline(observed, color=color["red"], linewidth=2, label=f"observed, {observed:.3g}")
     ax.set_ylim(0, 1.3 * max(counts.max(), 1))  # room for the legend
-    ax.set(ylabel="Resamples", title=f"p = {found.pvalue:.2g}, n = {found.n:,}")
-    ax.set_xlabel(found.measure.in_prose, parse_math=False)
+    ax.set(ylabel="Resamples", title=f"p = {test.pvalue:.2g}, n = {test.n:,}")
+    ax.set_xlabel(test.measure.in_prose, parse_math=False)
     legend(ax)
     return ax

@@ -30,24 +30,24 @@ def plot_power_curve(curve: PowerCurve, ax: Axes | None) -> Axes:
     return ax
 
 
-def plot_sample_size(found: SampleSize, ax: Axes | None) -> Axes:
+def plot_sample_size(size: SampleSize, ax: Axes | None) -> Axes:
     """The powers that were simulated, and the number of rows with the wished power."""
-    ax = plot_power_curve(found.curve, ax)
-    ax.axhline(found.power, color=".6", linewidth=1)
-    ax.axvline(found.n, color=colors()["red"], linewidth=2, label=f"n = {found.n} for {found.power:g}")
+    ax = plot_power_curve(size.curve, ax)
+    ax.axhline(size.power, color=".6", linewidth=1)
+    ax.axvline(size.n, color=colors()["red"], linewidth=2, label=f"n = {size.n} for {size.power:g}")
     legend(ax)
     return ax
 
 
-def plot_widths(found: PrecisionSize, ax: Axes | None) -> Axes:
+def plot_widths(size: PrecisionSize, ax: Axes | None) -> Axes:
     """The width of intervals for each number of rows, and the number of rows with the wished width."""
     ax, color = new_axes(ax), colors()
-    n, width = zip(*found.curve, strict=True)
+    n, width = zip(*size.curve, strict=True)
     ax.plot(n, width, color=color["blue"], marker="o", markersize=5, label="width")
-    ax.axhline(found.width, color=".6", linewidth=1)
-    ax.axvline(found.n, color=color["red"], linewidth=2, label=f"n = {found.n} for {found.width:g}")
-    ax.set(xscale="log", yscale="log", xlabel="Rows", ylabel=f"Width of the interval for {found.of}")
-    ax.set_title(found.method, fontsize="small", wrap=True)
+    ax.axhline(size.width, color=".6", linewidth=1)
+    ax.axvline(size.n, color=color["red"], linewidth=2, label=f"n = {size.n} for {size.width:g}")
+    ax.set(xscale="log", yscale="log", xlabel="Rows", ylabel=f"Width of the interval for {size.of}")
+    ax.set_title(size.method, fontsize="small", wrap=True)
     _whole_numbers(ax)
     legend(ax)
     return ax

@@ -22,19 +22,19 @@ NAME = 26  # letters in a line of a legend
 MARGIN = 0.02  # between 0 or 1 and the ends of the axes
 
 
-def diagram_axes(ax: Axes | None, found: Sequence[Reliability], deviation: bool) -> tuple[Axes, Axes]:
+def diagram_axes(ax: Axes | None, diagrams: Sequence[Reliability], deviation: bool) -> tuple[Axes, Axes]:
     """Return axes with everything but the data, and those of the rows: in a panel below, of given axes within."""
     new = ax is None
     ax = grid_of_axes(1, 1, SIDE, SIDE)[0, 0] if ax is None else ax
     strip = strip_below(ax) if new else strip_within(ax)
-    strip.set_ylabel(rows_or_weight(found[0]) if new else "")
-    numbers = {(one.n, one.effective_n) for one in found}
+    strip.set_ylabel(rows_or_weight(diagrams[0]) if new else "")
+    numbers = {(one.n, one.effective_n) for one in diagrams}
     n, effective = numbers.pop() if len(numbers) == 1 else (None, None)
     rows = "" if n is None else f", n = {n:,.10g}"
     rows += "" if effective is None else f" ({effective:,.0f} effective)"
     (strip if new else ax).set_xlabel(f"Predicted probability{rows}")
     ax.set_ylabel(vertical_label(deviation))
-    set_limits(ax, found, deviation, within=not new)
+    set_limits(ax, diagrams, deviation, within=not new)
     return ax, strip
 
 
@@ -62,9 +62,9 @@ def strip_within(ax: Axes) -> Axes:
     return strip
 
 
-def set_limits(ax: Axes, found: Sequence[Reliability], deviation: bool, within: bool) -> None:
+def set_limits(ax: Axes, diagrams: Sequence[Reliability], deviation: bool, within: bool) -> None:
     """Set the ends of the axes, with room for a strip within or without; the diagonal at 45 degrees."""
-    ax.set(xlim=(-MARGIN, 1 + MARGIN), ylim=vertical_limits(found, deviation, strip=within))
+    ax.set(xlim=(-MARGIN, 1 + MARGIN), ylim=vertical_limits(diagrams, deviation, strip=within))
     if not deviation:
         ax.set_yticks(np.linspace(0, 1, 6))
         ax.set_xticks(np.linspace(0, 1, 6))
@@ -74,13 +74,13 @@ def set_limits(ax: Axes, found: Sequence[Reliability], deviation: bool, within: 
         ax.set_yticks([tick for tick in ax.get_yticks() if abs(tick) <= highest])  # none beside the scale of the strip
 
 
-def vertical_limits(found: Sequence[Reliability], deviation: bool, strip: bool) -> tuple[float, float]:
+def vertical_limits(diagrams: Sequence[Reliability], deviation: bool, strip: bool) -> tuple[float, float]:
     """Ends of the vertical axis on which all of these fit, with room for a strip along its lower edge or without."""
     if not deviation:
         return 1 + MARGIN - (1 + 2 * MARGIN) * (HEIGHT if strip else 1), 1 + MARGIN
-    ends = [[one.frequency, one.low, one.high] for one in found]
-    heights = [d - one.mean_prediction for one, of in zip(found, ends, strict=True) for d in of if d is not None]
-    for steps in (one.steps for one in found if one.corp_inside is None):
+    ends = [[one.frequency, one.low, one.high] for one in diagrams]
+    heights = [d - one.mean_prediction for one, of in zip(diagrams, ends, strict=True) for d in of if d is not None]
+    for steps in (one.steps for one in diagrams if one.corp_inside is None):
         heights += [] if steps is None else [d - steps.corners()[0] for d in steps.corners()[1:]]
     reach = max(0.01, 1.15 * np.abs(np.concatenate(heights)).max())
     return -ROOM * reach if strip else -reach, reach
@@ -91,24 +91,24 @@ def vertical_label(deviation: bool) -> str:
     return "Observed frequency − prediction" if deviation else "Observed frequency"
 
 
-def rows_or_weight(found: Reliability) -> str:
+def rows_or_weight(diagram: Reliability) -> str:
     """The label of the strip."""
-    if found.effective_n is not None:
+    if diagram.effective_n is not None:
         return "Effective rows"
-    return "Rows" if isinstance(found.n, int) else "Weight"
+    return "Rows" if isinstance(diagram.n, int) else "Weight"
 
 
-def rows_strip(found: Reliability, strip: Axes, highest: float | None = None) -> None:
+def rows_strip(diagram: Reliability, strip: Axes, highest: float | None = None) -> None:
     """Draw the rows of each bin, up to the highest of all diagrams, with the numbers in a panel of their own."""
-    width, middle = np.maximum(found.right - found.left, NARROWEST), (found.left + found.right) / 2
+    width, middle = np.maximum(diagram.right - diagram.left, NARROWEST), (diagram.left + diagram.right) / 2
     grey: dict[str, Any] = {"color": colors()["grey"], "alpha": 0.5, "edgecolor": "white", "linewidth": 0.6}
-    strip.bar(middle, found.count, width, **grey)
+    strip.bar(middle, diagram.count, width, **grey)
     own_panel = bool(strip.get_ylabel())
-    scale_of_rows(strip, found.count.max() if highest is None else highest, 1.45 if own_panel else 1.3)
+    scale_of_rows(strip, diagram.count.max() if highest is None else highest, 1.45 if own_panel else 1.3)
     if not own_panel:
         return
     last = -1.0
-    for x, count in zip(middle, found.count, strict=True):
+    for x, count in zip(middle, diagram.count, strict=True):
         if x - last >= 0.055:
             strip.annotate(short(count), (x, count), (0, 1), textcoords="offset points", ha="center", fontsize=7.5)
             last = x
@@ -131,7 +131,7 @@ def short(rows: float) -> str:
 
 
 def legend_of(
-    ax: Axes, strip: Axes, handles: Sequence[Any], labels: Sequence[str], found: Sequence[Reliability]
+    ax: Axes, strip: Axes, handles: Sequence[Any], labels: Sequence[str], diagrams: Sequence[Reliability]
 ) -> None:
     """Add the legend below everything; where nothing would make room for it there, beside the points."""
     from matplotlib.transforms import ScaledTranslation
@@ -143,7 +143,7 @@ def legend_of(
         place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": 2, **TIGHT}
         place["bbox_transform"] = (strip if own_panel else ax).transAxes + ticks_and_label
     else:
-        above = np.mean([np.average(one.frequency - one.mean_prediction, weights=one.count) for one in found]) >= 0
+        above = np.mean([np.average(one.frequency - one.mean_prediction, weights=one.count) for one in diagrams]) >= 0
         place = {"loc": "lower right", "bbox_to_anchor": (1, WITHIN[3])}
         place = place if above else {"loc": "upper left", "bbox_to_anchor": (0, 1)}
         place |= {"borderaxespad": 0.2, "labelspacing": 0.2, "handlelength": 1.2, "fontsize": 6.5, "framealpha": 0.7}

@@ -23,30 +23,30 @@ EDGE: dict[str, Any] = {"color": ".4", "linewidth": 1.2, "zorder": 1}
 FAINT: dict[str, Any] = {"color": ".88", "linewidth": 0.8, "zorder": 0}
 
 
-def plot_simplex_diagram(found: SimplexReliability, ax: Axes | None) -> Axes:
+def plot_simplex_diagram(diagram: SimplexReliability, ax: Axes | None) -> Axes:
     """An arrow for each cell, from mean prediction to observed frequencies, coloured by its share of the rows."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import PowerNorm
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-    n_classes = len(found.names)
+    n_classes = len(diagram.names)
     if n_classes not in INSIDE:
         raise ValueError(
             f"expected three or four classes, found {n_classes}: group them into three or four with lenses.groups"
         )
-    ax = _axes(ax, None if n_classes == 3 else "3d", many=found.count.size > _MANY_CELLS)
-    order = np.argsort(found.count, kind="stable")  # cells with many rows lie on top
-    share = found.count[order] / found.count.sum()
+    ax = _axes(ax, None if n_classes == 3 else "3d", many=diagram.count.size > _MANY_CELLS)
+    order = np.argsort(diagram.count, kind="stable")  # cells with many rows lie on top
+    share = diagram.count[order] / diagram.count.sum()
     scale = ScalarMappable(PowerNorm(0.5, 0, share.max()), _colormap())  # the error of a cell goes with 1 / sqrt(rows)
     corners = CORNERS[:n_classes, : n_classes - 1]
-    tails, heads = found.mean_prediction[order] @ corners, found.frequency[order] @ corners
-    INSIDE[n_classes](ax, [str(name) for name in found.names], tails, heads, scale.to_rgba(share))
+    tails, heads = diagram.mean_prediction[order] @ corners, diagram.frequency[order] @ corners
+    INSIDE[n_classes](ax, [str(name) for name in diagram.names], tails, heads, scale.to_rgba(share))
     style: dict[str, Any] = {"color": ".2", "linestyle": "none"}
     ax.plot([], [], marker="o", markersize=3.5, label="mean prediction of a cell", **style)
     ax.plot([], [], marker=r"$\rightarrow$", markersize=11, label="to its observed frequencies", **style)
     legend(ax, above=True)
     marks: dict[str, Any] = {"ticks": MaxNLocator(5), "format": PercentFormatter(1)}
-    ax.figure.colorbar(scale, ax=ax, label=f"Share of the {found.n} rows", shrink=0.6, **marks)
+    ax.figure.colorbar(scale, ax=ax, label=f"Share of the {diagram.n} rows", shrink=0.6, **marks)
     return ax
 
 

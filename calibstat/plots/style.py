@@ -99,9 +99,9 @@ def as_text(name: object, width: int) -> str:
     return textwrap.fill(plain, width, max_lines=LINES, placeholder="…")
 
 
-def three_numbers(found: ConfidenceInterval) -> tuple[str, str, str]:
+def three_numbers(interval: ConfidenceInterval) -> tuple[str, str, str]:
     """Estimate and ends of an interval, all with three decimals, or as many as the largest needs for two digits."""
-    numbers = found.estimate, found.low, found.high
+    numbers = interval.estimate, interval.low, interval.high
     largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0.0)
     decimals = min(max(1 - math.floor(math.log10(largest)), 3), 12) if largest else 3
     estimate, low, high = (f"{number + 0.0:.{decimals}f}" for number in numbers)

@@ -71,8 +71,8 @@ class MatrixScaling(Recalibrator):
         share = np.full((classes, classes + 1), 1 / (classes * (classes - 1)))
         share[:, :classes][np.diag_indices(classes)] = 0
         share[:, classes] = 1 / classes
-        found, still = likeliest(features, label, start, self.regularisation * share)
-        self.weight_, self.intercept_ = found[:, :classes].copy(), found[:, classes].copy()
+        coefficients, still = likeliest(features, label, start, self.regularisation * share)
+        self.weight_, self.intercept_ = coefficients[:, :classes].copy(), coefficients[:, classes].copy()
         return None if still else NO_OPTIMUM
 
     def _map(self, prob: np.ndarray) -> np.ndarray:

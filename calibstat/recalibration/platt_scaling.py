@@ -68,11 +68,11 @@ class PlattScaling(Recalibrator):
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
         logits = _logits(prob, self.clip, self)
         classes = [1] if prob.shape[1] == 2 else range(prob.shape[1])
-        found, still = np.empty((len(classes), 2)), True
+        coefficients, still = np.empty((len(classes), 2)), True
         for j, k in enumerate(classes):
-            found[j], here = _logistic(logits[:, j], label == k)
+            coefficients[j], here = _logistic(logits[:, j], label == k)
             still = still and here
-        self.slope_, self.intercept_ = found.T.copy()
+        self.slope_, self.intercept_ = coefficients.T.copy()
         return None if still else NO_OPTIMUM
 
     def _map(self, prob: np.ndarray) -> np.ndarray:

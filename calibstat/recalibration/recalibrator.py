@@ -73,8 +73,8 @@ class Recalibrator:
         failure = self._fit(data.prob.astype(np.float64), data.label)
         self.classes_, self.converged_ = np.array(data.names), failure is None
         if failure is not None:
-            said = f"{type(self).__name__} has not converged: {failure}"
-            warnings.warn(said, RuntimeWarning, stacklevel=calls_within())
+            message = f"{type(self).__name__} has not converged: {failure}"
+            warnings.warn(message, RuntimeWarning, stacklevel=calls_within())
         return self
 
     def predict_proba(self, p: ArrayLike) -> np.ndarray:

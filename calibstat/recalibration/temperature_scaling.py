@@ -116,12 +116,12 @@ class TemperatureScaling(Recalibrator):
             _check_possible(prob, label)
             self.temperature_ = _least_log_loss(prob, label)
         else:
-            found = _least(lambda t: estimate(label, scaled(prob, t), measure=self.objective, **options), self.search)
-            self.temperature_ = found
-            before, after = (_log_loss(prob, label, t) for t in (1.0, found))
+            best = _least(lambda t: estimate(label, scaled(prob, t), measure=self.objective, **options), self.search)
+            self.temperature_ = best
+            before, after = (_log_loss(prob, label, t) for t in (1.0, best))
             if after > before + 1e-9 * abs(before):
                 warnings.warn(
-                    f"{self.objective} is smallest at temperature {found:.4g}, where the log loss of these rows is "
+                    f"{self.objective} is smallest at temperature {best:.4g}, where the log loss of these rows is "
                     f"larger than before: {after:.4g}, not {before:.4g}. A small calibration error alone may be the "
                     "error of predictions that tell little; compare with objective 'log_loss'",
                     RuntimeWarning,

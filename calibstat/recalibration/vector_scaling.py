@@ -58,8 +58,8 @@ class VectorScaling(Recalibrator):
         logs = finite_logs(prob, self.clip, self)
         features = np.stack((logs, np.ones(logs.shape)), axis=2)
         start = np.column_stack((np.ones(prob.shape[1]), np.zeros(prob.shape[1])))
-        found, still = likeliest(features, label, start)
-        self.weight_, self.intercept_ = found.T.copy()
+        coefficients, still = likeliest(features, label, start)
+        self.weight_, self.intercept_ = coefficients.T.copy()
         return None if still else NO_OPTIMUM
 
     def _map(self, prob: np.ndarray) -> np.ndarray:

@@ -61,13 +61,13 @@ class Condition:
 
     def met(self, report: ReportFields) -> list[str]:
         """Return a sentence for each field that meets the condition."""
-        found = []
+        sentences = []
         for key, value in fields_of(report, self.field).items():
             for number in _numbers(key, value):
                 if COMPARISONS[self.sign](number, self.number):
-                    found.append(f"{key} is {number:.6g}, and {number:.6g} {self.sign} {self.number:g}")
+                    sentences.append(f"{key} is {number:.6g}, and {number:.6g} {self.sign} {self.number:g}")
                     break
-        return found
+        return sentences
 
 
 def fields_of(report: ReportFields, field: str) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class CrossFitted(Result):
     @property
     def _remarks(self) -> str:
         parts = (("Before", self.before), ("After", self.after))
-        return "".join(f" {name}: {found.remark(number)}" for name, found in parts if found.remark())
+        return "".join(f" {name}: {error.remark(number)}" for name, error in parts if error.remark())
 
 
 def folds_of(n: int, unit: np.ndarray | None, rng: Rng) -> np.ndarray:
@@ -111,13 +111,13 @@ def default_recalibrator(data: Predictions) -> Recalibrator:
 def cross_fitted(
     data: Data,
     recalibrator: Recalibrator | None,
-    found: ConfidenceInterval,
+    error_before: ConfidenceInterval,
     primary: dict[str, Any],
     score: dict[str, Any],
     settings: dict[str, Any],
     band: Any,
 ) -> CrossFitted:
-    """Recalibrate a model on held-out folds, and measure it after; `found` is its primary error before."""
+    """Recalibrate a model on held-out folds, and measure it after; `error_before` is its primary error."""
     given = data.predictions
     recalibrator = default_recalibrator(given) if recalibrator is None else recalibrator
     before, after = given.prob, held_out_predictions(given, folds_of(given.n, data.unit, settings["rng"]), recalibrator)
@@ -134,7 +134,7 @@ def cross_fitted(
     return CrossFitted(
         recalibrator=repr(recalibrator),
         folds=FOLDS,
-        before=found,
+        before=error_before,
         after=error,
         brier=compare(both.through(score["lens"]), **beside(score), **settings),
         diagram=None if diagram is None else replace(diagram, interval=error),

@@ -27,10 +27,10 @@ def format_of(path: Path, format: str | None = None) -> str:
             raise unknown_name("a format", format, FORMATS)
         return format
     suffix = path.suffix.lower().removeprefix(".")
-    found = SUFFIXES.get(suffix, suffix)
-    if found not in FORMATS:
+    form = SUFFIXES.get(suffix, suffix)
+    if form not in FORMATS:
         raise ValueError(f"expected a file that ends in .html, .json, .csv or .md, found {str(path)!r}")
-    return found
+    return form
 
 
 def as_text(report: ReportFields, format: str) -> str:

@@ -42,8 +42,8 @@ def sections(report: ReportFields, pictures: bool = True) -> Iterator[Section]:
     """Return the sections, the verdict first."""
     several = len(report.models) > 1
     if report.comparisons:
-        said = [say_comparison(each) for each in report.comparisons.values()]
-        yield Section("Which model is better calibrated?", said, kind="answer")
+        sentences = [say_comparison(each) for each in report.comparisons.values()]
+        yield Section("Which model is better calibrated?", sentences, kind="answer")
     for name, model in report.models.items():
         yield Section(name if several else "", model.verdict, kind="answer")
     yield from _diagrams(report, pictures)
@@ -61,8 +61,8 @@ def sections(report: ReportFields, pictures: bool = True) -> Iterator[Section]:
     if any(model.recalibrated is not None for model in report.models.values()):
         yield from _recalibrated(report, pictures)
     if known := [(name, m.detectable) for name, m in report.models.items() if m.detectable is not None]:
-        said = [f"{name}: {found}" if several else str(found) for name, found in known]
-        yield Section("What these rows could have shown", said)
+        sentences = [f"{name}: {answer}" if several else str(answer) for name, answer in known]
+        yield Section("What these rows could have shown", sentences)
     yield Section("What this rests on", [*_details(report), *IN_FULL, *report.notes], kind="detail")
     how = [f"calibstat {report.version}, seed {report.seed}: the same call gives the same numbers.", report.command]
     yield Section("How to make it again", how, kind="detail")
@@ -74,12 +74,12 @@ def _diagrams(report: ReportFields, pictures: bool) -> Iterator[Section]:
     if not diagrams:
         return
     several = len(diagrams) > 1
-    said = [f"{name}: {found}" if several else str(found) for name, found in diagrams.items()]
+    notes = [f"{name}: {diagram}" if several else str(diagram) for name, diagram in diagrams.items()]
     shown = [_drawn(diagrams, "Reliability diagrams of all models")] if several else []
     shown = shown or [_drawn(next(iter(diagrams.values())), "Reliability diagram")]
     lead = ["How often outcome 1 is observed where it is predicted: calibrated predictions lie on the diagonal."]
     lead = lead if report.n_classes == 2 else []
-    yield Section("Reliability diagram", lead, shown if pictures else (), notes=said)
+    yield Section("Reliability diagram", lead, shown if pictures else (), notes=notes)
 
 
 def _measures(report: ReportFields) -> Section:
@@ -98,94 +98,100 @@ def _measures(report: ReportFields) -> Section:
             rows.append([title, number(entry.estimate), ends(entry.low, entry.high)])
     header = header if several else ["Measure", ">Estimate", f">{level} interval"]
     note = f"{level} intervals, each by itself; –: none is known that covers near calibration." if several else ""
-    said = ["How large the error is, by several measures. They are detail, and no further verdicts."]
+    lead = ["How large the error is, by several measures. They are detail, and no further verdicts."]
     remarks = [
         f"{f'{name}, ' if several else ''}{entry.title}: {entry.remark}"
         for name, model in report.models.items()
         for entry in model.measures.values()
         if entry.remark
     ]
-    return Section("Measures", said, tables=[Table(header, rows, note)], notes=remarks)
+    return Section("Measures", lead, tables=[Table(header, rows, note)], notes=remarks)
 
 
-def _classes(title: str, found: ClassesReport, pictures: bool) -> Section:
+def _classes(title: str, classes: ClassesReport, pictures: bool) -> Section:
     """Return the classes: a small diagram of each, its error, and its test."""
-    frame = found.to_frame()
+    frame = classes.to_frame()
     order = frame["pvalue_holm"].to_numpy().argsort(kind="stable") if len(frame) > _MOST_ROWS else range(len(frame))
     rows = [*zip(*(frame[name].tolist() for name in frame.columns), strict=True)]  # each of its own type
-    header = ("Class", ">Share of rows", ">Mean prediction", ">ECE", f">p ({found.test.overall.measure})", ">p (Holm)")
+    p_of = f">p ({classes.test.overall.measure})"
+    header = ("Class", ">Share of rows", ">Mean prediction", ">ECE", p_of, ">p (Holm)")
     cells = [
         [str(row[0]), *map(number, row[1:4]), p_text(row[4]), p_text(row[5])]
         for row in (rows[k] for k in [*order][:_MOST_ROWS])
     ]
     left = len(frame) - _MOST_ROWS
     note = f"and {left:,} more classes with larger p. " if left > 0 else ""
-    note += whose_p(str(found.test.overall.measure), "ECE")
+    note += whose_p(str(classes.test.overall.measure), "ECE")
     note += f"p (Holm) is p made larger because {len(frame):,} classes were tested."
-    shown = [_drawn(found.diagrams, "Reliability diagram of each class", wide=True)] if pictures else []
-    rest = [str(found.diagrams).splitlines()[-1], *found.test.drivers]
-    return Section(title, [found.test.answer], shown, [Table(header, cells, note)], rest)
+    shown = [_drawn(classes.diagrams, "Reliability diagram of each class", wide=True)] if pictures else []
+    rest = [str(classes.diagrams).splitlines()[-1], *classes.test.drivers]
+    return Section(title, [classes.test.answer], shown, [Table(header, cells, note)], rest)
 
 
 def _comparisons(report: ReportFields, pictures: bool) -> Section:
     """Return the differences between models, of the primary error and of the Brier score."""
-    found = [*report.comparisons.values()]
-    null = f"Null hypothesis of each pair: {found[0].null_hypothesis}."
-    shown = [_drawn(each, f"Differences of {each.measure}") for each in found] if pictures else []
-    return Section("Comparison of the models", COMPARING, shown, [_pairs(each) for each in found], [null])
+    comparisons = [*report.comparisons.values()]
+    null = f"Null hypothesis of each pair: {comparisons[0].null_hypothesis}."
+    shown = [_drawn(each, f"Differences of {each.measure}") for each in comparisons] if pictures else []
+    return Section("Comparison of the models", COMPARING, shown, [_pairs(each) for each in comparisons], [null])
 
 
-def _pairs(found: Comparison) -> Table:
-    adjusted = f">p ({found.adjust.replace('holm', 'Holm').replace('bh', 'BH')})" if len(found.pairs) > 1 else ""
+def _pairs(comparison: Comparison) -> Table:
+    adjusted = (
+        f">p ({comparison.adjust.replace('holm', 'Holm').replace('bh', 'BH')})" if len(comparison.pairs) > 1 else ""
+    )
     header = [
-        titled(found),
+        titled(comparison),
         ">Difference",
-        f">{percent(found.confidence_level)} interval",
+        f">{percent(comparison.confidence_level)} interval",
         ">p",
     ]
     header += [adjusted] if adjusted else []
     rows = []
-    for i, (a, b) in enumerate(found.pairs[:_MOST_ROWS]):
-        row = [f"{a} − {b}", number(found.difference[i]), ends(found.low[i], found.high[i]), p_text(found.pvalue[i])]
-        rows.append(row + ([p_text(found.pvalue_adjusted[i])] if adjusted else []))
-    rest = len(found.pairs) - _MOST_ROWS
+    for i, (a, b) in enumerate(comparison.pairs[:_MOST_ROWS]):
+        interval = ends(comparison.low[i], comparison.high[i])
+        row = [f"{a} − {b}", number(comparison.difference[i]), interval, p_text(comparison.pvalue[i])]
+        rows.append(row + ([p_text(comparison.pvalue_adjusted[i])] if adjusted else []))
+    rest = len(comparison.pairs) - _MOST_ROWS
     return Table(header, rows, f"and {rest:,} more pairs" if rest > 0 else "")
 
 
-def _groups(title: str, found: Audit, pictures: bool) -> Section:
+def _groups(title: str, audit: Audit, pictures: bool) -> Section:
     """Return the audit of the groups."""
     header = ("Group", ">Rows", ">Predicted", ">Observed", ">Error at least", ">at most", ">p (all groups)")
     rows = []
-    for g in found.order[:_MOST_ROWS]:
-        shares = [f"{value:.4f}" for value in (found.predicted[g], found.observed[g], found.low[g], found.high[g])]
-        rows.append([found.names[g], f"{found.rows[g]:,}", *shares, p_text(found.pvalue_adjusted[g])])
-    rest = len(found.names) - _MOST_ROWS
+    for g in audit.order[:_MOST_ROWS]:
+        shares = [f"{value:.4f}" for value in (audit.predicted[g], audit.observed[g], audit.low[g], audit.high[g])]
+        rows.append([audit.names[g], f"{audit.rows[g]:,}", *shares, p_text(audit.pvalue_adjusted[g])])
+    rest = len(audit.names) - _MOST_ROWS
     note = f"and {rest:,} more groups with larger p. " if rest > 0 else ""
     note += "The error is the observed frequency minus the mean prediction; all its bounds hold at once."
-    shown = [_drawn(found, "Errors of the groups")] if pictures else []
-    said = [found.answer, *found.speaking]
-    how = [line for line in str(found).splitlines() if line.strip() not in said]
-    return Section(title, said, shown, [Table(header, rows, note)], how)
+    shown = [_drawn(audit, "Errors of the groups")] if pictures else []
+    sentences = [audit.answer, *audit.speaking]
+    how = [line for line in str(audit).splitlines() if line.strip() not in sentences]
+    return Section(title, sentences, shown, [Table(header, rows, note)], how)
 
 
 def _recalibrated(report: ReportFields, pictures: bool) -> Iterator[Section]:
     """Return each model before and after recalibration."""
     for name, model in report.models.items():
-        found = model.recalibrated
-        if found is None:
+        recalibrated = model.recalibrated
+        if recalibrated is None:
             continue
         shown = []
-        if pictures and model.diagram is not None and found.diagram is not None:
-            both = {"before": model.diagram, "after": found.diagram}
+        if pictures and model.diagram is not None and recalibrated.diagram is not None:
+            both = {"before": model.diagram, "after": recalibrated.diagram}
             shown = [_drawn(both, "Reliability before and after recalibration")]
-        brier, level = found.brier, percent(report.confidence_level)
-        errors = [_with_interval(each.estimate, each.low, each.high) for each in (found.before, found.after)]
+        brier, level = recalibrated.brier, percent(report.confidence_level)
+        errors = [
+            _with_interval(each.estimate, each.low, each.high) for each in (recalibrated.before, recalibrated.after)
+        ]
         change = _with_interval(-brier.difference[0], -brier.high[0], -brier.low[0])
-        rows = [[titled(found.before), *errors, ""]]
+        rows = [[titled(recalibrated.before), *errors, ""]]
         rows.append([titled(brier), *map(number, brier.estimates), change])
         table = Table(("Measure", ">Before", ">After", ">Change"), rows, f"{level} intervals")
         title = f"Recalibration of {name}" if len(report.models) > 1 else "Recalibration"
-        yield Section(title, [str(found)], shown, [table])
+        yield Section(title, [str(recalibrated)], shown, [table])
 
 
 def _details(report: ReportFields) -> Iterator[str]:

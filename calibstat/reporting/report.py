@@ -134,10 +134,10 @@ def report(
     --------
     >>> import calibstat as cs
     >>> y, p = cs.generators.temperature(2).sample(400, rng=1)
-    >>> found = cs.report(y, p, title="A model that is too sure")
-    >>> found.models["model"].test.answer == cs.calibration_test(y, p, rng=0).answer
+    >>> result = cs.report(y, p, title="A model that is too sure")
+    >>> result.models["model"].test.answer == cs.calibration_test(y, p, rng=0).answer
     True
-    >>> found.to_dict()["models.model.ece.low"] == cs.confidence_interval(y, p, rng=0).low
+    >>> result.to_dict()["models.model.ece.low"] == cs.confidence_interval(y, p, rng=0).low
     True
     """
     check_level("confidence_level", confidence_level)
@@ -161,10 +161,10 @@ def report(
     features = _features(by)
     with warnings.catch_warnings(record=True) as more:
         warnings.simplefilter("always")
-        found = {}
+        of_models = {}
         for name, p in models.items():
             try:
-                found[name] = asked.model(p, features, recalibrate)
+                of_models[name] = asked.model(p, features, recalibrate)
             except ValueError as error:
                 raise ValueError(f"{error} (of {short(name)})" if len(models) > 1 else str(error)) from error
         all_rows = _all_rows(first)
@@ -179,13 +179,13 @@ def report(
         }
         notes += [f"{what} {BY_ROWS}" for what, there in detail.items() if there]
     described = describe_data(all_rows) if len(models) == 1 else f"{all_rows.n:,} rows, {len(models)} models."
-    for name, each in found.items():
+    for name, each in of_models.items():
         of_weights = each.test.effective_n is not None  # which all models share
         prefix = f"{name}: " if len(models) > 1 and not of_weights else ""
         notes += [f"{prefix}{line}" for line in each.test.note.splitlines() if line not in described]
     return Report(
-        title=f"Calibration of {', '.join(found)}" if title is None else str(title),
-        models=found,
+        title=f"Calibration of {', '.join(of_models)}" if title is None else str(title),
+        models=of_models,
         comparisons=comparisons,
         data=described,
         n=int(all_rows.n),
@@ -276,8 +276,8 @@ class _Asked:
     def comparisons(self, models: Models, n: float) -> dict[str, Comparison]:
         """Compare all pairs of models as `compare` does by default, and by the Brier score."""
         asked = compared(self.questions if models.unit is None else affordable(self.questions, n))
-        found = (compare(models.through(each["lens"]), **beside(each), **self.settings) for each in asked)
-        return {each.measure.name: replace(each, note="") for each in found}  # the page says the note once
+        comparisons = (compare(models.through(each["lens"]), **beside(each), **self.settings) for each in asked)
+        return {each.measure.name: replace(each, note="") for each in comparisons}  # the page says the note once
 
     def recalibrated(self, data: Data, ece: ConfidenceInterval, recalibrate: bool | Recalibrator) -> CrossFitted:
         """Recalibrate on held-out folds, and measure before and after."""

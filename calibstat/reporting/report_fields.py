@@ -94,14 +94,14 @@ class ModelReport(Result):
         return [*self.answer.splitlines(), *([remark] if remark else [])]
 
     def __str__(self) -> str:
-        said = ["\n".join(self.verdict)]
+        sentences = ["\n".join(self.verdict)]
         overall = self.overall
         if self.detectable is not None and overall.pvalue > LOW:
-            said.append(str(self.detectable))
-        said += [] if self.classes is None else [self.classes.test.answer]
-        said += [] if self.groups is None else [self.groups.answer, *self.groups.speaking]
-        said += [] if self.recalibrated is None else [str(self.recalibrated)]
-        return "\n".join(said)
+            sentences.append(str(self.detectable))
+        sentences += [] if self.classes is None else [self.classes.test.answer]
+        sentences += [] if self.groups is None else [self.groups.answer, *self.groups.speaking]
+        sentences += [] if self.recalibrated is None else [str(self.recalibrated)]
+        return "\n".join(sentences)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +142,8 @@ class ReportFields(Result):
         return frame.astype(dict.fromkeys(columns[4:], float))
 
     def __str__(self) -> str:
-        said = [self.data, *map(say_comparison, self.comparisons.values())]
+        sentences = [self.data, *map(say_comparison, self.comparisons.values())]
         for name, model in self.models.items():
-            said.append(f"{name}. {model}" if len(self.models) > 1 else str(model))
-        said += map(str, self.comparisons.values())
-        return "\n".join([*said, *self.notes])
+            sentences.append(f"{name}. {model}" if len(self.models) > 1 else str(model))
+        sentences += map(str, self.comparisons.values())
+        return "\n".join([*sentences, *self.notes])

@@ -100,14 +100,14 @@ def beside(asked: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if name != "lens"}
 
 
-def measured(data: Data, asked: dict[str, Any], settings: dict[str, Any], found: ConfidenceInterval | None) -> Any:
-    """Return a measure with its honest interval, `found` if it is there already, or with none if none is known."""
+def measured(data: Data, asked: dict[str, Any], settings: dict[str, Any], interval: ConfidenceInterval | None) -> Any:
+    """Return a measure with its honest `interval`, made here if it is not given; with none if none is known."""
     name, seen = asked["measure"], data.through(asked["lens"])
-    if found is None:
+    if interval is None:
         with suppress(NoInterval, TooFewRowsInCells):
-            found = confidence_interval(seen, **beside(asked), **settings)
-    if found is None:
+            interval = confidence_interval(seen, **beside(asked), **settings)
+    if interval is None:
         value = float(estimate(seen.without_clusters(), **beside(asked)))
         return Measured(name, MEASURES[name].info.title, UNSAID, value, float("nan"), float("nan"))
-    ends = found.low, found.high
-    return Measured(name, MEASURES[name].info.title, found.lens, found.estimate, *ends, found.remark(number))
+    ends = interval.low, interval.high
+    return Measured(name, MEASURES[name].info.title, interval.lens, interval.estimate, *ends, interval.remark(number))

@@ -53,30 +53,30 @@ def whose_p(tested: str, size: str) -> str:
     return f"p belongs to the test by {tested}, and not to the {size} beside it. "
 
 
-def titled(found: ConfidenceInterval | Comparison) -> str:
+def titled(answer: ConfidenceInterval | Comparison) -> str:
     """Return the name in prose of the measure of a result, whatever its options, and the lens."""
-    return f"{found.measure.title}{found.lens.in_brackets}"
+    return f"{answer.measure.title}{answer.lens.in_brackets}"
 
 
-def say_comparison(found: Comparison) -> str:
+def say_comparison(comparison: Comparison) -> str:
     """Say between which models a difference is shown: those with an (adjusted) p-value of at most .05."""
-    k, p = len(found.pairs), found.pvalue_adjusted
+    k, p = len(comparison.pairs), comparison.pvalue_adjusted
     what = "adjusted p" if k > 1 else "p"
-    compared = str(found.measure) if found.errors is None else "the kernel calibration error"
+    compared = str(comparison.measure) if comparison.errors is None else "the kernel calibration error"
     shown = [i for i in range(k) if p[i] <= LOW]
     if not shown:
-        where = f"for any of {k} pairs of models" if k > 1 else f"between {' and '.join(found.pairs[0])}"
+        where = f"for any of {k} pairs of models" if k > 1 else f"between {' and '.join(comparison.pairs[0])}"
         return f"No difference in {compared} is shown {where}: {what} = {p_text(min(p))}{' or more' * (k > 1)}."
     worse_than: dict[str, list[str]] = {}
     for i in shown:
-        better, worse = found.pairs[i] if found.difference[i] < 0 else found.pairs[i][::-1]
-        least = 0.0 if found.at_least is None else float(found.at_least[i])
+        better, worse = comparison.pairs[i] if comparison.difference[i] < 0 else comparison.pairs[i][::-1]
+        least = 0.0 if comparison.at_least is None else float(comparison.at_least[i])
         worse_than.setdefault(better, []).append(f"{worse} (by at least {number(least)})" if least > 0 else worse)
     smaller = ", and for ".join(f"{better} than for {' and '.join(worse)}" for better, worse in worse_than.items())
-    subject = compared if found.errors is None else _capital(compared)
-    said = f"{subject} is smaller for {smaller}: {what} = {p_text(max(p[shown]))}{' or less' * (len(shown) > 1)}."
-    rest = [" and ".join(pair) for i, pair in enumerate(found.pairs) if i not in shown]
-    return f"{said} No difference is shown between {listed(rest)}." if rest else said
+    subject = compared if comparison.errors is None else _capital(compared)
+    sentence = f"{subject} is smaller for {smaller}: {what} = {p_text(max(p[shown]))}{' or less' * (len(shown) > 1)}."
+    rest = [" and ".join(pair) for i, pair in enumerate(comparison.pairs) if i not in shown]
+    return f"{sentence} No difference is shown between {listed(rest)}." if rest else sentence
 
 
 def ends(low: float, high: float) -> str:

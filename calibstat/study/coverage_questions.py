@@ -41,11 +41,11 @@ class CoverageQuestion(Question):
     @cached_property
     def truths(self) -> dict[tuple[str, str], float]:
         """The population value of every measure; nan where it depends on the cells that a data set makes."""
-        found = {}
+        truths = {}
         for (label, generator), (measure, (name, options)) in product(self.generators.items(), self.measures.items()):
             is_of_data = bound_to(name, options).has_cells_of_data
-            found[label, measure] = np.nan if is_of_data else generator.truth(name, **options)
-        return found
+            truths[label, measure] = np.nan if is_of_data else generator.truth(name, **options)
+        return truths
 
     def truths_of(self, data: Data, generator: str) -> list[float]:
         """Return the population value of every measure, over the cells that these data make."""
@@ -82,15 +82,15 @@ class Coverage(CoverageQuestion):
 
     def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
         """Return the intervals and estimates; nan for data that an interval refuses, such as too few events."""
-        found = []
+        numbers = []
         for (name, options), method in self._asked:
             try:
                 interval = self._interval(data, name, options, method, rng)
                 floored = interval.if_calibrated == interval.high
-                found += [interval.low, interval.high, interval.estimate, float(floored)]
+                numbers += [interval.low, interval.high, interval.estimate, float(floored)]
             except ValueError:
-                found += [np.nan] * 4
-        return found
+                numbers += [np.nan] * 4
+        return numbers
 
     @property
     def _asked(self) -> Iterator[tuple[tuple[str, dict[str, Any]], str]]:
@@ -137,11 +137,11 @@ class Comparison(CoverageQuestion):
         """Return the p-values and intervals of the first pair."""
         y, models = data  # type: ignore[misc]
         arguments: dict[str, Any] = {"n_resamples": self.n_resamples, "confidence_level": 1 - self.level, "rng": rng}
-        found = [
+        comparisons = [
             compare(y, models, measure=name, method=method, **arguments, **options)
             for (name, options), method in product(self.measures.values(), self.methods)
         ]
-        return [float(part[0]) for each in found for part in (each.pvalue, each.low, each.high)]
+        return [float(part[0]) for each in comparisons for part in (each.pvalue, each.low, each.high)]
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:
         """Count the rejections, and the misses on each side where there are intervals."""
@@ -180,11 +180,11 @@ def _truth_over_fixed_cells(generator: Any, data: Data, name: str, options: Mapp
         samples_of = {model: Sample.from_rows(data[0], p) for model, p in data[1].items()}
         cells = {model: _with_fixed_cells(measure, each).options for model, each in samples_of.items()}
         return float(generator.truth(name, held=cells))
-    said = {option: value for option, value in options.items() if option in VERB_SETTINGS}
-    lens, reduce = said.get("lens"), said.get("reduce")
+    settings = {option: value for option, value in options.items() if option in VERB_SETTINGS}
+    lens, reduce = settings.get("lens"), settings.get("reduce")
 
     def binary(seen: BinaryData) -> float:
-        return float(generator.truth(name, **said, **_with_fixed_cells(measure, seen.sample).options))
+        return float(generator.truth(name, **settings, **_with_fixed_cells(measure, seen.sample).options))
 
     def class_wise(seen: ClassWiseData) -> float:
         fixed = [_with_fixed_cells(measure, sample).options for sample in seen.samples()]

@@ -74,15 +74,15 @@ def compute(cells: Cells, store: Store | None, n_jobs: int | None, title: str) -
     answers = np.empty((len(cells), len(cells.columns)))
     missing = np.ones(len(cells), bool)
     if store is not None:
-        finished, found = store.read(len(cells))
-        answers[finished] = found
+        finished, numbers = store.read(len(cells))
+        answers[finished] = numbers
         missing[finished] = False
     batch = _Batch(store)
     with _progress(title, len(cells), int(len(cells) - missing.sum())) as advance:
         try:
-            for done, found in _run(cells, np.flatnonzero(missing), n_jobs):
-                answers[done] = found
-                batch.add(done, found)
+            for done, numbers in _run(cells, np.flatnonzero(missing), n_jobs):
+                answers[done] = numbers
+                batch.add(done, numbers)
                 advance(done.size)
         finally:
             batch.write()  # also when the user interrupts
@@ -94,9 +94,9 @@ def _run(cells: Cells, missing: np.ndarray, n_jobs: int | None) -> Iterator[tupl
 
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
     pace = _Pace(len(cells.groups))
-    for done, found, seconds in parallel(delayed(_task)(cells, chunk) for chunk in pace.cut(missing)):
+    for done, numbers, seconds in parallel(delayed(_task)(cells, chunk) for chunk in pace.cut(missing)):
         pace.learn(done.size, seconds)
-        yield done, found
+        yield done, numbers
 
 
 def _task(cells: Cells, chunk: np.ndarray) -> Chunk:
@@ -141,10 +141,10 @@ class _Batch:
         self.waiting: list[tuple[np.ndarray, np.ndarray]] = []
         self.written = time.monotonic()
 
-    def add(self, done: np.ndarray, found: np.ndarray) -> None:
+    def add(self, done: np.ndarray, numbers: np.ndarray) -> None:
         if sum(cells.size for cells, _ in self.waiting) + done.size > BATCH_CELLS:
             self.write()
-        self.waiting.append((done, found))
+        self.waiting.append((done, numbers))
         if time.monotonic() - self.written > BATCH_SECONDS:
             self.write()
 

@@ -36,13 +36,13 @@ class _TruthOptional(EstimateQuestion):
     @cached_property
     def truths(self) -> dict[tuple[str, str], float]:
         """The population values; nan where unknown."""
-        found = {}
+        truths = {}
         for (label, generator), (measure, (name, options)) in product(self.generators.items(), self.measures.items()):
             try:
-                found[label, measure] = generator.truth(name, **options)
+                truths[label, measure] = generator.truth(name, **options)
             except NotImplementedError:
-                found[label, measure] = np.nan
-        return found
+                truths[label, measure] = np.nan
+        return truths
 
 
 class Bias(_TruthOptional):
@@ -57,8 +57,8 @@ class Bias(_TruthOptional):
             truth = self.truths[generator, measure]
             row, estimate = self.fixed(generator, n, measure, "plug-in"), answers[:, group, k]
             with np.errstate(invalid="ignore"):  # between two infinite estimates
-                found = np.quantile(estimate, (0.05, 0.5, 0.95)).tolist()
-            quantiles = zip(("q05", "q50", "q95"), found, strict=True)
+                levels = np.quantile(estimate, (0.05, 0.5, 0.95)).tolist()
+            quantiles = zip(("q05", "q50", "q95"), levels, strict=True)
             yield {**row, "truth": truth, **_errors(estimate, truth), **dict(quantiles)}
 
 
@@ -81,9 +81,9 @@ class Consistency(EstimateQuestion):
         by_generator = answers.reshape(len(answers), len(self.generators), len(self.n), -1)
         for (g, generator), (k, measure) in product(enumerate(self.generators), enumerate(self.measures)):
             truth = self.truths[generator, measure]
-            found = [_errors(by_generator[:, g, i, k], truth) for i in range(len(self.n))]
+            errors = [_errors(by_generator[:, g, i, k], truth) for i in range(len(self.n))]
             for method in self.methods:
-                error, se = (np.array([abs(each[method + part]) for each in found]) for part in ("", "_se"))
+                error, se = (np.array([abs(each[method + part]) for each in errors]) for part in ("", "_se"))
                 if np.all(error > NOISE * se):
                     order, order_se = -float(slope @ np.log(error)), float(np.hypot.reduce(slope * se / error))
                 else:
@@ -153,12 +153,12 @@ def _errors(estimate: np.ndarray, truth: float) -> dict[str, float]:
     mean, mean_se = float(estimate.mean()), _standard_error(estimate)
     variance, variance_se = _mean_square(estimate - mean)
     squared, squared_se = _mean_square(estimate - truth)
-    found = {"mean": (mean, mean_se), "bias": (mean - truth, mean_se + 0 * truth)}
+    errors = {"mean": (mean, mean_se), "bias": (mean - truth, mean_se + 0 * truth)}
     # the delta method: an error of the square is 2 sd times an error of the root
     for name, square, se in (("sd", variance, variance_se), ("rmse", squared, squared_se)):
         root = float(np.sqrt(square))
-        found[name] = root, 0.0 if root == 0 else se / (2 * root)
-    return {key: value for name, (v, se) in found.items() for key, value in ((name, v), (f"{name}_se", se))}
+        errors[name] = root, 0.0 if root == 0 else se / (2 * root)
+    return {key: value for name, (v, se) in errors.items() for key, value in ((name, v), (f"{name}_se", se))}
 
 
 def _mean_square(deviation: np.ndarray) -> tuple[float, float]:

@@ -27,12 +27,12 @@ class Power(Question):
     def ask(self, data: Data, rng: np.random.SeedSequence) -> list[float]:
         """Return the p-values; of a test of each class the smallest that is adjusted for their number."""
         assert not isinstance(data, tuple)
-        found = [
+        tests = [
             calibration_test(data, measure=name, resample=method, n_resamples=self.n_resamples, rng=rng, **options)
             for (name, options), method in product(self.measures.values(), self.methods)
         ]
         return [
-            float(each.pvalue_holm.min() if isinstance(each, ClassWiseTestResult) else each.pvalue) for each in found
+            float(each.pvalue_holm.min() if isinstance(each, ClassWiseTestResult) else each.pvalue) for each in tests
         ]
 
     def rows(self, answers: np.ndarray) -> Iterator[Row]:

@@ -126,8 +126,8 @@ def run(
     --------
     >>> import calibstat as cs
     >>> models = {"uniform": cs.generators.calibrated()}
-    >>> found = cs.study.run("size", models, 50, ["ece"], replicates=20, seed=1)
-    >>> print(found[["generator", "n", "measure", "method", "replicates"]].to_string(index=False))
+    >>> result = cs.study.run("size", models, 50, ["ece"], replicates=20, seed=1)
+    >>> print(result[["generator", "n", "measure", "method", "replicates"]].to_string(index=False))
     generator  n measure method  replicates
       uniform 50     ece labels          20
     """

@@ -88,10 +88,10 @@ class Store:
         What is damaged is named, and deleted. What is whole but does not belong to this study raises a ValueError.
         """
         batches = [self._batch(path, size) for path in sorted(self.folder.glob("*.parquet"))]
-        found = [batch for batch in batches if batch is not None]
-        if not found:
+        whole = [batch for batch in batches if batch is not None]
+        if not whole:
             return np.empty(0, np.int64), np.empty((0, len(self.columns)))
-        cells, answers = (np.concatenate(part) for part in zip(*found, strict=True))
+        cells, answers = (np.concatenate(part) for part in zip(*whole, strict=True))
         _, first, which = np.unique(cells, return_index=True, return_inverse=True)
         twice = ~np.equal(answers, answers[first][which]) & ~np.isnan(answers)
         if twice.any():

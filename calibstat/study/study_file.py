@@ -69,11 +69,11 @@ def load_module(path: str | Path) -> ModuleType:
         raise ValueError(f"expected a study file, found {'a folder' if path.is_dir() else 'no file'} at {path}")
     if path.suffix != ".py" or "." in path.stem:
         raise ValueError(f"expected a study file named NAME.py, without other dots, found {path}")
-    found = path.resolve()
+    resolved = path.resolve()
     try:
-        return import_module(f"{_package(found.parent)}.{found.stem}")
+        return import_module(f"{_package(resolved.parent)}.{resolved.stem}")
     except Exception as error:
-        what = f"{type(error).__name__} in {_place(error, found)}"
+        what = f"{type(error).__name__} in {_place(error, resolved)}"
         raise ValueError(f"expected a study file that Python can run, found {what}: {error}") from error
 
 

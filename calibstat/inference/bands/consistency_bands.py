@@ -43,11 +43,11 @@ def _frequencies_if_calibrated(bins: Bins, level: float) -> tuple[np.ndarray, np
     """
     value, count, _ = bins.sample.arrays
     parts = [slice(i, j + 1) for i, j in zip(bins.first, bins.last, strict=True)]
-    found = [pmf_of_many_positives(value[part], count[part]) for part in parts]
-    pmf = np.concatenate([mass for _, mass in found])
-    tail = np.concatenate([np.minimum(mass.cumsum(), mass[::-1].cumsum()[::-1]) for _, mass in found])
-    positives = np.concatenate([least + np.arange(mass.size) for least, mass in found])
-    size = np.array([mass.size for _, mass in found])
+    pmfs = [pmf_of_many_positives(value[part], count[part]) for part in parts]
+    pmf = np.concatenate([mass for _, mass in pmfs])
+    tail = np.concatenate([np.minimum(mass.cumsum(), mass[::-1].cumsum()[::-1]) for _, mass in pmfs])
+    positives = np.concatenate([least + np.arange(mass.size) for least, mass in pmfs])
+    size = np.array([mass.size for _, mass in pmfs])
     start = size.cumsum() - size
 
     def in_tails(largest: float) -> np.ndarray:
@@ -125,9 +125,9 @@ def pointwise_consistency(bins: Bins, level: float, draws: Draws) -> Band:
 
     def deviations(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         count, residual = count[..., bins.full], residual[..., bins.full]
-        found = np.full(count.shape, np.nan)
-        np.divide(residual * bins.sample.n, count, out=found, where=count > 0)
-        return found
+        deviation = np.full(count.shape, np.nan)
+        np.divide(residual * bins.sample.n, count, out=deviation, where=count > 0)
+        return deviation
 
     source = CellSums(bins.sample, bins.cell)
     deviation = resampling.draw(source, Consistency(), deviations, draws, Stage.BARS)

@@ -226,12 +226,12 @@ def reliability(
     --------
     >>> import calibstat as cs
     >>> sample = cs.Sample.from_counts([0.2, 0.7], [50, 50], [20, 35])
-    >>> found = cs.reliability(sample, rng=1)
-    >>> found.frequency
+    >>> result = cs.reliability(sample, rng=1)
+    >>> result.frequency
     array([0.4, 0.7])
-    >>> found.inside
+    >>> result.inside
     array([False,  True])
-    >>> found.corp_inside
+    >>> result.corp_inside
     False
     """
     data = as_data(
@@ -261,12 +261,12 @@ def reliability(
         error = ClassWiseProblem(ECE(n_bins=n_bins, strategy=strategy), data, None).estimate()
         return ClassWiseReliability(diagrams, names, read_only(error), data.lens, data.predictions.n)
 
-    found: Reliability | ClassWiseReliability | SimplexReliability = seen.choose(
+    diagram: Reliability | ClassWiseReliability | SimplexReliability = seen.choose(
         lambda data: binary(data.sample, data.lens),
         lambda data: _canonical(data, several if usual else n_bins, str(strategy)),
         class_wise,
     )
-    return replace(found, **seen.annotations())
+    return replace(diagram, **seen.annotations())
 
 
 def _canonical(data: MulticlassData, n_bins: int | str | None, strategy: str) -> SimplexReliability:

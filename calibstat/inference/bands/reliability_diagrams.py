@@ -199,12 +199,12 @@ class ClassWiseReliability(NotedResult):
     @property
     def frequency(self) -> np.ndarray:
         """Share of the rows that are of each class."""
-        return np.array([np.average(found.frequency, weights=found.count) for found in self.diagrams])
+        return np.array([np.average(diagram.frequency, weights=diagram.count) for diagram in self.diagrams])
 
     @property
     def mean_prediction(self) -> np.ndarray:
         """Mean prediction of each class."""
-        return np.array([np.average(found.mean_prediction, weights=found.count) for found in self.diagrams])
+        return np.array([np.average(diagram.mean_prediction, weights=diagram.count) for diagram in self.diagrams])
 
     def worst(self, k: int) -> np.ndarray:
         """Indices of the k classes with the largest errors, largest first; among equals the first class first."""
@@ -234,7 +234,7 @@ class ClassWiseReliability(NotedResult):
 
     def _bands(self) -> list[str]:
         """Say in how many classes nothing leaves the band of the class."""
-        first, inside = self.diagrams[0], [found.inside for found in self.diagrams]
+        first, inside = self.diagrams[0], [diagram.inside for diagram in self.diagrams]
         if first.band is None:
             return []
         band = f"Each class has its own {first.band_level:.4g} {BANDS[first.band].name}"

@@ -135,8 +135,8 @@ class Comparison(NotedResult):
         if self.errors is None or self.errors_low is None or self.errors_high is None:
             return []
         each = zip(self.names, self.errors, self.errors_low, self.errors_high, strict=True)
-        said = ", ".join(f"{name} {error:.3g} [{low:.3g}, {high:.3g}]" for name, error, low, high in each)
-        return [f"Kernel errors with {self.confidence_level:.4g} confidence intervals: {said}."]
+        errors = ", ".join(f"{name} {error:.3g} [{low:.3g}, {high:.3g}]" for name, error, low, high in each)
+        return [f"Kernel errors with {self.confidence_level:.4g} confidence intervals: {errors}."]
 
     def _conclusion(self, i: int) -> str:
         """Say of a pair which error is smaller and by how much at least, if known; or that a score compares errors."""
@@ -273,8 +273,8 @@ def compare(
     >>> import calibstat as cs
     >>> y, p = cs.generators.calibrated().sample(2000, rng=1)
     >>> sharp = p**2 / (p**2 + (1 - p) ** 2)  # the same order, over-confident
-    >>> found = cs.compare(y, {"model": p, "over-confident": sharp}, rng=1)
-    >>> found.pvalue.item() < 0.01, found.high.item() < 0
+    >>> result = cs.compare(y, {"model": p, "over-confident": sharp}, rng=1)
+    >>> result.pvalue.item() < 0.01, result.high.item() < 0
     (True, True)
     """
     if method not in METHODS:
@@ -315,20 +315,20 @@ def compare(
     if reference is not None:
         pairs = [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]
     if method == "swap":
-        found = by_permutation(names, problems, pairs, unit, draws)
+        differences = by_permutation(names, problems, pairs, unit, draws)
     else:
-        found = _by_ends(names, problems, pairs, unit, paired, 1 - confidence_level, draws)
+        differences = _by_ends(names, problems, pairs, unit, paired, 1 - confidence_level, draws)
     least, most = problems[0].measure.bounds
-    errors_low, errors, errors_high = (None,) * 3 if found.errors is None else found.errors
+    errors_low, errors, errors_high = (None,) * 3 if differences.errors is None else differences.errors
     return Comparison(
         names=names,
-        estimates=read_only(found.estimates),
+        estimates=read_only(differences.estimates),
         pairs=tuple((names[i], names[j]) for i, j in pairs),
-        difference=read_only(found.difference),
-        low=read_only(np.maximum(found.low, least - most)),
-        high=read_only(np.minimum(found.high, most - least)),
-        pvalue=read_only(found.pvalue),
-        pvalue_adjusted=read_only(_adjusted(found.pvalue, adjust)),
+        difference=read_only(differences.difference),
+        low=read_only(np.maximum(differences.low, least - most)),
+        high=read_only(np.minimum(differences.high, most - least)),
+        pvalue=read_only(differences.pvalue),
+        pvalue_adjusted=read_only(_adjusted(differences.pvalue, adjust)),
         method=method,
         paired=paired,
         adjust=adjust,
@@ -336,12 +336,12 @@ def compare(
         null_hypothesis=_null(method, unit is not None, paired, problems[0].holds_cells(True)),
         measure=problems[0].measure.named,
         lens=problems[0].lens,
-        n=found.n,
+        n=differences.n,
         n_resamples=draws.n,
         errors=errors,
         errors_low=errors_low,
         errors_high=errors_high,
-        at_least=found.at_least,
+        at_least=differences.at_least,
         same_order=tuple(paired and _same_order(problems[i], problems[j]) for i, j in pairs),
         note=problems[0].data.weights_note() if paired else "",
         effective_n=problems[0].data.effective_n,
@@ -362,10 +362,10 @@ def _by_ends(
     by_square = by_squares(names, problems, pairs, paired, alpha) if squares else None
     if by_square is not None and not problems[0].compares:
         return by_square
-    found = by_bootstrap(names, problems, pairs, unit, paired, alpha, draws)
+    differences = by_bootstrap(names, problems, pairs, unit, paired, alpha, draws)
     if by_square is None:
-        return found
-    return found._replace(pvalue=by_square.pvalue, errors=by_square.errors, at_least=by_square.at_least)
+        return differences
+    return differences._replace(pvalue=by_square.pvalue, errors=by_square.errors, at_least=by_square.at_least)
 
 
 def _same_order(one: Problem, other: Problem) -> bool:

@@ -61,8 +61,8 @@ def compare_samples(
     >>> import calibstat as cs
     >>> here = cs.generators.calibrated().sample(1000, rng=1)
     >>> there = cs.generators.temperature(2).sample(1000, rng=2)
-    >>> found = cs.compare_samples({"here": here, "there": there})
-    >>> found.pvalue.item() < 0.01, found.high.item() < 0
+    >>> result = cs.compare_samples({"here": here, "there": there})
+    >>> result.pvalue.item() < 0.01, result.high.item() < 0
     (True, True)
     """
     settings: dict[str, Any] = {"lens": lens, "reduce": reduce, "reference": reference, "adjust": adjust, "rng": rng}

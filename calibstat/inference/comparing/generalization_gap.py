@@ -109,7 +109,7 @@ class GeneralizationGap(Result):
     @property
     def _remarks(self) -> str:
         parts = (("Test", self.test), ("Training", self.train))
-        return "".join(f"\n{name} rows: {found.remark()}" for name, found in parts if found.remark())
+        return "".join(f"\n{name} rows: {error.remark()}" for name, error in parts if error.remark())
 
 
 def generalization_gap(
@@ -180,8 +180,8 @@ def generalization_gap(
     >>> import calibstat as cs
     >>> train = cs.generators.dirichlet((0.2, 0.2, 0.2)).sample(1000, rng=1)
     >>> test = cs.generators.dirichlet((0.2, 0.2, 0.2), temperature=2).sample(1000, rng=2)
-    >>> found = cs.generalization_gap(train, test, rng=1)
-    >>> found.gap_low > 0, found.less_confident, found.bounded
+    >>> result = cs.generalization_gap(train, test, rng=1)
+    >>> result.gap_low > 0, result.less_confident, result.bounded
     (True, False, False)
     """
     from statsmodels.stats.proportion import confint_proportions_2indep

@@ -19,11 +19,11 @@ def of_same_rows(one: RowLosses, other: RowLosses, same_outcomes: bool) -> MeanI
     scale = max(abs(one.estimate), abs(other.estimate))
 
     def possible() -> np.ndarray:
-        found = one.possible(), other.possible()
+        losses = one.possible(), other.possible()
         if not same_outcomes:  # each model has its own, such as hits of its most likely class
-            found = found[0].max(axis=1, keepdims=True), found[1].min(axis=1, keepdims=True)
+            losses = losses[0].max(axis=1, keepdims=True), losses[1].min(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):
-            difference = found[0] - found[1]
+            difference = losses[0] - losses[1]
         difference[np.isnan(difference)] = np.inf  # both infinite: any difference
         return zero_if_rounding(difference, scale)
 

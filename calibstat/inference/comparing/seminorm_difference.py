@@ -107,14 +107,14 @@ class SeminormDifference:
 
         Statement and argument: docs/proofs.md, section 7.
         """
-        a, b, found = self.one.interval, self.other.interval, self.candidates
+        a, b, candidates = self.one.interval, self.other.interval, self.candidates
         place = np.clip(tail * (self.n_draws + 1), 1, self.n_draws) - 1  # as of "weibull" quantiles
         first = int(place)
         last = min(first + 1, self.n_draws - 1)
         noise = self.ordered[first] + (place - first) * (self.ordered[last] - self.ordered[first])
-        skewness = a.score(tail).skewness(found.variance, found.third) / self.one.table.n
+        skewness = a.score(tail).skewness(candidates.variance, candidates.third) / self.one.table.n
         below = _skewness_below(b, tail) / self.other.table.n
-        return float((found.value + noise + skewness).max()) - b.estimate + below
+        return float((candidates.value + noise + skewness).max()) - b.estimate + below
 
 
 def _skewness_below(interval: SeminormInterval, tail: float) -> float:

@@ -70,22 +70,22 @@ def checked(truth: ArrayLike, predicted: np.ndarray, words: str) -> np.ndarray:
 
     Probabilities of K classes keep the type of the predictions, as labels are drawn from either by the same kernel.
     """
-    found = np.asarray(truth, np.float64)
-    if found.shape != predicted.shape:
-        raise ValueError(f"expected true probabilities of shape {predicted.shape} from {words}, found {found.shape}")
-    bad = ~((found >= 0) & (found <= 1))
+    prob = np.asarray(truth, np.float64)
+    if prob.shape != predicted.shape:
+        raise ValueError(f"expected true probabilities of shape {predicted.shape} from {words}, found {prob.shape}")
+    bad = ~((prob >= 0) & (prob <= 1))
     if bad.any():
         first = np.unravel_index(int(bad.argmax()), bad.shape)
         raise ValueError(
-            f"expected probabilities from 0 to 1 from {words}, found {found[first]} at prediction {predicted[first]}"
+            f"expected probabilities from 0 to 1 from {words}, found {prob[first]} at prediction {predicted[first]}"
         )
-    if found.ndim == 2:
-        off = np.abs(found.sum(axis=1) - 1)
-        if off.max() > max(SLACK, 4 * found.shape[1] * np.finfo(predicted.dtype).eps):
+    if prob.ndim == 2:
+        off = np.abs(prob.sum(axis=1) - 1)
+        if off.max() > max(SLACK, 4 * prob.shape[1] * np.finfo(predicted.dtype).eps):
             row = int(off.argmax())
-            total = found[row].sum()
+            total = prob[row].sum()
             raise ValueError(f"expected probabilities that sum to 1 from {words}, found {total} at row {row}")
-    return np.ascontiguousarray(found, predicted.dtype)
+    return np.ascontiguousarray(prob, predicted.dtype)
 
 
 def size(truth: np.ndarray, predicted: np.ndarray, count: np.ndarray | None = None) -> float:
@@ -257,15 +257,15 @@ def _of_all_classes(generator: MulticlassGenerator) -> Callable[[np.ndarray], np
 
 def _read(text: str) -> dict[str, float]:
     """Read a text such as "temperature=1.4, shift=0.3"."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for part in text.split(","):
         name, _, value = (each.strip() for each in part.partition("="))
         try:
-            if name not in ("temperature", "shift") or name in found:
+            if name not in ("temperature", "shift") or name in values:
                 raise ValueError
-            found[name] = float(value)
+            values[name] = float(value)
         except ValueError:
             raise ValueError(
                 f"expected an alternative such as 'temperature=1.4' or 'shift=0.3', found {short(text)}"
             ) from None
-    return found
+    return values

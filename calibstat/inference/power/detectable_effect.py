@@ -89,14 +89,14 @@ class DetectableEffect(Result):
         rows = f"With these {self.n} rows" if self.n > 1 else "With this one row"
         seen = "" if self.lens == EVENT else f" of {self.lens.subject}"
         known = np.isfinite(self.effect)
-        found = [words for words, is_found in zip(self.words, known, strict=True) if is_found]
+        effects = [words for words, is_found in zip(self.words, known, strict=True) if is_found]
         missed = [NAMED[name] for name, is_found in zip(self.family, known, strict=True) if not is_found]
         how = f"with probability {self.power:g} (test by {self.test}, level {self.level:g})"
         best = f"the largest power seen was {self.largest_power[~known].max():.2g}" if missed else ""
-        if not found:
+        if not effects:
             return f"{rows} no {' or '.join(missed)}{seen}, however large, would have been found {how}; {best}."
         also = f"; no {' or '.join(missed)} would have been, however large ({best})" if missed else ""
-        return f"{rows} {' or '.join(found)}{seen} would have been found {how}{also}."
+        return f"{rows} {' or '.join(effects)}{seen} would have been found {how}{also}."
 
 
 class DetectableEffectArguments(RowArguments, MeasureOptions, total=False):
@@ -206,8 +206,8 @@ def detectable_effect(
     --------
     >>> import calibstat as cs
     >>> import numpy as np
-    >>> found = cs.detectable_effect(np.linspace(0.05, 0.95, 500), measure="ks", rng=1)
-    >>> found.family
+    >>> result = cs.detectable_effect(np.linspace(0.05, 0.95, 500), measure="ks", rng=1)
+    >>> result.family
     ('over_confidence', 'shift_up')
     """
     rows: dict[str, Any] = {"lens": lens, "sample_weight": sample_weight}
@@ -249,17 +249,17 @@ def effects(
     if power <= level:
         raise ValueError(f"expected power above the level {level:g}, which a calibrated model reaches; found {power:g}")
     asked = find_families(families, of_classes=test.predicted.ndim == 2 and test.predicted.shape[1] > 2)
-    found = [_strength(test, family, power, level, n_datasets) for family in asked]
-    strength = [min(x, family.largest) for family, (x, _) in zip(asked, found, strict=True)]
+    searched = [_strength(test, family, power, level, n_datasets) for family in asked]
+    strength = [min(x, family.largest) for family, (x, _) in zip(asked, searched, strict=True)]
     tried = [family.value(x) for family, x in zip(asked, strength, strict=True)]
-    effect = np.where(np.isfinite([x for x, _ in found]), tried, np.inf)
+    effect = np.where(np.isfinite([x for x, _ in searched]), tried, np.inf)
     ece = np.array([test.ece(family.at(x)) for family, x in zip(asked, strength, strict=True)])
     words = tuple(f"{family.say(x)} (ECE {size:.2g})" for family, x, size in zip(asked, strength, ece, strict=True))
     return DetectableEffect(
         family=tuple(family.name for family in asked),
         effect=effect,
         ece=np.where(np.isfinite(effect), ece, np.inf),
-        largest_power=np.array([max(point.power for point in points) for _, points in found]),
+        largest_power=np.array([max(point.power for point in points) for _, points in searched]),
         words=words,
         power=power,
         level=level,

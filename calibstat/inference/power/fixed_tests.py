@@ -121,9 +121,9 @@ class FixedTest(FixedPredictions, ABC):
 
     def rejected(self, alternative: Alternative, n_datasets: int, level: float) -> np.ndarray:
         """Return how many data sets are rejected at this level, and how many have no result."""
-        found = self.pvalues(self.truth(alternative), n_datasets)
+        pvalues = self.pvalues(self.truth(alternative), n_datasets)
         with np.errstate(invalid="ignore"):
-            return np.array([np.count_nonzero(found <= level), np.count_nonzero(np.isnan(found))])
+            return np.array([np.count_nonzero(pvalues <= level), np.count_nonzero(np.isnan(pvalues))])
 
 
 @dataclass(frozen=True)
@@ -160,9 +160,9 @@ class MeasureTest(FixedTest):
         rejects there in a part of its runs alone, however often data sets have that value.
         """
         statistic = self._statistics(self.truth(alternative), n_datasets)
-        found = p_values(statistic, self.null, self._tail)
-        rejected = (found <= level).astype(np.float64)
-        undecided = np.isin(found, self._undecided(level))
+        pvalues = p_values(statistic, self.null, self._tail)
+        rejected = (pvalues <= level).astype(np.float64)
+        undecided = np.isin(pvalues, self._undecided(level))
         if undecided.any():
             rejected[undecided] = self._share(p_values(statistic[undecided], self._many, self._tail), level)
         return float(rejected.sum())

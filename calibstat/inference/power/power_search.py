@@ -83,9 +83,9 @@ def _read_off(points: list[PowerPoint], wished: float, low: tuple[float, float],
     if len(near) >= 2 and np.ptp(at) > 0:
         slope, base = np.polyfit(at, probit, 1)
         if slope > 0:
-            found = (wished - base) / slope
-            if at.min() / 1.5 < found < at.max() * 1.5:
-                return float(found)
+            strength = (wished - base) / slope
+            if at.min() / 1.5 < strength < at.max() * 1.5:
+                return float(strength)
     if np.isinf(high[0]):
         return points[-1].at
     return _next(low, high, wished)

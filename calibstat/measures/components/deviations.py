@@ -129,9 +129,9 @@ class Diagnostics:
 
     def positives(self, residual: np.ndarray) -> np.ndarray:
         """Return the rows with outcome 1, from residuals / n, so that equal labels give equal numbers."""
-        found = residual * self.n
-        found += self.count * self.value
-        return np.rint(found, out=found) if self.whole else found
+        positives = residual * self.n
+        positives += self.count * self.value
+        return np.rint(positives, out=positives) if self.whole else positives
 
     def _inside(self, positives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return positives and residuals of the cells with predictions strictly between 0 and 1."""
@@ -163,27 +163,27 @@ class Diagnostics:
 
     def _statistic(self, residual: np.ndarray) -> np.ndarray:
         positives = self.positives(residual)
-        found = np.zeros(len(positives)) if self.components is None else self.deviations(positives).statistic
+        statistic = np.zeros(len(positives)) if self.components is None else self.deviations(positives).statistic
         never, always = self.value == 0, self.value == 1
         forbidden = (positives[:, never] > 0).any(axis=1) | (positives[:, always] < self.count[always]).any(axis=1)
-        return np.where(forbidden, np.inf, found)
+        return np.where(forbidden, np.inf, statistic)
 
     def detail(self, residual: np.ndarray) -> dict[str, Any]:
         """Return the parts and the roots of one set of residuals / n, shape (m,), by name; nothing without cells."""
         if self.components is None or self.scales is None:
             return {}
         positives = self.positives(residual[None])
-        found, inside = self.deviations(positives), self._inside(positives)[0][0]
-        cell = int(found.cell[0])
+        deviations, inside = self.deviations(positives), self._inside(positives)[0][0]
+        cell = int(deviations.cell[0])
         within = (self.scales.index >= self.scales.begin[cell]) & (self.scales.index < self.scales.end[cell])
         value, rows = self.value[self.inner][within], self.count[self.inner][within]
         return {
-            "kind": KINDS[int(found.shares[0].argmax())],
-            "smooth": float(found.smooth[0]),
-            "components": int(found.components[0]),
-            "scattered": float(found.scattered[0]),
-            "parts": int(found.parts[0]),
-            "local": float(found.local[0]),
+            "kind": KINDS[int(deviations.shares[0].argmax())],
+            "smooth": float(deviations.smooth[0]),
+            "components": int(deviations.components[0]),
+            "scattered": float(deviations.scattered[0]),
+            "parts": int(deviations.parts[0]),
+            "local": float(deviations.local[0]),
             "local_low": float(value.min()),
             "local_high": float(value.max()),
             "local_rows": float(rows.sum()),

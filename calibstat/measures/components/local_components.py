@@ -49,7 +49,7 @@ class Scales:
         information = float((count * value * (1 - value)).sum())
         index = np.minimum((time * FINEST).astype(np.int64), FINEST - 1)
         in_finest = [np.bincount(index, each, FINEST) for each in (count, count * value, count * (1 - value))]
-        found = []
+        scales = []
         for parts in 2 ** np.arange(1, int(np.log2(FINEST)) + 1):
             if parts > max(FEWEST, information):
                 break
@@ -58,8 +58,8 @@ class Scales:
                 begin = np.arange(parts - moved) * width + moved * width // 2
                 inside = begin[:, None] + np.arange(width)
                 sums = [each[inside].sum(axis=1) for each in in_finest]
-                found.append([np.full(begin.size, parts), begin, begin + width, np.full(begin.size, not moved), *sums])
-        columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+                scales.append([np.full(begin.size, parts), begin, begin + width, np.full(begin.size, not moved), *sums])
+        columns = [np.concatenate(column) for column in zip(*scales, strict=True)]
         full = columns[4] > 0
         return cls(index, *(column[full] for column in columns))
 
@@ -76,12 +76,12 @@ class Scales:
 @jit
 def _deviance(events: float, others: float, expected_events: float, expected_others: float) -> float:
     """Return twice the log-likelihood ratio of the rate of events in a cell against the expected one."""
-    found = 0.0
+    half = 0.0
     if events > 0.0:
-        found += events * math.log(events / expected_events)
+        half += events * math.log(events / expected_events)
     if others > 0.0:
-        found += others * math.log(others / expected_others)
-    return max(2.0 * found, 0.0)
+        half += others * math.log(others / expected_others)
+    return max(2.0 * half, 0.0)
 
 
 @jit
@@ -106,7 +106,7 @@ def _largest(
     expected_others: np.ndarray,
 ) -> np.ndarray:
     """Go through the scales for each row of positives."""
-    found = np.empty((positives.shape[0], 4))
+    most = np.empty((positives.shape[0], 4))
     sums = np.empty(FINEST + 1)  # of events, up to each finest cell
     for b in range(positives.shape[0]):
         sums[:] = 0.0
@@ -114,7 +114,7 @@ def _largest(
             sums[index[j] + 1] += positives[b, j]
         for i in range(FINEST):
             sums[i + 1] += sums[i]
-        found[b, 0] = found[b, 2] = -np.inf
+        most[b, 0] = most[b, 2] = -np.inf
         total, largest = 0.0, -1.0
         seen, where = 0, 0
         for c in range(parts.size):
@@ -129,14 +129,14 @@ def _largest(
             if c + 1 < parts.size and parts[c + 1] == parts[c]:
                 continue
             standardised = (total - seen) / math.sqrt(2.0 * seen)
-            if standardised > found[b, 0]:
-                found[b, 0] = standardised
-                found[b, 1] = parts[c]
+            if standardised > most[b, 0]:
+                most[b, 0] = standardised
+                most[b, 1] = parts[c]
             if parts[c] <= SCANNED:
                 single = _surprise(largest) - math.log(parts[c])
-                if single > found[b, 2]:
-                    found[b, 2] = single
-                    found[b, 3] = where
+                if single > most[b, 2]:
+                    most[b, 2] = single
+                    most[b, 3] = where
             total, largest = 0.0, -1.0
             seen = 0
-    return found
+    return most

@@ -61,7 +61,7 @@ class Components:
 def orthonormal(functions: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return functions, shape (D, m), made orthonormal in the weighted sum by Gram and Schmidt, each twice: (m, D)."""
     size, m = functions.shape
-    found, row = np.zeros((m, size)), np.zeros((size, m))
+    basis, row = np.zeros((m, size)), np.zeros((size, m))
     along = np.empty(size)
     for k in range(size):
         left = functions[k].copy()
@@ -73,7 +73,7 @@ def orthonormal(functions: np.ndarray, weight: np.ndarray) -> np.ndarray:
             for j in range(m):
                 w = weight[j] * left[j]
                 for i in range(k):
-                    along[i] += w * found[j, i]
+                    along[i] += w * basis[j, i]
             for i in range(k):
                 for j in range(m):
                     left[j] -= along[i] * row[i, j]
@@ -83,17 +83,17 @@ def orthonormal(functions: np.ndarray, weight: np.ndarray) -> np.ndarray:
         if math.sqrt(after) > VANISHES * math.sqrt(before):
             for j in range(m):
                 row[k, j] = left[j] / math.sqrt(after)
-                found[j, k] = row[k, j]
-    return found
+                basis[j, k] = row[k, j]
+    return basis
 
 
 @jit
 def _products(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return the matrix product; two rows at a time read each of the columns once."""
     n, size = rows.shape[0], columns.shape[1]
-    found = np.zeros((n, size))
+    products = np.zeros((n, size))
     for b in range(0, n - 1, 2):
-        one, other = found[b], found[b + 1]
+        one, other = products[b], products[b + 1]
         for j in range(rows.shape[1]):
             x, y = rows[b, j], rows[b + 1, j]
             for k in range(size):
@@ -102,8 +102,8 @@ def _products(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     if n % 2:
         for j in range(rows.shape[1]):
             for k in range(size):
-                found[n - 1, k] += rows[n - 1, j] * columns[j, k]
-    return found
+                products[n - 1, k] += rows[n - 1, j] * columns[j, k]
+    return products
 
 
 def roots(basis: np.ndarray, value: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -143,7 +143,7 @@ def _sums(table: np.ndarray, weight: np.ndarray) -> np.ndarray:
 @jit
 def interpolated(x: np.ndarray, score: np.ndarray, root: np.ndarray) -> np.ndarray:
     """Read the root of each component at its value; it stays what it is at both ends."""
-    found = np.empty_like(x)
+    value = np.empty_like(x)
     last = score.shape[1] - 1
     for k in range(x.shape[1]):
         for b in range(x.shape[0]):
@@ -157,8 +157,8 @@ def interpolated(x: np.ndarray, score: np.ndarray, root: np.ndarray) -> np.ndarr
                     high = middle
             step = score[k, high] - score[k, low]
             share = (z - score[k, low]) / step if step > 0.0 else 0.0
-            found[b, k] = root[k, low] + min(max(share, 0.0), 1.0) * (root[k, high] - root[k, low])
-    return found
+            value[b, k] = root[k, low] + min(max(share, 0.0), 1.0) * (root[k, high] - root[k, low])
+    return value
 
 
 def largest_sums(root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -45,8 +45,8 @@ def plot(table: pd.DataFrame) -> Figure:
     --------
     >>> import calibstat as cs
     >>> models = {f"temperature {beta}": cs.generators.temperature(beta) for beta in (1, 1.5, 2)}
-    >>> found = cs.study.run("bias", models, [50, 100], ["ece", "ks"], replicates=20, seed=1)
-    >>> len(cs.study.plot(found).axes) > 1
+    >>> result = cs.study.run("bias", models, [50, 100], ["ece", "ks"], replicates=20, seed=1)
+    >>> len(cs.study.plot(result).axes) > 1
     True
     """
     questions = [] if "question" not in table else list(table["question"].unique())
