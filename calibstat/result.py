@@ -102,7 +102,7 @@ class Result:
         return _joined({each.name: plain_values(getattr(self, each.name)) for each in fields(self)})
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the scalar fields as a data frame of one row, also those of results within it."""
+        """Return the scalar fields as a data frame of one row, also the fields of results within it."""
         import pandas as pd
 
         return pd.DataFrame([_scalars(self)])

@@ -8,7 +8,7 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.result import Result
 
-ASYMPTOTIC_PVALUE = "the p-value is that of the limit for many rows"
+ASYMPTOTIC_PVALUE = "the p-value comes from the limit for many rows"
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from calibstat.result import Result, read_only
 if TYPE_CHECKING:
     import pandas as pd
 
-POLYNOMIAL = "a polynomial in that of the prediction, which is that of the prediction itself"
+POLYNOMIAL = "a polynomial in the logit of the prediction, which is this logit itself"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class CalibrationBelt(Result):
     Attributes
     ----------
     statistic : float
-        Twice the log-likelihood of the selected polynomial over that of the predictions.
+        Twice the log-likelihood ratio of the selected polynomial to the predictions.
     pvalue : float
         Probability, if the null hypothesis holds, of a statistic at least as large among polynomials of this degree.
     degree : int
@@ -51,7 +51,7 @@ class CalibrationBelt(Result):
     low, high : ndarray, shape (levels, g)
         Ends of the band of each level.
     held_out : bool
-        Whether the rows were kept from the fit (external validation) or are those of the fit (internal).
+        Whether the rows were kept from the fit (external validation) or used for the fit (internal).
     null_hypothesis : Null
         The null hypothesis; as text one sentence.
     lens : NamedLens
@@ -171,7 +171,7 @@ def calibration_belt(
     Raises
     ------
     ValueError
-        If `held_out` is not given; it is False and the predictions are not those of a logistic regression fitted to
+        If `held_out` is not given; it is False and the predictions do not come from a logistic regression fitted to
         these rows, or fewer than three are distinct; a prediction is 0 or 1 and there is no `clip`, or fewer than two
         are distinct; a polynomial separates the outcomes, so that there is no maximum likelihood estimate; the
         confidence levels are not ascending numbers between 0 and 1; the data are not as described (the first offending
@@ -183,7 +183,7 @@ def calibration_belt(
     at 1 (2 in internal validation, where the fit at degree 1 is exact) and grows while a
     likelihood-ratio test of one more passes at level .95, up to 4. The null hypothesis is that the polynomial is the
     logit of the prediction itself; the statistic is twice the log-likelihood that the polynomial of the selected
-    degree m gains. Because the data chose m, its limit for many rows is not chi-square but, given m, that of a
+    degree m gains. Because the data chose m, its limit for many rows is no chi-square; given m it is a
     chi-square with 2 degrees of freedom (1 in internal validation) plus a chi-square with 1 for each degree above the
     first one, each of them conditioned on being above the .95 quantile (Nattino et al. 2014).
 
@@ -336,7 +336,7 @@ def _bands(model: LogitPolynomial, fit: Fit, x: np.ndarray, drops: Sequence[floa
     ends = np.empty((len(drops), 2, x.size))
     for i, drop in enumerate(drops):
         for side, sign in enumerate((-1, 1)):
-            end = None  # that of the logit before is near
+            end = None  # the end at the logit before is near
             for j, direction in enumerate(basis):
                 end = model.farthest(fit, sign * direction, drop, end)
                 ends[i, side, j] = x[j] + direction @ end

@@ -44,7 +44,7 @@ class CoxResult(Result):
     in_the_large_interval : tuple of two floats
         Its profile-likelihood interval.
     confidence_level : float
-        That of the intervals.
+        The confidence level of the intervals.
     in_the_large_test : AsymptoticTestResult
         Likelihood-ratio test that the intercept is 0, given that the slope is 1.
     slope_test : AsymptoticTestResult
@@ -74,7 +74,7 @@ class CoxResult(Result):
     n: int
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a data frame with one row for each null hypothesis; that of both has no estimate."""
+        """Return a data frame with one row for each null hypothesis; the joint one has no estimate."""
         import pandas as pd
 
         nothing = (np.nan, np.nan, (np.nan, np.nan))
@@ -166,9 +166,9 @@ def cox(
     The model: logit P(y = 1) = intercept + slope * logit(v), rows independent given the predictions v. A slope below 1
     means predictions that are too extreme. Three null hypotheses are tested by likelihood ratios, chi-square in the
     limit of many rows: intercept 0 given slope 1 (calibration in the large, 1 degree of freedom), slope 1 whatever the
-    intercept (1), and both (2). The statistics of the first two add up to that of the third. The intervals invert the
+    intercept (1), and both (2). The first two statistics add up to the third. The intervals invert the
     first two (profile likelihood), so that one at 95 % leaves its null value out just where its test rejects at 5 %;
-    that of the intercept is the profile over all slopes.
+    the interval of the intercept is the profile over all slopes.
 
     A logistic regression has intercept 0 and slope 1 on the rows that it was fitted to, however
     good it is, so these tests make no sense there; other models look better there than they are. A curve that bends can
@@ -226,7 +226,7 @@ def cox(
             df=df,
         )
 
-    line = "a constant plus a slope times that of the prediction"
+    line = "a constant plus a slope times the logit of the prediction"
     return CoxResult(
         intercept=float(at_0 @ both.coefficient),
         slope=float(1 + (at_1 - at_0) @ both.coefficient),
@@ -239,7 +239,7 @@ def cox(
         in_the_large_interval=ends(large, at_0[:1], 0.0),
         confidence_level=confidence_level,
         in_the_large_test=ratio(large.log_likelihood, calibrated, 1, "intercept 0 given slope 1",
-                                "that of the prediction plus a constant, and the constant is 0"),
+                                "the logit of the prediction plus a constant, and the constant is 0"),
         slope_test=ratio(both.log_likelihood, large.log_likelihood, 1, "slope 1", f"{line}, and the slope is 1"),
         joint_test=ratio(both.log_likelihood, calibrated, 2, "intercept 0 and slope 1",
                          f"{line}, the constant is 0 and the slope is 1"),

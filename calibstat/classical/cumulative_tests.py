@@ -163,7 +163,7 @@ def kuiper(
 
 
 def _cumulative(seen: BinaryData, sample: Sample, error: float, method: str, measure: str) -> AsymptoticTestResult:
-    """Compare a functional of the cumulative residuals with that of Brownian motion."""
+    """Compare a functional of the cumulative residuals with the same functional of Brownian motion."""
     variance = float(sample.count @ (sample.value * (1 - sample.value)))
     if variance == 0:
         raise ValueError(f"expected a prediction between 0 and 1 for the {method} test, found none: sigma is 0")

@@ -23,9 +23,10 @@ CONVERGED = 1e-10  # squared distance to the solution in standard errors, before
 ROUNDING = 1e-12  # of a log-likelihood, relative
 EDGE = 1e-3  # of the depth of a region of likelihood, how far from its edge counts as on it
 LONG = 0.5  # move of a logit that is no last step: where outcomes are separated, every step moves some logit by about 1
-FARTHEST = 5.0  # move of a logit in one step beyond which a loss of information is that of the step, not of the data
-SEPARATED = 1e-7  # information in some direction, as a share of that of a calibrated model, below which there is none
-_NO_INFORMATION = 1e-100  # root of the information on a power of the logit, as a share of that on another, that is none
+FARTHEST = 5.0  # move of a logit in one step beyond which a loss of information comes from the step, not from the data
+SEPARATED = 1e-7  # information in some direction, as a share of a calibrated model's, below which there is none
+# root of the information on a power of the logit, as a share of the information on another, that is none
+_NO_INFORMATION = 1e-100
 
 Derivatives = tuple[float, np.ndarray, np.ndarray]  # log-likelihood, gradient, information
 
@@ -143,7 +144,7 @@ class LogitPolynomial:
     def farthest(self, fit: Fit, direction: np.ndarray, drop: float, start: np.ndarray | None = None) -> np.ndarray:
         """Maximise a linear function of the coefficients where 2 * log-likelihood is at most `drop` below its maximum.
 
-        Each step is that of Venzon, Moolgavkar 1988, to the solution for the quadratic approximation at the present
+        Each step is the one of Venzon, Moolgavkar 1988, to the solution for the quadratic approximation at the present
         point, then along the ray from the maximum to the edge of the region. The region is convex and a short enough
         step leads upwards, so steps that do not are halved. `start` is a point to begin from.
         """

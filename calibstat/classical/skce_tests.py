@@ -29,9 +29,9 @@ from calibstat.resampling import Draws, Stage
 from calibstat.resampling.rng import Rng
 
 _LIMIT_OF_METHOD = {
-    "asymptotic": "the p-value is that of the limit for many rows, taken from random signs",
-    "block": "the p-value is that of the normal limit for many blocks of rows",
-    "linear": "the p-value is that of the normal limit for many pairs of rows",
+    "asymptotic": "the p-value comes from the limit for many rows, taken from random signs",
+    "block": "the p-value comes from the normal limit for many blocks of rows",
+    "linear": "the p-value comes from the normal limit for many pairs of rows",
 }
 STATISTIC = {"asymptotic": "U", "block": "block", "linear": "linear"}
 

@@ -207,7 +207,7 @@ def over_scales(
 
 
 def rank_of_smallest(scale_pvalue: np.ndarray) -> float:
-    """Return the share of rows whose smallest p-value is at most that of the first row: the p-value of the test."""
+    """Return the share of rows whose smallest p-value is at most the first row's: the p-value of the test."""
     return float(ranks(-scale_pvalue.min(axis=1)[:, None])[0, 0])
 
 

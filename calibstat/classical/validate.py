@@ -72,7 +72,7 @@ class Validation(Result):
         The interval of each number that has one, by its name: `observed`, `ratio`, `in_the_large`, `intercept`,
         `slope`, `brier`; without `intercept` and `slope` if these are nan.
     confidence_level : float
-        That of the intervals.
+        The confidence level of the intervals.
     smoother : str
         How the curve was smoothed.
     lens : NamedLens

@@ -19,7 +19,7 @@ ARCHIVE = b"PK"  # how an .npz file begins
 def read_arrays(file: Path) -> list[tuple[str, np.ndarray]]:
     """Return the columns of a NumPy file with their names; a ValueError or OSError says what is wrong.
 
-    The columns of a matrix `p` are p_0, p_1 and so on; those of the only matrix of an .npy file 0, 1 and so on. A
+    The columns of a matrix `p` are p_0, p_1 and so on; the only matrix of an .npy file has 0, 1 and so on. A
     structured array has columns of its own. Arrays of three dimensions or more have none.
     """
     with file.open("rb") as stream:
@@ -58,7 +58,7 @@ def _read(stream: IO[bytes], size: int) -> np.ndarray:
 
 
 def _columns(name: str, array: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """Return the columns of an array; `name` is empty for that of an .npy file."""
+    """Return the columns of an array; `name` is empty for an .npy file."""
     if array.dtype.names is not None:
         return [(field, _plain(array[field])) for field in array.dtype.names if array.ndim == 1]
     if array.ndim == 1:

@@ -22,12 +22,12 @@ _MOST_CLASSES = 20  # classes in a printed table
 
 @dataclass(frozen=True)
 class ClassFindings:
-    """The size of the error of each class, and its test by one measure, and that of all together.
+    """The size of the error of each class, and its test by one measure, and the test of all together.
 
     Attributes
     ----------
     bound, error : Measure
-        The measure of the test, its options fixed; and that of the size, which is the same unless it is for tests only.
+        The measure of the test, its options fixed; and the measure of the size, the same unless it is for tests only.
     estimate : ndarray, shape (K,)
         The size of the error of each class.
     happened, expected : ndarray, shape (K,)

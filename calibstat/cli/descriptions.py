@@ -71,9 +71,7 @@ def decompose_scores(
         for name, each in decompositions.items():
             grid.add_row(name, *map(number, (each.score, each["mcb"], each["dsc"], each["unc"])))
         name, best = min(decompositions.items(), key=lambda each: each[1]["mcb"])
-        smallest = (
-            f"The smallest miscalibration is that of {name}: " if len(decompositions) > 1 else "Miscalibration is "
-        )
+        smallest = f"{name} has the smallest miscalibration: " if len(decompositions) > 1 else "Miscalibration is "
         parts: list[str | Table] = [
             f"{smallest}{number(best['mcb'])} of its {score} of {number(best.score)}.",
             grid,
@@ -169,7 +167,7 @@ def _smallest(summary: Summary, measure: str) -> str:
 
     k = summary.measures.index(measure)
     i = int(np.argmin(summary.estimate[:, k]))
-    whose = f"The smallest {measure} is that of {summary.names[i]}:" if len(summary.names) > 1 else f"{measure} is"
+    whose = f"{summary.names[i]} has the smallest {measure}:" if len(summary.names) > 1 else f"{measure} is"
     interval = f"{percent(summary.confidence_level)} interval {ends(summary.low[i, k], summary.high[i, k])}"
     return f"{whose} {number(summary.estimate[i, k])} ({interval})."
 
@@ -182,7 +180,7 @@ def _say_validation(validation: Validation, name: str) -> str:
         texts.append(f"{title} {getattr(validation, field):.2f} ({low:.2f} to {high:.2f})")
         inside += [title] if low <= 1 <= high else []
     where = {0: "neither interval includes 1", 2: "both intervals include 1"}
-    verdict = where.get(len(inside), f"of the two intervals only that of {' '.join(inside)} includes 1")
+    verdict = where.get(len(inside), f"of the two intervals only the one of {' '.join(inside)} includes 1")
     return f"{f'{name}: ' * bool(name)}{' and '.join(texts)}; {verdict}."
 
 

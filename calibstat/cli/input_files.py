@@ -100,7 +100,7 @@ def read_models(
 
 
 def read_probabilities(file: Path, prob: Sequence[str], reading: Reading = AS_WRITTEN) -> Sample | Predictions:
-    """Read the columns that `prob` names, without outcomes: those of the result are made up."""
+    """Read the columns that `prob` names, without outcomes: the result has made-up ones."""
     data = read_rows_of_probabilities(file, prob, reading)
     return data if isinstance(data, Predictions) else Sample.from_rows(*data)
 
@@ -199,7 +199,7 @@ def choose(there: Sequence[str], label: str | None, prob: Sequence[str]) -> tupl
     if twice:
         raise ValueError(f"expected different columns for --prob, found {twice[0]!r} twice")
     if label in columns:
-        raise ValueError(f"expected a column of probabilities, found that of outcomes, {label!r}, for --prob")
+        raise ValueError(f"expected a column of probabilities, found the column of outcomes, {label!r}, for --prob")
     if not patterns:
         return columns, columns
     before, after = len(WILD.split(prob[0])[0]), len(re.split(r"[*?\]]", prob[0])[-1])
@@ -207,7 +207,7 @@ def choose(there: Sequence[str], label: str | None, prob: Sequence[str]) -> tupl
 
 
 def matching(there: Sequence[str], label: str | None, pattern: str) -> list[str]:
-    """Return the columns but that of outcomes which a shell-style pattern matches; there have to be several."""
+    """Return the columns, except the outcomes, which a shell-style pattern matches; there have to be several."""
     columns = [column for column in there if column != label and fnmatchcase(column, pattern)]
     if not columns:
         raise ValueError(f"expected several columns for --prob, found none that matches {pattern!r} in {listed(there)}")

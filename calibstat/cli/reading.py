@@ -24,7 +24,7 @@ class Reading:
     logits : bool
         Whether the columns of probabilities hold logits.
     clip : float or None
-        Probabilities are moved into [clip, 1 - clip], those of several classes then divided by their sum.
+        Probabilities are moved into [clip, 1 - clip]; of several classes they are then divided by their sum.
     """
 
     positive: str | None = None

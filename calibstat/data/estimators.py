@@ -73,7 +73,7 @@ def _of_one(model: Classifier, X: object, of: str) -> pd.DataFrame:
     except AttributeError:
         raise ValueError(
             f"expected a fitted classifier with predict_proba, found {described(model)}{of}; fit it within "
-            "CalibratedClassifierCV of scikit-learn, or give its probabilities as y_prob: those of its logits are "
+            "CalibratedClassifierCV of scikit-learn, or give its probabilities as y_prob, from logits by "
             "calibstat.from_logits(logits)"
         ) from None
     prob = predict_proba(X)

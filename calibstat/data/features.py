@@ -18,7 +18,7 @@ LONG = 16  # digits of a number that is written without an exponent
 
 
 def levels(name: str, column: ArrayLike, n_quantiles: int) -> tuple[list[str], np.ndarray]:
-    """Return the names in words of the levels of a column, and the number of that of each row.
+    """Return the names in words of the levels of a column, and the number of the level of each row.
 
     What is cut depends on the values of the column alone. Missing values are the last level.
     """

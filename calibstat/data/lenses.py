@@ -44,7 +44,7 @@ class Lens:
         The null hypothesis of a test through this lens: given the scores alone, they are the probabilities of the
         outcomes. Of a user-defined lens it is one sentence, "given ..., ...".
     names : callable or None
-        ``names(names)``: the names of the L classes, given those of the K classes; if None, numbers from 0.
+        ``names(names)``: the names of the L classes, given the names of the K classes; if None, numbers from 0.
     confidences : tuple of int
         The outcomes that say that the most likely class is observed, so that their probability is a confidence: (1,) of
         `top_label`, (0,) of `top_k`. Of these alone predictions are called over- or under-confident.
@@ -197,7 +197,7 @@ class ClassWise:
     name : str
         Its name, printed with every result.
     null : Null
-        The null hypothesis of a single statistic over all classes, which is that of canonical calibration.
+        The null hypothesis of a single statistic over all classes, which is canonical calibration.
     """
 
     name: str = "class_wise"

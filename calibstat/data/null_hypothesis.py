@@ -47,7 +47,7 @@ class Null(InWords):
         return cls(given, tuple(outcome.split(INDEPENDENTLY)))
 
     def approximately(self, why: str) -> Null:
-        """Return it as that of a test which is not exact, for this reason."""
+        """Return the null hypothesis of a test that is not exact, for this reason."""
         return replace(self, why_approximate=why)
 
     def __str__(self) -> str:

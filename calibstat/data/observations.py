@@ -85,7 +85,7 @@ class Observations(ABC):
     @property
     @abstractmethod
     def predicted(self) -> np.ndarray:
-        """The distinct predictions, shape (m,), or those of the rows and classes, shape (n, K)."""
+        """The distinct predictions, shape (m,), or the predictions of rows and classes, shape (n, K)."""
 
     @property
     def predicted_counts(self) -> np.ndarray | None:
@@ -110,7 +110,7 @@ class Observations(ABC):
 
     @abstractmethod
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
-        """Return the outcome that was observed least often, in rows or in clusters; `unit` numbers that of each row."""
+        """Return the outcome observed least often, in rows or in clusters; `unit` numbers each row's cluster."""
 
     @abstractmethod
     def data_note(self) -> str:
@@ -215,7 +215,7 @@ class BinaryData(Observations):
 
     @property
     def _weight(self) -> np.ndarray | None:
-        """The weights of the rows, also of those of a summary."""
+        """The weights of the rows, also of a summary's rows."""
         kept = None if self.summary is None else self.summary.weighted
         return self.weight if kept is None else kept.weight
 

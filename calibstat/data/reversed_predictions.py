@@ -10,7 +10,7 @@ SIGMAS = 5.0  # standard errors below 1/2 of an AUC that is no chance: one in 3 
 def auc(count: np.ndarray, positives: np.ndarray) -> tuple[float, float]:
     """Return the AUC of distinct ascending predictions, given by counts, and its distance from 1/2 in standard errors.
 
-    The standard error is that of Mann and Whitney's statistic without ties, if outcomes had nothing to do with
+    The standard error belongs to Mann and Whitney's statistic without ties, if outcomes had nothing to do with
     predictions. It is too large where there are ties, so that few events among equal predictions are no evidence. Both
     numbers are nan unless both outcomes were observed.
     """
@@ -29,8 +29,8 @@ def note_if_reversed(count: np.ndarray, positives: np.ndarray, outcome: str) -> 
     if not distance < -SIGMAS:
         return ""
     return (
-        f"The predictions look reversed: those of {outcome} are mostly lower where it was observed (AUC {area:.2g}, "
-        f"{-distance:.2g} standard errors below 1/2). Check which column or label is which."
+        f"The predictions look reversed: predictions of {outcome} are mostly lower where it was observed "
+        f"(AUC {area:.2g}, {-distance:.2g} standard errors below 1/2). Check which column or label is which."
     )
 
 

@@ -236,7 +236,7 @@ def as_matrix(y_prob: object) -> tuple[np.ndarray, float]:
 
 
 def _two_columns(p: np.ndarray) -> np.ndarray:
-    """Return the probabilities of class 0 and class 1 from those of class 1."""
+    """Return the probabilities of class 0 and class 1 from the probabilities of class 1."""
     good = (p >= 0) & (p <= 1)
     if not good.all():
         row = int(np.argmin(good))

@@ -14,8 +14,8 @@ from calibstat.data.validation import as_vector, check_all
 class WeightedSample(Sample):
     """A sample of rows with weights, which tests and bootstraps draw row by row.
 
-    Weights are divided by a number that makes their sum equal to that of their squares: the effective number of rows,
-    of which an unweighted mean would be about as exact. So rows of equal weight count 1 each.
+    Weights are divided by a number that makes their sum equal to the sum of their squares: the effective number of
+    rows, of which an unweighted mean would be about as exact. So rows of equal weight count 1 each.
 
     Attributes
     ----------

@@ -286,8 +286,8 @@ class gaussian_mixture(ScoreGenerator):
 class high_frequency(ScoreGenerator):
     """Errors that alternate: v uniform, E[y | v] = v + amplitude exp(-64 (v - 1/2)²) sin(2 pi k v), reported v.
 
-    As k grows the errors of neighbours cancel: the smooth calibration error and that of the Laplace kernel fall like
-    1 / k, that of the Gaussian kernel exponentially, so that it is not a consistent measure (Błasiok et al. 2023,
+    As k grows the errors of neighbours cancel: the smooth calibration error and the Laplace kernel's fall like
+    1 / k, the Gaussian kernel's exponentially, so that it is not a consistent measure (Błasiok et al. 2023,
     theorem 8.6, arXiv:2211.16886). The unbinned error stays near amplitude / sqrt(16 pi).
 
     Parameters

@@ -149,7 +149,7 @@ class stream:
             check_whole(f"rows of period {period}", n)
             return int(n)
         if period > len(self.rows):
-            raise ValueError(f"expected rows of period {period}, found those of {len(self.rows)} periods")
+            raise ValueError(f"expected rows of period {period}, found rows of {len(self.rows)} periods")
         return int(self.rows[period - 1])
 
     def periods(self, first: int, last: int, rng: Rng = None) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
@@ -192,7 +192,7 @@ class stream:
         Yields
         ------
         period, y, p
-            Those of `periods`.
+            As in `periods`.
         segment : ndarray, shape (rows,)
             The name of its group for `groups`; in general what `sample_covariates` returns.
 

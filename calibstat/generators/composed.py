@@ -95,7 +95,7 @@ class prevalence(Generator):
     """Another generator in a population of another prevalence (label shift).
 
     The distribution of covariates and predictions given the outcome stays, so at every score the odds of outcome 1 are
-    multiplied by those of the new rate over those of the old.
+    multiplied by the odds of the new rate over the odds of the old one.
 
     Parameters
     ----------

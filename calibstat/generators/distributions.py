@@ -165,7 +165,7 @@ class Uniform(Density):
 
 @dataclass(frozen=True)
 class Frozen(Density):
-    """A frozen scipy.stats distribution; s is the probability below t, of density 1 however steep that of t is."""
+    """A frozen scipy.stats distribution; s is the probability below t, of density 1 however steep the density of t."""
 
     distribution: _FrozenDistribution
 

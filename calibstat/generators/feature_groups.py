@@ -32,8 +32,8 @@ Pattern = tuple[bool, ...]  # which conditions a row satisfies
 class features(Generator):
     """Rows of another generator with independent categorical features, and wrong predictions in known groups.
 
-    The features depend neither on each other nor on the score: the errors of a group are those of the generator, and
-    those that `errors` put there.
+    The features depend neither on each other nor on the score: the errors of a group are the generator's errors, and
+    the ones that `errors` put there.
 
     Parameters
     ----------

@@ -127,9 +127,9 @@ class Generator:
         unbinned norms and `post_processing_gap` are off by less than 1e-6, because a curve may cross the diagonal
         within a cell.
 
-        The log loss, normalized or not, is that of exact arithmetic. If predictions of a confident generator round to 1
-        (at temperature 5, one row in 1e7 does and is wrong), estimates of it can be infinite; for other measures they
-        are ties.
+        The log loss, normalized or not, is computed in exact arithmetic. If predictions of a confident generator round
+        to 1 (at temperature 5, one row in 1e7 does and is wrong), estimates of it can be infinite; for other measures
+        they are ties.
         """
         found = find_measure(measure, options)
         with unknown_value_of(found):
@@ -187,8 +187,8 @@ class Generator:
         Notes
         -----
         Exact: the minimum over all partitions of the domain into sets S of the sum over S of E|f(x) - E[y | S]| on S
-        (Błasiok, Gopalan, Hu, Nakkiran 2023, section 4, arXiv:2211.16886). The domain of `domain` is given; that
-        of other generators is the values of the score, and that of groups the pairs of group and score.
+        (Błasiok, Gopalan, Hu, Nakkiran 2023, section 4, arXiv:2211.16886). The domain of `domain` is given; the domain
+        of other generators is the values of the score, and of groups the pairs of group and score.
         """
         return 0.0 if self.is_calibrated else self._population.distance()
 

@@ -125,8 +125,8 @@ class MulticlassGenerator:
         without computation. A Dirichlet distribution is replaced by the points of a Sobol net; `dirichlet` says
         how far off that is.
 
-        The log loss is that of exact arithmetic: where the probability of a class rounds to 0, estimates of it can be
-        infinite.
+        The log loss is computed in exact arithmetic: where the probability of a class rounds to 0, estimates of it can
+        be infinite.
         """
         found = find_measure(measure, options)
         through = find_lens(

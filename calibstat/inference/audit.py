@@ -76,7 +76,7 @@ def audit(
     y_true : array_like, shape (n,)
         Outcomes, 0 or 1, or classes; one for each row. Or `Predictions`, and None for `y_prob`.
     y_prob : array_like, shape (n,) or (n, K), or mapping from name to array_like
-        Predicted probabilities; or those of several models for the same rows, each audited by itself at the full level.
+        Predicted probabilities; or one array for each model on the same rows, each audited by itself at the full level.
     groups : data frame, mapping from name to boolean array of shape (n,), or boolean array, shape (n,) or (n, G)
         A data frame (pandas or polars) of features, one row for each outcome. Every value of a column of texts,
         booleans or categories is a level; so is every value of numbers with at most `n_quantiles` different ones.
@@ -126,12 +126,12 @@ def audit(
     Statistic of a group: the signed root of the likelihood ratio of a common error of the logits of its rows, of which
     the residual sum is the only part that labels change; with `shape` the larger one of it and the same for a factor
     on the logits. Labels are drawn from the predictions for all groups together, so the smallest adjusted p-value is
-    exact for the null hypothesis, for any number of rows and any overlap. Adjusted p-values are those of Westfall and
+    exact for the null hypothesis, for any number of rows and any overlap. Adjusted p-values are by Westfall and
     Young: the probability that any group has one of at most a, although every one of its rows has the predicted
     probability, is at most a, whatever holds in the other groups. It is not promised for a group whose mean is
     predicted rightly while its rows are not: the page on groups says why, and has the proof.
 
-    The intervals are those of Clopper and Pearson, at (1 - `confidence_level`) / (2 G) for each end of G groups, in
+    The intervals are by Clopper and Pearson, at (1 - `confidence_level`) / (2 G) for each end of G groups, in
     the form for unequal probabilities (Hoeffding): they hold for any outcome probabilities and need no draws. They
     assume less than the test, so that a group may speak while its interval touches 0.
 

@@ -135,7 +135,7 @@ class ClassWiseTestResult(NotedResult):
     null_hypothesis : Null
         The null hypothesis for each class; as text one sentence.
     overall : CalibrationTestResult
-        The test by the mean over all classes; its null hypothesis is stronger than those of the classes.
+        The test by the mean over all classes; its null hypothesis is stronger than each class's.
     measure : NamedMeasure
         The measure with its options.
     lens : NamedLens

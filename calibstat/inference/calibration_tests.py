@@ -224,7 +224,7 @@ def calibration_test(
     recalibrated or fitted on these outcomes. Not with weights, clusters or "both", of two-sided measures, of each class
     ("class_wise"), or if draws were stopped.
     With `sample_weight` the null hypothesis is given the weights too: in rows of large weight predictions have to be as
-    right as in others. The statistic is that of rows that count by their weights, scaled to sum to the effective number
+    right as in others. In the statistic rows count by their weights, scaled to sum to the effective number
     of rows, and the test stays exact.
     With `cluster` the residuals of each cluster keep or change their signs together: if calibrated they have mean zero,
     however they depend on each other. That is approximate, since their distribution need not be symmetric, and signs
@@ -307,7 +307,7 @@ def calibration_test(
 
 
 def _watched(statistic: Any, null: np.ndarray) -> list[tuple[float, np.ndarray]]:
-    """Return every statistic with its resamples: one, or that of each class and their mean."""
+    """Return every statistic with its resamples: one, or one for each class and their mean."""
     if null.ndim == 1:
         return [(statistic, null)]
     return [*zip(statistic, null.T, strict=True), (float(statistic.mean()), null.mean(axis=1))]

@@ -214,12 +214,12 @@ def confidence_interval(
     Assumes independent rows, or with `cluster` independent clusters. `honest`: a calibration error is the largest of
     many weighted sums of residuals. The high end is the largest score bound of any of these sums, each fixed
     beforehand, with an allowance for two events that were not observed: without an event it is about 3.9 / n at .95.
-    That of `ece` also allows for the upward bias of the estimate and may lie below it. No high end of an error lies
-    below the median of the estimates on labels drawn from the predictions: a smaller one rests on a lucky sample. The
-    low end takes the bias from a directional bootstrap, with the same allowance, and is 0 unless the labels-only test
-    of the same measure rejects at (1 - confidence_level) / 2, so at calibration it is exact for every n. Statements,
-    proofs and what is only asymptotic are on the docs page "How intervals are made"; how often intervals miss, in the
-    studies `coverage` and `worst_case`. With fewer than 10 rows of either outcome `few_events` says so.
+    The high end of `ece` also allows for the upward bias of the estimate and may lie below it. No high end of an error
+    lies below the median of the estimates on labels drawn from the predictions: a smaller one rests on a lucky sample.
+    The low end takes the bias from a directional bootstrap, with the same allowance, and is 0 unless the labels-only
+    test of the same measure rejects at (1 - confidence_level) / 2, so at calibration it is exact for every n.
+    Statements, proofs and what is only asymptotic are on the docs page "How intervals are made"; how often intervals
+    miss, in the studies `coverage` and `worst_case`. With fewer than 10 rows of either outcome `few_events` says so.
 
     `brier` and other bounded means have the score bound of a mean at both ends. `log_loss` has no bound: its interval
     is for a population of which no part is predicted more extremely than these rows are, its high end is infinite if
@@ -234,10 +234,11 @@ def confidence_interval(
 
     `bracket`: on every population smooth_ce / 2 <= lower distance <= true distance <= upper distance <= interval_ce <=
     surrogate_interval_ce <= random_interval_ce at width 1 / 2**k plus this width, and lower distance <= 2 smooth_ce
-    (Błasiok et al. 2023, arXiv:2211.16886). The low end is half that of `smooth_ce`; the high end is that of the error
-    at the width 1 / 2**k nearest to n**(-1/3) / 3, plus this width, or for `lower_distance` twice that of `smooth_ce`
-    plus 1 / (2 grid). That of `upper_distance` also holds the true distance, which needs more than predictions and
-    outcomes. A bracket holds the value with at least the nominal probability, and does not shrink to it as n grows.
+    (Błasiok et al. 2023, arXiv:2211.16886). The low end is half the low end of `smooth_ce`; the high end is the high
+    end of the error at the width 1 / 2**k nearest to n**(-1/3) / 3, plus this width, or for `lower_distance` twice the
+    high end of `smooth_ce` plus 1 / (2 grid). The bracket of `upper_distance` also holds the true distance, which needs
+    more than predictions and outcomes. A bracket holds the value with at least the nominal probability, and does not
+    shrink to it as n grows.
 
     With clusters all rows of one may have the event together, so that without an event the high end is about 4 over
     their number. The low end is 0 unless tests by random signs of clusters, by independent labels and, of few events,

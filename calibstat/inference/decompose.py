@@ -277,8 +277,8 @@ def decompose(
     The parts add up to the score, up to rounding, on every sample. With d(x, y) the divergence of the score, v the
     prediction, y the outcome and the means over rows:
 
-    - "corp": score = mcb - dsc + unc. With the isotonic recalibration r(v) and the overall frequency f, mcb is the mean
-      loss of v minus that of r(v), dsc is that of f minus that of r(v), and unc that of f. All are at least 0.
+    - "corp": score = mcb - dsc + unc. With the mean losses L of the predictions v, of their isotonic recalibration r(v)
+      and of the overall frequency f, mcb = L(v) - L(r), dsc = L(f) - L(r) and unc = L(f). All are at least 0.
     - "sharpness": score = calibration_error + sharpness_gap + smoothing. With the kernel regression m(v) these are the
       mean of d(m, v), at least 0 and, for "brier" and "log_loss", the measure `regression_ce`; the mean of d(y, m), at
       least 0; and the mean of (φ'(m) - φ'(v)) (y - m), of either sign, which is 0 if m is the mean outcome of each

@@ -186,7 +186,7 @@ def estimate(
 
     Notes
     -----
-    Cost: that of the measure, given on its page, and one sort; for equal-width bins one pass over the rows instead,
+    Cost: the measure's, given on its page, and one sort; for equal-width bins one pass over the rows instead,
     also with the lenses "top_label" and "class_wise".
 
     Examples
@@ -293,7 +293,7 @@ def expected_calibration_error(
     strategy : {"uniform", "quantile"} or sequence of float
         Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts.
     norm : {"l1", "l2", "max"} or float
-        The mean over rows of the gap, the root of that of its square, the largest gap, or any p of at least 1.
+        The mean over rows of the gap, the root mean square gap, the largest gap, or any p of at least 1.
 
     Returns
     -------

@@ -115,7 +115,7 @@ NAMED: dict[str, dict[str, Any]] = {  # options of `gce`, beside those that are 
 }
 
 
-# the order in which `product` counts is that of the index; of the threshold here only whether there is one
+# the order in which `product` counts is the order of the index; of the threshold here only whether there is one
 SWITCHES = tuple(product(("even", "adaptive"), (True, False), (True, False), (False, True), ("l1", "l2")))
 NAMES = {
     SWITCHES.index(

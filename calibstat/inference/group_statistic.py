@@ -24,7 +24,7 @@ class Strata:
     Attributes
     ----------
     stratum, cell : ndarray, shape (n,)
-        Those of each row, ascending; every cell lies in one stratum.
+        The stratum and the cell of each row, ascending; every cell lies in one stratum.
     size : int
         Number of strata; some may have no rows.
     logit : ndarray, shape (size,)

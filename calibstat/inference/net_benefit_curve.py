@@ -36,9 +36,9 @@ class NetBenefitCurve(Result):
     model, low, high : ndarray, shape (T,)
         The net benefit of acting by the model, in true positives per row, and its interval, each at its threshold.
     everyone : ndarray, shape (T,)
-        That of acting on all rows; of acting on none it is 0.
+        The net benefit of acting on all rows; of acting on none it is 0.
     confidence_level : float
-        That of each interval.
+        The confidence level of each interval.
     lens : NamedLens
         The outcome whose probability was predicted.
     n : int
@@ -63,11 +63,12 @@ class NetBenefitCurve(Result):
     def __str__(self) -> str:
         better = self.model > np.maximum(self.everyone, 0)
         ends = self.threshold[better]
+        other = "larger than the net benefit of acting on all rows"
         where = (
-            f"is larger than that of acting on all rows and on none at {ends.size} of {better.size} thresholds, the "
-            f"lowest {ends[0]:g} and the highest {ends[-1]:g}"
+            f"is {other} and on none at {ends.size} of {better.size} thresholds, "
+            f"the lowest {ends[0]:g} and the highest {ends[-1]:g}"
             if ends.size
-            else f"is nowhere larger than that of acting on all rows or on none, at {better.size} thresholds"
+            else f"is nowhere {other} or on none, at {better.size} thresholds"
         )
         return f"The net benefit of acting by the model, {self.lens}, n = {self.n}, {where}."
 

@@ -167,7 +167,7 @@ def sharpness(
         As for `estimate`.
     lens : str or Lens, optional
         A lens with a binary outcome, or "canonical": then the outcome is whether the most likely class is observed, and
-        the divergence is that of the vectors. Default: outcome 1 of two classes, "canonical" of more.
+        the divergence compares the vectors. Default: outcome 1 of two classes, "canonical" of more.
     divergence : {"brier", "log_loss"}
         Squared distance of outcome and prediction, or negative log-likelihood of the outcome.
     kernel : {"gaussian", "epanechnikov"}
@@ -196,15 +196,15 @@ def sharpness(
     With kernel weights that sum to 1 over the rows, the calibration curve at p is the weighted frequency m of outcome 1
     (hits of the most likely class), and the pointwise sharpness gap is the weighted mean divergence of outcomes from
     predictions, of the vectors if several classes were predicted, minus d(m, h), h the weighted mean of the
-    predictions. It is at least 0 on every sample, because both divergences are jointly convex and that of the vectors
-    is at least that of the binary outcome. (With p in place of h, as in the paper, it can be below 0: 100 rows at .99
+    predictions. It is at least 0 on every sample, because both divergences are jointly convex and the divergence of the
+    vectors is at least the binary outcome's. (With p in place of h, as in the paper, it can be below 0: 100 rows at .99
     that all hit and one hit at .9 give -.009 at p = .9.) The curve is by the kernel as it is, density and gap are by
     the kernel reflected at 0 and 1, over which it would lose weight. What is drawn, density times gap, has nearly the
     area `sharpness_gap`, with "brier"; with "log_loss" it is larger if predictions are so near to 0 or 1 that their
     divergence changes within a bandwidth.
 
-    For several classes the calibration error is that of the confidence, a lower bound on that of the vectors, while the
-    total divergence is of the vectors. A model can be calibrated and useless; the diagram shows both.
+    For several classes the calibration error belongs to the confidence, a lower bound on the error of the vectors,
+    while the total divergence is of the vectors. A model can be calibrated and useless; the diagram shows both.
 
     Where the kernel weights of all rows, 1 for a row at that point, sum to less than .01, there are no rows near,
     and curve and gap are nan. Near 0 and 1, and beyond the last predictions, the curve leans to where the rows are.
@@ -286,8 +286,8 @@ def _reflected_sums(
 ) -> np.ndarray:
     """Return kernel-weighted sums at points evenly spaced from 0 to 1, the kernel reflected at 0 and 1.
 
-    So no weight leaks out of [0, 1], where all predictions are. The images of a point lie one in each interval
-    [j, j + 1], those of an even grid in the grid moved by j, in reverse order if j is odd.
+    So no weight leaks out of [0, 1], where all predictions are. A point has one image in each interval
+    [j, j + 1], and an even grid the grid moved by j, in reverse order if j is odd.
     """
     reach = math.ceil(REACH[kernel] * bandwidth)
     length = 2 * reach + 1

@@ -14,7 +14,7 @@ from calibstat.measures.kinds.registry import MEASURES, measures_by_rows
 from calibstat.resampling import Draws
 from calibstat.result import read_only
 
-OF_CLUSTERS = "ece"  # the measure by default: that of the honest interval of clusters
+OF_CLUSTERS = "ece"  # the measure by default, as in the honest interval of clusters
 
 
 def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> CalibrationTestResult:

@@ -194,12 +194,12 @@ def summarize(
     the accuracy and the canonical `adaptive_calibration_error`; for more classes the calibration errors are of the most
     likely class and the two scores canonical. The printed result says which is which. All intervals are `honest`, see
     `confidence_interval`; `average_ce` and `auc` have none, nor has a logarithmic loss of fewer than ten events;
-    that of an infinite loss is [inf, inf].
+    the interval of an infinite loss is [inf, inf].
 
     A recalibration can lower a calibration error and lose information: predicting the accuracy for every row does.
-    Proper scores get worse then. A warning is given for every model whose `ece` is below that of the reference while
+    Proper scores get worse then. A warning is given for every model whose `ece` is below the reference's while
     one of the two scores is higher, if the interval of the paired difference (see `compare`) excludes 0. Cost:
-    that of four intervals for each model, most of it for `smooth_ece`.
+    four intervals for each model, most of it for `smooth_ece`.
 
     References
     ----------

@@ -262,12 +262,12 @@ class ECEDebiased(Statistic):
     """The debiased L2 binned error: the signed root of an unbiased estimate of its square.
 
     Options: `n_bins` and `strategy` as for `ece`; `variant`, "unbiased" to subtract the variance of the residuals in
-    each bin over n_b, or "kumar" for that of the outcomes, as Kumar et al. do, which is unbiased only if predictions
-    are constant within bins.
+    each bin over n_b, or "kumar" for the variance of the outcomes, as Kumar et al. do, which is unbiased only if
+    predictions are constant within bins.
 
     The square x is unbiased for fixed bins of at least two rows (smaller ones are left out). It can be negative, and
-    the value then is -sqrt(-x): the gaps are smaller than those of a calibrated model are on average, as for about half
-    of the samples of one. The root has the unit of `ece` and keeps the order, so that p-values are those of
+    the value then is -sqrt(-x): the gaps are smaller than a calibrated model's are on average, as for about half
+    of the samples of one. The root has the unit of `ece` and keeps the order, so that p-values are the ones of
     the square. Opposite errors in one bin cancel. Cost: one sort of the rows, then one pass.
     """
 

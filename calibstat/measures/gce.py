@@ -209,7 +209,7 @@ def _places(
 ) -> np.ndarray:
     """Return for each class of each row the bin of its group, one group after the other; the last place is of others.
 
-    The arguments are those of `_errors`.
+    The arguments are as for `_errors`.
     """
     groups, bins = count.shape
     index = np.full(prob.shape, groups * bins)
@@ -294,7 +294,7 @@ class GCE(VectorStatistic):
     @property
     def why_no_interval(self) -> str:
         if self.ties == "split":
-            return "two bins may share the rows of one prediction, so that their sums are not those of separate rows"
+            return "two bins may share the rows of one prediction, so that their sums are not sums of separate rows"
         return "a bin of few rows may add any multiple of their share to the square"
 
     def interval(self, predictions: Predictions) -> Interval:

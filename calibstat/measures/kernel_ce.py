@@ -55,7 +55,7 @@ def _square(value: np.ndarray, residual: np.ndarray, kernel: str, bandwidth: flo
 
 @dataclass(frozen=True, eq=False)
 class LaplaceInterval(SeminormInterval):
-    """The interval of the error by the Laplace kernel, whose high end is also bounded by that of its square."""
+    """The interval of the error by the Laplace kernel, whose high end is also bounded by the high end of its square."""
 
     sample: Sample
     bandwidth: float
@@ -120,7 +120,7 @@ class KernelCE(Seminorm):
     def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.
 
-        With a share a of the first, the mean is a * total and the standard deviation at most a times that of the
+        With a share a of the first, the mean is a * total and the standard deviation at most a times the one of the
         witness plus sqrt(1 - a**2) times the largest one of the rest.
 
         Statement and argument: docs/proofs.md, section 2.

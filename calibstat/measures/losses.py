@@ -107,7 +107,7 @@ class LogLoss(MeanLoss):
     infinite as soon as an outcome of predicted probability 0 is observed, and so is its mean over the population.
 
     A proper score: a calibrated model has the score that its predictions imply, not 0, so a test is two-sided.
-    For several classes (lens "canonical") it is that of the observed class. Cost: one sort of the rows, then one pass.
+    For several classes (lens "canonical") it scores the observed class. Cost: one sort of the rows, then one pass.
     """
 
     is_proper = True
@@ -156,7 +156,7 @@ class LogLoss(MeanLoss):
     no_interval="it is a ratio of two means, of which one has no bound",
 )
 class NormalizedLogLoss(Statistic):
-    """The mean log loss over that of always predicting the observed frequency of the outcome.
+    """The mean log loss divided by the log loss of always predicting the observed frequency of the outcome.
 
     Option: `clip`, as of `log_loss`. It is below 1 for predictions that are more informative than the frequency, and 1
     for the frequency itself; one minus it is the normalized cross entropy of Siu, Gish and Richardson (1997). It

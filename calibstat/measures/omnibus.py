@@ -85,7 +85,7 @@ class Omnibus(Binned):
 
 @dataclass(frozen=True)
 class OmnibusOfClasses(MulticlassMeasure):
-    """The omnibus statistic of K classes: that of each class against the rest and of the most likely class, together.
+    """The omnibus statistic of K classes: of each class against the rest and of the most likely class, together.
 
     It is the logarithm of the sum of their exponential functions.
     """

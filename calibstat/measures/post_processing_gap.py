@@ -40,7 +40,7 @@ X, CHANGE, SLOPE, MOMENT, SHIFT = range(5)
 
 @jit
 def _add_up(node: np.ndarray, child: np.ndarray, t: int) -> None:
-    """Compute the sums over the subtree of t from those of its children."""
+    """Compute the sums over the subtree of t from the sums over its children."""
     left, right = child[t, 0], child[t, 1]
     node[t, SLOPE] = node[left, SLOPE] + node[right, SLOPE] + node[t, CHANGE]
     node[t, MOMENT] = node[left, MOMENT] + node[right, MOMENT] + node[t, CHANGE] * node[t, X]

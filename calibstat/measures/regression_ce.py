@@ -213,7 +213,7 @@ def find_divergence(divergence: str) -> Bregman:
 class RegressionCE(Statistic):
     """The mean divergence of the observed frequency, smoothed by a kernel, from the prediction.
 
-    Options: `divergence`, that of a score, "brier" for (m - v)² or "log_loss" for the Kullback-Leibler divergence of
+    Options: `divergence`, of a score, "brier" for (m - v)² or "log_loss" for the Kullback-Leibler divergence of
     the two probabilities; `kernel`, "gaussian" for exp(-u²/2) or "epanechnikov" for 1 - u² within one bandwidth, of the
     distance u in bandwidths; `bandwidth`, from 0.0001 to 1; `estimator`, "direct" for the formula, never below 0, or
     "plug_in" for the mean of φ(m(v)) - φ(v) - φ'(v) (y - v) (Chidambaram, Ge, equation C.3), which has the same limit
@@ -226,7 +226,7 @@ class RegressionCE(Statistic):
 
     Smoothing has a bias, so the error of a calibrated model is not quite 0: with predictions spread evenly over [0, 1]
     and "brier" it tends to .63 σ³, from near 0 and 1, which is 8e-5 by default. For the same reason it can be 0 where
-    errors cancel with those of neighbours: at σ = .34, predictions of .25 with outcome 0 and as many of .75 with
+    errors cancel with errors of neighbours: at σ = .34, predictions of .25 with outcome 0 and as many of .75 with
     outcome 1. A test takes the first into account; a narrower kernel makes both smaller. The plug-in estimator has more
     bias: it tends to -1.39 σ² + 2.6 σ³, which is -.003, is below 0 for nearly every calibrated sample of 1000, and
     changes when outcomes and predictions are both reversed ("brier").

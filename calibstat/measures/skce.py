@@ -258,8 +258,8 @@ class SKCE(VectorStatistic):
     ValueError is raised.
 
     The honest interval of "V", "U" and "block" is the same, as they have the same limit: the squares of the ends of one
-    for the root, which is a norm; its time is quadratic in n. That of "linear" is one for the mean of its blocks, at no
-    more cost than the estimate, and several times wider.
+    for the root, which is a norm; its time is quadratic in n. The interval of "linear" is one for the mean of its
+    blocks, at no more cost than the estimate, and several times wider.
 
     For two classes and total variation it is twice the square of `kernel_ce`. Exact. Cost: time quadratic in n ("V",
     "U"), n times `block_size` ("block"), linear ("linear"), each times the classes; memory linear in n times the
@@ -305,7 +305,7 @@ class SKCE(VectorStatistic):
         return "own"
 
     def interval(self, predictions: Predictions) -> Interval:
-        """Return the mean of many blocks, those of two rows, else the square of a norm in the space of the kernel.
+        """Return the mean of many blocks of two rows, else the square of a norm in the space of the kernel.
 
         All statistics have the same limit. A block may be worth up to 2, so that the mean of few has a wide interval.
         """

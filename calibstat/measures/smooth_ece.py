@@ -167,7 +167,7 @@ class SmoothInterval(Interval):
     def high(self, tail: float) -> float:
         """Return the smallest bandwidth t found at which no bound is above t.
 
-        The weights of wider bandwidths are among those of t, so that no bound is above t there either.
+        The weights of wider bandwidths are among the weights of t, so that no bound is above t there either.
         """
         score, at = self.moments.score(tail), max(self.estimate, NARROWEST)
         return smallest(lambda t: self.upper_bound(t, score) / self.moments.n < t, at, 1.0, CLOSE_END)
@@ -180,10 +180,10 @@ class SmoothInterval(Interval):
     def upper_bound(self, bandwidth: float, score: ScoreBound) -> float:
         """Return a bound of the largest bound of the smoothed residuals' sum over signs in [-1, 1] at every point.
 
-        Signs s make the weights w = smoothed s. Those of the smoothed residuals h have the largest sum. To change them
-        by a share d in [0, 2] takes d * |h| from the sum, and adds no more than 2 d (M 1 - s M s) to the sum of squares
-        s' M s, where M smooths, multiplies by the squares and smooths again: M is nowhere negative. So each point
-        decides for itself. The cube of a smoothed function up to 1 is one smoothed by the bandwidth over sqrt(3).
+        Signs s make the weights w = smoothed s. The signs of the smoothed residuals h have the largest sum. To change
+        them by a share d in [0, 2] takes d * |h| from the sum, and adds no more than 2 d (M 1 - s M s) to the sum of
+        squares s' M s, where M smooths, multiplies by the squares and smooths again: M is nowhere negative. So each
+        point decides for itself. The cube of a smoothed function up to 1 is one smoothed by the bandwidth over sqrt(3).
 
         Statement and argument: docs/proofs.md, section 2.
         """

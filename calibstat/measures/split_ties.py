@@ -16,7 +16,7 @@ def errors_of_shared_ties(
     """Return the L1 and the L2 error for each row of labels, shape (B, 2); `top` is as in `GCE`.
 
     The edges of the bins are numbers of rows. Rows of one prediction that an edge parts go to both sides in proportion,
-    and so do those of them whose class was observed. So the residuals summed up to an edge lie on straight lines
+    and so do the ones whose class was observed. So the residuals summed up to an edge lie on straight lines
     between the sums at distinct predictions.
     """
     n, classes = prob.shape

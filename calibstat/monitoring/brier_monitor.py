@@ -57,7 +57,7 @@ class BrierStatus(Result):
     Attributes
     ----------
     difference, low, high : float or None
-        Mean Brier score of the first model minus that of the second over all rows, and the ends of the confidence
+        Mean Brier score of the first model minus the second's over all rows, and the ends of the confidence
         sequence for the mean of its expectation in each row given the past. None before the first period.
     decided_period : int, str or None
         The first period after which the confidence sequence left out 0.
@@ -100,7 +100,8 @@ class BrierStatus(Result):
             return "No period so far."
         a, b = self.names
         sequence = f"{100 * self.confidence_level:g} % confidence sequence {self.low:+.3g} to {self.high:+.3g}"
-        first = f"Brier score of {a} minus that of {b}: {self.difference:+.3g} over {self.rows:,} rows, {sequence}."
+        difference = f"{self.difference:+.3g} over {self.rows:,} rows, {sequence}"
+        first = f"Brier score of {a} minus Brier score of {b}: {difference}."
         if self.better is None:
             sentence = "Neither model is shown to be better."
         else:

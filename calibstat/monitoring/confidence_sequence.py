@@ -1,6 +1,6 @@
 """Confidence sequences for a running mean: intervals that are right at every look at once.
 
-Observed are x_1, x_2, ... from -1 to 1, with means m_i given the past; S is the sum of the x_i, V that of their
+Observed are x_1, x_2, ... from -1 to 1, with means m_i given the past; S is the sum of the x_i, V the sum of their
 squares, and theta the running mean (m_1 + ... + m_N) / N, which is free to drift. For 0 <= lambda < 1 and x >= -1
 
     exp(lambda x - psi(lambda) x^2) <= 1 + lambda x,    psi(lambda) = -log(1 - lambda) - lambda

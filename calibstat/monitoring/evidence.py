@@ -50,7 +50,7 @@ class Run:
     """One run of a monitor: the bets of every direction in all rows and in each segment, and what they have become.
 
     `log_held`, shape (1 + number of segments, 34), has the logarithm of what the bets placed so far in each direction
-    hold; `log_streams` that of the evidence of each stream, `log_evidence` that of their weighted mean.
+    hold; `log_streams` of the evidence of each stream, `log_evidence` of their weighted mean.
     """
 
     def __init__(self, n_segments: int, regime: str) -> None:

@@ -58,8 +58,8 @@ class Monitor(PeriodLog[PeriodSummary]):
         Promise a mean number of periods between false alarms, at least this, instead of a probability. Deviations are
         found sooner, it starts again by itself after each alarm, and in the long run a false alarm is certain.
     segments : sequence of str, optional
-        The segments, if rows come with one. By default those of the first period. All rows together have half of the
-        weight of the evidence, the segments share the other half equally.
+        The segments, if rows come with one. By default the segments of the first period. All rows together have half of
+        the weight of the evidence, the segments share the other half equally.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Monitor(PeriodLog[PeriodSummary]):
     Raises
     ------
     ValueError
-        If `alpha` is not between 0 and 1, `arl` not a number above 1, or a segment has no name or that of another.
+        If `alpha` is not between 0 and 1, `arl` not a number above 1, or a segment has no name or the name of another.
 
     Notes
     -----

@@ -184,7 +184,7 @@ def summarize_period(sample: Sample, segment: str = "") -> PeriodSummary:
 
 
 def summarize_segments(y: np.ndarray, p: np.ndarray, segment: ArrayLike) -> PeriodSummary:
-    """Return the summary of rows in segments, `segment` being that of each row."""
+    """Return the summary of rows in segments; `segment` names each row's."""
     import pandas as pd
 
     entries = np.asarray(segment)

@@ -44,7 +44,7 @@ class Picture:
     caption : str
         The text below it.
     wide : bool
-        Whether it takes the whole width, as that of many panels does.
+        Whether it takes the whole width, as a picture of many panels does.
     """
 
     svg: str

@@ -21,7 +21,7 @@ def one_writer(lock: Path, what: str, advice: str, patience: float = 0.0) -> Ite
     """Keep other writers out as long as the block runs.
 
     They wait for `patience` seconds, and then get a ValueError that names `what` is written to and gives the advice.
-    The file `lock` is deleted at the end. That of a dead process does not block.
+    The file `lock` is deleted at the end. The file of a dead process does not block.
     """
     if fcntl is None:
         yield

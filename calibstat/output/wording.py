@@ -63,7 +63,7 @@ HELD_OUT = Brief("Rows must be held out: a model looks better on rows that it wa
 ROWS = Brief("Rows must be held out and independent.", IN_FULL[1:])
 CLUSTERS = Brief(
     "Rows must be held out, and clusters independent.",
-    (IN_FULL[1], "Rows of different clusters must be independent; those of the same cluster need not be."),
+    (IN_FULL[1], "Rows of different clusters must be independent; rows of the same cluster need not be."),
 )
 SCORES = Brief(
     "A smaller calibration error alone does not make a better model: compare brier or log_loss too.", COMPARING

@@ -161,7 +161,7 @@ def power(
         generator of `calibstat.generators`, `n` is needed.
     alternative : str, mapping, generator, callable or array_like
         What is true: ``"temperature=1.4"`` or ``{"temperature": 1.4, "shift": 0.3}`` (the logit of the true probability
-        is that of the prediction divided by the temperature plus the shift: a temperature above 1 means
+        is the prediction's logit divided by the temperature plus the shift: a temperature above 1 means
         over-confidence, a shift above 0 that events are more frequent than predicted (`generators.shift` moves the
         predictions, so its sign is the opposite one); of more than two classes the probabilities are proportional to
         v**(1 / temperature), and there is no shift); a generator, whose calibration curve it is; a function of the

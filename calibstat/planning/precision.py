@@ -47,7 +47,7 @@ class PrecisionSize(Result):
     method : str
         How the number was found.
     confidence_level : float
-        That of the interval.
+        The confidence level of the interval.
     alternative : str
         What is assumed to be true.
     lens : NamedLens
@@ -93,7 +93,7 @@ def z(confidence_level: float) -> float:
 def rows_for_ratio(truth: np.ndarray, predicted: np.ndarray, count: np.ndarray | None, width: float, z: float) -> int:
     """Return the rows for O/E (Riley et al. 2021): n = (1 - φ) / (φ SE²), SE the standard error of log(O/E).
 
-    The variance of O, the sum of n outcomes, is n φ (1 - φ), so that of log O is (1 - φ) / (n φ), that of E being left
+    The variance of O, the sum of n outcomes, is n φ (1 - φ), so log O has (1 - φ) / (n φ), the variance of E being left
     out. The interval is O/E times exp(-z SE) to exp(z SE), of width 2 O/E sinh(z SE).
     """
     share, expected = np.average(truth, weights=count), np.average(predicted, weights=count)
@@ -227,7 +227,7 @@ def _read_off(widths: dict[int, float], width: float) -> float:
 
 
 def riley(pilot: FixedPredictions, alternative: Alternative, width: float = USUAL_WIDTH) -> dict[str, int]:
-    """Return the rows for O/E and the slope, those of them that are known for these predictions."""
+    """Return the rows for O/E and the slope, if they are known for these predictions."""
     if pilot.predicted.ndim == 2:
         return {}
     truth, sizes = pilot.truth(alternative), {}

@@ -128,7 +128,7 @@ def sample_size(
     lens, level
         As for `power`. Widths need a lens with one outcome.
     confidence_level : float
-        That of the interval.
+        The confidence level of the interval.
     n_datasets, n_sets, n_resamples : int, optional
         For each number of rows that is tried: data sets (of a test), sets of rows (default: 8; of a width 16) and draws
         under calibration (default: 999).

@@ -78,7 +78,7 @@ class OwnTest(FixedTest):
 
 @dataclass(frozen=True)
 class TCalTest(FixedTest):
-    """`t_cal`: the statistics under calibration are drawn once, and ranked with those of each data set."""
+    """`t_cal`: the statistics under calibration are drawn once, and ranked with the statistics of each data set."""
 
     @property
     def title(self) -> str:
@@ -108,7 +108,7 @@ class Classical:
     lens: str | None = None
 
 
-# To plan with another test by name, add a line here. The names of limits differ from those of the exact measures.
+# To plan with another test by name, add a line here. The names of limits differ from the names of the exact measures.
 CLASSICAL: Mapping[str, Classical] = MappingProxyType(
     {
         "cox": Classical(lambda sample: cox(sample, held_out=True).joint_test.pvalue),

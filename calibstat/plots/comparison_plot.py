@@ -12,7 +12,7 @@ from calibstat.plots.style import POINT, as_text, colors, new_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LINES = 45  # pairs in one figure: those of ten models
+LINES = 45  # pairs in one figure, as ten models have
 TICKS = 4  # at most one more: differences of scores have many decimals
 _MARKED = 0.05  # of the differences that are marked
 

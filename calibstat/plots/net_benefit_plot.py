@@ -20,7 +20,7 @@ def plot_net_benefit(curve: NetBenefitCurve, ax: Axes | None) -> Axes:
 
 
 def plot_net_benefit_of_models(models: Sequence[NetBenefitCurve], names: Sequence[str], ax: Axes | None) -> Axes:
-    """The curves with intervals at each threshold, and those of acting on all rows and on none."""
+    """The curves with intervals at each threshold, and the curves of acting on all rows and on none."""
     ax, palette = new_axes(ax), colors()
     curves = ax.plot(
         models[0].threshold, models[0].everyone, color=".35", linestyle="--", linewidth=1.2, label="act on all rows"

@@ -99,7 +99,7 @@ def plot(
     Returns
     -------
     matplotlib Axes
-        The axes drawn in, of several diagrams those of the first; ``.figure`` is their figure.
+        The axes drawn in, of several diagrams the first one's; ``.figure`` is their figure.
 
     Raises
     ------
@@ -124,10 +124,10 @@ def plot(
     often all without the event, and the curve would begin at 0. Several models in one diagram have their own colours
     and marks, no bands, and marks that are full where the point is outside the band of its model.
 
-    Three classes are the corners of a triangle, four those of a tetrahedron, and each cell of predictions is an arrow
-    from its mean prediction to the frequencies observed in it [1]_; the percentages along each edge of the triangle
-    count the corner that they rise to. The tetrahedron turns with the mouse wherever matplotlib is interactive: in a
-    window, or in a notebook under ``%matplotlib widget``.
+    Three classes are the corners of a triangle, four the corners of a tetrahedron, and each cell of predictions is an
+    arrow from its mean prediction to the frequencies observed in it [1]_; the percentages along each edge of the
+    triangle count the corner that they rise to. The tetrahedron turns with the mouse wherever matplotlib is
+    interactive: in a window, or in a notebook under ``%matplotlib widget``.
 
     References
     ----------

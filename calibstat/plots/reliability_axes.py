@@ -23,7 +23,7 @@ MARGIN = 0.02  # between 0 or 1 and the ends of the axes
 
 
 def diagram_axes(ax: Axes | None, diagrams: Sequence[Reliability], deviation: bool) -> tuple[Axes, Axes]:
-    """Return axes with everything but the data, and those of the rows: in a panel below, of given axes within."""
+    """Return axes with everything except the data, and the axes of the rows: in a panel below, of given axes within."""
     new = ax is None
     ax = grid_of_axes(1, 1, SIDE, SIDE)[0, 0] if ax is None else ax
     strip = strip_below(ax) if new else strip_within(ax)

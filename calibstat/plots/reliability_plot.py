@@ -91,7 +91,7 @@ def say_level(diagrams: Sequence[Reliability]) -> str:
 
 
 def plot_bins(diagram: Reliability, ax: Axes, deviation: bool, size: float = 1.0) -> None:
-    """Draw the diagonal, the CORP curve, the band and points; `size` is that of the marks beside a single diagram's."""
+    """Draw the diagonal, the CORP curve, the band and points; `size` is relative to a single diagram's marks."""
     color, x = colors(), diagram.mean_prediction
     base = x if deviation else np.zeros_like(x)
     ax.plot([0, 1], [0, 0 if deviation else 1], label="calibrated", **DIAGONAL)

@@ -10,10 +10,10 @@ from typing import Any
 
 @contextmanager
 def settings(values: Mapping[str, Any] | Path) -> Iterator[None]:
-    """Give matplotlib these settings, or those of a style file, for a while, and put back these alone.
+    """Give matplotlib these settings, or the ones in a style file, for a while, and put back these alone.
 
     `matplotlib.rc_context` and `matplotlib.style.context` put back all settings. If the first figure of a session is
-    made within them, they undo what the backend set for good as it was loaded: that of a notebook makes it interactive.
+    made within them, they undo what the backend set for good as it was loaded: a notebook's makes it interactive.
     """
     import matplotlib as mpl
 

@@ -51,7 +51,7 @@ def plot_simplex_diagram(diagram: SimplexReliability, ax: Axes | None) -> Axes:
 
 
 def _axes(ax: Axes | None, projection: str | None, many: bool) -> Axes:
-    """Return the given axes, if they are of this kind, or those of a new figure, larger for many cells."""
+    """Return the given axes, if they are of this kind, or the axes of a new figure, larger for many cells."""
     import matplotlib.pyplot as plt
 
     if ax is None:

@@ -45,7 +45,7 @@ def pale(color: Color, share: float) -> Color:
 
 
 def new_axes(ax: Axes | None, height: float = SIZE[1], width: float = SIZE[0]) -> Axes:
-    """Return the given axes or those of a new figure."""
+    """Return the given axes or the axes of a new figure."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt

@@ -14,7 +14,7 @@ class MatrixScaling(Recalibrator):
     Parameters
     ----------
     regularisation : float
-        At least 0. That many times the mean square of the entries of W off the diagonal, plus that of b, is added to
+        At least 0. That many times the mean square of W off the diagonal plus the mean square of b is added to
         the mean log loss (off-diagonal and intercept regularisation, ODIR).
     clip : float, optional
         Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before logarithms are taken. By default none is

@@ -48,8 +48,8 @@ class Recalibrator:
         y : array_like, shape (n,)
             The observed class, from 0 to K - 1, or its name in `labels`.
         labels : sequence of K, optional
-            The names of the classes, in the order of the columns. By default those of the columns of a frame, if the
-            outcomes are among them.
+            The names of the classes, in the order of the columns. By default the names of the columns of a frame, if
+            the outcomes are among them.
         pos_label : object, optional
             Instead of `labels`, of two classes: the one that counts as class 1.
 

@@ -33,7 +33,7 @@ class TemperatureScaling(Recalibrator):
         Further keywords of `calibstat.estimate`, such as ``{"n_bins": 10}`` or ``{"lens": "class_wise", "reduce":
         "mean"}``.
     search : {"local", "global"}
-        Which minimum of an objective other than "log_loss" is taken: that of the valley in which T = 1 lies, or the
+        Which minimum of an objective other than "log_loss" is taken: in the valley in which T = 1 lies, or the
         smallest between .01 and 100.
     clip : float, optional
         Predictions are moved into [clip, 1 - clip], `clip` below 1/2, before they are scaled. By default none is
@@ -174,7 +174,7 @@ def _least_log_loss(prob: np.ndarray, label: np.ndarray) -> float:
     observed = logs[np.arange(label.size), label]
 
     def slope(log_inverse: float) -> float:
-        """The derivative by 1/T: the mean logarithm under the scaled predictions minus that of the observed classes."""
+        """The derivative by 1/T: the mean logarithm under the scaled predictions minus the observed classes'."""
         expected = (scaled(prob, math.exp(-log_inverse)) * logs).sum(axis=1)
         return float((expected - observed).mean())
 

@@ -71,7 +71,7 @@ class Condition:
 
 
 def fields_of(report: ReportFields, field: str) -> dict[str, Any]:
-    """Return the fields that a name means: the key itself, or that of every model."""
+    """Return the fields that a name means: the key itself, or the key of every model."""
     known = report.to_dict()
     if field in known:
         return {field: known[field]}

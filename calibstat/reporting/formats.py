@@ -21,7 +21,7 @@ SUFFIXES = {"htm": "html", "markdown": "md"}
 
 
 def format_of(path: Path, format: str | None = None) -> str:
-    """Return the given format, or that of the suffix of a file."""
+    """Return the given format, or the format of a file's suffix."""
     if format is not None:
         if format not in FORMATS:
             raise unknown_name("a format", format, FORMATS)

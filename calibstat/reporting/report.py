@@ -77,7 +77,7 @@ def report(
     y_true, lens, labels, pos_label
         As for `calibration_test`.
     y_prob : array_like, shape (n,) or (n, K), mapping from name to array_like, or data frame
-        Predicted probabilities; or those of several models, for the same rows, as a mapping or as a data frame with a
+        Predicted probabilities; or of several models for the same rows, as a mapping or as a data frame with a
         column for each.
     by : data frame, mapping or array_like, optional
         Features of the rows, or groups of them, for `audit`; one column may be an array or a series.
@@ -86,7 +86,7 @@ def report(
         shows several classes. Single classes and groups take rows as independent all the same; the page says so.
     sample_weight : array_like, shape (n,), optional
         Weights of the rows, as for `calibration_test`; not with `by`, `recalibrate`, or a lens that shows several
-        classes. Of more than two classes scores are then those of the most likely one.
+        classes. Of more than two classes scores are then of the most likely one.
     recalibrate : bool or Recalibrator
         Whether to recalibrate each model on held-out folds and compare before and after: by Platt scaling of two
         classes, temperature scaling of more, or by the given map.
@@ -113,13 +113,13 @@ def report(
 
     Notes
     -----
-    The verdict is that of one test, ``calibration_test(y_true, y_prob)``, and of one interval,
+    The verdict comes from one test, ``calibration_test(y_true, y_prob)``, and one interval,
     ``confidence_interval(y_true, y_prob)``, both with the clusters if there are any: of the expected calibration error
     (through a lens that shows several classes, of the canonical calibration error; class-wise, of the mean over the
     classes). All other numbers are detail, and have no p-values of their own: measures of the same residuals agree too
-    much to be counted as several findings. Comparisons of models are those of `compare` by the kernel calibration
+    much to be counted as several findings. Comparisons of models are by `compare`, with the kernel calibration
     error, its default (through a lens that shows several classes, by the error of the verdict), and by the Brier score,
-    groups those of `audit`, what could have been found that of `detectable_effect`.
+    groups are by `audit`, what could have been found by `detectable_effect`.
 
     Recalibration: each of five folds is predicted by a map fitted on the other four. Folds are dealt at random by `rng`
     and the position of the rows, all rows of a cluster to one, and never by outcomes or predictions; so these numbers
@@ -128,7 +128,7 @@ def report(
     many rows are left out and named; without the kernel calibration error models are compared by the error of the
     verdict.
 
-    The result holds no rows. Cost: that of its parts; most of it is the smooth calibration error, and the drawing.
+    The result holds no rows. Cost: its parts; most of it is the smooth calibration error, and the drawing.
 
     Examples
     --------
@@ -234,7 +234,7 @@ class _Asked:
 
     @property
     def binary_lens(self) -> Any:
-        """The lens, if it shows one event; else the default one. None of a lens is that of each verb."""
+        """The lens, if it shows one event; else the default one. Without a lens each verb takes its own."""
         return None if shows_several(self.lens) else self.lens
 
     def model(self, data: Data, features: GivenGroups | None, recalibrate: bool | Recalibrator) -> ModelReport:

@@ -49,7 +49,7 @@ def run(
           it miss? Methods: "honest" (default), "percentile", "basic", "bca".
         - "comparison": how often does `compare` find a difference between two models, and does its interval cover the
           true one? Each generator's ``sample`` returns outcomes and a mapping from name to predictions, its ``truth``
-          the measure of the first less that of the second; of a measure whose cells follow the data, ``held`` gives
+          the measure of the first less the second's; of a measure whose cells follow the data, ``held`` gives
           the options of each model by name. Methods: "bootstrap" (default), "swap".
         - "bias": mean, bias, sd and root mean squared error of the estimate. Method: "plug-in".
         - "consistency": the order at which an error vanishes, minus the slope of its logarithm on log n. Methods: which

@@ -30,7 +30,7 @@ class Study:
     question : str
         The question it answers, in one sentence.
     seed : int
-        Other than that of any other study, test or tuning.
+        Other than the seed of any other study, test or tuning.
     grids : callable
         ``grids(quick)``, arguments of `calibstat.study.run`, for one table or several that are put below each other.
         If `quick`, a small grid with few replicates, for a few seconds.
@@ -43,7 +43,7 @@ class Study:
         Whether ``table`` can also be given ``store=``, the path of a folder in which it keeps what is finished, and
         looks for it.
     figures : callable
-        ``figures(table)``, pictures by the ending of their file's name ("" for the only one). Default: that of `plot`.
+        ``figures(table)``, pictures by the ending of their file's name ("" for the only one). Default: as by `plot`.
     violations : callable or None
         ``violations(table)``, the rows in which a promise does not hold, for a study of a promise.
     runtime_hours : float or None

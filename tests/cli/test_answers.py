@@ -82,7 +82,7 @@ BOTH = ["--prob", "q"]
         (["compare", *BOTH, "--measure", "ece", *FAST], "ece is smaller for p than for q: p = 0.0"),
         (["audit", "--by", "name", *FAST], "No group speaks: "),
         (["monitor", "--when", "day"], "Alarm in period 2 of 2."),
-        (["decompose", *BOTH], "The smallest miscalibration is that of p: "),
+        (["decompose", *BOTH], "p has the smallest miscalibration: "),
         (["sharpness"], "Calibration error 0."),
         (["validate", *BOTH], "p: O/E "),
         (["net-benefit", "--threshold", 0.2], "The net benefit of acting by the model"),

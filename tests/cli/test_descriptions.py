@@ -33,8 +33,8 @@ def test_summarize(models, file):
     text = printed("summarize", file, *TWO)
     found = cs.summarize(models["y"], models[["raw", "cool"]], rng=0)
     smallest = [found.names[found.estimate[:, found.measures.index(name)].argmin()] for name in ("ece", "brier")]
-    assert text.startswith(f"The smallest ece is that of {smallest[0]}:")
-    assert f"The smallest brier is that of {smallest[1]}:" in text
+    assert text.startswith(f"{smallest[0]} has the smallest ece:")
+    assert f"{smallest[1]} has the smallest brier:" in text
     assert "400 rows, 2 models." in text
     for k, name in enumerate(found.measures):
         assert " ".join([name, *map(number, found.estimate[:, k])]) in text
@@ -73,7 +73,7 @@ def test_net_benefit(models, file, tmp_path):
     found = cs.net_benefit(models["y"], models["raw"], [0.2, 0.5])
     assert f"0.2 raw {number(found.model[0])} {number(found.low[0])} to {number(found.high[0])}" in text
     assert picture.exists()
-    assert "larger than that of acting on all rows and on none" in printed("net-benefit", file, *TWO[:4])
+    assert "larger than the net benefit of acting on all rows and on none" in printed("net-benefit", file, *TWO[:4])
 
 
 def test_several_classes_through_a_lens(tmp_path):

@@ -170,7 +170,7 @@ def test_a_missing_outcome_is_not_the_negative_one(tmp_path):
 def test_reversed_predictions_are_pointed_out(file):
     columns = ["--label", "outcome", "--prob", "p"]
     wrong = plain_text(run("test", file, *columns, "--positive", "benign", "--measure", "ks", *FAST).stdout)
-    assert "The predictions look reversed: those of outcome 1 are mostly lower where it was observed" in wrong
+    assert "The predictions look reversed: predictions of outcome 1 are mostly lower where it was observed" in wrong
     right = plain_text(run("test", file, *columns, "--positive", "malignant", "--measure", "ks", *FAST).stdout)
     assert "reversed" not in right
 

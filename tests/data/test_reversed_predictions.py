@@ -71,7 +71,7 @@ def test_a_model_without_information_gets_no_note():
 def test_results_on_reversed_predictions_say_so_in_one_line(verb):
     found = VERBS[verb](Y, 1 - P)
     assert str(found).endswith(f"\n{found.note}")
-    assert found.note.startswith("The predictions look reversed: those of outcome 1 are mostly lower")
+    assert found.note.startswith("The predictions look reversed: predictions of outcome 1 are mostly lower")
     assert "\n" not in found.note
     assert found.to_dict()["note"] == found.note
     same = VERBS[verb](cs.Sample.from_rows(Y, 1 - P), None)
@@ -87,7 +87,7 @@ def test_a_wrong_order_of_classes_is_noticed(verb, lens):
     more = {"measure": "canonical_ce"} if lens == "canonical" and verb != "reliability" else {}
     more |= {"measure": "ece", "reduce": "mean"} if lens == "class_wise" and verb == "confidence_interval" else {}
     wrong = VERBS[verb](LABEL, PROB[:, [1, 2, 0]], lens=lens, **more)
-    assert "look reversed: those of" in str(wrong)
+    assert "look reversed: predictions of" in str(wrong)
     assert str(wrong).count("look reversed") == 1
     assert VERBS[verb](LABEL, PROB, lens=lens, **more).note == ""
 

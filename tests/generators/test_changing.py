@@ -114,7 +114,7 @@ def test_a_prevalence_can_change():
         (lambda: stream(calibrated(), rows=0), "expected rows to be a whole number of at least 1, found 0"),
         (lambda: stream(calibrated(), rows="many"), "expected rows to be a whole number of at least 1, found 'many'"),
         (lambda: stream(calibrated(), rows=[5, 2.5]), "expected rows of period 2 to be a whole number of at least 1"),
-        (lambda: stream(calibrated(), rows=[5]).size(2), "expected rows of period 2, found those of 1 periods"),
+        (lambda: stream(calibrated(), rows=[5]).size(2), "expected rows of period 2, found rows of 1 periods"),
         (lambda: stream(calibrated(), rows=lambda t: -t).size(2), "expected rows of period 2 .* found -2"),
         (lambda: stream(lambda t: t).generator(3), "expected a generator of period 3, found 3"),
         (lambda: stream(lambda t: cs.generators.six_points()).generator(3), "expected a generator of period 3"),

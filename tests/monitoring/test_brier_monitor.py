@@ -20,7 +20,9 @@ def test_sums_by_hand():
     assert found.low == pytest.approx(max(-1, found.difference - reach))
     assert found.high == pytest.approx(min(1, found.difference + reach))
     assert (found.better, found.decided_period, found.rows) == (None, None, 2)
-    assert str(found).startswith("Neither model is shown to be better.\nBrier score of A minus that of B: -0.0625 ")
+    assert str(found).startswith(
+        "Neither model is shown to be better.\nBrier score of A minus Brier score of B: -0.0625 "
+    )
 
 
 def test_shards_add_up_in_any_order():

@@ -15,7 +15,7 @@ def simultaneous_confidence(bins: Bins, level: float, draws: Draws) -> Band:
     """Return limits that hold the average outcome probability of the rows of every bin at once.
 
     The bins are independent given the predictions, so each end may miss with probability (1 - level**(1/B)) / 2. Rows
-    of a bin may have different probabilities: up to a miss of about a quarter the limits are those of Clopper and
+    of a bin may have different probabilities: up to a miss of about a quarter the limits are the ones of Clopper and
     Pearson, but for a single event.
     """
     miss = (1 - level ** (1 / bins.count.size)) / 2

@@ -16,7 +16,7 @@ from calibstat.resampling.poisson_binomial import pmf_of_many_positives
 PLACES = 50  # distinct predictions that all have a place in the band of the CORP curve; of more, twice as many have
 FEWEST = 99  # resamples of the CORP curve, however many the rows
 FITTED = 2e7  # predictions in all isotonic regressions: of more, fewer resamples
-TIE = 1e-9  # tails whose relative difference is smaller, such as those of mirrored bins, are equal but for rounding
+TIE = 1e-9  # tails whose relative difference is smaller, such as tails of mirrored bins, differ by rounding alone
 
 
 def simultaneous_consistency(bins: Bins, level: float, draws: Draws) -> Band:
@@ -83,8 +83,8 @@ def _drawn_frequencies(bins: Bins, level: float, draws: Draws) -> tuple[np.ndarr
 def _envelope(drawn: np.ndarray, observed: np.ndarray, level: float, n: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the band around the middle of curves, shape (B, places), that one more leaves with probability 1 - level.
 
-    Outcomes drawn from the predictions are exchangeable with those of a calibrated model, so the rank of the data among
-    the draws, by the largest distance from the middle of all curves, is uniform for any number of draws.
+    Outcomes drawn from the predictions are exchangeable with a calibrated model's outcomes, so the rank of the data
+    among the draws, by the largest distance from the middle of all curves, is uniform for any number of draws.
     """
     tail = (1 - level) / 2
     low, middle, high = np.quantile(np.vstack((drawn, observed)), (tail, 0.5, 1 - tail), axis=0)

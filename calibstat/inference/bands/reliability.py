@@ -166,7 +166,7 @@ def reliability(
         "pointwise_...": bars of which each holds by itself only: percentiles of consistency resampling, Wilson's
         interval. None: no band.
     level : float
-        Probability of the whole band, of pointwise bars that of each, in (0, 1). For several classes that of the band
+        Probability of the whole band, of pointwise bars of each bar, in (0, 1). For several classes of the band
         of each class. Also the confidence level of the interval.
     interval : bool
         Whether to give the `confidence_interval` of the expected calibration error over these bins, by the "honest"
@@ -198,8 +198,8 @@ def reliability(
     * "consistency": if calibrated, the numbers of positives of the bins are independent with known (Poisson-binomial)
       distributions. Their tails are cut as far as a calibrated model still stays inside in all bins with probability at
       least `level`: exact, and nothing is drawn. The band of the CORP curve is drawn: outcomes drawn from the
-      predictions are exchangeable with those of a calibrated model, which therefore leaves the band with probability at
-      most 1 - level for any number of draws. On many rows fewer are made than `n_resamples`, at least 99.
+      predictions are exchangeable with outcomes of a calibrated model, which therefore leaves the band with probability
+      at most 1 - level for any number of draws. On many rows fewer are made than `n_resamples`, at least 99.
     * "confidence": Clopper and Pearson's limits, Šidák's correction; the rows of a bin may differ (Hoeffding 1956).
       The curve within a bin is not covered, only its average over the rows.
     * "monotone": Clopper and Pearson's limits for many intervals of predictions, Bonferroni's correction. Where the

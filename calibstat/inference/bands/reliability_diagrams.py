@@ -39,7 +39,7 @@ class Reliability(NotedResult):
         Ends of the band of a curve at some of the predictions, ascending: with `band` "consistency" of the CORP curve
         of a calibrated model (at all predictions, if at most 50 are distinct), with "monotone" of the outcome
         probability. Else None. Between two of these predictions
-        the lower end is that of the left one and the upper end that of the right one; see `curve_at`.
+        the lower end belongs to the left one and the upper end to the right one; see `curve_at`.
     band : {"consistency", "confidence", "monotone", "pointwise_consistency", "pointwise_confidence"} or None
         The kind of band.
     band_level : float or None
@@ -109,7 +109,8 @@ class Reliability(NotedResult):
     def crosses(self) -> bool | None:
         """Whether the lower line of the band of a curve is above the upper one somewhere; None without such a band.
 
-        Where that of the outcome probability crosses, it does decrease somewhere, at the level 1 - `band_level`.
+        Where the band of the outcome probability crosses, this probability decreases somewhere, at the level
+        1 - `band_level`.
         """
         if self.curve_low is None or self.curve_high is None:
             return None

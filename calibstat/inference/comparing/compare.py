@@ -242,14 +242,14 @@ def compare(
     largest bound over fixed weights of A of their sum, less B's error, with the noise of both from the same draws;
     the weights of A's error in the population are fixed too, so that ties between weights do not matter. B's noise
     is the directional bootstrap, which is asymptotic. Skewness, and events that were not observed, are added. The low
-    end is that of B - A with its sign changed. The largest bound is looked for by a few steps upwards from several
-    starts. The interval may be conservative: if both errors are small, or models nearly identical, a difference is
-    rarely found. Of mean losses the ends are score bounds of the rows' differences, without draws; a row that was not
-    observed may differ by as much as the loss is bounded, and for `log_loss` by as much as any row that was. An end may
-    be infinite if a prediction is 0 or 1. No end lies beyond what two values of the measure can differ by. The p-value
-    is the smallest alpha at which the interval of level 1 - alpha excludes 0, from the same weights as the ends; of
-    draws, one that makes alpha / 2 * (n_resamples + 1) whole. How often a difference is found where there is none is
-    the study `comparison`.
+    end is the high end of B - A with its sign changed. The largest bound is looked for by a few steps upwards from
+    several starts. The interval may be conservative: if both errors are small, or models nearly identical, a difference
+    is rarely found. Of mean losses the ends are score bounds of the rows' differences, without draws; a row that was
+    not observed may differ by as much as the loss is bounded, and for `log_loss` by as much as any row that was. An end
+    may be infinite if a prediction is 0 or 1. No end lies beyond what two values of the measure can differ by. The
+    p-value is the smallest alpha at which the interval of level 1 - alpha excludes 0, from the same weights as the
+    ends; of draws, one that makes alpha / 2 * (n_resamples + 1) whole. How often a difference is found where there is
+    none is the study `comparison`.
 
     Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the
     distribution of the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need
@@ -257,7 +257,7 @@ def compare(
 
     Differences up to 1e-12, or to this share of the measures if they are above 1, are what rounding makes: they count
     as 0, and as ties. Rows are put in the order of outcomes and then predictions (of models by their names) before any
-    is drawn, so that neither their order nor that of the models shows; "swap" does so for each pair.
+    is drawn, so that neither their order nor the order of the models shows; "swap" does so for each pair.
 
     A p-value from draws is at least 2 / (n_resamples + 1) ("swap": half of that), of mean losses 2e-12, and is adjusted
     for the number of pairs, so many pairs need many resamples. Rows (or clusters) are independent. Cost: for each

@@ -142,7 +142,7 @@ def p_value_of_ends(above: UpperEnd, below: UpperEnd, tails: np.ndarray | None) 
 
 
 def _same_outcomes(one: Problem, other: Problem) -> bool:
-    """Whether the outcomes of both are those of the rows, and not hits of the predictions."""
+    """Whether the outcomes of both come from the rows, and are not hits of the predictions."""
     if one.data.kind != "binary":
         return True  # losses of the same labels
     (y, _), (x, _) = (each.data.one_event().float_rows() for each in (one, other))

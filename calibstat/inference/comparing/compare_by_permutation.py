@@ -52,7 +52,7 @@ def by_permutation(
 
 
 def _swapped_by_none(both: ModelPair, statistic: Any) -> float:
-    """Return the difference on the data, over the same cells as those of the permutations."""
+    """Return the difference on the data, over the cells of the permutations."""
     weight = np.ones(len(both.cell)) if both.weight is None else both.weight
     count = [np.bincount(both.cell[:, m], weight, both.size) for m in range(2)]
     positives = [np.bincount(both.cell[:, m], weight * both.label[:, m], both.size) for m in range(2)]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-TIE = 1e-12  # differences up to this, or this share of the measures, are those of rounding
+TIE = 1e-12  # differences up to this, or this share of the measures, come from rounding
 
 
 class Differences(NamedTuple):

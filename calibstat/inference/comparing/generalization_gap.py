@@ -40,8 +40,8 @@ class GeneralizationGap(Result):
         Mean probability of the most likely class.
     n_bins, n_not_overconfident, n_clearly_not : int
         Bins of the test rows; those in which the model is not over-confident: the most likely class (of two outcomes,
-        that of the bin's mean prediction) is observed more often than predicted; and those in which this is significant
-        (the 95 % Wilson interval lies entirely on that side of the mean prediction).
+        the one of the bin's mean prediction) is observed more often than predicted; and those in which this is
+        significant (the 95 % Wilson interval lies entirely on that side of the mean prediction).
     confidence_level : float
         Of every interval.
     measure : NamedMeasure
@@ -162,12 +162,12 @@ def generalization_gap(
     absolute value at most the gap of the classification error, and prove one side of it. For the unbinned ECE of the
     most likely class it follows if the model is over-confident on test at every confidence and has at least as much
     mean confidence on train: then the ECE on test is mean confidence minus accuracy there, the ECE on train is at least
-    the same difference there, and the difference of the two is at most that of the errors. So it does for that of
-    outcome 1 of two, where over-confident is a prediction that is further from 1/2 than the outcomes are. The result
-    says whether both hold on these data, bin by bin, and whether the bound does.
+    the same difference there, and the difference of the two is at most the difference of the errors. So it does for the
+    ECE of outcome 1 of two, where over-confident is a prediction that is further from 1/2 than the outcomes are. The
+    result says whether both hold on these data, bin by bin, and whether the bound does.
 
-    Intervals are `honest` ones, that of the gap the one of `compare`, that of the error gap Newcombe's. Those for
-    training rows treat the fitted model as given. Cost: that of three intervals.
+    Intervals are `honest` ones; of the gap it is the one of `compare`, of the error gap Newcombe's. Those for
+    training rows treat the fitted model as given. Cost: three intervals.
 
     References
     ----------

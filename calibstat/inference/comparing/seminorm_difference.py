@@ -14,7 +14,7 @@ from calibstat.resampling import Draws
 from calibstat.residuals.stack import Stack
 
 _ASCENT_STEPS = 4  # at most, from each start
-_ASCENT_STARTS = 8  # resamples from whose best weights the steps begin, beside those of the data
+_ASCENT_STARTS = 8  # resamples from whose best weights the steps begin, beside the best weights of the data
 _LEAST_CLIMB = 1e-4  # the least share by which a step has to raise the bound
 
 
@@ -83,7 +83,7 @@ class Candidates:
 
 @dataclass(frozen=True, eq=False)
 class SeminormDifference:
-    """The upper end of the measure of one model less that of another."""
+    """The upper end of the measure of one model less the measure of another."""
 
     one: DrawnModel
     other: DrawnModel

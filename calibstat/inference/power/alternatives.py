@@ -35,7 +35,7 @@ class Alternative:
     of_predictions: Callable[[np.ndarray], np.ndarray]
 
     def truth(self, predicted: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-        """Return the checked probabilities at these predictions; `rows` are those of all rows, where there are rows."""
+        """Return the checked probabilities at these predictions; `rows` are all rows' predictions, if any."""
         return checked(self.of_predictions(predicted), predicted, self.words)
 
     def take(self, rows: np.ndarray) -> Alternative:
@@ -95,7 +95,7 @@ def size(truth: np.ndarray, predicted: np.ndarray, count: np.ndarray | None = No
 
 
 def distorted(temperature: float = 1.0, shift: float = 0.0) -> Alternative:
-    """Return the alternative of which the log-odds are those of the predictions / `temperature` + `shift`.
+    """Return the alternative whose log-odds are the predictions' log-odds / `temperature` + `shift`.
 
     A temperature above 1 means that the predictions are over-confident, a shift above 0 that events are more frequent
     than predicted (`generators.shift` moves the predictions, so its sign is the opposite one). Predictions of 0 and 1

@@ -302,7 +302,7 @@ def noncentrality(power: float, level: float) -> float:
 
 
 def information(truth: np.ndarray, predicted: np.ndarray, count: np.ndarray | None) -> float:
-    """Return u' I^-1 u for one row: u the means of (1, logit) (q - v), I those of (1, logit)(1, logit)' v (1 - v).
+    """Return u' I^-1 u for one row: u the means of (1, logit) (q - v), I the means of (1, logit)(1, logit)' v (1 - v).
 
     It is the noncentrality for each row of the score test of intercept and slope. Of K classes the sum over them, each
     against the rest, times (K - 1) / K, as residuals of the classes sum to 0.

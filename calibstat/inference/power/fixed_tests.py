@@ -38,7 +38,7 @@ def pose_predictions(
     reduce: str | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Problem:
-    """Pose the problem of predictions without outcomes; those of a `Sample` or `Predictions` are never looked at."""
+    """Pose the problem of predictions without outcomes; outcomes of a `Sample` or `Predictions` are never looked at."""
     if lens is not None and isinstance(find_lens(lens), ClassWise) and reduce is None:
         reduce = "mean"
     if isinstance(p, Sample):
@@ -77,7 +77,7 @@ class FixedPredictions:
 
     @cached_property
     def predicted(self) -> np.ndarray:
-        """The distinct predictions, shape (m,), or those of the rows and classes, shape (n, K)."""
+        """The distinct predictions, shape (m,), or the predictions of rows and classes, shape (n, K)."""
         return self.problem.data.predicted
 
     @cached_property

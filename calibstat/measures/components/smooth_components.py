@@ -1,6 +1,6 @@
 """Smooth deviations from calibration: orthogonal components, their likelihood-ratio roots, and sums of these.
 
-The components are those of an adaptive Neyman test (Ledwina 1994, doi:10.1080/01621459.1994.10476834) in the
+They are the components of an adaptive Neyman test (Ledwina 1994, doi:10.1080/01621459.1994.10476834) in the
 information that the predictions carry.
 """
 

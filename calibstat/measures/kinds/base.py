@@ -84,14 +84,14 @@ class Measure(WithOldNames):
     info : Info
         Its known properties.
     options : dict
-        The options by name; `defaults` gives those of the class.
+        The options by name; `defaults` gives the class's.
     honest : {"norm", "mean", "own", ""}
         How the honest interval is made: a norm on sums of residuals, a mean of losses, or an interval of its own, which
         is known for rows without weights and clusters alone; "" where none is known.
     has_form : bool
         Whether an honest interval is known.
     has_cells_of_data : bool
-        Whether the cells depend on the sample, so that resamples can keep those of the data.
+        Whether the cells depend on the sample, so that resamples can keep the cells of the data.
     """
 
     name: ClassVar[str] = ""
@@ -132,7 +132,7 @@ class Measure(WithOldNames):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The range of the values with these options, of a mean of losses that of the loss of a row."""
+        """The range of the values with these options, of a mean of losses the range of a row's loss."""
         return self.info.bounds
 
     def __eq__(self, other: object) -> bool:
@@ -173,7 +173,7 @@ class Measure(WithOldNames):
 
     @property
     def has_cells_of_data(self) -> bool:
-        """Whether the cells depend on the sample, so that resamples can keep those of the data."""
+        """Whether the cells depend on the sample, so that resamples can keep the cells of the data."""
         return False
 
     @property
@@ -231,7 +231,7 @@ class MulticlassMeasure(Measure, ABC):
 
     @property
     def refits_cells(self) -> bool:
-        """Whether resampled rows are cut into new cells, instead of keeping those of the data."""
+        """Whether resampled rows are cut into new cells, instead of keeping the cells of the data."""
         return False
 
     def population_value(self, population: VectorPopulation) -> float:

@@ -65,7 +65,7 @@ class Statistic(Measure, ABC):
 
     @property
     def has_cells_of_data(self) -> bool:
-        """Whether the cells depend on the sample, so that resamples can keep those of the data."""
+        """Whether the cells depend on the sample, so that resamples can keep the cells of the data."""
         return self.with_fixed_cells(np.array([0.0, 1.0]), np.ones(2)) != self
 
     def estimate(self, sample: Sample) -> float:

@@ -38,7 +38,7 @@ def draw_rejections(table: pd.DataFrame) -> Figure:
 def draw_coverage(table: pd.DataFrame) -> Figure:
     """Draw the coverage of each method, a panel for each measure and number of rows, with the level as a line.
 
-    The scale is that of the square root of the share of misses: it shows 94% beside 95%, and 0 as well.
+    The scale is the square root of the share of misses: it shows 94% beside 95%, and 0 as well.
     """
     panels = {f"{measure}\nn = {n}": part for (n, measure), part in table.groupby(["n", "measure"], sort=False)}
     across = table["measure"].nunique()  # so that each row has one n
