@@ -32,7 +32,7 @@ def test_who_is_calibrated(family):
 # --- rows
 
 
-def wrong_frequencies(family, chance_of, n=60_000):
+def wrong_frequencies(family, chance_of, n=30_000):
     """Whether classes are drawn otherwise: their number in slices of each probability, by Hoeffding's bound.
 
     Given the predictions, classes are independent, so the number of class k among m rows is within sqrt(m ln(2/a)/2) of

@@ -81,7 +81,7 @@ def bound_of(cells, spread, n):
     return math.sqrt(cells * spread / n) + math.sqrt(2 * math.log(4 / ALARM) / n)
 
 
-def far_from(family, other, n=200_000):
+def far_from(family, other, n=100_000):
     """The measures by which a sample of one family is too far from the truth of another."""
     y, p = family.sample(n, 11)
     predictions = Predictions.from_rows(y, p)
