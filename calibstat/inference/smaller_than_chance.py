@@ -9,7 +9,7 @@ from calibstat.data.sample import Sample
 from calibstat.inference.p_values import extremes
 from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.binary_kinds import Statistic
-from calibstat.resampling import CellSums, Draws, Labels, Stage, draw
+from calibstat.resampling import Draws, Labels, Stage, draw, in_cells
 
 NOTE_LEVEL = 0.01  # of both together: a calibrated model gets the note in at most 1 % of samples
 OF_SUMS = 0.009  # of the mean and the slope of the residuals, and the rest of NOTE_LEVEL of the statistic
@@ -52,7 +52,7 @@ def smaller_than_chance(measure: Statistic, sample: Sample, statistic: float, nu
     def size(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         return _size(diagnostics, np.atleast_2d(residual))
 
-    drawn = draw(CellSums(sample, cell), Labels(), size, draws, OTHER_WORDS)
+    drawn = draw(in_cells(sample, cell), Labels(), size, draws, OTHER_WORDS)
     return is_small(observed + ROUNDING * (1 + observed), np.asarray(drawn).ravel(), OF_SUMS)
 
 

@@ -9,12 +9,11 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
-from calibstat.data.weighted_sample import WeightedSample
 from calibstat.resampling.binary_labels import cost_of_labels, labels_of_sample, threshold
 from calibstat.resampling.binary_pairs import BLOCK, few_ties, pairs_of_sample
 from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_positives
 from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pairs
-from calibstat.resampling.sources import CellSums, OfSample
+from calibstat.resampling.sources import CellSums, WeightedCellSums
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, stream, word
 from calibstat.resampling.threads import chunks, in_threads
 from calibstat.resampling.weighted_rows import positives_in_cells, resamples_of_weighted_rows
@@ -31,53 +30,68 @@ Distributions = tuple[int, np.ndarray, np.ndarray, np.ndarray]  # of the positiv
 OfSums = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
-def sums_of_cells(source: CellSums, scheme: OfRows, statistic: OfSums, draws: Draws, stage: int) -> np.ndarray:
-    """Return ``statistic(count, residual, value)`` of all resamples; shared arrays have a single row."""
-    if source.size * draws.total <= LARGEST_TABLE:
-        return np.asarray(statistic(*_table(source, scheme, draws, stage)))
-
-    def of_arrays(*arrays: np.ndarray) -> np.ndarray:
-        return statistic(*cell_sums(source.cell, *arrays))
-
-    return _one_at_a_time(source, scheme, of_arrays, draws, stage)
-
-
-def _table(source: CellSums, scheme: OfRows, draws: Draws, stage: int) -> Sums:
-    """Return the sums of all resamples, by the cheapest method."""
+def labels_in_cells(source: CellSums, scheme: Labels, statistic: OfSums, draws: Draws, stage: int) -> np.ndarray:
+    """Return ``statistic(count, residual, value)`` of all draws of labels; shared arrays have a single row."""
     sample = source.sample
-    if isinstance(sample, WeightedSample) and isinstance(scheme, Labels):
-        return _of_weights(source, sample, scheme, draws, stage)
-    if isinstance(sample, WeightedSample):
-        return _of_each(source, scheme, draws, stage)
-    cost = pmf_cost(source.cell, sample.value, sample.count) if isinstance(scheme, Labels) else np.inf
-    if cost <= LARGEST_PMF * draws.total * cost_of_labels(sample.count):
-        assert isinstance(scheme, Labels)
-        return _from_distributions(source, scheme, draws, stage, draws.n_jobs if cost > WORTH_A_THREAD else 1)
-    if not isinstance(scheme, Labels) and few_ties(sample):
-        return _by_row(source, scheme, draws, stage)
-    return _of_each(source, scheme, draws, stage)
+    if _fits(source, draws):
+        cost = pmf_cost(source.cell, sample.value, sample.count)
+        if cost <= LARGEST_PMF * draws.total * cost_of_labels(sample.count):
+            n_jobs = draws.n_jobs if cost > WORTH_A_THREAD else 1
+            return np.asarray(statistic(*_from_distributions(source, scheme, draws, stage, n_jobs)))
+    return _one_at_a_time(labels_of_sample, source, scheme, statistic, draws, stage)
 
 
-def _of_weights(source: CellSums, sample: WeightedSample, scheme: Labels, draws: Draws, stage: int) -> Sums:
-    """Labels only: draw each row. Where all have outcome 1 and were certain to, the residual is 0 to the last digit."""
+def pairs_in_cells(
+    source: CellSums, scheme: Pairs | Consistency, statistic: OfSums, draws: Draws, stage: int
+) -> np.ndarray:
+    """Return the statistic of all resamples of rows."""
+    if _fits(source, draws) and few_ties(source.sample):
+        return np.asarray(statistic(*_by_row(source, scheme, draws, stage)))
+    return _one_at_a_time(pairs_of_sample, source, scheme, statistic, draws, stage)
+
+
+def labels_in_weighted_cells(
+    source: WeightedCellSums, scheme: Labels, statistic: OfSums, draws: Draws, stage: int
+) -> np.ndarray:
+    """Return the statistic of all draws of labels of rows with weights.
+
+    Where all have outcome 1 and were certain to, the residual is 0 to the last digit.
+    """
+    if not _fits(source, draws):
+        return pairs_in_weighted_cells(source, scheme, statistic, draws, stage)
+    sample = source.sample
     count_b, expected_b = (np.bincount(source.cell, part) for part in (sample.count, sample.count * sample.value))
     positives_b = positives_in_cells(sample, source.cell, scheme, draws, stage)
-    return count_b[None], (positives_b - expected_b) / sample.n, expected_b[None] / sample.n
+    sums = count_b[None], (positives_b - expected_b) / sample.n, expected_b[None] / sample.n
+    return np.asarray(statistic(*sums))
 
 
-def _of_each(source: CellSums, scheme: OfRows, draws: Draws, stage: int) -> Sums:
-    """Return the sums of all resamples, drawn one at a time."""
-    sums = _one_at_a_time(source, scheme, partial(cell_sums, source.cell), draws, stage)
-    return sums[:, 0], sums[:, 1], sums[:, 2]
+def pairs_in_weighted_cells(
+    source: WeightedCellSums, scheme: OfRows, statistic: OfSums, draws: Draws, stage: int
+) -> np.ndarray:
+    """Return the statistic of all resamples of rows with weights."""
+    return _one_at_a_time(resamples_of_weighted_rows, source, scheme, statistic, draws, stage)
 
 
-def _one_at_a_time(source: CellSums, scheme: OfRows, statistic: OfSample, draws: Draws, stage: int) -> np.ndarray:
-    """Return ``statistic(value, count, positives)`` of every resample of the sample."""
-    if isinstance(source.sample, WeightedSample):
-        return resamples_of_weighted_rows(source.sample, scheme, statistic, draws, stage)
-    if isinstance(scheme, Labels):
-        return labels_of_sample(source.sample, scheme, statistic, draws, stage)
-    return pairs_of_sample(source.sample, scheme, statistic, draws, stage)
+def _fits(source: CellSums | WeightedCellSums, draws: Draws) -> bool:
+    """Whether there is room for the sums in all cells of all resamples."""
+    return source.size * draws.total <= LARGEST_TABLE
+
+
+def _one_at_a_time(
+    driver: Callable[..., np.ndarray],
+    source: CellSums | WeightedCellSums,
+    scheme: OfRows,
+    statistic: OfSums,
+    draws: Draws,
+    stage: int,
+) -> np.ndarray:
+    """Return the statistic of resamples that are drawn one at a time: of all their sums at once where these fit."""
+    of_arrays = partial(cell_sums, source.cell)
+    if _fits(source, draws):
+        sums = driver(source.sample, scheme, of_arrays, draws, stage)
+        return np.asarray(statistic(sums[:, 0], sums[:, 1], sums[:, 2]))
+    return driver(source.sample, scheme, lambda *arrays: statistic(*of_arrays(*arrays)), draws, stage)
 
 
 def _from_distributions(source: CellSums, scheme: Labels, draws: Draws, stage: int, n_jobs: int) -> Sums:

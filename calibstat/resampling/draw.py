@@ -11,7 +11,12 @@ from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.data.weighted_sample import WeightedSample
-from calibstat.resampling.binary_cells import sums_of_cells
+from calibstat.resampling.binary_cells import (
+    labels_in_cells,
+    labels_in_weighted_cells,
+    pairs_in_cells,
+    pairs_in_weighted_cells,
+)
 from calibstat.resampling.binary_labels import labels_of_sample
 from calibstat.resampling.binary_pairs import pairs_of_sample
 from calibstat.resampling.class_samples import samples_of_classes
@@ -20,7 +25,7 @@ from calibstat.resampling.model_pair import permuted_models
 from calibstat.resampling.multiclass_labels import labels_of_predictions
 from calibstat.resampling.multiclass_pairs import pairs_of_predictions
 from calibstat.resampling.schemes import Consistency, Draws, Labels, Pairs, Scheme, Swap
-from calibstat.resampling.sources import CellSums, ClassSamples, GroupSums, ModelPair, Source
+from calibstat.resampling.sources import CellSums, ClassSamples, GroupSums, ModelPair, Source, WeightedCellSums
 from calibstat.resampling.vector_sums import labels_of_vectors
 from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 
@@ -32,9 +37,12 @@ DRIVERS: dict[tuple[type, type], Driver] = {
     (WeightedSample, Labels): resamples_of_weighted_rows,
     (WeightedSample, Pairs): resamples_of_weighted_rows,
     (WeightedSample, Consistency): resamples_of_weighted_rows,
-    (CellSums, Labels): sums_of_cells,
-    (CellSums, Pairs): sums_of_cells,
-    (CellSums, Consistency): sums_of_cells,
+    (CellSums, Labels): labels_in_cells,
+    (CellSums, Pairs): pairs_in_cells,
+    (CellSums, Consistency): pairs_in_cells,
+    (WeightedCellSums, Labels): labels_in_weighted_cells,
+    (WeightedCellSums, Pairs): pairs_in_weighted_cells,
+    (WeightedCellSums, Consistency): pairs_in_weighted_cells,
     (Predictions, Labels): labels_of_predictions,
     (Predictions, Pairs): pairs_of_predictions,
     (Predictions, Consistency): pairs_of_predictions,
@@ -53,8 +61,9 @@ def draw(source: Source, scheme: Scheme, statistic: Callable[..., Any], draws: D
     The arguments of the statistic depend on the source. Its arrays are overwritten by later resamples:
 
     * `Sample` or `WeightedSample`: ``statistic(value, count, positives)`` of each resample.
-    * `CellSums`: ``statistic(count, residual, value)``, sums of rows, residuals / n and predictions / n in cells, along
-      the last axis. An axis of resamples may precede it, of length 1 for arrays that all resamples share.
+    * `CellSums` or `WeightedCellSums`: ``statistic(count, residual, value)``, sums of rows, residuals / n and
+      predictions / n in cells, along the last axis. An axis of resamples may precede it, of length 1 for arrays that
+      all resamples share.
     * `Predictions`: with `Labels` ``statistic(labels)``, shape (B, n), of B resamples at a time; else
       ``statistic(rows, label)`` of each resample.
     * `ClassSums`: ``statistic(observed)``, how often a drawn class falls at each place, shape (B, size).

@@ -17,7 +17,7 @@ from calibstat.measures.kinds.binary_kinds import Binned, Statistic
 from calibstat.measures.kinds.multiclass_kinds import VectorBinned
 from calibstat.resampling.draw import draw
 from calibstat.resampling.schemes import Draws, Labels, OfRows
-from calibstat.resampling.sources import CellSums, ClassSamples, Source
+from calibstat.resampling.sources import ClassSamples, Source, in_cells
 
 Resampler = Callable[[Draws], np.ndarray]
 
@@ -60,10 +60,10 @@ def _of_sample(measure: Statistic, sample: Sample, scheme: OfRows) -> tuple[Sour
         return sample, fixed.evaluate
     cell = fixed.cells(sample.value, sample.count)
     if not isinstance(scheme, Labels):
-        return CellSums(sample, cell), fixed.reduce
+        return in_cells(sample, cell), fixed.reduce
     count, _, value = cell_sums(cell, *sample.arrays)
     of_residual = fixed.of_residual(count, value)
-    return CellSums(sample, cell), lambda _, residual, __: of_residual(residual)
+    return in_cells(sample, cell), lambda _, residual, __: of_residual(residual)
 
 
 def _of_vectors(

@@ -11,6 +11,7 @@ import numpy as np
 from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.data.weighted_sample import WeightedSample
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,24 @@ class CellSums:
     def size(self) -> int:
         """Number of cells."""
         return int(self.cell[-1]) + 1
+
+
+@dataclass(frozen=True)
+class WeightedCellSums:
+    """Sums over the cells of binary rows with weights: `cell`, ascending, of each distinct prediction."""
+
+    sample: WeightedSample
+    cell: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return int(self.cell[-1]) + 1
+
+
+def in_cells(sample: Sample, cell: np.ndarray) -> CellSums | WeightedCellSums:
+    """Return the sums over the cells of a sample, whose rows may have weights."""
+    return WeightedCellSums(sample, cell) if isinstance(sample, WeightedSample) else CellSums(sample, cell)
 
 
 @dataclass(frozen=True)
@@ -68,4 +87,4 @@ class ModelPair:
 Value = float | np.ndarray | tuple[np.ndarray, ...]  # of a statistic, on one resample
 OfSample = Callable[[np.ndarray, np.ndarray, np.ndarray], Value]  # of value, count and positives
 OfLabels = Callable[[np.ndarray], np.ndarray]  # of many resamples at once
-Source = Sample | CellSums | Predictions | ClassSums | ClassSamples | GroupSums | ModelPair
+Source = Sample | CellSums | WeightedCellSums | Predictions | ClassSums | ClassSamples | GroupSums | ModelPair

@@ -8,6 +8,7 @@ import pytest
 from row_examples import CELL, KEY, OUTCOME, PREDICTIONS, RESIDUAL, SAMPLE, UNIT, N
 
 from calibstat.bounds.unit_sums import ClassSums
+from calibstat.data.weighted_sample import weighted_sample
 from calibstat.resampling import (
     CellSums,
     ClassSamples,
@@ -20,10 +21,12 @@ from calibstat.resampling import (
     Swap,
     binary_cells,
     draw,
+    in_cells,
     packed,
     threads,
 )
 
+WEIGHTED = weighted_sample(OUTCOME[:, 0] * 1.0, SAMPLE.value[CELL[:, 0] % 3], np.linspace(0.5, 2.0, N))
 SCHEMES = (Labels(), Consistency(), Pairs(), Swap(UNIT))
 OF_ROWS = {"Labels", "Consistency", "Pairs"}
 
@@ -35,7 +38,8 @@ def of_predictions(*drawn):
 GROUPS = packed(np.linspace(0, 1, N), np.arange(N) % 2, 2, [np.arange(N) % 3 > 0, np.arange(N) < N])
 SOURCES = [
     (SAMPLE, OF_ROWS, lambda value, count, positives: float(count @ value + positives.sum())),
-    (CellSums(SAMPLE, np.array([0, 0, 1])), OF_ROWS, lambda count, residual, value: (count * residual).sum(axis=-1)),
+    (in_cells(SAMPLE, np.array([0, 0, 1])), OF_ROWS, lambda count, residual, value: (count * residual).sum(axis=-1)),
+    (in_cells(WEIGHTED, np.array([0, 0, 1])), OF_ROWS, lambda count, residual, value: (count * residual).sum(axis=-1)),
     (PREDICTIONS, OF_ROWS, of_predictions),
     (ClassSamples(PREDICTIONS), OF_ROWS, lambda value, count: lambda v, c, a: float((c + 2 * a) @ v)),
     (ClassSums(PREDICTIONS, np.zeros((N, 1), np.int64), 1, 3), {"Labels"}, lambda sums: 1.5 * sums[:, 0]),

@@ -5,7 +5,7 @@ import pytest
 
 import calibstat as cs
 from calibstat.data.weighted_sample import as_weights, weighted_sample
-from calibstat.resampling import CellSums, Consistency, Draws, Labels, Pairs, draw
+from calibstat.resampling import Consistency, Draws, Labels, Pairs, draw, in_cells
 from calibstat.resampling.streams import key_of, stream, word
 
 KEY = key_of(5)
@@ -65,7 +65,7 @@ def test_resamples_of_weighted_rows(scheme):
 def test_sums_in_cells_are_those_of_the_same_resamples(scheme):
     sample = sample_of()
     cell = np.arange(sample.value.size) // 2
-    of_cells = draw(CellSums(sample, cell), scheme, lambda count, residual, value: residual * 1.0, Draws(KEY, 20), 1)
+    of_cells = draw(in_cells(sample, cell), scheme, lambda count, residual, value: residual * 1.0, Draws(KEY, 20), 1)
     each = draw(sample, scheme, lambda value, count, positives: np.stack([count, positives]), Draws(KEY, 20), 1)
     for found, (count, positives) in zip(of_cells, each, strict=True):
         expected = np.bincount(cell, positives - count * sample.value) / count.sum()
@@ -77,7 +77,7 @@ def test_labels_follow_another_truth():
     truth = np.zeros(sample.value.size)
     found = draw(sample, Labels(truth), lambda value, count, positives: positives.sum(), Draws(KEY, 5), 1)
     assert np.array_equal(found, np.zeros(5))
-    cells = CellSums(sample, np.arange(truth.size))
+    cells = in_cells(sample, np.arange(truth.size))
     found = draw(cells, Labels(truth), lambda count, residual, value: residual + value, Draws(KEY, 5), 1)
     assert np.array_equal(found, np.zeros((5, truth.size)))
 
@@ -88,7 +88,7 @@ def test_certain_rows_have_no_residual(value):
     weight = np.random.default_rng(2).lognormal(size=200)
     p = np.where(np.arange(200) < 100, value, 0.4)
     sample = weighted_sample((p == 1) * 1.0, p, as_weights(weight, 200))
-    cells = CellSums(sample, np.arange(2))
+    cells = in_cells(sample, np.arange(2))
     found = draw(cells, Labels(), lambda count, residual, value: residual * 1.0, Draws(KEY, 20), 1)
     assert np.array_equal(found[:, int(value)], np.zeros(20))
 

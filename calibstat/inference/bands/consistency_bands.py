@@ -10,7 +10,7 @@ from calibstat import resampling
 from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.data.sample import Sample
 from calibstat.inference.bands.reliability_bands import Band, Bins, Steps
-from calibstat.resampling import CellSums, Consistency, Draws, Labels, Stage
+from calibstat.resampling import Consistency, Draws, Labels, Stage, in_cells
 from calibstat.resampling.poisson_binomial import pmf_of_many_positives
 
 PLACES = 50  # distinct predictions that all have a place in the band of the CORP curve; of more, twice as many have
@@ -75,7 +75,7 @@ def _drawn_frequencies(bins: Bins, level: float, draws: Draws) -> tuple[np.ndarr
     def frequencies(count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         return np.asarray((residual + value)[..., bins.full] * bins.sample.n / bins.count)
 
-    drawn = resampling.draw(CellSums(bins.sample, bins.cell), Labels(), frequencies, draws, Stage.BARS)
+    drawn = resampling.draw(in_cells(bins.sample, bins.cell), Labels(), frequencies, draws, Stage.BARS)
     low, high = _envelope(drawn, bins.frequency, level, bins.sample.n)
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
@@ -129,7 +129,7 @@ def pointwise_consistency(bins: Bins, level: float, draws: Draws) -> Band:
         np.divide(residual * bins.sample.n, count, out=deviation, where=count > 0)
         return deviation
 
-    source = CellSums(bins.sample, bins.cell)
+    source = in_cells(bins.sample, bins.cell)
     deviation = resampling.draw(source, Consistency(), deviations, draws, Stage.BARS)
     deviation.sort(axis=0)  # not-a-numbers, the empty bins, go last
     used = np.count_nonzero(np.isfinite(deviation), axis=0)
