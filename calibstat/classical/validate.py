@@ -15,10 +15,10 @@ from calibstat.classical.cox import cox, in_the_large
 from calibstat.classical.local_regression import SMOOTHER, local_curve
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level
+from calibstat.data.data_notes import auc
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
-from calibstat.data.reversed_predictions import auc
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.measures.losses import Brier

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data import lenses
-from calibstat.data.arguments import refuse_unknown
-from calibstat.data.checks import described, short
+from calibstat.data.checks import described, refuse_unknown, short
 from calibstat.data.clusters import as_clusters
-from calibstat.data.labels import labels_or_positive
+from calibstat.data.labels import check_row_names, labels_or_positive
 from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
 from calibstat.data.models import Predicted, named_models, pairs_of_samples
 from calibstat.data.named_lens import EVENT
@@ -26,7 +25,6 @@ from calibstat.data.observations import (
     Observations,
 )
 from calibstat.data.predictions import Predictions, as_predictions
-from calibstat.data.row_names import check_row_names
 from calibstat.data.sample import Sample, as_sample, sample_of_rows
 from calibstat.data.validation import as_rows, check_rows, n_columns
 from calibstat.data.weighted_sample import as_weights

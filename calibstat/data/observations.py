@@ -11,8 +11,10 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from calibstat.data.data_notes import (
+    may_be_reversed,
     note_if_classes_apart,
     note_if_outcomes_apart,
+    note_if_reversed,
     note_of_certainty,
     note_of_classes,
     note_of_weights,
@@ -20,7 +22,6 @@ from calibstat.data.data_notes import (
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.data.predictions import Predictions
-from calibstat.data.reversed_predictions import may_be_reversed, note_if_reversed
 from calibstat.data.sample import Sample, need_counts, sample_of_rows
 from calibstat.data.validation import check_rows
 from calibstat.data.weighted_sample import weighted_sample

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from calibstat.compiled import jit
 from calibstat.data.checks import described, quoted
 from calibstat.data.estimators import Classifier, predict
-from calibstat.data.labels import OutcomeNames, Positive, labels_or_positive, with_labels
-from calibstat.data.row_names import check_row_names
+from calibstat.data.labels import OutcomeNames, Positive, check_row_names, labels_or_positive, with_labels
 from calibstat.data.row_order import canonical_order
 from calibstat.data.validation import as_classes, as_matrix, outcomes_of_rows, vector_error
 

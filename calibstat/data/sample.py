@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.compiled import jit
 from calibstat.data.checks import described
-from calibstat.data.labels import OutcomeNames, labels_or_positive
-from calibstat.data.row_names import check_row_names
+from calibstat.data.labels import OutcomeNames, check_row_names, labels_or_positive
 from calibstat.data.validation import as_rows, as_vector, check_all, check_rows, row_error
 
 LARGEST_COUNT = 2.0**53  # above it a float64 no longer counts every row

@@ -10,8 +10,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.checks import described, quoted, short
-from calibstat.data.labels import OutcomeNames, advice_of_outcomes, with_labels
-from calibstat.data.row_names import check_row_names
+from calibstat.data.labels import OutcomeNames, advice_of_outcomes, check_row_names, with_labels
 from calibstat.data.rows_error import Entry, Given, Part, RowsError
 
 ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding

@@ -12,9 +12,9 @@ from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level
 from calibstat.data.groups import GivenGroups, as_groups
+from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
-from calibstat.data.row_names import check_row_names
 from calibstat.inference.audit_results import Audit
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.group_statistic import STRATA, GroupRoots, Strata

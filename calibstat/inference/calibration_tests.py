@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.data.arguments import options_of
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
-from calibstat.data.checks import short
+from calibstat.data.checks import options_of, short
 from calibstat.data.lenses import AnyLens, EachClass, OneLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens

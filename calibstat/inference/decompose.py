@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 from calibstat import resampling
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.bounds.isotonic_interval import recalibrated
-from calibstat.data.arguments import options_of
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
-from calibstat.data.checks import UnknownOption, check_jobs, check_level, check_whole, unknown_name
+from calibstat.data.checks import UnknownOption, check_jobs, check_level, check_whole, options_of, unknown_name
 from calibstat.data.clipping import advice
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted

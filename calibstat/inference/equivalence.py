@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.data.arguments import options_of
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
-from calibstat.data.checks import UnknownOption, check_level, is_whole
+from calibstat.data.checks import UnknownOption, check_level, is_whole, options_of
 from calibstat.data.in_words import InWords
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted

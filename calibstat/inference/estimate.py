@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.data.arguments import options_of
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checks import options_of
 from calibstat.data.lenses import AnyLens, EachClass, OneLens
 from calibstat.data.models import Predicted
 from calibstat.inference.problems.pose import problem_of

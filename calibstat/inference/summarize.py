@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from calibstat import resampling
 from calibstat.data.checked_rows import Models, Outcomes, as_models, observe, predictions_of
 from calibstat.data.checks import check_level, unknown_name
+from calibstat.data.data_notes import auc
 from calibstat.data.lenses import top_label
 from calibstat.data.predictions import Predictions
-from calibstat.data.reversed_predictions import auc
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import TooFewEvents, confidence_interval
 from calibstat.inference.problems.pose import pose

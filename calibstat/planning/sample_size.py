@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from calibstat.data.arguments import options_of
-from calibstat.data.checks import check_level, check_whole, short
+from calibstat.data.checks import check_level, check_whole, options_of, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.inference.power.alternatives import GivenAlternative

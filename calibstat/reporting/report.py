@@ -15,10 +15,10 @@ from calibstat.data import lenses
 from calibstat.data.checked_rows import Data, Models, Outcomes, as_data
 from calibstat.data.checks import check_level, short
 from calibstat.data.groups import GivenGroups
+from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.predictions import Predictions
-from calibstat.data.row_names import check_row_names
 from calibstat.data.sample import Sample
 from calibstat.inference.audit import audit
 from calibstat.inference.bands.reliability import reliability

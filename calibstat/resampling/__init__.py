@@ -2,7 +2,7 @@
 
 from calibstat.data.predictions import in_order, take
 from calibstat.data.row_order import canonical_order
-from calibstat.resampling.binary_pairs import pairs_of_sample
+from calibstat.resampling.binary_rows import pairs_of_sample
 from calibstat.resampling.draw import draw
 from calibstat.resampling.folds import folds
 from calibstat.resampling.future_draws import planned_key, planned_rows

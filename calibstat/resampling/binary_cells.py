@@ -9,8 +9,14 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
-from calibstat.resampling.binary_labels import cost_of_labels, labels_of_sample, threshold
-from calibstat.resampling.binary_pairs import BLOCK, few_ties, pairs_of_sample
+from calibstat.resampling.binary_rows import (
+    BLOCK,
+    cost_of_labels,
+    few_ties,
+    labels_of_sample,
+    pairs_of_sample,
+    threshold,
+)
 from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_positives
 from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pairs
 from calibstat.resampling.sources import CellSums, WeightedCellSums

@@ -10,7 +10,7 @@ from numba import njit
 
 from calibstat.bounds.norms import Running
 from calibstat.data.sample import Sample
-from calibstat.resampling.binary_labels import threshold
+from calibstat.resampling.binary_rows import threshold
 from calibstat.resampling.schemes import Draws
 from calibstat.resampling.streams import GOLDEN, mix, stream
 from calibstat.resampling.threads import chunks, in_threads

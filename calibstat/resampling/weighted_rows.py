@@ -6,7 +6,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.weighted_sample import WeightedSample
-from calibstat.resampling.binary_labels import threshold
+from calibstat.resampling.binary_rows import threshold
 from calibstat.resampling.row_sums import draw_units
 from calibstat.resampling.schemes import Draws, Labels, OfRows, Pairs
 from calibstat.resampling.sources import OfSample, Value

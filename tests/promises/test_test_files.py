@@ -23,7 +23,6 @@ ELSEWHERE = {  # source files with nothing to test by themselves, and the test f
     "inference/problems/class_problems.py": "test_pose.py",
     "inference/problems/clustered_rows.py": "test_confidence_interval_clusters.py",
     "inference/problems/problem.py": "test_pose.py",
-    "resampling/binary_pairs.py": "test_binary_labels_and_pairs.py",
     "resampling/rng.py": "test_streams.py",
     "resampling/sources.py": "test_draw.py",
     "residuals/table.py": "test_summary.py",

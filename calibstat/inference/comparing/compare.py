@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibstat.data.arguments import options_of
 from calibstat.data.checked_rows import Data, Models, Outcomes, as_models, named, samples_as_data
-from calibstat.data.checks import check_level, quoted, unknown_name
+from calibstat.data.checks import check_level, options_of, quoted, unknown_name
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.inference.comparing.compare_by_bootstrap import by_bootstrap

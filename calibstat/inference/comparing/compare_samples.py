@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
 
-from calibstat.data.arguments import options_of
+from calibstat.data.checks import options_of
 from calibstat.data.lenses import AnyLens
 from calibstat.inference.comparing.compare import Comparison, compare
 from calibstat.measures.kinds.base import Measure

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.data.arguments import options_of
+from calibstat.data.checks import options_of
 from calibstat.data.labels import labels_or_positive
 from calibstat.data.models import predictions_of_set
 from calibstat.inference.bands.reliability import reliability

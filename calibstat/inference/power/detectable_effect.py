@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
-from calibstat.data.arguments import options_of
 from calibstat.data.checked_rows import Data, Models, OneModel, Outcomes, RowArguments, as_data
-from calibstat.data.checks import check_level, check_whole
+from calibstat.data.checks import check_level, check_whole, options_of
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import EVENT, NamedLens

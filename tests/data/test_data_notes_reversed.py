@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, norm
 
 import calibstat as cs
-from calibstat.data.reversed_predictions import auc, may_be_reversed, note_if_reversed
+from calibstat.data.data_notes import auc, may_be_reversed, note_if_reversed
 
 Y, P = cs.generators.temperature(1.5).sample(400, rng=1)
 FEW = {"n_resamples": 19, "rng": 1}

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import calibstat as cs
-from calibstat.data.row_names import check_row_names
+from calibstat.data.labels import check_row_names
 
 N = 40
 Y, P = cs.generators.calibrated().sample(N, rng=1)

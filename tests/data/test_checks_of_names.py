@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 import calibstat as cs
-from calibstat.data.arguments import arguments_of, options_of
+from calibstat.data.checks import arguments_of, options_of
 
 Y, P = [0, 1, 1, 0], [0.2, 0.6, 0.7, 0.4]
 TWO = {"a": P, "b": P}
