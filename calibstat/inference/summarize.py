@@ -131,7 +131,7 @@ MEASURES = ("accuracy", *CALIBRATION, "auc", *SCORES)
 def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, Any]:
     """Return the arguments of the verbs for a measure; for more than two classes the scores are canonical."""
     arguments = CALIBRATION.get(name, {"measure": name})
-    measure = registry.MEASURES[arguments["measure"]]
+    measure = registry.MEASURES[arguments["measure"]]()
     if "clip" in measure.defaults():
         arguments = {**arguments, "clip": clip}
     return {**arguments, "lens": "canonical"} if measure.honest == "mean" and n_classes > 2 else arguments
