@@ -53,7 +53,13 @@ CUMULATIVE = np.array([0.25, 0.25, 0.875, 1.0, 1.0]) * 2.0**63
 UNITS = np.array([0, 1, 1, 2, 0, 2])
 SUMMED = (CELL_OF_TENTHS[:, None] * 3 + np.zeros((1, 3), np.int64), 1)  # each class at the place of its row's cell
 INPUTS = {
-    "classical.local_regression._fitted": lambda: (VALUE[::2].copy(), VALUE, COUNT, POSITIVES, 12.0),
+    "classical.local_regression._fitted": lambda: (
+        VALUE[::2].copy(),
+        np.full(VALUE[::2].size, 0.3),
+        VALUE,
+        COUNT,
+        POSITIVES,
+    ),
     "bounds.bin_norms._highest": lambda: (
         *(GENERATOR.random((3, 5)) * 0 + np.linspace(0, 1, 5), np.linspace(-1, 1, 15).reshape(3, 5), np.ones((3, 5))),
         *(np.arange(15).reshape(3, 5) % 4, np.array([0.1, 0.2, 0.5, 1.0]), np.array([0.5, 1.0]), 1.5),
@@ -218,6 +224,10 @@ INPUTS = {
     "data.sample._encode": lambda: (OUTCOMES, PREDICTIONS, np.empty(30, np.uint64)),
     "data.validation._are_good": lambda: (OUTCOMES, PREDICTIONS),
     "data.sample._collapse": lambda: (KEY, np.zeros(30), np.zeros(30), np.zeros(30)),
+    "data.sample._merge": lambda: (
+        *(VALUE[::2].copy(), COUNT[::2].copy(), POSITIVES[::2].copy(), VALUE[1:].copy(), COUNT[1:].copy()),
+        *(POSITIVES[1:].copy(), np.zeros(20), np.zeros(20), np.zeros(20)),
+    ),
     "data.cell_sums.cell_sums": lambda: (CELL, VALUE, COUNT, POSITIVES),
     "measures.bins.bin_of": lambda: (0.28, 25),
     "measures.bins.bin_numbers": lambda: (VALUE, 7),

@@ -12,47 +12,69 @@ from calibstat.data.sample import Sample
 SPAN = 0.75  # share of the rows that are near
 FLAT = 1e-12  # variance of the near predictions, in units of their reach, below which there is no line
 MOST_POINTS = 1000  # at which the curve is computed; between them it is read by straight lines
+HALVINGS = 60  # of the range of the predictions, in the search for a distance: more than a number has bits
+MOST_VALUES = 10_000  # that a line is fitted to: of more, neighbours are put together at their mean
 SMOOTHER = f"local linear regression, tricube weights, the nearest {SPAN:.0%} of the rows, no robust steps"
 
 
 def local_curve(sample: Sample) -> np.ndarray:
     """Return the smoothed frequency at each distinct prediction, between 0 and 1, shape (m,)."""
     value, count, positives = sample.arrays
-    order = np.unique(np.linspace(0, value.size - 1, MOST_POINTS).astype(np.int64))
-    near = max(math.floor(SPAN * sample.n), 1)
-    fitted = _fitted(value[order], value, count, positives, near)
-    return np.clip(np.interp(value, value[order], fitted), 0.0, 1.0)
+    chosen = np.unique(np.linspace(0, value.size - 1, MOST_POINTS).astype(np.int64))
+    point = value[chosen]
+    first, *groups = _neighbours(value, count, positives)
+    own = groups[0][np.searchsorted(first, chosen, "right") - 1]  # is within reach, however near the nearest rows are
+    reach = _reach(point, value, count, max(math.floor(SPAN * sample.n), 1))
+    fitted = _fitted(point, np.maximum(reach, 2 * np.abs(point - own)), *groups)
+    return np.clip(np.interp(value, point, fitted), 0.0, 1.0)
+
+
+def _reach(point: np.ndarray, value: np.ndarray, count: np.ndarray, near: float) -> np.ndarray:
+    """Return the distance from each point within which the nearest `near` rows lie, by halving."""
+    rows = np.concatenate(([0.0], np.cumsum(count)))
+    low, high = np.zeros(point.size), np.full(point.size, value[-1] - value[0])
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        first, last = np.searchsorted(value, point - middle), np.searchsorted(value, point + middle, "right")
+        enough = rows[last] - rows[first] >= near
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return high
+
+
+def _neighbours(
+    value: np.ndarray, count: np.ndarray, positives: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the first value, mean, rows and events of groups of neighbours: each value, or `MOST_VALUES` groups.
+
+    A line that is fitted to the means differs from the line of the values in that weights within a group are equal: an
+    error of the order of the square of a group's width in units of the reach.
+    """
+    if value.size <= MOST_VALUES:
+        return np.arange(value.size), value, count, positives
+    first = np.linspace(0, value.size, MOST_VALUES, endpoint=False).astype(np.int64)
+    rows = np.add.reduceat(count, first)
+    return first, np.add.reduceat(count * value, first) / rows, rows, np.add.reduceat(positives, first)
 
 
 @jit
-def _fitted(point: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray, near: float) -> np.ndarray:
-    """Return the local line at each of some of the ascending values.
+def _fitted(
+    point: np.ndarray, reach: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray
+) -> np.ndarray:
+    """Return the local line at each of ascending points, of rows at ascending values.
 
-    The rows within the distance of the nearest `near` rows count, by the tricube of their share of it.
+    The rows within the reach of a point count, by the tricube of their share of it.
     """
     rate = np.empty(point.size)
-    here = 0
+    first = 0
     for i in range(point.size):
         x = point[i]
-        while value[here] < x:
-            here += 1
-        first, last, rows = here, here, count[here]
-        while rows < near:
-            below = x - value[first - 1] if first > 0 else math.inf
-            above = value[last + 1] - x if last + 1 < value.size else math.inf
-            if below < above:
-                first -= 1
-                rows += count[first]
-            else:
-                last += 1
-                rows += count[last]
-        reach = max(x - value[first], value[last] - x)
-        if reach == 0.0:
-            rate[i] = positives[here] / count[here]
-            continue
+        while value[first] < x - reach[i]:
+            first += 1
         w0 = w1 = w2 = y0 = y1 = 0.0
-        for j in range(first, last + 1):
-            t = (value[j] - x) / reach
+        for j in range(first, value.size):
+            if value[j] > x + reach[i]:
+                break
+            t = (value[j] - x) / reach[i] if reach[i] > 0.0 else 0.0
             tricube = (1.0 - abs(t) ** 3) ** 3
             w0 += tricube * count[j]
             w1 += tricube * count[j] * t

@@ -185,9 +185,9 @@ def validate(
     profile likelihood, approximate; of the Brier score the honest one of `confidence_interval`. ICI and its relatives
     have none: they are never 0, and a bootstrap interval of them misses a calibrated model.
     The smoothed curve: local linear regression with tricube weights on the nearest 75 % of the rows, computed at 1000
-    of the distinct predictions at most and read off between them. Other packages smooth by quadratics, or by splines,
-    and give other numbers for the same rows.
-    Cost: one sort, and 1000 passes over the distinct predictions.
+    of the distinct predictions at most and read off between them; of more than 10,000 distinct predictions neighbours
+    are put together. Other packages smooth by quadratics, or by splines, and give other numbers for the same rows.
+    Cost: one sort, and 1000 passes over the distinct predictions, or over 10,000 groups of them.
 
     References
     ----------

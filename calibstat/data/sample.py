@@ -188,13 +188,23 @@ class Sample:
         if not isinstance(other, Sample):
             return NotImplemented
         unit = max(self.unit, other.unit)
-        count = np.concatenate([_in_units(part.count, unit / part.unit) for part in (self, other)])
-        positives = np.concatenate([part.positives / (unit / part.unit) for part in (self, other)])
-        value = np.concatenate((self.value, other.value))
-        joined = _summarise(value, count, positives, self.n_zero_weight + other.n_zero_weight, unit)
-        if joined.kind != "counts" or not (self.n_repeated or other.n_repeated):
+        size = self.value.size + other.value.size
+        merged = np.empty(size), np.empty(size), np.empty(size)
+        m = _merge(*self._in(unit), *other._in(unit), *merged)
+        value, count, positives = merged if m == size else (part[:m].copy() for part in merged)
+        whole = self.kind == other.kind == "counts"
+        count, positives, unit = _in_ordinary_units(count, positives, unit, whole)
+        kind = "counts" if whole else "weights"
+        joined = Sample(value, count, positives, kind, self.n_zero_weight + other.n_zero_weight, unit)
+        if not whole or not (self.n_repeated or other.n_repeated):
             return joined
         return replace(joined, n_repeated=int(sum(part.n_repeated or part.n for part in (self, other))))
+
+    def _in(self, unit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the arrays, counted in another unit."""
+        if unit == self.unit:
+            return self.arrays
+        return self.value, _in_units(self.count, unit / self.unit), self.positives / (unit / self.unit)
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -282,9 +292,7 @@ def need_counts(sample: Sample, what: str) -> None:
         )
 
 
-def _summarise(
-    value: np.ndarray, count: np.ndarray, positives: np.ndarray, n_zero_weight: int = 0, unit: float = 1.0
-) -> Sample:
+def _summarise(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Sample:
     """Sort by prediction and add up ties. Tied rows are sorted too, so that sums do not depend on the order of rows."""
     kept = count > 0
     if not kept.any():
@@ -293,22 +301,24 @@ def _summarise(
     order = np.lexsort((positives, count, value))
     value, count, positives = value[order], count[order], positives[order]
     first = np.flatnonzero(np.diff(value, prepend=-1.0))
-    whole = unit == 1 and bool(np.all(count == np.floor(count)) and np.all(positives == np.floor(positives)))
+    whole = bool(np.all(count == np.floor(count)) and np.all(positives == np.floor(positives)))
+    count, positives, unit = _in_ordinary_units(count, positives, 1.0, whole)
+    sums = value[first], np.add.reduceat(count, first), np.add.reduceat(positives, first)
+    return Sample(*sums, "counts" if whole else "weights", int(kept.size - kept.sum()), unit)
+
+
+def _in_ordinary_units(
+    count: np.ndarray, positives: np.ndarray, unit: float, whole: bool
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return counts that can be added up exactly, or weights in a unit in which they can be added up and multiplied."""
     with np.errstate(over="ignore"):
         total = count.sum()
     if whole and total > LARGEST_COUNT:
         raise ValueError(f"expected at most 2**53 rows, found {total:.0f}")
     largest = float(count.max())
-    if not 1 / ORDINARY <= largest <= ORDINARY:
-        count, positives, unit = _in_units(count, largest), positives / largest, unit * largest
-    return Sample(
-        value[first],
-        np.add.reduceat(count, first),
-        np.add.reduceat(positives, first),
-        "counts" if whole else "weights",
-        n_zero_weight + int(kept.size - kept.sum()),
-        unit,
-    )
+    if 1 / ORDINARY <= largest <= ORDINARY:
+        return count, positives, unit
+    return _in_units(count, largest), positives / largest, unit * largest
 
 
 def _in_units(count: np.ndarray, unit: float) -> np.ndarray:
@@ -357,3 +367,27 @@ def _collapse(key: np.ndarray, value: np.ndarray, count: np.ndarray, positives: 
     count[m] = c
     positives[m] = a
     return m + 1
+
+
+@jit
+def _merge(
+    value: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    other_value: np.ndarray,
+    other_count: np.ndarray,
+    other_positives: np.ndarray,
+    all_values: np.ndarray,
+    all_counts: np.ndarray,
+    all_positives: np.ndarray,
+) -> int:
+    """Fill in the sums at the predictions of two samples, in one pass, and return how many are distinct."""
+    i = j = m = 0
+    while i < value.size or j < other_value.size:
+        here = i < value.size and (j == other_value.size or value[i] <= other_value[j])
+        there = j < other_value.size and (i == value.size or other_value[j] <= value[i])
+        all_values[m] = value[i] if here else other_value[j]
+        all_counts[m] = (count[i] if here else 0.0) + (other_count[j] if there else 0.0)
+        all_positives[m] = (positives[i] if here else 0.0) + (other_positives[j] if there else 0.0)
+        i, j, m = i + here, j + there, m + 1
+    return m

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Never, Unpack, overload
 
@@ -15,6 +15,7 @@ from calibstat.data.checks import check_level
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
+from calibstat.data.sample import Sample
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.measures.net_benefit import NetBenefit
 from calibstat.result import Result, read_only
@@ -139,7 +140,7 @@ def net_benefit(
     tested; each interval is the honest one of `confidence_interval` for this mean and stands alone, so do not choose a
     threshold by it. To compare two models at one threshold: ``compare(y, models, measure=NetBenefit(threshold=t))``.
     A calibrated model never does worse than acting on all rows or on none, whatever the threshold; a miscalibrated one
-    may. Cost: one sort, and one pass for each threshold.
+    may. Cost: one sort, whatever the number of thresholds.
 
     References
     ----------
@@ -160,8 +161,8 @@ def net_benefit(
     data = data.seen()
     sample = data.one_event("net benefit").counted("net benefit")
     intervals = [
-        confidence_interval(sample, measure=NetBenefit(threshold=t), confidence_level=confidence_level)
-        for t in threshold.tolist()
+        confidence_interval(part, measure=NetBenefit(threshold=t), confidence_level=confidence_level)
+        for t, part in zip(threshold.tolist(), _divided(sample, threshold), strict=True)
     ]
     rate = float(sample.positives.sum() / sample.count.sum())
     return NetBenefitCurve(
@@ -174,6 +175,18 @@ def net_benefit(
         lens=data.lens,
         n=int(sample.n),
     )
+
+
+def _divided(sample: Sample, threshold: np.ndarray) -> Iterator[Sample]:
+    """Yield for each threshold its two kinds of rows: those below it, on which nobody acts, and the others.
+
+    The net benefit depends on nothing else.
+    """
+    first = np.searchsorted(sample.value, threshold)
+    below = [np.concatenate(([0.0], np.cumsum(part)))[first] for part in (sample.count, sample.positives)]
+    above = [part.sum() - less for part, less in zip((sample.count, sample.positives), below, strict=True)]
+    for t, *parts in zip(threshold, *below, *above, strict=True):
+        yield Sample.from_counts([0.0, t], parts[0::2], parts[1::2])
 
 
 def _checked(thresholds: ArrayLike | None) -> np.ndarray:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
 import calibstat as cs
+from calibstat.classical import local_regression
 from calibstat.classical.local_regression import MOST_POINTS, local_curve
 
 RNG = np.random.default_rng(1)
@@ -55,6 +56,28 @@ def test_many_predictions_are_read_off_between_points():
     p = np.linspace(0, 1, 5 * MOST_POINTS)
     sample = drawn(p)
     assert local_curve(sample)[::500] == pytest.approx(slow(sample, 500), abs=1e-3)
+
+
+@pytest.mark.parametrize("power", [1, 4])
+def test_groups_of_neighbours_have_nearly_the_same_line(power, monkeypatch):
+    sample = drawn(RNG.random(40_000) ** power)
+    found = local_curve(sample)
+    monkeypatch.setattr(local_regression, "MOST_VALUES", sample.value.size)
+    assert found == pytest.approx(local_curve(sample), abs=1e-5)
+    monkeypatch.setattr(local_regression, "MOST_VALUES", 50)
+    assert found != pytest.approx(local_curve(sample), abs=1e-5)  # the twin: groups too wide
+
+
+def test_groups_around_a_prediction_that_most_rows_share(monkeypatch):
+    """Of a point beside it the near rows are closer than its group is wide; far from it nothing changes."""
+    p = np.concatenate([np.full(60_000, 0.3), np.linspace(0, 1, 15_001)])
+    y = (np.arange(p.size) % 10 < 4).astype(float)
+    sample = cs.Sample.from_rows(y, p)
+    found = local_curve(sample)
+    assert np.isfinite(found).all()
+    monkeypatch.setattr(local_regression, "MOST_VALUES", sample.value.size)
+    far = np.abs(sample.value - 0.3) > 0.05
+    assert found[far] == pytest.approx(local_curve(sample)[far], abs=1e-3)
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), st.booleans()), min_size=1, max_size=12))
