@@ -1,4 +1,4 @@
-"""How deep a call goes into the package and how many files it enters: limits that may be lowered, and not raised.
+"""How deep a call goes, how many files it enters, how many members bases have: limits to be lowered, and not raised.
 
 They are what was measured when they were written. Of the files ten check the arguments and say what is odd about
 them; each has a task of its own.
@@ -9,6 +9,9 @@ from profiled import profiled
 from quick_report import quick_report
 
 import calibstat as cs
+from calibstat.inference.problems.problem import Problem
+from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.old_name import OldName
 
 ROWS = cs.generators.temperature(3).sample(500, rng=1)
 OTHER_ROWS = cs.generators.temperature(3).sample(500, rng=2)
@@ -16,6 +19,7 @@ CALLS = {  # what is called, the deepest that it may go and the most files that 
     "interval": (lambda y, p: cs.confidence_interval(y, p, measure="ks", n_resamples=99, rng=1), 14, 31),
     "test": (lambda y, p: cs.calibration_test(y, p, measure="ece", n_resamples=99, rng=1), 9, 32),
 }
+MEMBERS = {Problem: 33, Statistic: 39}  # attributes, class variables and methods that a subclass may touch
 CHECKS = 2  # of the rows of one model by a report: of their form and of their values
 
 
@@ -30,6 +34,32 @@ def test_calls_are_no_deeper_and_enter_no_more_files(name):
 def test_the_interval_takes_the_whole_way():
     """Its low end is above 0, so that the test of calibration is asked too."""
     assert CALLS["interval"][0](*ROWS).low > 0
+
+
+def members(cls):
+    """The public names of a class and its bases, with what is annotated, without old names."""
+    bases = [base for base in cls.__mro__ if base is not object]
+    names = {name for base in bases for name in (*vars(base), *vars(base).get("__annotations__", {}))}
+    old = {name for base in bases for name, value in vars(base).items() if isinstance(value, OldName)}
+    return {name for name in names - old if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("cls", MEMBERS, ids=lambda cls: cls.__name__)
+def test_bases_have_no_more_members(cls):
+    assert len(members(cls)) <= MEMBERS[cls]
+
+
+def test_members_by_hand():
+    class Base:
+        field: int
+        _hidden = 1
+
+    class Part(Base):
+        former = OldName("ask")
+
+        def ask(self): ...
+
+    assert members(Part) == {"field", "ask"}
 
 
 def test_a_report_checks_the_rows_no_more_often():
