@@ -181,7 +181,7 @@ INPUTS = {
         *(np.array([0.1, -0.2]), np.zeros(2), np.zeros((2, 2))),
     ),
     "classical.t_cal.debiased_squares": lambda: (
-        *(np.stack([np.zeros(M, np.int64), CELL]), VALUE, COUNT, POSITIVES, np.zeros(2)),
+        *(np.array([0, 0, 2]), np.array([M, 2, M]), np.array([0, 1, 3]), VALUE, COUNT, POSITIVES, np.zeros(2)),
     ),
     "measures.skce._row": lambda: (COLUMNS, DEVIATIONS, 12, 2, True, True, 0.5, np.empty(10)),
     "measures.skce.pair_sums": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5),

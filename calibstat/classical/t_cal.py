@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Never, Unpack, overload
+from typing import Any, NamedTuple, Never, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -154,7 +154,8 @@ def t_cal(
     so that p cannot be much below scales / (1 + n_resamples): .017 of 17 scales and 999 resamples. For smaller p-values
     take more resamples or fewer scales.
 
-    Cost: one sort, and for each resample one pass over the distinct predictions for each scale.
+    Cost: one sort, and for each resample one pass over the distinct predictions and one over the bins of all scales that
+    hold several of them.
 
     References
     ----------
@@ -202,8 +203,28 @@ def over_scales(
 ) -> tuple[list[int], Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]]:
     """Return the numbers of bins, and the debiased squared errors at them as a function of value, count, positives."""
     scales = _scales(n_bins) if n_bins is not None else _powers_of_two(sample.value, int(sample.n))
-    cells = np.stack([uniform_cells(sample.value, sample.count, n_bins=int(bins)) for bins in scales])
-    return scales, partial(_of_scales, cells)
+    cells = [uniform_cells(sample.value, sample.count, n_bins=int(bins)) for bins in scales]
+    return scales, partial(_of_scales, Bins.of(cells))
+
+
+class Bins(NamedTuple):
+    """The bins of every scale that hold several distinct predictions.
+
+    Those of scale k are at positions begin[k] to begin[k + 1], and bin b holds the predictions first[b] to last[b] - 1.
+    """
+
+    first: np.ndarray
+    last: np.ndarray
+    begin: np.ndarray
+
+    @classmethod
+    def of(cls, cells: Sequence[np.ndarray]) -> Self:
+        """Return the bins of cells of the ascending predictions, at each of some scales."""
+        ends = [np.flatnonzero(np.diff(cell, prepend=-1, append=-1)) for cell in cells]
+        several = [np.diff(end) > 1 for end in ends]
+        first = [end[:-1][some] for end, some in zip(ends, several, strict=True)]
+        last = [end[1:][some] for end, some in zip(ends, several, strict=True)]
+        return cls(np.concatenate(first), np.concatenate(last), np.cumsum([0, *map(len, first)]))
 
 
 def rank_of_smallest(scale_pvalue: np.ndarray) -> float:
@@ -243,33 +264,42 @@ def ranks(table: np.ndarray) -> np.ndarray:
     return rank
 
 
-def _of_scales(cells: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
+def _of_scales(bins: Bins, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
     """Return the debiased squared error at every scale."""
-    squares = np.empty(len(cells))
-    debiased_squares(cells, value, count, positives, squares)
-    return squares
+    statistic = np.empty(bins.begin.size - 1)
+    debiased_squares(bins.first, bins.last, bins.begin, value, count, positives, statistic)
+    return statistic
 
 
 @jit
 def debiased_squares(
-    cells: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray, squares: np.ndarray
+    first: np.ndarray,
+    last: np.ndarray,
+    begin: np.ndarray,
+    value: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    statistic: np.ndarray,
 ) -> None:
-    """Fill in, for each row of cells, the sum of (squared sum of residuals - sum of squares) / rows, over n."""
-    for k in range(cells.shape[0]):
-        total = 0.0
-        n = 0.0
-        rows = 0.0
-        residual = 0.0
-        square = 0.0
-        for j in range(value.size):
-            v = value[j]
-            n += count[j]
-            rows += count[j]
-            residual += positives[j] - count[j] * v
-            square += positives[j] * (1.0 - v) ** 2 + (count[j] - positives[j]) * v**2
-            if j == value.size - 1 or cells[k, j + 1] != cells[k, j]:
-                total += (residual**2 - square) / rows
-                rows = 0.0
-                residual = 0.0
-                square = 0.0
-        squares[k] = total / n
+    """Fill in, for each scale, the sum over bins of (squared sum of residuals - sum of squares) / rows, over n.
+
+    Of the distinct predictions one by one it is the same at every scale; each bin of several puts them together, and
+    takes what it needs from sums over the predictions below its first and its last.
+    """
+    m = value.size
+    rows, residual, square, alone = np.zeros(m + 1), np.zeros(m + 1), np.zeros(m + 1), np.zeros(m + 1)
+    for j in range(m):
+        v = value[j]
+        r = positives[j] - count[j] * v
+        q = positives[j] * (1.0 - v) ** 2 + (count[j] - positives[j]) * v**2
+        rows[j + 1] = rows[j] + count[j]
+        residual[j + 1] = residual[j] + r
+        square[j + 1] = square[j] + q
+        alone[j + 1] = alone[j] + (r * r - q) / count[j]
+    for k in range(begin.size - 1):
+        total = alone[m]
+        for b in range(begin[k], begin[k + 1]):
+            i, j = first[b], last[b]
+            r, q = residual[j] - residual[i], square[j] - square[i]
+            total += (r * r - q) / (rows[j] - rows[i]) - (alone[j] - alone[i])
+        statistic[k] = total / rows[m]
