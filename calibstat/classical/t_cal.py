@@ -154,8 +154,8 @@ def t_cal(
     so that p cannot be much below scales / (1 + n_resamples): .017 of 17 scales and 999 resamples. For smaller p-values
     take more resamples or fewer scales.
 
-    Cost: one sort, and for each resample one pass over the distinct predictions and one over the bins of all scales that
-    hold several of them.
+    Cost: one sort, and for each resample one pass over the distinct predictions and one over the bins of all scales
+    that hold several of them.
 
     References
     ----------
