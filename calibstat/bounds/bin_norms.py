@@ -138,7 +138,7 @@ class PowerInterval(SeminormInterval):
 def power_bound(bins: FullBins, power: float, z: float) -> float:
     """Return an upper bound of T, the sum over bins of rows times abs(gap)**power.
 
-    By convexity the observed sum is at least that of any tangent, power * abs(g)**(power - 1) * (S - n g) + n g**power.
+    By convexity the observed sum is at least any tangent, power * abs(g)**(power - 1) * (S - n g) + n g**power.
     At the true gaps this is a sum with fixed weights, and T is at most its bound U. So T is at most the largest T(g) of
     all gaps g with T(g) <= U(g), and that at most the largest T(g) + m (U(g) - T(g)), for every multiplier m.
 
@@ -168,9 +168,9 @@ def _highest(
 ) -> float:
     """Return the largest sum over bins of losses, plus a multiple of how far U is above it.
 
-    U exceeds the sum of losses by that of `excess`, z times the root of the variance and the largest size of an event.
-    The root is at most slope * variance + 1 / (4 slope) for every slope, so that each bin is best by itself. If the
-    largest size is that of a level, then some bin is at that level, and no bin is above it.
+    U exceeds the sum of losses by the sum of `excess`, z times the root of the variance and the largest size of an
+    event. The root is at most slope * variance + 1 / (4 slope) for every slope, so that each bin is best by itself. If
+    the largest size belongs to a level, then some bin is at that level, and no bin is above it.
     """
     bins, points = loss.shape
     value = np.full(levels.size, np.inf)
@@ -182,8 +182,8 @@ def _highest(
             at[:, 0] = 0.0  # no gap
             for b in range(bins):
                 for j in range(points):
-                    found = loss[b, j] + multiplier * (excess[b, j] + z * slope * variance[b, j])
-                    at[b, level[b, j]] = max(at[b, level[b, j]], found)
+                    bound = loss[b, j] + multiplier * (excess[b, j] + z * slope * variance[b, j])
+                    at[b, level[b, j]] = max(at[b, level[b, j]], bound)
             best.fill(-np.inf)
             for i in range(levels.size):
                 total = 0.0

@@ -124,9 +124,9 @@ class Largest(RoundNorm):
 
     def witness(self, residual: np.ndarray) -> np.ndarray:
         chosen = np.abs(residual).argmax(axis=-1)[..., None]
-        found = np.zeros_like(residual)
-        np.put_along_axis(found, chosen, np.sign(np.take_along_axis(residual, chosen, -1)), -1)
-        return found
+        weights = np.zeros_like(residual)
+        np.put_along_axis(weights, chosen, np.sign(np.take_along_axis(residual, chosen, -1)), -1)
+        return weights
 
     def quadratic_bound(self, total: np.ndarray, second: np.ndarray, slope: np.ndarray) -> np.ndarray:
         # a convex function is largest at a corner of the dual ball, which has one class

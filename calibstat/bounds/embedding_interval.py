@@ -41,8 +41,8 @@ class EmbeddingInterval(DirectionalInterval):
     def high(self, tail: float) -> float:
         """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.
 
-        With a share a of the first, the mean is a * total and the standard deviation at most a times that of the
-        witness plus sqrt(1 - a**2) times the largest one of the rest.
+        With a share a of the first, the mean is a * total and the standard deviation at most a times the witness's
+        plus sqrt(1 - a**2) times the largest one of the rest.
 
         Statement and argument: docs/proofs.md, section 6.
         """
@@ -63,8 +63,8 @@ class EmbeddingInterval(DirectionalInterval):
         centred = along - along.mean()
 
         def rest(share: np.ndarray) -> np.ndarray:
-            found = self.products((share - share.mean())[:, None])[:, 0]
-            return found - found.mean() - centred * (centred @ share)
+            product = self.products((share - share.mean())[:, None])[:, 0]
+            return product - product.mean() - centred * (centred @ share)
 
         return along, largest_eigenvalue(rest, n)
 

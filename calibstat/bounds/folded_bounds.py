@@ -11,7 +11,7 @@ import numpy as np
 from calibstat.bounds.score_bound import ScoreBound
 
 CAP = 2.0  # spreads, or z if larger: by so much at most a true sum exceeds the observed one
-FOLDED_VARIANCE, FOLDED_SQUARES = 1.0, 0.5  # at least, for the absolute value to be nearly that of a normal
+FOLDED_VARIANCE, FOLDED_SQUARES = 1.0, 0.5  # at least, for the absolute value to be nearly a folded normal
 MANY_SUMS = 2000  # above it no matrix of their covariances is made
 PRODUCTS = 2e7  # numbers that the sums of all clusters in all cells may hold
 _ZERO_DENSITY = 40.0  # standard deviations from which on a normal density is 0 in double precision
@@ -50,7 +50,7 @@ class AbsoluteSums:
     first, variance : ndarray, shape (D,)
         The sums and their variances.
     folded : ndarray of bool, shape (D,)
-        Of which the absolute value is taken for that of a normal variable; that of others for a sum with its sign.
+        Which sums are taken for normal variables, whose absolute value is folded; others keep their sign.
     covariance : ndarray, shape (D, D), or None
         Their covariances; the diagonal is not looked at. None if they are 0 or less, for sums of the same sign.
     most : float

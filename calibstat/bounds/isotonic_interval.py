@@ -161,11 +161,11 @@ def _highest(
 ) -> float:
     """Return the largest bound S + M k / 2 + sqrt(z**2 V + M**2 k**2 / 4) of any recalibration.
 
-    S is the sum of f, V that of its squares, and M the largest positive f of any prediction and outcome. The root is
+    S is the sum of f, V the sum of its squares, and M the largest positive f of any prediction and outcome. The root is
     at most slope * x + 1 / (4 slope) for every slope; the best slope is found by bisection.
     """
     n = positives.sum() + negatives.sum()
-    found = -np.inf
+    highest = -np.inf
     for i in range(levels.size):
         at_least = levels[i - 1] if i > 0 else -1.0
         skew = (levels[i] * k / (2.0 * z)) ** 2
@@ -183,8 +183,8 @@ def _highest(
                 high = slope
             else:
                 low = slope
-        found = max(found, bound)
-    return found
+        highest = max(highest, bound)
+    return highest
 
 
 @jit

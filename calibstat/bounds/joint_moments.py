@@ -89,9 +89,9 @@ class JointMoments(Moments):
     def prefixes(self) -> Sums:
         cell, unit, contribution = self.sums.entries()
         order = np.argsort(cell, kind="stable")
-        found = _prefixes(contribution[order], unit[order], self.size)
+        up_to = _prefixes(contribution[order], unit[order], self.size)
         last = np.searchsorted(cell[order], np.arange(self.cells), side="right")
-        total, squares, cubes = found[:, np.append(0, last)]
+        total, squares, cubes = up_to[:, np.append(0, last)]
         return self._sums(total, squares, cubes)
 
     def between(self, ends: np.ndarray) -> Sums:
@@ -178,13 +178,13 @@ def largest_eigenvalue(products: Callable[[np.ndarray], np.ndarray], size: int) 
 
     start = np.cos(np.arange(size))  # any one will do that is no eigenvector
     if size < SMALL:
-        found = np.linalg.eigvalsh(np.array([products(share) for share in np.eye(size)]))[-1]
+        top = np.linalg.eigvalsh(np.array([products(share) for share in np.eye(size)]))[-1]
     elif not products(start).any():
         return 0.0
     else:
         operator = LinearOperator((size, size), matvec=products, dtype=np.float64)
-        found = eigsh(operator, k=1, which="LA", v0=start, tol=1e-4, return_eigenvectors=False)[0]
-    return max(float(found), 0.0)
+        top = eigsh(operator, k=1, which="LA", v0=start, tol=1e-4, return_eigenvectors=False)[0]
+    return max(float(top), 0.0)
 
 
 def sums_of_units(total: np.ndarray, centred: np.ndarray) -> Sums:
@@ -204,7 +204,7 @@ def _prefixes(residual: np.ndarray, unit: np.ndarray, size: np.ndarray) -> np.nd
     """
     rows = residual.size
     n = size.sum()
-    found = np.zeros((3, rows + 1))
+    prefix_sums = np.zeros((3, rows + 1))
     cluster = np.zeros(size.size)
     total = 0.0
     x2 = 0.0  # sums over clusters of products of their residuals x and their rows m
@@ -230,7 +230,7 @@ def _prefixes(residual: np.ndarray, unit: np.ndarray, size: np.ndarray) -> np.nd
         x2m1 += (after**2 - before**2) * m
         x1m2 += r * m**2
         a = total / n
-        found[0, i + 1] = total
-        found[1, i + 1] = x2 - 2 * a * x1m1 + a**2 * m2
-        found[2, i + 1] = x3 - 3 * a * x2m1 + 3 * a**2 * x1m2 - a**3 * m3
-    return found
+        prefix_sums[0, i + 1] = total
+        prefix_sums[1, i + 1] = x2 - 2 * a * x1m1 + a**2 * m2
+        prefix_sums[2, i + 1] = x3 - 3 * a * x2m1 + 3 * a**2 * x1m2 - a**3 * m3
+    return prefix_sums

@@ -62,7 +62,7 @@ class MeanInterval(Interval):
 class RowLosses:
     """The losses of rows, with their weights and clusters if they have any.
 
-    ``possible()``, shape (n, K), returns the losses that each row may have; `bounds` are those of the measure.
+    ``possible()``, shape (n, K), returns the losses that each row may have; `bounds` bound the measure.
     """
 
     title: str
@@ -190,7 +190,7 @@ def _of_moments(
 
 
 def range_of_losses(possible: Losses, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return the smallest and the largest loss of any row: the bounds of the loss, or if infinite those of the rows."""
+    """Return the smallest and the largest loss of any row: the bounds of the loss, or of the rows if infinite."""
     least, most = bounds
     return (
         least if np.isfinite(least) else float(possible().min()),

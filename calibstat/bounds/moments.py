@@ -204,8 +204,8 @@ class SeparableMoments(Moments):
         return ScoreBound.of_rows(tail) if self.sample_weight is None else ScoreBound.of_units(self.sample_weight, tail)
 
     def of(self, weights: np.ndarray) -> Sums:
-        found = self._sums(*(float(weights**k @ part) for k, part in zip(POWERS, self.powers, strict=False)))
-        return Sums(*(float(each) for each in found))
+        sums = self._sums(*(float(weights**k @ part) for k, part in zip(POWERS, self.powers, strict=False)))
+        return Sums(*(float(each) for each in sums))
 
     @property
     def is_central(self) -> bool:

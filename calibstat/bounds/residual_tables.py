@@ -223,8 +223,8 @@ class RowTable(TableOfRows):
     """Of rows one by one, with weights, or in clusters.
 
     Row i adds residual[i], times its weight if rows have weights, at cell[i]. `unit` numbers the cluster of each row
-    from 0; None if each row is a cluster by itself. `prediction` holds that of each row. Of rows without weights whose
-    cells are their distinct predictions, `summary` has the counts.
+    from 0; None if each row is a cluster by itself. `prediction` holds the prediction of each row. Of rows without
+    weights whose cells are their distinct predictions, `summary` has the counts.
     """
 
     cell: np.ndarray
@@ -239,7 +239,7 @@ class RowTable(TableOfRows):
     def of_rows(
         cls, rows: LabelledRows, sample: Sample, cell: np.ndarray | None, unit: np.ndarray | None = None
     ) -> Self:
-        """Return the table of rows of which this is the summary, `cell` that of distinct predictions or None."""
+        """Return the table of rows of which this is the summary, `cell` as there."""
         at, weight = np.searchsorted(sample.value, rows.prediction), rows.sample_weight
         cells = sample.value.size if cell is None else int(cell[-1]) + 1
         return cls(

@@ -18,7 +18,7 @@ class ScoreBound:
     """The bound of a sum of independent parts, from its variance and its third moment: a score interval.
 
     The variance may grow by `rate` for every unit by which the true sum lies above the observed one. Without an event
-    the rate is the size of an event, and the bound is that of Wilson.
+    the rate is the size of an event, and the bound is Wilson's.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class ScoreBound:
         return slope, (reach - slope[:, None] * square[:-1]).max(axis=1)
 
     def skewness(self, variance: Any, third: Any) -> Any:
-        """Return how much further the bound reaches than that of a normal sum."""
+        """Return how much further the bound reaches than a normal sum's."""
         variance = np.maximum(variance, 0)
         return self.reach(variance, third) - self.z * np.sqrt(variance)
 

@@ -120,9 +120,9 @@ class Side:
 
     def smoothed(self, part: np.ndarray) -> np.ndarray:
         """Return sum_j part_j k(v_i, v_j) for every row i."""
-        found = np.empty(part.size)
-        found[self.order] = laplace_smoothed(self.value[self.order], part[self.order], self.bandwidth)
-        return found
+        smooth = np.empty(part.size)
+        smooth[self.order] = laplace_smoothed(self.value[self.order], part[self.order], self.bandwidth)
+        return smooth
 
     def square(self, part: np.ndarray, bandwidth: float) -> float:
         """Return sum_ij part_i part_j k(v_i, v_j) at another bandwidth."""

@@ -158,7 +158,7 @@ class ClassSums(UnitSums):
         return np.asarray(_row_sums(*self._rows, weights))
 
     def absolute(self) -> np.ndarray:
-        # the residuals of the classes that did not occur add up to that of the class that did
+        # in size, the residuals of the classes that did not occur add up to the residual of the class that did
         prob, label = self.predictions.prob, self.predictions.label
         return 2 * (1 - prob[np.arange(label.size), label].astype(np.float64))
 

@@ -60,8 +60,8 @@ class WeightedSumsInterval(DirectionalInterval):
 
         The standard deviation is at most slope * variance + 1 / (4 slope). To turn the sign of a sum, by a step d from
         0 to 2, costs d times its absolute value. With the matrix M of the products of sums it adds at most twice d
-        times the excess of the row sum of abs(M) over that of M with signs to the variance, so that each sum is best
-        by itself.
+        times the excess of the row sum of abs(M) over the row sum of M with signs to the variance, so that each sum is
+        best by itself.
 
         Statement and argument: docs/proofs.md, section 6.
         """

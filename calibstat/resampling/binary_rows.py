@@ -29,15 +29,15 @@ def labels_of_sample(sample: Sample, scheme: Labels, statistic: OfSample, draws:
 
     def replicates(first: int, last: int) -> list[Value]:
         positives_r = np.empty_like(count)
-        found = []
+        drawn = []
         for replicate in range(first, last):
             start = np.uint64(stream(draws.key, stage, replicate))
             if single:
                 _labels_of_rows(start, limit, positives_r)
             else:
                 _labels_of_cells(start, count, chance, limit, positives_r)
-            found.append(statistic(value, count, positives_r))
-        return found
+            drawn.append(statistic(value, count, positives_r))
+        return drawn
 
     parts = in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs)
     return np.array([entry for part in parts for entry in part])
@@ -66,15 +66,15 @@ def pairs_of_sample(
 
     def replicates(first: int, last: int) -> list[Value]:
         count_r, positives_r = np.empty_like(count), np.empty_like(count)
-        found = []
+        drawn = []
         for replicate in range(first, last):
             start = np.uint64(stream(draws.key, stage, replicate))
             if by_row:
                 _rows(start, cell_of_row, limit, count_r, positives_r)
             else:
                 _cells(start, count, probability, count_r, positives_r)
-            found.append(statistic(value, count_r, positives_r))
-        return found
+            drawn.append(statistic(value, count_r, positives_r))
+        return drawn
 
     parts = in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs)
     return np.array([entry for part in parts for entry in part])

@@ -37,7 +37,7 @@ def samples_of_classes(
         else:
             pairs = [pairs_of_rows(predictions, scheme, draws.key, stage, r) for r in range(first, last)]
             rows, labels = (np.array(part) for part in zip(*pairs, strict=True))
-        found = np.empty((last - first, predictions.n_classes))
+        drawn = np.empty((last - first, predictions.n_classes))
 
         def classes(low: int, high: int) -> None:
             for k in range(low, high):
@@ -50,10 +50,10 @@ def samples_of_classes(
                         _positives(labels[r], cell, weight, k, positives)
                     else:
                         _counts(rows[r], labels[r], cell, weight, k, count_r, positives)
-                    found[r, k] = of_class(value, count_r, positives)
+                    drawn[r, k] = of_class(value, count_r, positives)
 
         in_threads(classes, chunks(predictions.n_classes, draws.n_jobs), draws.n_jobs)
-        return found
+        return drawn
 
     return np.concatenate(in_threads(replicates, small_chunks(draws.n, 1, 8 * predictions.n), 1))
 
@@ -79,7 +79,7 @@ def _counts(
     count: np.ndarray,
     positives: np.ndarray,
 ) -> None:
-    """Add up the weights of the drawn rows, and of those of class k among them, at each distinct prediction."""
+    """Add up the weights of the drawn rows, and of the rows of class k among them, at each distinct prediction."""
     count[:] = 0.0
     positives[:] = 0.0
     for i in range(rows.size):

@@ -22,7 +22,7 @@ def folds(key: np.uint64, n: int, n_folds: int) -> np.ndarray:
 @jit
 def _words(start: np.uint64, n: int) -> np.ndarray:
     """Return the first n words of a replicate."""
-    found = np.empty(n, np.uint64)
+    drawn = np.empty(n, np.uint64)
     for i in range(n):
-        found[i] = word(start, i)
-    return found
+        drawn[i] = word(start, i)
+    return drawn

@@ -22,9 +22,9 @@ def planned_rows(key: np.uint64, n: int, size: int) -> np.ndarray:
 @jit
 def _rows(start: np.uint64, n: int, size: int) -> np.ndarray:
     """Take the high bits of a random word times `size`."""
-    found = np.empty(n, np.int64)
+    drawn = np.empty(n, np.int64)
     for i in range(n):
         w = word(start, i)
         low = (w & LOW_HALF) * np.uint64(size)
-        found[i] = np.int64(((w >> np.uint64(32)) * np.uint64(size) + (low >> np.uint64(32))) >> np.uint64(32))
-    return found
+        drawn[i] = np.int64(((w >> np.uint64(32)) * np.uint64(size) + (low >> np.uint64(32))) >> np.uint64(32))
+    return drawn

@@ -15,7 +15,7 @@ from calibstat.resampling.threads import chunks, in_threads
 
 BITS = 64  # labels in a word
 BLOCK = 32  # draws that are counted together, so that each mask is read once for all of them
-TILE = 1024  # words of labels that are counted together: those of all draws stay in the cache
+TILE = 1024  # words of labels that are counted together: the words of all draws stay in the cache
 
 
 def packed(prediction: np.ndarray, stratum: np.ndarray, size: int, masks: Iterable[np.ndarray]) -> GroupSums:
@@ -63,7 +63,7 @@ def _words(mask: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:
 def _labels(key: np.uint64, stage: int, first: int, last: int, limit: np.ndarray) -> np.ndarray:
     """Draw the labels of replicates first..last, each in words of 64; what adds up to a word becomes vector code."""
     words = limit.size // 64
-    found = np.empty((last - first, words), np.uint64)
+    drawn = np.empty((last - first, words), np.uint64)
     one = np.uint64(1)
     for b in range(last - first):
         state = np.uint64(stream(key, stage, first + b))
@@ -72,33 +72,33 @@ def _labels(key: np.uint64, stage: int, first: int, last: int, limit: np.ndarray
             for k in range(64):
                 z = mix(state + (np.uint64(w * 64 + k) + one) * GOLDEN)
                 bits |= np.uint64((z >> one) < limit[w * 64 + k]) << np.uint64(k)
-            found[b, w] = bits
-    return found
+            drawn[b, w] = bits
+    return drawn
 
 
 @jit
 def _counted(labels: np.ndarray, masks: np.ndarray, edge: np.ndarray) -> np.ndarray:
     """Count the bits that labels, shape (B, W), share with masks, shape (G, W), in strata of words: (B, G, S)."""
     draws, groups, strata = labels.shape[0], masks.shape[0], edge.size - 1
-    found = np.zeros((draws, groups, strata), np.int64)
+    counts = np.zeros((draws, groups, strata), np.int64)
     for s in range(strata):
         for begin in range(edge[s], edge[s + 1], TILE):
             end = min(begin + TILE, edge[s + 1])
             for g in range(groups):
                 mask = masks[g, begin:end]
                 for b in range(draws):
-                    found[b, g, s] += _shared_bits(labels[b, begin:end], mask)
-    return found
+                    counts[b, g, s] += _shared_bits(labels[b, begin:end], mask)
+    return counts
 
 
 @jit
 def _shared_bits(one: np.ndarray, other: np.ndarray) -> int:
     """Count the bits that two sequences of words share; compilers know these steps as one instruction."""
-    found = np.uint64(0)
+    ones = np.uint64(0)
     for w in range(one.size):
         x = one[w] & other[w]
         x -= (x >> np.uint64(1)) & np.uint64(0x5555555555555555)
         x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
         x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-        found += (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
-    return int(found)
+        ones += (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
+    return int(ones)

@@ -20,19 +20,19 @@ def permuted_models(
     draws: Draws,
     stage: int,
 ) -> np.ndarray:
-    """Return ``statistic(count, positives)`` of the first model minus that of the second, in every resample."""
+    """Return ``statistic(count, positives)`` of the first model minus the second's, in every resample."""
     unit = np.arange(source.cell.shape[0]) if scheme.unit is None else scheme.unit
     units = int(unit.max()) + 1
     weight = np.ones(unit.size) if source.weight is None else source.weight
 
     def replicates(first: int, last: int) -> np.ndarray:
         count, positives = np.empty((2, source.size)), np.empty((2, source.size))
-        found, swap = np.empty(last - first), np.empty(units, np.int64)
+        differences, swap = np.empty(last - first), np.empty(units, np.int64)
         for i, replicate in enumerate(range(first, last)):
             state = np.uint64(stream(draws.key, stage, replicate))
             _swap(state, unit, source.cell, source.label, weight, swap, count, positives)
-            found[i] = statistic(count[0], positives[0]) - statistic(count[1], positives[1])
-        return found
+            differences[i] = statistic(count[0], positives[0]) - statistic(count[1], positives[1])
+        return differences
 
     return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs))
 

@@ -59,7 +59,7 @@ def draw_rows(start: np.uint64, rows: np.ndarray) -> None:
 
 @jit
 def _labels_of_drawn_rows(start: np.uint64, prob: np.ndarray, rows: np.ndarray, label: np.ndarray) -> None:
-    """Draw a class for each of the drawn rows, from the words after those of the rows."""
+    """Draw a class for each of the drawn rows, from the words after the words of the rows."""
     threshold = np.empty(prob.shape[1], np.uint64)
     for i in range(rows.size):
         thresholds(prob[rows[i]], threshold)

@@ -110,7 +110,7 @@ def _width(n: float, p: float) -> float:
 
 @jit
 def _convolve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the convolution of two pmfs; that of NumPy takes seconds to compile."""
+    """Return the convolution of two pmfs; NumPy's takes seconds to compile."""
     out = np.zeros(a.size + b.size - 1)
     for i in range(a.size):
         for k in range(b.size):

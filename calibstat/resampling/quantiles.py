@@ -12,5 +12,5 @@ def quantiles(drawn: np.ndarray, levels: float | Sequence[float] | np.ndarray, a
     if np.isfinite(drawn).all():
         return np.asarray(np.quantile(drawn, levels, axis=axis))
     with np.errstate(invalid="ignore"):
-        found = np.quantile(drawn, levels, axis=axis)
-    return np.where(np.isfinite(found), found, np.quantile(drawn, levels, axis=axis, method="higher"))
+        linear = np.quantile(drawn, levels, axis=axis)
+    return np.where(np.isfinite(linear), linear, np.quantile(drawn, levels, axis=axis, method="higher"))

@@ -41,7 +41,7 @@ def resampler(
 ) -> Resampler:
     """Return what draws resamples of a measure, again and again; what all of them share is computed once.
 
-    `weight` is that of the rows of `Predictions`, for the measure of each class.
+    `weight` is the weight of each row of `Predictions`, for the measure of each class.
     """
     if isinstance(measure, MulticlassMeasure):
         assert isinstance(data, Predictions)

@@ -51,9 +51,9 @@ def _events(
 ) -> np.ndarray:
     """Add up the weights of the rows of each cell whose prediction is above the uniform number of their unit."""
     start = np.uint64(stream(key, stage, replicate))
-    found = np.zeros(size)
+    sums = np.zeros(size)
     for i in range(cell.size):
         uniform = (np.float64(word(start, unit[i]) >> np.uint64(11)) + 0.5) * 2.0**-53
         if uniform < prediction[i]:
-            found[cell[i]] += weight[i]
-    return found
+            sums[cell[i]] += weight[i]
+    return sums

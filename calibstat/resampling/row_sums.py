@@ -78,7 +78,7 @@ def _runs(columns: Sequence[Column], n: int) -> tuple[np.ndarray, np.ndarray]:
 def weighted_counts(units: int, weight: np.ndarray, draws: Draws, stage: int) -> np.ndarray:
     """Return the sum over resamples of weight[r, m] times how often each row, or cluster, is drawn, shape (units, M).
 
-    The draws are those of `sums_of_units` at the same stage. Sums are the same for any number of threads.
+    The draws are the same as in `sums_of_units` at the same stage. Sums are the same for any number of threads.
     """
 
     def block(first: int, last: int) -> np.ndarray:
@@ -167,7 +167,7 @@ def _add_counts(
 def signs(key: np.uint64, stage: int, replicate: int, n: int) -> np.ndarray:
     """Draw n random signs: 0 for minus, 1 for plus."""
     start = np.uint64(stream(key, stage, replicate))
-    found = np.empty(n, np.uint8)
+    drawn = np.empty(n, np.uint8)
     for i in range(n):
-        found[i] = np.uint64(word(start, i)) >> np.uint64(63)
-    return found
+        drawn[i] = np.uint64(word(start, i)) >> np.uint64(63)
+    return drawn

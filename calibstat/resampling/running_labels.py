@@ -17,7 +17,7 @@ from calibstat.resampling.threads import chunks, in_threads
 
 
 def running_labels(sample: Sample, running: Running, draws: Draws, stage: int) -> np.ndarray:
-    """Return the norm of every resample of a sample whose predictions all differ; draws are those of its labels."""
+    """Return the norm of every resample of a sample whose predictions all differ; its labels are drawn."""
     limit, kernel, norm = threshold(sample.value), _kernel(running), np.empty(draws.n)
 
     def replicates(first: int, last: int) -> None:

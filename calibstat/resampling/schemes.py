@@ -63,7 +63,7 @@ class Draws:
 
 
 def check_resamples(n_resamples: int, n_jobs: int = 1) -> None:
-    """Raise unless the number of resamples is a whole number of at least 1, and that of threads too, or -1."""
+    """Raise unless the number of resamples is a whole number of at least 1, and the number of threads too, or -1."""
     check_jobs(n_jobs)
     check_whole("n_resamples", n_resamples)
 

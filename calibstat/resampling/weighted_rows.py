@@ -24,20 +24,20 @@ def resamples_of_weighted_rows(
 
     def replicates(first: int, last: int) -> list[Value]:
         count_r, positives_r, times = np.empty_like(count), np.empty_like(count), np.empty(cell.size, np.int32)
-        found = []
+        drawn = []
         for replicate in range(first, last):
             start = np.uint64(stream(draws.key, stage, replicate))
             if isinstance(scheme, Labels):
                 _add_labels(start, limit, cell, weight, positives_r)
-                found.append(statistic(value, count, positives_r))
+                drawn.append(statistic(value, count, positives_r))
                 continue
             draw_units(start, times)
             if isinstance(scheme, Pairs):
                 _add_rows(times, cell, weight, sample.outcome, count_r, positives_r)
             else:
                 _add_redrawn(start, times, limit, cell, weight, count_r, positives_r)
-            found.append(statistic(value, count_r, positives_r))
-        return found
+            drawn.append(statistic(value, count_r, positives_r))
+        return drawn
 
     parts = in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs)
     return np.array([entry for part in parts for entry in part])
@@ -48,18 +48,18 @@ def positives_in_cells(
 ) -> np.ndarray:
     """Return the sums of the weights of rows with outcome 1 in cells, shape (B, cells), of the same labels.
 
-    `cell` is that of each distinct prediction, ascending.
+    `cell` numbers the cell of each distinct prediction, ascending.
     """
     cells = int(cell[-1]) + 1
     first_row = np.searchsorted(cell[sample.cell], np.arange(cells + 1))
     limit = threshold(scheme.chances(sample.value))[sample.cell]
-    found = np.empty((draws.n, cells))
+    drawn = np.empty((draws.n, cells))
 
     def replicates(first: int, last: int) -> None:
-        _fill_cells(draws.key, stage, first, limit, sample.weight, first_row, found[first:last])
+        _fill_cells(draws.key, stage, first, limit, sample.weight, first_row, drawn[first:last])
 
     in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs)
-    return found
+    return drawn
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------

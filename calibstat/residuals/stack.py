@@ -61,7 +61,7 @@ class Stack:
         return resampling.random_signs(self.rows.size.size, of_signs, self.draws, self.stage)
 
     def means(self, parts: Sequence[Callable[[], np.ndarray]]) -> np.ndarray:
-        """Return the means of what rows add over the rows of each resample, less those of the data: shape (B, W)."""
+        """Return the means of what rows add over the rows of each resample, less the data's means: shape (B, W)."""
         columns = [_constant(part, m) for m, part in enumerate(parts)]
         drawn = self._sums(columns, len(parts), lambda total, size: total / size[:, None])
         observed = np.array([np.cumsum(part())[-1] for part in parts])  # row by row, as the draws are added up
@@ -84,7 +84,7 @@ class Stack:
 
 
 def _shifted(table: TableOfRows, k: int, begin: int) -> resampling.Column:
-    """Return a column of a table, whose cells come after those of other tables."""
+    """Return a column of a table, whose cells come after the cells of other tables."""
 
     def column() -> tuple[np.ndarray, np.ndarray]:
         cell, contribution = table.column(k)

@@ -15,7 +15,7 @@ from calibstat.residuals.table import OfTheta, Residuals
 
 @dataclass(frozen=True, eq=False)
 class SummaryResiduals(Residuals):
-    """Of independent rows of a summary: `cell` is that of each distinct prediction; None if each is one."""
+    """Of independent rows of a summary: `cell` numbers the cell of each distinct prediction; None if each is one."""
 
     sample: Sample
     cell: np.ndarray | None = None

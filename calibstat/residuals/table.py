@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.resampling import Draws, Stage
 
-OfTheta = Callable[[Any], Any]  # of sums over the last axis, or of an iterator over those of each class
+OfTheta = Callable[[Any], Any]  # of sums over the last axis, or of an iterator over the sums of each class
 
 
 class Residuals(ABC):

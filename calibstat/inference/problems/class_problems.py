@@ -175,9 +175,9 @@ class ClassWiseProblem(ProblemOfClasses):
     def deviations(self, classes: np.ndarray) -> Iterator[Deviation]:
         names, samples = self.predictions.names, list(self.data.samples())
         for k in classes:
-            found = describe(self.measure, samples[k], f"class {names[k]}")
-            if found is not None:
-                yield found
+            deviation = describe(self.measure, samples[k], f"class {names[k]}")
+            if deviation is not None:
+                yield deviation
 
     @property
     def compares(self) -> bool:

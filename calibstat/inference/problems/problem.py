@@ -198,7 +198,7 @@ class Problem(ABC):
         yield from ()
 
     def is_smaller_than_chance(self, statistic: float, null: np.ndarray, draws: Draws) -> bool:
-        """Whether residuals are smaller than those of a calibrated model, given its draws of the statistic."""
+        """Whether residuals are smaller than a calibrated model's, given its draws of the statistic."""
         return is_small(statistic, null)
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
