@@ -43,6 +43,7 @@ def test_threads_do_not_change_the_numbers(expected):
         pd.testing.assert_frame_equal(table(), expected, check_exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # those of the cluster are not ours
 def test_a_cluster_does_not_change_the_numbers(expected, tmp_path):
     from dask.distributed import Client, LocalCluster

@@ -162,8 +162,8 @@ def test_every_label_looks_different():
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.question)
 def test_grids_can_be_asked(study):
     full, quick = study.grids(False), study.grids(True)
-    two = dict(list(full[0]["generators"].items())[:2])
-    found = cs.study.run(**{**full[0], "generators": two, "n": [20, 30, 40], "replicates": 2}, seed=study.seed)
+    some = {name: dict(list(full[0][name].items())[:few]) for name, few in (("generators", 2), ("measures", 6))}
+    found = cs.study.run(**{**full[0], **some, "n": [20, 30, 40], "replicates": 2}, seed=study.seed)
     assert set(found["question"]) == {full[0]["question"]}
     assert len(full) == len(quick)
     for large, small in zip(full, quick, strict=True):
