@@ -101,7 +101,7 @@ def measure_page(name: str) -> str:
         rows_of(["option", "default"], options) if options else "It has none.",
         "## Range",
         f"From {low:g} to {upper}. "
-        + ("Large values speak against calibration." if info.tail == "greater" else "The test is two-sided.")
+        + ("Large values are evidence against calibration." if info.tail == "greater" else "The test is two-sided.")
         + (" It takes long, so that it draws 99 times unless asked otherwise." if info.resamples < 999 else ""),
         "## Claims",
         "The test suite checks each of these.",

@@ -210,7 +210,8 @@ def over_scales(
 class Bins(NamedTuple):
     """The bins of every scale that hold several distinct predictions.
 
-    Those of scale k are at positions begin[k] to begin[k + 1], and bin b holds the predictions first[b] to last[b] - 1.
+    The bins of scale k have the numbers begin[k] to begin[k + 1] - 1. Bin b holds the predictions first[b] to
+    last[b] - 1.
     """
 
     first: np.ndarray

@@ -94,7 +94,8 @@ def audit(
         their logits.
         It sees errors whose mean over the group is 0, and costs a little power against others.
     confidence_level : float
-        Between 0 and 1; of all intervals at once. Groups speak if their adjusted p-value is at most 1 minus it.
+        Between 0 and 1; of all intervals at once. Groups are significant if their adjusted p-value is at most 1 minus
+        it.
     lens : str or Lens, optional
         The reduction of K classes to a binary outcome: "top_label", the default of more than two classes, or a lens
         made by `lenses.one_class`.
@@ -133,9 +134,9 @@ def audit(
 
     The intervals are by Clopper and Pearson, at (1 - `confidence_level`) / (2 G) for each end of G groups, in
     the form for unequal probabilities (Hoeffding): they hold for any outcome probabilities and need no draws. They
-    assume less than the test, so that a group may speak while its interval touches 0.
+    assume less than the test, so that a group may be significant while its interval touches 0.
 
-    Rows must be independent. A group that does not speak is not shown to be calibrated. Groups that are looked at
+    Rows must be independent. A group that is not significant is not shown to be calibrated. Groups that are looked at
     after the outcomes, or predictions fitted to the same rows, break all of this. Cost: n_resamples passes over the
     rows, and over G bits for each of them; memory of G n / 4 bytes. With G groups no adjusted p-value is below
     1 / (n_resamples + 1), which is independent of G.

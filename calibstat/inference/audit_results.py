@@ -15,7 +15,7 @@ from calibstat.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-SPOKEN = 10  # groups that are printed, at most
+MOST_PRINTED = 10  # significant groups
 COLUMNS = ("rows", "predicted", "observed", "error", "low", "high", "root", "slope", "pvalue", "pvalue_adjusted")
 
 
@@ -55,7 +55,7 @@ class Audit(Result):
     n, n_resamples : int
         Rows, and draws.
     confidence_level : float
-        Of all intervals at once; groups speak if their adjusted p-value is at most one minus it.
+        Of all intervals at once; groups are significant if their adjusted p-value is at most one minus it.
     """
 
     names: tuple[str, ...]
@@ -88,12 +88,12 @@ class Audit(Result):
 
     @property
     def found(self) -> np.ndarray:
-        """The numbers of the groups that speak, sorted likewise: adjusted p-value at most 1 - `confidence_level`."""
+        """The numbers of the significant groups, sorted likewise: adjusted p-value at most 1 - `confidence_level`."""
         return self.order[: np.count_nonzero(self.pvalue_adjusted <= self.level)]
 
     @property
     def level(self) -> float:
-        """The largest probability that any group speaks which is calibrated."""
+        """The largest probability that any group is significant which is calibrated."""
         return round(1 - self.confidence_level, 15)
 
     def to_frame(self) -> pd.DataFrame:
@@ -125,37 +125,39 @@ class Audit(Result):
             claims.append(f"at least {_least(-self.high[g])} too high")
         else:
             claims.append(f"mean error between {_points(self.low[g], -1)} and {_points(self.high[g], 1)} points")
-        speaks = self.pvalue_adjusted[g] <= self.level
-        if speaks and self.slope is not None and abs(self.slope[g]) > abs(self.root[g]):
+        is_significant = self.pvalue_adjusted[g] <= self.level
+        if is_significant and self.slope is not None and abs(self.slope[g]) > abs(self.root[g]):
             claims.append(f"predictions {SLOPE[int(self.slope[g] > 0)]}")
         return ", ".join(claims)
 
     @property
     def answer(self) -> str:
         """The groups with a significant deviation, in one line."""
-        speaking, groups = self.found.size, f"{len(self.names):,} group{'s' * (len(self.names) > 1)}"
-        if speaking:
-            return f"{speaking:,} of {groups} speak{'s' * (speaking == 1)} against the predictions:"
+        deviating, groups = self.found.size, f"{len(self.names):,} group{'s' * (len(self.names) > 1)}"
+        if deviating:
+            return f"{deviating:,} of {groups} deviate{'s' * (deviating == 1)} significantly from the predictions:"
         if (1 + self.n_resamples) * self.level < 1:
-            return f"No group can speak: with {self.n_resamples} draws no p-value is as small as {self.level:g}."
+            return (
+                f"No group can be significant: with {self.n_resamples} draws no p-value is as small as {self.level:g}."
+            )
         first = self.order[0]
         nearest = f"{self.names[first]}, adjusted p = {self.pvalue_adjusted[first]:.2g}"
         where = f"in any of {groups}, as far as {_rows(self.n)} can show"
-        return f"No group speaks: nothing against the predictions {where}. Nearest: {nearest}."
+        return f"No deviation from the predictions is significant {where}. Nearest: {nearest}."
 
     @property
-    def speaking(self) -> list[str]:
-        """A sentence for each group that speaks, of many the first."""
-        return [f"{self.sentence(g)}." for g in self.found[:SPOKEN]]
+    def significant(self) -> list[str]:
+        """A sentence for each significant group, of many the first."""
+        return [f"{self.sentence(g)}." for g in self.found[:MOST_PRINTED]]
 
     @property
     def groups(self) -> str:
-        """The answer, and the groups that speak beside all rows."""
-        speaking = self.found
-        lines = [self.answer, *(f"  {sentence}" for sentence in self.speaking)]
-        if speaking.size > SPOKEN:
-            lines.append(f"  and {speaking.size - SPOKEN:,} more, in to_frame().")
-        if 0 not in speaking[:SPOKEN]:
+        """The answer, and the significant groups beside all rows."""
+        found = self.found
+        lines = [self.answer, *(f"  {sentence}" for sentence in self.significant)]
+        if found.size > MOST_PRINTED:
+            lines.append(f"  and {found.size - MOST_PRINTED:,} more, in to_frame().")
+        if 0 not in found[:MOST_PRINTED]:
             lines.append(f"For comparison, {self.sentence(0)}.")
         return "\n".join(lines)
 
@@ -165,7 +167,7 @@ class Audit(Result):
         by = "bias and slope" if self.slope is not None else "bias"
         return (
             f"Groups tested together by their {by}{self.lens.with_comma}, {self.n_resamples} draws of labels: with "
-            f"probability of at most {self.level:g} any group speaks whose rows all have their predicted "
+            f"probability of at most {self.level:g} any group is significant whose rows all have their predicted "
             f"probabilities; with at least {self.confidence_level:g} all intervals hold."
         )
 

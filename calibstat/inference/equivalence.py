@@ -68,7 +68,7 @@ class Equivalence(Result):
     claimed : bool
         Whether the margin is shown: `limit` is at most `margin`, and so `pvalue` at most `level`.
     pvalue : float
-        Probability, if the null hypothesis holds, of rows that speak against it as much: at most this.
+        Probability, if the null hypothesis holds, of rows that contradict it as much: at most this.
     limit : float
         The smallest margin that these rows could show at `level`: an upper bound of the largest gap in any bin (or of
         the measure), which fails with probability of at most `level`.

@@ -185,8 +185,9 @@ def _divided(sample: Sample, threshold: np.ndarray) -> Iterator[Sample]:
     first = np.searchsorted(sample.value, threshold)
     below = [np.concatenate(([0.0], np.cumsum(part)))[first] for part in (sample.count, sample.positives)]
     above = [part.sum() - less for part, less in zip((sample.count, sample.positives), below, strict=True)]
-    for t, *parts in zip(threshold, *below, *above, strict=True):
-        yield Sample.from_counts([0.0, t], parts[0::2], parts[1::2])
+    counts, positives = (np.stack(pair, axis=1) for pair in zip(below, above, strict=True))
+    for t, count, positive in zip(threshold, counts, positives, strict=True):
+        yield Sample.from_counts([0.0, t], count, positive)
 
 
 def _checked(thresholds: ArrayLike | None) -> np.ndarray:

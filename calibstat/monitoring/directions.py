@@ -1,4 +1,4 @@
-"""The ways to be wrong that a monitor looks for, and how much rows speak for each of them."""
+"""The ways to be wrong that a monitor looks for, and the evidence of rows for each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Audits of groups: errors with their intervals below each other, the groups that speak first."""
+"""Audits of groups: errors with their intervals below each other, the significant groups first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HUES = ("blue", "orange", "green", "purple", "brown", "pink", "grey")  # of mode
 
 
 def plot_audit(audit: Audit, ax: Axes | None) -> Axes:
-    """The error of each group, all rows at the top; those that speak in red."""
+    """The error of each group, all rows at the top; significant ones in red."""
     hue = colors()
     return _plot([audit], [""], [(hue["blue"], hue["red"])], ax)
 
@@ -36,7 +36,7 @@ def plot_audits_of_models(audits: Sequence[Audit], names: Sequence[str], ax: Axe
 
 
 def _plot(audits: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[Color, Color]], ax: Axes | None) -> Axes:
-    """Draw audits, each in a colour of groups that do not speak and one of those that do."""
+    """Draw audits, each in a colour of groups that are not significant and one of significant groups."""
     first, shown = audits[0], _shown(audits)
     names = [_in_lines(visible(first.names[g])) for g in shown]
     tall = 0.08 + 0.145 * max(len(audits), *(1 + name.count("\n") for name in names), 1)

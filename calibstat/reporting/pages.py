@@ -167,7 +167,7 @@ def _groups(title: str, audit: Audit, pictures: bool) -> Section:
     note = f"and {rest:,} more groups with larger p. " if rest > 0 else ""
     note += "The error is the observed frequency minus the mean prediction; all its bounds hold at once."
     shown = [_drawn(audit, "Errors of the groups")] if pictures else []
-    sentences = [audit.answer, *audit.speaking]
+    sentences = [audit.answer, *audit.significant]
     how = [line for line in str(audit).splitlines() if line.strip() not in sentences]
     return Section(title, sentences, shown, [Table(header, rows, note)], how)
 

@@ -99,7 +99,7 @@ class ModelReport(Result):
         if self.detectable is not None and overall.pvalue > LOW:
             sentences.append(str(self.detectable))
         sentences += [] if self.classes is None else [self.classes.test.answer]
-        sentences += [] if self.groups is None else [self.groups.answer, *self.groups.speaking]
+        sentences += [] if self.groups is None else [self.groups.answer, *self.groups.significant]
         sentences += [] if self.recalibrated is None else [str(self.recalibrated)]
         return "\n".join(sentences)
 

@@ -137,6 +137,14 @@ def test_clusters_of_one_row_are_rows(weighted):
 # --- the bound of the sum of absolute means ---------------------------------------------------------------------------
 
 
+def check_largest_bound_of_any_signs(moments, score, exact):
+    _, variance, third = moments.of(np.where(moments.total < 0, -1.0, 1.0))
+    worst = score.widen(score.z * np.sqrt(moments.largest()[0]), score.rate(variance, third))
+    found = moments.absolute_sum_bound(score)
+    assert found == pytest.approx(np.abs(moments.total).sum() + worst)
+    assert found >= exact
+
+
 @pytest.mark.parametrize("name", UNITS)
 def test_too_many_sums_for_a_matrix(name, monkeypatch):
     """Then it is T + R, the largest bound of any signs: for none is it larger."""
@@ -144,11 +152,7 @@ def test_too_many_sums_for_a_matrix(name, monkeypatch):
     score = moments.score(0.025)
     exact = moments.absolute_sum_bound(score)
     monkeypatch.setattr(joint_moments, "MANY_SUMS", 0)
-    _, variance, third = moments.of(np.where(moments.total < 0, -1.0, 1.0))
-    worst = score.widen(score.z * np.sqrt(moments.largest()[0]), score.rate(variance, third))
-    found = moments.absolute_sum_bound(score)
-    assert found == pytest.approx(np.abs(moments.total).sum() + worst)
-    assert found >= exact
+    check_largest_bound_of_any_signs(moments, score, exact)
 
 
 def test_many_sums_of_many_clusters_take_the_largest_variance(monkeypatch):
@@ -157,11 +161,7 @@ def test_many_sums_of_many_clusters_take_the_largest_variance(monkeypatch):
     score = moments.score(0.025)
     exact = moments.absolute_sum_bound(score)
     monkeypatch.setattr(joint_moments, "PRODUCTS", 1)
-    _, variance, third = moments.of(np.where(moments.total < 0, -1.0, 1.0))
-    worst = score.widen(score.z * np.sqrt(moments.largest()[0]), score.rate(variance, third))
-    found = moments.absolute_sum_bound(score)
-    assert found == pytest.approx(np.abs(moments.total).sum() + worst)
-    assert found >= exact
+    check_largest_bound_of_any_signs(moments, score, exact)
 
 
 @pytest.mark.parametrize("size", [10, 60])

@@ -80,7 +80,7 @@ BOTH = ["--prob", "q"]
         (["interval", *FAST], "Expected calibration error: 0."),
         (["equivalence"], "Not shown: "),
         (["compare", *BOTH, "--measure", "ece", *FAST], "ece is smaller for p than for q: p = 0.0"),
-        (["audit", "--by", "name", *FAST], "No group speaks: "),
+        (["audit", "--by", "name", *FAST], "No deviation from the predictions is significant "),
         (["monitor", "--when", "day"], "Alarm in period 2 of 2."),
         (["decompose", *BOTH], "p has the smallest miscalibration: "),
         (["sharpness"], "Calibration error 0."),

@@ -77,7 +77,7 @@ def people(n, rng):
 
 
 def flagged(chance_of, n_sets, n=300, shape=False):
-    """In how many data sets a group without a wrong row speaks, and in how many any group does."""
+    """In how many data sets a group without a wrong row is significant, and in how many any group is."""
     rng = np.random.default_rng(4)
     right = some = 0
     for _ in range(n_sets):
@@ -162,7 +162,7 @@ def test_any_rows(data, draw, shape):
     other = cs.audit(y[order], p[order], {k: mask[order] for k, mask in masks.items()}, n_jobs=2, **options)
     for one, two in zip(numbers(found), numbers(other), strict=True):
         assert np.array_equal(one, two)
-    assert "speak" in str(found)
+    assert "significant" in str(found)
 
 
 def test_labels_that_cannot_be():

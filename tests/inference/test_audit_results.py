@@ -1,4 +1,4 @@
-"""What an audit says: the groups that speak, sorted, in words, and a table."""
+"""What an audit says: the significant groups, sorted, in words, and a table."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_sentences():
         "sex = woman (412 rows): predicted 12 %, observed 19 %, adjusted p = 0.0041; at least 3.1 points too low"
     )
     lines = str(found).splitlines()
-    assert lines[0] == "1 of 2 groups speaks against the predictions:"
+    assert lines[0] == "1 of 2 groups deviates significantly from the predictions:"
     assert lines[1] == f"  {found.sentence(1)}."
     assert lines[2] == (
         "For comparison, all rows (1,000 rows): predicted 12 %, observed 13 %, adjusted p = 0.5; "
@@ -62,27 +62,30 @@ def test_sentences():
     assert "bias and slope" in str(made([0.01], root=[1.0], slope=[-3.0]))
 
 
-def test_no_group_speaks():
+def test_no_group_is_significant():
     found = str(made([0.5, 0.08], root=[0.5, 2.5])).splitlines()
     assert found[0] == (
-        "No group speaks: nothing against the predictions in any of 2 groups, as far as 1,000 rows can show. Nearest: "
-        "sex = woman, adjusted p = 0.08."
+        "No deviation from the predictions is significant in any of 2 groups, as far as 1,000 rows can show. "
+        "Nearest: sex = woman, adjusted p = 0.08."
     )
     assert found[1].startswith("For comparison, all rows")
 
 
 def test_too_few_draws_are_said():
     """The smallest p-value of B draws is 1 / (B + 1): 1 / 20 is small enough, 1 / 19 is not."""
-    assert made([0.5], n_resamples=19).answer.startswith("No group speaks")
-    assert made([0.5], n_resamples=18).answer == "No group can speak: with 18 draws no p-value is as small as 0.05."
-    assert made([0.01], n_resamples=99, confidence_level=0.99).answer.startswith("1 of 1 group speaks")
+    assert made([0.5], n_resamples=19).answer.startswith("No deviation from the predictions is significant")
+    assert (
+        made([0.5], n_resamples=18).answer
+        == "No group can be significant: with 18 draws no p-value is as small as 0.05."
+    )
+    assert made([0.01], n_resamples=99, confidence_level=0.99).answer.startswith("1 of 1 group deviates significantly")
 
 
 def test_many_groups_are_cut():
     size = 14
     names = tuple(f"g{k}" for k in range(size))
     text = str(made([0.01] * size, names=names, rows=np.full(size, 40), root=np.arange(size, 0, -1.0)))
-    assert "14 of 14 groups speak " in text
+    assert "14 of 14 groups deviate " in text
     assert "and 4 more, in to_frame()" in text
     assert "g9 " in text
     assert "g10 " not in text
