@@ -176,6 +176,9 @@ INPUTS = {
         calibstat.measures.regression_ce._expansion(),
     ),
     "measures.regression_ce._epanechnikov_sums": lambda: (VALUE, VALUE, np.stack((COUNT, POSITIVES)), 0.15),
+    "classical.condensed_logits._add_moments": lambda: (
+        *(np.log(INSIDE / (1 - INSIDE)), COUNT, POSITIVES, np.array([0, 4]), np.array([3, M]), np.zeros((2, 2, 12))),
+    ),
     "classical.logistic.log_likelihood": lambda: (
         *(np.log(INSIDE / (1 - INSIDE)), np.vander(INSIDE, 3, increasing=True), COUNT, POSITIVES),
         *(np.array([0.1, -0.2]), np.zeros(2), np.zeros((2, 2))),

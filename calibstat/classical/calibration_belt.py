@@ -191,7 +191,8 @@ def calibration_belt(
     below the quantile of that limit. So the band is simultaneous, not pointwise: a calibrated model
     leaves the band of 95 % anywhere at all in at most 5 % of the data sets, in the limit. Away from calibration its
     level is not exactly known. The curve cannot bend more than a polynomial of degree 4 does.
-    Cost: one sort, then some thousand passes over the distinct predictions.
+    Cost: one sort, then some thousand passes over the distinct predictions, or over about 1000 points that stand for
+    them: sums of likelihoods over these are the same to a relative 1e-12.
 
     References
     ----------

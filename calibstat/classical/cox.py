@@ -173,7 +173,8 @@ def cox(
     A logistic regression has intercept 0 and slope 1 on the rows that it was fitted to, however
     good it is, so these tests make no sense there; other models look better there than they are. A curve that bends can
     still have intercept 0 and slope 1: `calibration_belt`.
-    Cost: one sort, and a few dozen passes over the distinct predictions.
+    Cost: one sort, a few passes over the distinct predictions, and a few dozen over them or over about 1000 points
+    that stand for many of them.
 
     References
     ----------

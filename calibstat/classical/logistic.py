@@ -13,6 +13,7 @@ from typing import Self
 
 import numpy as np
 
+from calibstat.classical.condensed_logits import condensed
 from calibstat.compiled import jit
 from calibstat.data.clipping import advice
 from calibstat.data.null_hypothesis import Null
@@ -68,11 +69,18 @@ class LogitPolynomial:
         self.what = what
         self.degree = min(degree, logit.size - 1)
         self.half = (logit[-1] - logit[0]) / 2 or 1.0
-        open_ = np.exp(-np.abs(logit))
-        weight = count * open_ / (1 + open_) ** 2  # count * v * (1 - v)
-        self.centre = np.average(logit, weights=weight)  # keeps digits where few predictions hold all the information
-        self.triangle = np.linalg.qr(np.sqrt(weight)[:, None] * self._powers(logit), mode="r")
-        self.basis = np.ascontiguousarray(self.at(logit))
+        self.points = points = condensed(logit, count, positives)
+        open_ = np.exp(-np.abs(points.logit))
+        weight = points.count * open_ / (1 + open_) ** 2  # count * v * (1 - v)
+        # keeps digits where few predictions hold all the information
+        self.centre = np.average(points.logit, weights=weight)
+        scaled = np.sqrt(np.abs(weight))[:, None] * self._powers(points.logit)
+        self.triangle = np.linalg.qr(scaled, mode="r")
+        self.basis = self._basis()
+        if points.cells:  # some weights are negative
+            information = self.derivatives(np.zeros(self.degree + 1))[2]
+            self.triangle = np.linalg.cholesky(information).T @ self.triangle
+            self.basis = self._basis()
 
     @classmethod
     def of(cls, sample: Sample, degree: int, what: str) -> Self:
@@ -94,6 +102,19 @@ class LogitPolynomial:
         """Return the powers of the logit, scaled to [-1, 1] over the predictions."""
         return np.vander((x - self.centre) / self.half, self.degree + 1, increasing=True)
 
+    def _basis(self) -> np.ndarray:
+        """Return the orthonormal polynomials at the points."""
+        return np.ascontiguousarray(self.at(self.points.logit))
+
+    def _resolved(self, coefficient: np.ndarray) -> bool:
+        """Return whether sums over the points are, for this polynomial, sums over the rows."""
+        return self.points.resolve(self.points.logit + self.basis[:, : coefficient.size] @ coefficient)
+
+    def _take_more_points(self) -> None:
+        """Take points in smaller cells, at last all rows."""
+        self.points = condensed(self.logit, self.count, self.positives, self.points.density)
+        self.basis = self._basis()
+
     def at(self, x: np.ndarray) -> np.ndarray:
         """Return the orthonormal polynomials at these logits, of shape (x.size, degree + 1)."""
         from scipy.linalg import solve_triangular
@@ -103,8 +124,13 @@ class LogitPolynomial:
     def derivatives(self, coefficient: np.ndarray) -> Derivatives:
         """Return the log-likelihood, its gradient and the information."""
         gradient, information = np.empty(coefficient.size), np.empty((coefficient.size, coefficient.size))
-        total = log_likelihood(self.logit, self.basis, self.count, self.positives, coefficient, gradient, information)
-        return total, gradient, information
+        points = self.points
+        counts = points.count, points.positives
+        return (
+            log_likelihood(points.logit, self.basis, *counts, coefficient, gradient, information),
+            gradient,
+            information,
+        )
 
     def fit(self, degree: int) -> Fit:
         """Maximise the likelihood over polynomials of this degree; raise if it has no maximum."""
@@ -122,6 +148,14 @@ class LogitPolynomial:
 
         It is one step after the squared distance to it, in standard errors, is below `converged`.
         """
+        fit, close = self._climb(degree, converged)
+        while self.points.cells and not (close and self._resolved(fit.coefficient)):
+            self._take_more_points()
+            fit, close = self._climb(degree, converged)
+        return fit, close
+
+    def _climb(self, degree: int, converged: float) -> tuple[Fit, bool]:
+        """Return where Newton's method ends on the present points, and whether that is a maximum."""
         coefficient = np.zeros(degree + 1)
         here, close = self.derivatives(coefficient), False
         for _ in range(MOST_STEPS):
@@ -148,6 +182,14 @@ class LogitPolynomial:
         point, then along the ray from the maximum to the edge of the region. The region is convex and a short enough
         step leads upwards, so steps that do not are halved. `start` is a point to begin from.
         """
+        end = self._farthest(fit, direction, drop, start)
+        while not self._resolved(end):
+            self._take_more_points()
+            end = self._farthest(fit, direction, drop, start)
+        return end
+
+    def _farthest(self, fit: Fit, direction: np.ndarray, drop: float, start: np.ndarray | None) -> np.ndarray:
+        """Return the end of the region on the present points."""
         level = fit.log_likelihood - drop / 2
         flat = np.linalg.solve(fit.information, direction)
         reach = math.sqrt(drop * (direction @ flat))  # how far up the region goes if its edge is an ellipsoid

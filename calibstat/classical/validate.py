@@ -211,13 +211,15 @@ def validate(
     check_level("confidence_level", confidence_level)
     seen, sample = binary_input(data, "validation")
     open_sample = between(seen, sample, clip, "validation")
-    large, large_interval = in_the_large(open_sample, confidence_level, "validation")
     intercept = slope = float("nan")
     of_line: dict[str, Interval] = {}
     if open_sample.value.size > 1:
         line = cox(open_sample, held_out=True, confidence_level=confidence_level)
+        large, large_interval = line.in_the_large, line.in_the_large_interval
         intercept, slope = line.intercept, line.slope
         of_line = {"intercept": line.intercept_interval, "slope": line.slope_interval}
+    else:
+        large, large_interval = in_the_large(open_sample, confidence_level, "validation")
     n, events = int(sample.n), int(sample.positives.sum())
     observed, predicted = events / n, float(sample.count @ sample.value) / n
     miss = (1 - confidence_level) / 2
