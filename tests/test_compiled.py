@@ -250,6 +250,9 @@ INPUTS = {
     "bounds.laplace.laplace_square": lambda: (VALUE, RESIDUAL, 0.5),
     "bounds.laplace.laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
     "resampling.folds._words": lambda: (START, 7),
+    "bounds.laplace.signed_pairs": lambda: (
+        *(VALUE, RESIDUAL, np.arange(M), np.arange(70 * (M // 8 + 1), dtype=np.uint8).reshape(70, -1), 0.5),
+    ),
     "bounds.laplace._near_pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), 0.002),
     "bounds.laplace._pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), np.arange(M, 0, -1), 0.2),
     "bounds.square_bound._largest_products": lambda: (VALUE, RESIDUAL, np.arange(M)),

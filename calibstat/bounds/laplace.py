@@ -9,6 +9,7 @@ import numpy as np
 from calibstat.compiled import jit
 
 LARGEST_EXPONENT = 690.0  # exp of more overflows with the numbers that it is multiplied by
+LANES = 64  # sets of signs that are added up together: one bit of a word for each
 NEGLIGIBLE = 45.0  # exp of minus this is below the rounding of a sum of terms of the size 1
 
 
@@ -41,6 +42,41 @@ def laplace_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float) 
         near = (near + residual[j + 1]) * math.exp((value[j] - value[j + 1]) / bandwidth)
         out[j] += near
     return out
+
+
+@jit
+def signed_pairs(
+    value: np.ndarray, part: np.ndarray, place: np.ndarray, signs: np.ndarray, bandwidth: float
+) -> np.ndarray:
+    """Return sum_{j > k} s_j s_k t_j t_k exp(-abs(v_j - v_k) / bandwidth), t = `part`, for every set of signs.
+
+    The predictions are ascending. `signs`, shape (B, n / 8), has a bit for each row, 0 for minus, in an order in which
+    row j of the predictions has the place ``place[j]``; as packed by ``np.packbits``. One pass for 64 sets together.
+    """
+    n = value.size
+    sums = np.empty(signs.shape[0])
+    word = np.empty(n, np.uint64)
+    near, total = np.empty(LANES), np.empty(LANES)
+    for first in range(0, sums.size, LANES):
+        lanes = min(LANES, sums.size - first)
+        word[:] = 0
+        for b in range(lanes):
+            own = signs[first + b]
+            for j in range(n):
+                bit = (own[place[j] >> 3] >> np.uint8(7 - (place[j] & 7))) & np.uint8(1)
+                word[j] |= np.uint64(bit) << np.uint64(b)
+        near[:] = 0.0
+        total[:] = 0.0
+        for j in range(n):
+            fall = math.exp((value[max(j - 1, 0)] - value[j]) / bandwidth)
+            bits = word[j]
+            for b in range(LANES):
+                signed = part[j] * (2.0 * np.float64((bits >> np.uint64(b)) & np.uint64(1)) - 1.0)
+                near[b] *= fall
+                total[b] += signed * near[b]
+                near[b] += signed
+        sums[first : first + lanes] = total[:lanes]
+    return sums
 
 
 def sum_over_pairs(part: np.ndarray, one: np.ndarray, other: np.ndarray, bandwidth: float) -> float:

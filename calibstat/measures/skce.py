@@ -13,6 +13,7 @@ import numpy as np
 
 from calibstat.bounds import embedding_interval, mean_interval
 from calibstat.bounds.intervals import Interval, MappedInterval
+from calibstat.bounds.laplace import signed_pairs
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.measures.kinds.base import Honest
@@ -125,6 +126,27 @@ def _agreeing(value: np.ndarray, label: np.ndarray, own: int) -> np.int64:
     for j in range(label.size):
         total += value[j] if label[j] == own else np.int64(0)
     return total
+
+
+def signed_sums(predictions: Predictions, signs: np.ndarray, arguments: tuple[bool, bool, float]) -> np.ndarray:
+    """Return the sum of s_i s_j k(p_i, p_j) <w_i, w_j> over the pairs i > j of residuals w, for every set of signs.
+
+    The signs of a set are the bits of a row of `signs`, shape (B, n / 8), as packed by ``np.packbits``. Laplace kernels
+    of two classes take one pass over the sorted predictions, others all pairs, for which the first signs are all equal.
+    """
+    prob, residual, n = columns(predictions.prob), residuals(predictions.prob, predictions.label), predictions.n
+    gaussian, euclidean, bandwidth = arguments
+    if len(prob) == 2 and not gaussian:
+        value, part = (prob[1] - prob[0]) / 2, (residual[1] - residual[0]) / 2
+        place = np.argsort(value, kind="stable")
+        # with p = (1 - v, v) and w = (-r, r) the distance is abs(v - v'), or sqrt(2) times that, and <w, w'> is 2 r r'
+        if euclidean:
+            bandwidth /= math.sqrt(2)
+        return 2 * signed_pairs(value[place], part[place], place, signs, bandwidth)
+    labels = np.unpackbits(signs, axis=1, count=n)
+    agreeing = matched_sums(prob, residual, labels, n, *arguments)
+    # the product of two signs is 1 where they agree and -1 elsewhere: twice the sum where they agree, less all of it
+    return 2 * agreeing - agreeing[0]
 
 
 @jit

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibstat.bounds.laplace import laplace_smoothed, laplace_square, sum_over_pairs
+from calibstat.bounds.laplace import LANES, laplace_smoothed, laplace_square, signed_pairs, sum_over_pairs
 
 PREDICTIONS = st.lists(st.sampled_from([0.0, 0.1, 0.1 + 1e-12, 0.3, 0.5, 0.9, 1.0]), min_size=1, max_size=12)
 
@@ -35,3 +35,18 @@ def test_sums_over_many_pairs(bandwidth):
     part = random.normal(size=500)
     wanted = part @ kernel(one, other, bandwidth) @ part
     assert sum_over_pairs(part, one, other, bandwidth) == pytest.approx(wanted, rel=1e-12)
+
+
+@given(PREDICTIONS, st.integers(0, 2**32 - 1), st.sampled_from([0.001, 0.02, 1.0]), st.sampled_from([1, 64, 65, 130]))
+def test_sums_over_pairs_with_signs(value, seed, bandwidth, sets):
+    """Rows whose signs are in another order than their predictions, and more sets than are added up together."""
+    random = np.random.default_rng(seed)
+    value = np.sort(value)
+    part, place = random.normal(size=value.size), random.permutation(value.size)
+    signs = random.integers(0, 2, (sets, value.size), dtype=np.uint8)
+    matrix = np.tril(kernel(value, np.zeros(value.size), bandwidth), -1)
+    signed = (2.0 * signs - 1)[:, place] * part
+    wanted = np.einsum("bi,ij,bj->b", signed, matrix, signed)
+    found = signed_pairs(value, part, place, np.packbits(signs, axis=1), bandwidth)
+    assert LANES < 65
+    assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from calibstat import measures
 from calibstat.classical.skce_tests import kernel_calibration_test
 from calibstat.data.predictions import Predictions
-from calibstat.measures.skce import SKCE, kernel_arguments, matched_sums
+from calibstat.measures.skce import SKCE, columns, kernel_arguments, matched_sums, residuals, signed_sums
 from calibstat.resampling import Stage, key_of
 from calibstat.resampling.row_sums import signs
 
@@ -55,6 +56,25 @@ def test_random_signs_against_the_dense_matrix(n, classes, kernel):
     assert found.statistic == pytest.approx(skce(prob, label, statistic="U", **kernel), abs=1e-15)
     assert found.pvalue == (1 + np.count_nonzero(null >= h.sum() - 1e-14)) / 200
     assert found.n_resamples == 199
+
+
+BINARY = [{"bandwidth": 0.3}, {"bandwidth": 0.01}, {"distance": "euclidean", "bandwidth": 0.4}]
+
+
+@pytest.mark.parametrize("options", BINARY)
+@pytest.mark.parametrize(("n", "digits"), [(2, 9), (40, 1), (700, 1), (700, 9)])
+def test_two_classes_need_no_pairs_of_rows(n, digits, options, monkeypatch):
+    """The sums over all pairs, with ties and predictions of 0 and 1."""
+    rng = np.random.default_rng(n)
+    p = rng.uniform(-0.1, 1.1, n).clip(0, 1).round(digits)
+    predictions = Predictions.from_rows((rng.random(n) < p).astype(int), p)
+    drawn = np.vstack((np.zeros(n, np.uint8), rng.integers(0, 2, (99, n), np.uint8)))
+    arguments = kernel_arguments("laplace", options.get("distance", "total_variation"), options["bandwidth"])
+    prob, residual = columns(predictions.prob), residuals(predictions.prob, predictions.label)
+    agreeing = matched_sums(prob, residual, drawn, n, *arguments)
+    monkeypatch.setattr(measures.skce, "matched_sums", None)
+    found = signed_sums(predictions, np.packbits(drawn, axis=1), arguments)
+    assert found == pytest.approx(2 * agreeing - agreeing[0], rel=1e-11, abs=1e-12 * n)
 
 
 def test_for_even_odds_the_random_signs_are_exact():
