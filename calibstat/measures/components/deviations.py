@@ -23,16 +23,16 @@ def time_of(value: np.ndarray, count: np.ndarray) -> np.ndarray:
     return (_middles(count * value * (1 - value)) + _middles(count)) / 2
 
 
-def cells_of_time(value: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Return a cell for each distinct prediction, or of very many 1024 of equal time; 0 and 1 have cells of their own.
+def cells_of_time(value: np.ndarray, count: np.ndarray, most: int = MOST_CELLS) -> np.ndarray:
+    """Return a cell for each distinct prediction, or `most` cells of equal time where there are more predictions.
 
-    Of arrays of shape (m,), ascending; the cells are numbered from 0.
+    Of arrays of shape (m,), ascending; the cells are numbered from 0. Predictions of 0 and 1 have cells of their own.
     """
-    if value.size <= MOST_CELLS:
+    if value.size <= most:
         return np.arange(value.size)
     inner = (value > 0) & (value < 1)
-    cell = np.where(value == 0, -1, MOST_CELLS)
-    cell[inner] = np.minimum((time_of(value[inner], count[inner]) * MOST_CELLS).astype(np.int64), MOST_CELLS - 1)
+    cell = np.where(value == 0, -1, most)
+    cell[inner] = np.minimum((time_of(value[inner], count[inner]) * most).astype(np.int64), most - 1)
     return np.cumsum(np.append(0, np.diff(cell) > 0))
 
 

@@ -1,0 +1,41 @@
+"""Fixed predictions of very many values in groups of close ones, so that what is planned costs the same for any n."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from calibstat.data.observations import BinaryData
+from calibstat.data.sample import Sample
+from calibstat.inference.problems.problem import Problem
+from calibstat.measures.components.deviations import cells_of_time
+
+MOST_VALUES = 8192  # eight groups in each cell of the omnibus statistic; half a per cent of the largest sums of `ks`
+
+
+def with_few_values(problem: Problem, most: int = MOST_VALUES) -> Problem:
+    """Return a problem of one outcome whose predictions have at most about so many values; others as they are.
+
+    Rows of several classes, and rows with weights, are drawn one by one.
+    """
+    data = problem.data
+    if not isinstance(data, BinaryData) or data.is_weighted:
+        return problem
+    summary = grouped(data.counted("power"), most)
+    return problem if summary is data.sample else replace(problem, data=replace(data, rows=None, summary=summary))
+
+
+def grouped(sample: Sample, most: int) -> Sample:
+    """Return a sample whose predictions are the means of close ones, or the same sample if it has few.
+
+    A group has at most 2 / `most` of the rows or a single prediction; 0 and 1 stay by themselves.
+    """
+    if sample.value.size <= most:
+        return sample
+    value, count, positives = sample.arrays
+    first = np.flatnonzero(np.diff(cells_of_time(value, count, most), prepend=-1))
+    last = np.append(first[1:], value.size) - 1
+    rows, expected, events = (np.add.reduceat(part, first) for part in (count, count * value, positives))
+    mean = np.clip(expected / rows, value[first], value[last])  # rounding must not bring equal groups about
+    return Sample(mean, rows, events)
