@@ -53,6 +53,15 @@ CUMULATIVE = np.array([0.25, 0.25, 0.875, 1.0, 1.0]) * 2.0**63
 UNITS = np.array([0, 1, 1, 2, 0, 2])
 SUMMED = (CELL_OF_TENTHS[:, None] * 3 + np.zeros((1, 3), np.int64), 1)  # each class at the place of its row's cell
 INPUTS = {
+    "recalibration.least_log_loss._fill_logs": lambda: (TENTHS, np.zeros((6, 3))),
+    "recalibration.least_log_loss._derivatives": lambda: (np.log(TENTHS + 0.1), CLASSES, 0.7),
+    "recalibration.many_weights._fill_chances": lambda: (np.log(INSIDE), INSIDE, VALUE, np.zeros(M)),
+    "recalibration.many_weights._log_loss": lambda: (np.log(TENTHS + 0.1), CLASSES, TENTHS[0] + 0.5, TENTHS[1]),
+    "recalibration.many_weights._curvatures": lambda: (np.log(TENTHS + 0.1), TENTHS[0] + 0.5, TENTHS[1]),
+    "recalibration.isotonic_regression._interpolated": lambda: (
+        *(np.linspace(0, 1, 21), np.array([0.1, 0.3, 0.35, 0.9]), np.array([0.0, 0.2, 0.25, 1.0])),
+        np.searchsorted([1, 4, 5, 14], np.arange(18)),
+    ),
     "classical.local_regression._fitted": lambda: (
         VALUE[::2].copy(),
         np.full(VALUE[::2].size, 0.3),

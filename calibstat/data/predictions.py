@@ -15,7 +15,7 @@ from calibstat.data.checks import described, quoted
 from calibstat.data.estimators import Classifier, predict
 from calibstat.data.labels import OutcomeNames, Positive, check_row_names, labels_or_positive, with_labels
 from calibstat.data.row_order import canonical_order
-from calibstat.data.validation import as_classes, as_matrix, outcomes_of_rows, vector_error
+from calibstat.data.validation import as_classes, as_matrix, n_columns, outcomes_of_rows, vector_error
 
 CLASS_BLOCK = 64  # classes whose maximum is found first; only the block that holds the largest is then searched
 
@@ -164,12 +164,7 @@ class Predictions:
 
     @classmethod
     def _checked(cls, prob: np.ndarray, label: np.ndarray, names: tuple[Any, ...], slack: float) -> Predictions:
-        largest, top = np.empty(prob.shape[0], prob.dtype), np.empty(prob.shape[0], np.int64)
-        whole = np.int64 if prob.dtype == np.float64 else np.int32
-        one = np.ones(1, prob.dtype).view(whole)[0]
-        bad = _check_vectors(prob, prob.view(whole), one, slack, largest.view(whole), top)
-        if bad >= 0:
-            raise vector_error(prob, int(bad))
+        top, largest = _most_likely(prob, slack)
         return cls(prob, label, names, top, largest.astype(np.float64))
 
     @property
@@ -226,6 +221,25 @@ def as_predictions(y_true: Any, y_prob: Any = None, labels: OutcomeNames = None)
             f"expected rows of outcomes and predicted probabilities, or Predictions; found one {described(y_true)}"
         )
     return Predictions.from_rows(y_true, y_prob, labels=labels)
+
+
+def checked_vectors(y_prob: object) -> np.ndarray:
+    """Return rows of probabilities, shape (n, K), that were given without outcomes; a vector has those of class 1."""
+    prob, slack = as_matrix(y_prob)
+    if n_columns(y_prob) > 1:  # the two columns made of a vector are probabilities that sum to 1
+        _most_likely(prob, slack)
+    return prob
+
+
+def _most_likely(prob: np.ndarray, slack: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the most likely class of each row and its probability; raise unless all rows are probabilities."""
+    largest, top = np.empty(prob.shape[0], prob.dtype), np.empty(prob.shape[0], np.int64)
+    whole = np.int64 if prob.dtype == np.float64 else np.int32
+    one = np.ones(1, prob.dtype).view(whole)[0]
+    bad = _check_vectors(prob, prob.view(whole), one, slack, largest.view(whole), top)
+    if bad >= 0:
+        raise vector_error(prob, int(bad))
+    return top, largest
 
 
 @jit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.bounds.isotonic_interval import recalibrated
+from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.recalibration.recalibrator import Recalibrator, normalised
 
@@ -18,7 +19,8 @@ class IsotonicRegression(Recalibrator):
     Attributes
     ----------
     knots_ : list of (ndarray, ndarray)
-        For each class, or for class 1 of two: the distinct predictions of the calibration rows and what they become.
+        For each class, or for class 1 of two: the predictions of the calibration rows at which a constant piece begins
+        or ends, ascending, and what they become.
 
     Notes
     -----
@@ -45,11 +47,52 @@ class IsotonicRegression(Recalibrator):
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
         classes = [1] if prob.shape[1] == 2 else range(prob.shape[1])
         samples = [Sample.from_rows(label == k, prob[:, k]) for k in classes]
-        self.knots_ = [(sample.value, recalibrated(*sample.arrays)) for sample in samples]
+        self.knots_ = [_ends_of_pieces(sample.value, recalibrated(*sample.arrays)) for sample in samples]
         return None
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
         if len(self.knots_) == 1 and prob.shape[1] == 2:
-            event = np.interp(prob[:, 1], *self.knots_[0])
+            event = self._event(prob)
             return np.column_stack((1 - event, event))
-        return normalised(np.stack([np.interp(prob[:, k], *knots) for k, knots in enumerate(self.knots_)], axis=1))
+        return normalised(np.stack([_at(prob[:, k], *knots) for k, knots in enumerate(self.knots_)], axis=1))
+
+    def _event(self, prob: np.ndarray) -> np.ndarray:
+        return _at(prob[:, 1], *self.knots_[0])
+
+
+def _ends_of_pieces(value: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave out the points inside of constant pieces, between which the map is known from their ends."""
+    rises = np.concatenate(([True], level[1:] > level[:-1], [True]))
+    ends = rises[1:] | rises[:-1]
+    return value[ends], level[ends]
+
+
+def _at(p: np.ndarray, knot: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Return the map at predictions, as `numpy.interp` does, but only knots of the same part of [0, 1] are searched."""
+    parts = 4 * knot.size
+    return _interpolated(p, knot, level, np.searchsorted((knot * parts).astype(np.int64), np.arange(parts + 2)))
+
+
+@jit
+def _interpolated(p: np.ndarray, knot: np.ndarray, level: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Interpolate linearly, constant beyond the ends; `first` has the first knot of each part of [0, 1] or after it."""
+    parts = first.size - 2
+    out = np.empty(p.size)
+    for i in range(p.size):
+        v = p[i]
+        low = first[int(v * parts)] - 1  # the last knot at or below v
+        high = first[int(v * parts) + 1]  # the first knot above it
+        while high - low > 1:
+            middle = (low + high) // 2
+            if knot[middle] <= v:
+                low = middle
+            else:
+                high = middle
+        if low < 0:
+            out[i] = level[0]
+        elif high == knot.size or v == knot[low]:
+            out[i] = level[low]
+        else:  # the slope between tiny predictions may be infinite
+            rise = (level[high] - level[low]) / (knot[high] - knot[low]) * (v - knot[low])
+            out[i] = min(level[low] + rise, level[high])
+    return out

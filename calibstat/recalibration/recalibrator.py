@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checks import calls_within
 from calibstat.data.clipping import uncertain
-from calibstat.data.predictions import Predictions
+from calibstat.data.predictions import Predictions, checked_vectors
 from calibstat.data.validation import as_array, to_numpy
 
 NO_OPTIMUM = (
@@ -70,7 +70,7 @@ class Recalibrator:
         """
         _check_order(p, y)
         data = Predictions.from_rows(y, p, labels=labels, pos_label=pos_label)
-        failure = self._fit(data.prob.astype(np.float64), data.label)
+        failure = self._fit(data.prob.astype(np.float64, copy=False), data.label)
         self.classes_, self.converged_ = np.array(data.names), failure is None
         if failure is not None:
             message = f"{type(self).__name__} has not converged: {failure}"
@@ -99,11 +99,10 @@ class Recalibrator:
         if not hasattr(self, "classes_"):
             raise ValueError(f"expected a fitted {type(self).__name__}, found one of which fit has not been called")
         given = as_array(p, "y_prob")
-        prob = Predictions.from_rows(np.zeros(len(given)), given).prob.astype(np.float64)
+        prob = checked_vectors(given).astype(np.float64, copy=False)
         if prob.shape[1] != self.classes_.size:
             raise ValueError(f"expected predictions of {self.classes_.size} classes as in fit, found {prob.shape[1]}")
-        out = self._map(prob)
-        return out if given.shape == out.shape else out[:, 1].reshape(given.shape)
+        return self._map(prob) if given.shape == prob.shape else self._event(prob).reshape(given.shape)
 
     def predict(self, p: ArrayLike) -> np.ndarray:
         """Return the most likely class of each row after recalibration, of equally likely ones the first.
@@ -176,12 +175,19 @@ class Recalibrator:
         return Tags("classifier", TargetTags(required=True), classifier_tags=ClassifierTags())
 
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        """Fit the map on checked rows of shape (n, K), float64, and return why that has not converged, or None."""
+        """Fit the map on checked rows of shape (n, K), float64, and return why that has not converged, or None.
+
+        The rows may be the caller's own and are not written to.
+        """
         raise NotImplementedError
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
         """Return the recalibrated rows of shape (n, K)."""
         raise NotImplementedError
+
+    def _event(self, prob: np.ndarray) -> np.ndarray:
+        """Return the recalibrated probabilities of class 1 of two, shape (n,)."""
+        return self._map(prob)[:, 1]
 
 
 def normalised(scores: np.ndarray) -> np.ndarray:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from calibstat.data.clipping import clipped
+from calibstat.recalibration.least_log_loss import best_temperature
+from calibstat.recalibration.many_weights import likeliest_weights
 from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, finite_logs
-from calibstat.recalibration.softmax_regression import likeliest
+from calibstat.recalibration.softmax_regression import MOST_CURVED, likeliest
+from calibstat.recalibration.temperature_scaling import HOTTEST
 
 
 class VectorScaling(Recalibrator):
@@ -32,7 +36,8 @@ class VectorScaling(Recalibrator):
     Not converged: there is no finite optimum. Maximum likelihood. Logits from before a softmax lose a number of each
     row in it, and vector scaling of them is not quite the same. With two classes it is beta calibration (Kull, Silva
     Filho, Flach 2017, doi:10.1214/17-EJS1338SI). The most likely class can change. Cost: some ten passes over the rows,
-    each O(n K²) for up to 500 classes; for more, where second derivatives are not used, some hundreds of O(n K).
+    each O(n K²) for up to 500 classes; for more, where second derivatives between classes are not used, some thirty of
+    O(n K).
 
     References
     ----------
@@ -56,9 +61,13 @@ class VectorScaling(Recalibrator):
 
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
         logs = finite_logs(prob, self.clip, self)
-        features = np.stack((logs, np.ones(logs.shape)), axis=2)
-        start = np.column_stack((np.ones(prob.shape[1]), np.zeros(prob.shape[1])))
-        coefficients, still = likeliest(features, label, start)
+        if 2 * prob.shape[1] > MOST_CURVED:
+            weight = 1 / best_temperature(clipped(prob, self.clip), label, HOTTEST)
+            coefficients, still = likeliest_weights(logs, label, weight)
+        else:
+            features = np.stack((logs, np.ones(logs.shape)), axis=2)
+            start = np.column_stack((np.ones(prob.shape[1]), np.zeros(prob.shape[1])))
+            coefficients, still = likeliest(features, label, start)
         self.weight_, self.intercept_ = coefficients.T.copy()
         return None if still else NO_OPTIMUM
 

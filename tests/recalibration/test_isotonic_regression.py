@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from row_strategies import rows
 
 import calibstat as cs
+from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.recalibration import HistogramBinning, IsotonicRegression
 
 Y, P = cs.generators.dirichlet((0.7, 0.7, 0.7), temperature=2).sample(300, rng=7)
@@ -42,6 +43,26 @@ def test_isotonic_against_scikit_learn(p):
     np.testing.assert_allclose(IsotonicRegression().fit(p, Y).predict_proba(new), scores / total, atol=1e-12)
     event = other.fit(p[:, 1], Y == 1).predict(new[:, 1])
     np.testing.assert_allclose(IsotonicRegression().fit(p[:, 1], Y == 1).predict_proba(new[:, 1]), event, atol=1e-12)
+
+
+@given(rows(), st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_the_map_is_interpolated_between_all_predictions_of_the_fit(data, new):
+    y, p = data
+    fitted = IsotonicRegression().fit(p, y)
+    sample = cs.Sample.from_rows(y, p)
+    new = np.concatenate((new, p, np.nextafter(p, 0), np.nextafter(p, 1).clip(0, 1)))
+    level = recalibrated(*sample.arrays)
+    above = level[np.searchsorted(sample.value, new).clip(max=level.size - 1)]
+    with np.errstate(over="ignore"):  # of slopes between tiny predictions
+        expected = np.minimum(np.interp(new, sample.value, level), above)
+    np.testing.assert_array_equal(fitted.predict_proba(new), expected)
+
+
+def test_knots_are_the_ends_of_constant_pieces():
+    # outcomes 0, 0, 0, then 1, 0, 1, 0 pooled to 1/2: only the ends of the two pieces are kept
+    knot, level = IsotonicRegression().fit(np.arange(1, 8) / 8, [0, 0, 0, 1, 0, 1, 0]).knots_[0]
+    assert (knot * 8).tolist() == [1, 3, 4, 7]
+    assert level.tolist() == [0, 0, 0.5, 0.5]
 
 
 def decreases(out):
