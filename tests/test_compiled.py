@@ -296,9 +296,16 @@ INPUTS = {
         *(30.0, ROWS / 60, np.zeros((3, 20))),
     ),
     "resampling.binary_cells._distributions": lambda: (0, 3, CELL, VALUE, COUNT),
-    "resampling.binary_rows._rows": lambda: (START, CELL_OF_ROW, THRESHOLD_OF_ROW, np.zeros(M), np.zeros(M)),
-    "resampling.binary_rows._redraw": lambda: (START, THRESHOLD_OF_ROW, np.zeros(50, np.uint32)),
-    "resampling.binary_rows._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),
+    "resampling.row_counts.count_block": lambda: (np.array([START]), 3000, 1024, 2000, np.ones(2048, np.int32), 1, 1),
+    "resampling.binary_pairs._pairs": lambda: (
+        *(START, CELL_OF_ROW, (CELL_OF_ROW % 2).astype(np.float64), np.zeros(M), np.zeros(M)),
+    ),
+    "resampling.binary_pairs._sums": lambda: (START, CELL_OF_ROW, np.sin(CELL_OF_ROW), VALUE, np.zeros(M)),
+    "resampling.binary_pairs._relabelled_rows": lambda: (
+        *(START, CELL_OF_ROW, THRESHOLD_OF_ROW, np.zeros(M), np.zeros(M)),
+    ),
+    "resampling.binary_pairs._redraw": lambda: (START, THRESHOLD_OF_ROW, np.zeros(50, np.uint32)),
+    "resampling.binary_pairs._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),
     "resampling.binary_cells._rows_in_cells": lambda: (
         *(START, 1, 3, 8, ROWS, THRESHOLD_OF_ROW, True),
         *np.zeros((3, 8, ROWS.size)),

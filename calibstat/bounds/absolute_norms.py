@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.folded_bounds import largest_bias
-from calibstat.bounds.intervals import CLASSES_STEP, Draw, SeminormInterval, upper_quantile
+from calibstat.bounds.intervals import CLASSES_STEP, Draw, Drawable, SeminormInterval, upper_quantile
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.norms import Norm
 from calibstat.bounds.residual_tables import ClassTable
@@ -78,6 +78,9 @@ class AbsoluteSumInterval(SeminormInterval):
         noise, far = theta - self.theta, ~self.near
         moved = (self.value(self.theta[far] + self.step * noise[..., far]) - self.value(self.theta[far])) / self.step
         return np.stack([self.derivative(noise), moved, self.value(noise[..., self.near])], axis=-1)
+
+    def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
+        return residuals.resampled(self.directional, draws)
 
     def reach(self, drawn: np.ndarray, tail: float) -> float:
         derivative, moved, noise = drawn.T

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -28,6 +28,18 @@ from calibstat.bounds.unit_sums import ClassSums
 Draw = Callable[[], np.ndarray]  # what `directional` makes of all resamples, along the first axis
 REDUCERS: dict[str, Callable[[Any], Any]] = {"mean": np.mean, "max": np.max}  # over classes
 CLASSES_STEP = 20.0  # of many dimensions noise is large beside a small error: a smaller step takes it for one
+
+
+class Drawable(Protocol):
+    """A table of residuals that draws itself; `draws` says how often, and by which random words."""
+
+    def resampled(self, of: Callable[[Any], Any], draws: Any) -> np.ndarray:
+        """Return ``of(theta)`` of every resample of the units, along the first axis."""
+        ...
+
+    def moved(self, norm: Norm, origin: np.ndarray, step: float, draws: Any) -> np.ndarray:
+        """Return the norm of origin + step * (theta - origin) of every resample."""
+        ...
 
 
 class Interval(ABC):
@@ -60,6 +72,10 @@ class Interval(ABC):
     def directional(self, theta: Any) -> Any:
         """Return what the low end needs of resampled sums, which are along the last axis."""
         raise NotImplementedError
+
+    def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
+        """Return what `directional` makes of all resamples, along the first axis."""
+        return residuals.resampled(self.directional, draws)
 
     @abstractmethod
     def high(self, tail: float) -> float:
@@ -146,6 +162,9 @@ class SeminormInterval(DirectionalInterval):
     def step(self) -> float:  # type: ignore[override]
         return self.norm.step if self.table.units_are_rows else self.norm.joint_step
 
+    def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
+        return (residuals.moved(self.norm, self.theta, self.step, draws) - self.estimate) / self.step
+
     def check(self) -> None:
         """Raise if no honest interval is known for such rows."""
 
@@ -193,8 +212,8 @@ class MappedInterval(Interval):
     def drawn_sums(self) -> ClassSums | None:
         return self.other.drawn_sums
 
-    def directional(self, theta: np.ndarray) -> Any:
-        return self.other.directional(theta)
+    def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
+        return self.other.drawn(residuals, draws)
 
     def high(self, tail: float) -> float:
         return float(self.function(max(self.other.high(tail), 0.0)))

@@ -50,7 +50,7 @@ class HonestEnds:
 
         Statement and argument: docs/proofs.md, section 3.
         """
-        draw = partial(self.residuals.resampled, self.interval.directional, self.draws)
+        draw = partial(self.interval.drawn, self.residuals, self.draws)
         low = self.interval.low(draw, alpha / 2)
         if self.interval.is_mean:
             return low

@@ -2,7 +2,7 @@
 
 from calibstat.data.predictions import in_order, take
 from calibstat.data.row_order import canonical_order
-from calibstat.resampling.binary_rows import pairs_of_sample
+from calibstat.resampling.binary_pairs import pairs_of_sample, residuals_of_pairs
 from calibstat.resampling.draw import draw
 from calibstat.resampling.folds import folds
 from calibstat.resampling.future_draws import planned_key, planned_rows
@@ -19,5 +19,5 @@ from calibstat.resampling.vector_sums import pairs_of_vectors
 __all__ = ["CellSums", "ClassSamples", "Column", "Consistency", "Draws", "GroupSums", "Labels", "ModelPair", "Pairs"]
 __all__ += ["Resampler", "Scheme", "Stage", "Swap", "canonical_order", "check_resamples", "draw", "folds", "in_cells"]
 __all__ += ["in_order", "key_of", "packed", "pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows"]
-__all__ += ["positives_of_rows", "random_signs", "resample", "resampler", "running_labels"]
+__all__ += ["positives_of_rows", "random_signs", "resample", "resampler", "residuals_of_pairs", "running_labels"]
 __all__ += ["sums_of_row_labels", "sums_of_units", "take", "weighted_counts"]

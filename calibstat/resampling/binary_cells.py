@@ -9,14 +9,8 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
-from calibstat.resampling.binary_rows import (
-    BLOCK,
-    cost_of_labels,
-    few_ties,
-    labels_of_sample,
-    pairs_of_sample,
-    threshold,
-)
+from calibstat.resampling.binary_pairs import LARGE_BLOCK, few_ties, pairs_of_sample
+from calibstat.resampling.binary_rows import cost_of_labels, labels_of_sample, threshold
 from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_positives
 from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pairs
 from calibstat.resampling.sources import CellSums, WeightedCellSums
@@ -243,8 +237,8 @@ def _rows_in_cells(
             left -= draws
             ones = np.int64(0)
             value = 0.0
-            for done in range(0, draws, BLOCK):
-                block = min(BLOCK, draws - done)
+            for done in range(0, draws, LARGE_BLOCK):
+                block = min(LARGE_BLOCK, draws - done)
                 if redraw:
                     ones_block, value_block = _sum_redrawn(state[0], block, row[begin : begin + rows])
                 else:

@@ -17,7 +17,8 @@ from calibstat.resampling.binary_cells import (
     pairs_in_cells,
     pairs_in_weighted_cells,
 )
-from calibstat.resampling.binary_rows import labels_of_sample, pairs_of_sample
+from calibstat.resampling.binary_pairs import pairs_of_sample
+from calibstat.resampling.binary_rows import labels_of_sample
 from calibstat.resampling.class_samples import samples_of_classes
 from calibstat.resampling.group_sums import positives_of_groups
 from calibstat.resampling.model_pair import permuted_models

@@ -25,10 +25,12 @@ class SummaryResiduals(Residuals):
             cells = CellSums(self.sample, self.cell)
             return resampling.draw(cells, Pairs(), lambda _, residual, __: of(residual), draws, stage)
 
-        def of_counts(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
-            return np.asarray(of((positives - count * value) / count.sum()))
+        return resampling.residuals_of_pairs(self.sample, np.zeros(self.sample.value.size), 1.0, of, draws, stage)
 
-        return resampling.pairs_of_sample(self.sample, Pairs(), of_counts, draws, stage)
+    def moved(self, norm: Norm, origin: np.ndarray, step: float, draws: Draws) -> np.ndarray:
+        if self.cell is not None:
+            return super().moved(norm, origin, step, draws)
+        return resampling.residuals_of_pairs(self.sample, (1 - step) * origin, step, norm.value, draws, Stage.ROWS)
 
     def relabelled(self, norm: Norm, draws: Draws, stage: int = Stage.LABELS) -> np.ndarray:
         """Return the norm on distinct predictions of labels given them; no sums are held of a norm in one pass."""

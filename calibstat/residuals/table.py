@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.bounds.norms import Norm
 from calibstat.resampling import Draws, Stage
 
 OfTheta = Callable[[Any], Any]  # of sums over the last axis, or of an iterator over the sums of each class
@@ -19,3 +20,7 @@ class Residuals(ABC):
     @abstractmethod
     def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
         """Return ``of(theta)`` of every resample of the units, drawn with replacement, along the first axis."""
+
+    def moved(self, norm: Norm, origin: np.ndarray, step: float, draws: Draws) -> np.ndarray:
+        """Return the norm of origin + step * (theta - origin) of every resample."""
+        return self.resampled(lambda theta: norm.value(origin + step * (theta - origin)), draws)

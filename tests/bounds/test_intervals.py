@@ -7,6 +7,8 @@ import calibstat as cs
 from calibstat.bounds.intervals import MappedInterval, smallest, upper_quantile
 from calibstat.bounds.norms import CLUSTERS_STEP
 from calibstat.inference.problems.pose import pose
+from calibstat.resampling import Draws
+from calibstat.residuals.summary import SummaryResiduals
 
 OFFERED = [
     ("kernel_ce", {}),
@@ -98,10 +100,12 @@ def test_a_summary_has_no_rows():
 def test_a_function_of_a_measure_has_its_ends_mapped():
     """Those of the squared error are squares, a low end below 0 counting as 0; draws are those of the error."""
     y, p, _ = example()
-    other = cs.measures.KS().interval(cs.Sample.from_rows(y, p))
-    mapped, theta = MappedInterval(0.5, other, np.square), np.random.default_rng(2).normal(size=(9, other.theta.size))
-    drawn = mapped.directional(theta)
-    assert drawn.tolist() == other.directional(theta).tolist()
+    sample = cs.Sample.from_rows(y, p)
+    other, residuals, draws = cs.measures.KS().interval(sample), SummaryResiduals(sample), Draws.of(1, 9)
+    mapped = MappedInterval(0.5, other, np.square)
+    drawn = mapped.drawn(residuals, draws)
+    assert drawn.tolist() == other.drawn(residuals, draws).tolist()
+    assert drawn == pytest.approx(residuals.resampled(other.directional, draws), abs=1e-12)
     assert mapped.high(0.025) == other.high(0.025) ** 2
     assert mapped.low(lambda: drawn * 0, 0.4) == max(other.low(lambda: drawn * 0, 0.4), 0.0) ** 2
     assert mapped.low(lambda: drawn + 9, 0.025) == 0

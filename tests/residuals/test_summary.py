@@ -5,6 +5,7 @@ import pytest
 from binary_draws import KEY, SMALL, TIED
 from scipy import stats
 
+from calibstat.bounds.absolute_norms import SumOverCells
 from calibstat.resampling import Draws, Pairs, Stage, binary_cells, draw
 from calibstat.residuals.summary import SummaryResiduals
 
@@ -31,6 +32,16 @@ def test_their_mean_is_that_of_the_data(cell):
     limit = stats.norm.isf(1e-5) * found.std() / np.sqrt(found.size)
     assert abs(found.mean() - SMALL.residual.sum()) < limit
     assert abs(found.mean() - SMALL.residual.sum() - 0.01) > limit  # planted fault: residuals that are .01 off
+
+
+@pytest.mark.parametrize("cell", [None, np.array([0, 0, 1, 1, 2, 2])], ids=["predictions", "cells"])
+def test_norms_of_moved_sums(cell):
+    """Of the sums of each resample, moved by a step from an origin."""
+    norm, origin = SumOverCells("absolute sum", cell), np.linspace(-0.2, 0.3, 6 if cell is None else 3)
+    residuals = SummaryResiduals(SMALL, cell)
+    drawn = residuals.resampled(np.copy, DRAWS)
+    found = residuals.moved(norm, origin, 2.5, DRAWS)
+    assert found == pytest.approx(np.abs(origin + 2.5 * (drawn - origin)).sum(axis=-1), abs=1e-12)
 
 
 def test_stages_and_threads():
