@@ -83,6 +83,7 @@ INPUTS = {
         *(TENTHS, TENTHS.argmax(axis=1), np.float64(0.05), np.zeros((3, 2))),
         np.array([[0.3, np.inf], [0.4, np.inf], [0.5, np.inf]]),
     ),
+    "bounds.isotonic_interval.pooled": lambda: (COUNT, POSITIVES),
     "bounds.isotonic_interval.largest_gain": lambda: (VALUE, COUNT / COUNT.sum(), RESIDUAL),
     "bounds.isotonic_interval._best": lambda: (VALUE, POSITIVES, COUNT - POSITIVES, 8, 0.1, 0.5, 0.3),
     "bounds.isotonic_interval._highest": lambda: (
@@ -246,6 +247,7 @@ INPUTS = {
     "measures.bins._quantile_cells": lambda: (COUNT, 7),
     "measures.bins._row_sums": lambda: (OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
     "measures.binned._squared_error": lambda: (CELL, VALUE, COUNT, POSITIVES, True),
+    "measures.corp._gains": lambda: (VALUE, COUNT, POSITIVES, np.array([0.2, 0.5]), np.array([M // 2, M])),
     "measures.cumulative._extremes": lambda: (RESIDUAL,),
     "measures.cumulative._add": lambda: (np.array([0.25, -0.5, 0.5]), 0.3, -0.875),
     "measures.cumulative._largest": lambda: (np.array([0.25, -0.5, 0.375]),),

@@ -97,12 +97,45 @@ class IsotonicInterval(Interval):
 
 def recalibrated(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
     """Return the isotonic regression of the outcomes on the predictions, NaN at predictions that have no rows."""
-    from scipy.optimize import isotonic_regression
+    mean, stop = pooled(count, positives)
+    return np.where(count > 0, np.repeat(mean, np.diff(stop, prepend=0)), np.nan)
 
-    present = count > 0
-    out = np.full(value.size, np.nan)
-    out[present] = isotonic_regression(positives[present] / count[present], weights=count[present]).x
-    return out
+
+@jit
+def pooled(count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of isotonic regression, ascending, and at which prediction each stops; the last at the end.
+
+    Blocks are pooled in the order of scipy.optimize.isotonic_regression, so that all digits are the same.
+    """
+    m = count.size
+    mean, weight = np.empty(m), np.empty(m)  # of each block
+    stop = np.empty(m, np.int64)
+    last = -1
+    j = 0
+    while j < m:
+        if count[j] > 0.0:
+            here, rows = positives[j] / count[j], count[j]
+            if last >= 0 and mean[last] >= here:
+                total = weight[last] * mean[last] + rows * here
+                rows += weight[last]
+                here = total / rows
+                last -= 1
+                while j < m - 1 and not (count[j + 1] > 0.0 and here < positives[j + 1] / count[j + 1]):
+                    j += 1
+                    if count[j] > 0.0:
+                        total += count[j] * (positives[j] / count[j])
+                        rows += count[j]
+                        here = total / rows
+                while last >= 0 and mean[last] >= here:
+                    total += weight[last] * mean[last]
+                    rows += weight[last]
+                    here = total / rows
+                    last -= 1
+            last += 1
+            mean[last], weight[last], stop[last] = here, rows, j + 1
+        j += 1
+    stop[last] = m
+    return mean[: last + 1].copy(), stop[: last + 1].copy()
 
 
 @jit
@@ -179,6 +212,8 @@ def _highest(
                 bound = -np.inf
                 break
             bound = min(bound, total + levels[i] * k / 2.0 + z * slope * skew + z / (4.0 * slope))
+            if bound <= highest:  # of another level
+                break
             if squares + skew > 1.0 / (4.0 * slope**2):
                 high = slope
             else:

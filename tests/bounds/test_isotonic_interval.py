@@ -11,12 +11,26 @@ from scipy.optimize import isotonic_regression
 
 import calibstat as cs
 from calibstat.bounds import isotonic_interval
-from calibstat.bounds.isotonic_interval import gain_bound, largest_gain
+from calibstat.bounds.isotonic_interval import gain_bound, largest_gain, recalibrated
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.data.sample import Sample
 from calibstat.measures.corp import MCB
 
 SCORE = ScoreBound.of_rows(0.025)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 40, 3000])
+@pytest.mark.parametrize("seed", range(3))
+def test_recalibration_is_isotonic_regression(m, seed):
+    """With ties, weights, and predictions without rows."""
+    random = np.random.default_rng(seed)
+    count = random.integers(0, 4, m) * [1.0, 0.37, random.random(m)][seed]
+    count[0] += 1
+    positives = count * random.random(m) ** seed
+    found, present = recalibrated(np.arange(m) / m, count, positives), count > 0
+    expected = isotonic_regression(positives[present] / count[present], weights=count[present]).x
+    assert found[present] == pytest.approx(expected, rel=1e-14)
+    assert np.all(np.isnan(found[~present]))
 
 
 def test_largest_gain_by_isotonic_regression():
