@@ -9,18 +9,20 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
+# No code in C calls a kernel: without a function for it each takes less time to compile.
+OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
 def jit(function: Kernel) -> Kernel:
     """Compile a function at its first call, and cache the result on disk if a folder for that can be written to."""
     try:
-        return cast(Kernel, njit(cache=True, nogil=True)(function))
+        return cast(Kernel, njit(cache=True, **OPTIONS)(function))
     except RuntimeError as error:
         if "cannot cache" not in str(error):
             raise
         _warn_once()
-        return cast(Kernel, njit(nogil=True)(function))
+        return cast(Kernel, njit(**OPTIONS)(function))
 
 
 @lru_cache(maxsize=1)

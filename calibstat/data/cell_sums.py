@@ -7,19 +7,28 @@ import numpy as np
 from calibstat.compiled import jit
 
 
-@jit
 def cell_sums(
     cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the sums in each cell of rows, residuals / n and predictions / n."""
-    count_b, positives_b, value_b = np.zeros((3, cell[-1] + 1))
+    sums = np.zeros((3, cell[-1] + 1))
+    n = _add_up(cell, value, count, positives, sums)
+    count_b, positives_b, value_b = sums
+    return count_b, (positives_b - value_b) / n, value_b / n
+
+
+@jit
+def _add_up(cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray, sums: np.ndarray) -> float:
+    """Add up rows, positives and predictions in each cell, and return the number of rows."""
     for j in range(cell.size):
         b = cell[j]
-        count_b[b] += count[j]
-        positives_b[b] += positives[j]
-        value_b[b] += count[j] * value[j]
-    n = count_b.sum()
-    return count_b, (positives_b - value_b) / n, value_b / n
+        sums[0, b] += count[j]
+        sums[1, b] += positives[j]
+        sums[2, b] += count[j] * value[j]
+    n = 0.0
+    for b in range(sums.shape[1]):
+        n += sums[0, b]
+    return n
 
 
 @jit

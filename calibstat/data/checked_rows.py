@@ -121,6 +121,7 @@ class GivenRows:
         outcomes, scores = seen.rows(predictions)
         if scores.ndim == 1:
             rows = as_rows(outcomes, scores)
+            check_rows(*rows)
             weight = self.weight(rows[0].size)
             return BinaryData(named, null, rows, None, predictions, *weight, confidences=seen.confidences)
         if self.sample_weight is not None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from calibstat.compiled import jit
 from calibstat.data.checks import described
 from calibstat.data.labels import OutcomeNames, check_row_names, labels_or_positive
-from calibstat.data.validation import as_rows, as_vector, check_all, check_rows, row_error
+from calibstat.data.validation import as_rows, as_vector, check_all, check_rows
 
 LARGEST_COUNT = 2.0**53  # above it a float64 no longer counts every row
 ORDINARY = 2.0**500  # real-valued weights up to it, and down to its inverse, can be added up and multiplied
@@ -135,6 +135,7 @@ class Sample:
         """
         y, p = as_rows(y_true, y_prob, labels_or_positive(labels, pos_label))
         if sample_weight is None:
+            check_rows(y, p)
             return sample_of_rows(y, p)
         check_row_names(y_true, sample_weight, ("y_true", "sample_weight"))
         weight = as_vector(sample_weight, "sample_weight")
@@ -271,13 +272,14 @@ def as_sample(
 
 
 def sample_of_rows(y: np.ndarray, p: np.ndarray) -> Sample:
-    """Return the sample of outcomes and predictions as from `as_rows`, one sort of 64-bit keys."""
-    key = np.empty(p.size, np.uint64)
-    if _encode(y, p, key):
-        raise row_error(y, p)
+    """Return the sample of checked outcomes and predictions, one sort of 64-bit keys."""
+    # Each row is a sortable integer, prediction first, outcome in the last bit. The bits of non-negative floats sort
+    # like the floats; the shift drops the sign, so that -0.0 becomes 0.0.
+    key = p.view(np.uint64) << np.uint64(1)
+    key |= y == 1
     key.sort()
     value, count, positives = np.empty(p.size), np.empty(p.size), np.empty(p.size)
-    m = _collapse(key, value, count, positives)
+    m = _collapse(key, value.view(np.uint64), count, positives)
     if m == p.size:
         return Sample(value, count, positives)
     return Sample(value[:m].copy(), count[:m].copy(), positives[:m].copy())
@@ -330,23 +332,8 @@ def _in_units(count: np.ndarray, unit: float) -> np.ndarray:
 
 
 @jit
-def _encode(y: np.ndarray, p: np.ndarray, key: np.ndarray) -> bool:
-    """Pack each row into a sortable integer, prediction first, outcome in the last bit; return whether a row is bad.
-
-    The bits of non-negative floats sort like the floats; the shift drops the sign, so that -0.0 becomes 0.0.
-    """
-    bits = p.view(np.uint64)
-    good = True
-    for i in range(p.size):
-        good &= (p[i] >= 0.0) & (p[i] <= 1.0) & ((y[i] == 0) | (y[i] == 1))
-        key[i] = (bits[i] << np.uint64(1)) | np.uint64(y[i] == 1)
-    return not good
-
-
-@jit
-def _collapse(key: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> int:
-    """Summarise sorted keys and return the number of distinct predictions."""
-    bits = value.view(np.uint64)
+def _collapse(key: np.ndarray, bits: np.ndarray, count: np.ndarray, positives: np.ndarray) -> int:
+    """Summarise sorted keys, write the bits of the distinct predictions, and return how many there are."""
     m = 0
     previous = key[0] >> np.uint64(1)
     bits[0] = previous

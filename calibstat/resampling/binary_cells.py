@@ -23,6 +23,7 @@ VALUE_BITS = np.uint64(2**62 - 1)
 GUIDE_BITS = 9  # leading bits of a word that index the table of starting points in a cumulative distribution
 WORTH_A_THREAD = 1e7  # multiplications; fewer take less time than starting a thread
 LARGEST_TABLE = 2**24  # sums in all cells of all resamples; beyond it resamples are reduced one at a time
+ROWS_OF_A_CELL = 10  # rows whose outcomes are drawn in the time of one inversion
 LARGEST_PMF = 5.0  # multiplications that take the time of one unit of drawing, about a nanosecond
 
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -33,7 +34,7 @@ OfSums = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 def labels_in_cells(source: CellSums, scheme: Labels, statistic: OfSums, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(count, residual, value)`` of all draws of labels; shared arrays have a single row."""
     sample = source.sample
-    if _fits(source, draws):
+    if _fits(source, draws) and not _few_rows_each(source):
         cost = pmf_cost(source.cell, sample.value, sample.count)
         if cost <= LARGEST_PMF * draws.total * cost_of_labels(sample.count):
             n_jobs = draws.n_jobs if cost > WORTH_A_THREAD else 1
@@ -76,6 +77,11 @@ def pairs_in_weighted_cells(
 def _fits(source: CellSums | WeightedCellSums, draws: Draws) -> bool:
     """Whether there is room for the sums in all cells of all resamples."""
     return source.size * draws.total <= LARGEST_TABLE
+
+
+def _few_rows_each(source: CellSums) -> bool:
+    """Whether each distinct prediction is a cell, of few rows: no distribution has to be computed, nor compiled."""
+    return source.size == source.cell.size and source.sample.n <= ROWS_OF_A_CELL * source.size
 
 
 def _one_at_a_time(

@@ -32,6 +32,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_depth_of_calls.py",
     "test_docs.py",
     "test_docstrings.py",
+    "test_first_call.py",
     "test_first_use.py",
     "test_frozen_numbers.py",
     "test_inequalities_between_measures.py",

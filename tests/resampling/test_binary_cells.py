@@ -20,6 +20,7 @@ from calibstat.resampling import (
     streams,
 )
 from calibstat.resampling.poisson_binomial import pmf_of_positives
+from calibstat.resampling.resample import resampler
 
 
 def draw_cells(sample, cell, scheme, n_resamples):
@@ -81,6 +82,39 @@ def test_inversion_is_exact():
         positives = least + np.searchsorted(total, uniform[:, b] * total[-1])
         assert np.array_equal(residual[:, b], positives / sample.n - value[0, b])
         assert count[0, b] == np.sum(cell == b)
+
+
+def test_few_rows_at_each_prediction_are_drawn_one_by_one(monkeypatch):
+    """All twelve outcomes of three predictions have their probabilities, and no distribution is computed."""
+    monkeypatch.setattr(binary_cells, "_from_distributions", None)
+    sample = cs.Sample.from_counts([0.1, 0.4, 0.8], [1, 2, 1], [0, 1, 1])
+    count, residual, value = draw_cells(sample, np.arange(3), Labels(), 20_000)
+    assert np.all(count == [1, 2, 1])
+    assert np.allclose(value, [[0.1 / 4, 0.8 / 4, 0.8 / 4]])
+    outcome = np.round((residual + value) * 4) @ [6, 2, 1]
+
+    def law(*chances):
+        of_each = (stats.binom.pmf(np.arange(c + 1), c, p) for c, p in zip((1, 2, 1), chances, strict=True))
+        return np.einsum("i,j,k->ijk", *of_each).ravel()
+
+    assert follows(outcome, law(0.1, 0.4, 0.8))
+    assert not follows(outcome, law(0.1, 0.43, 0.8))
+
+
+def test_rows_one_by_one_have_the_law_of_the_distributions(monkeypatch):
+    """Two samples of the default statistic, drawn in two ways; other probabilities would be found."""
+    p = np.random.default_rng(4).beta(0.5, 0.8, 300).round(3)
+    sample = cs.Sample.from_rows(p > 0.5, p)
+    scheme, drawn = Labels(), {}
+    for rows in (10, 0):
+        monkeypatch.setattr(binary_cells, "ROWS_OF_A_CELL", rows)
+        statistic = resampler(find_measure("omnibus", {}), sample, scheme, 1)
+        drawn[rows] = statistic(Draws(KEY, 4000))
+    assert not np.array_equal(drawn[10], drawn[0])
+    assert stats.ks_2samp(drawn[10], drawn[0]).pvalue > 1e-3
+    moved = Labels(sample.value + 0.04 * (sample.value < 0.9))
+    other = resampler(find_measure("omnibus", {}), sample, moved, 1)(Draws(KEY, 4000))
+    assert stats.ks_2samp(other, drawn[0]).pvalue < 1e-6
 
 
 def test_large_distributions_are_drawn_cell_by_cell(monkeypatch):

@@ -129,7 +129,7 @@ class Diagnostics:
 
     def positives(self, residual: np.ndarray) -> np.ndarray:
         """Return the rows with outcome 1, from residuals / n, so that equal labels give equal numbers."""
-        positives = residual * self.n
+        positives = np.multiply(residual, self.n, order="C")
         positives += self.count * self.value
         return np.rint(positives, out=positives) if self.whole else positives
 

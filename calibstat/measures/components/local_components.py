@@ -70,7 +70,9 @@ class Scales:
         single one, as minus the logarithm of its p-value with a penalty for the scale, and the number of its cell.
         """
         cells = self.parts, self.begin, self.end, self.aligned, self.rows, self.events, self.others
-        return _largest(positives, self.index, *cells)
+        most = np.empty((len(positives), 4))
+        _largest(positives, self.index, *cells, np.empty(FINEST + 1), most)
+        return most
 
 
 @jit
@@ -104,17 +106,18 @@ def _largest(
     rows: np.ndarray,
     expected_events: np.ndarray,
     expected_others: np.ndarray,
-) -> np.ndarray:
-    """Go through the scales for each row of positives."""
-    most = np.empty((positives.shape[0], 4))
-    sums = np.empty(FINEST + 1)  # of events, up to each finest cell
+    sums: np.ndarray,
+    most: np.ndarray,
+) -> None:
+    """Go through the scales for each row of positives; `sums` is room for their events up to each finest cell."""
     for b in range(positives.shape[0]):
-        sums[:] = 0.0
+        for i in range(sums.size):
+            sums[i] = 0.0
         for j in range(index.size):
             sums[index[j] + 1] += positives[b, j]
-        for i in range(FINEST):
-            sums[i + 1] += sums[i]
-        most[b, 0] = most[b, 2] = -np.inf
+        for i in range(1, sums.size):
+            sums[i] += sums[i - 1]
+        scattered = local = -math.inf
         total, largest = 0.0, -1.0
         seen, where = 0, 0
         for c in range(parts.size):
@@ -129,14 +132,15 @@ def _largest(
             if c + 1 < parts.size and parts[c + 1] == parts[c]:
                 continue
             standardised = (total - seen) / math.sqrt(2.0 * seen)
-            if standardised > most[b, 0]:
-                most[b, 0] = standardised
+            if standardised > scattered:
+                scattered = standardised
                 most[b, 1] = parts[c]
             if parts[c] <= SCANNED:
                 single = _surprise(largest) - math.log(parts[c])
-                if single > most[b, 2]:
-                    most[b, 2] = single
+                if single > local:
+                    local = single
                     most[b, 3] = where
             total, largest = 0.0, -1.0
             seen = 0
-    return most
+        most[b, 0] = scattered
+        most[b, 2] = local

@@ -57,53 +57,66 @@ class Components:
 # results depend on how many draws come together. The innermost loop goes along memory and becomes vector code.
 
 
-@jit
 def orthonormal(functions: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return functions, shape (D, m), made orthonormal in the weighted sum by Gram and Schmidt, each twice: (m, D)."""
     size, m = functions.shape
-    basis, row = np.zeros((m, size)), np.zeros((size, m))
-    along = np.empty(size)
+    basis = np.zeros((m, size))
+    _orthonormalise(functions.copy(), weight, np.empty(size), basis)
+    return basis
+
+
+@jit
+def _orthonormalise(function: np.ndarray, weight: np.ndarray, along: np.ndarray, basis: np.ndarray) -> None:
+    """Fill in the basis; the functions are overwritten, and `along` is room for a number for each."""
+    size, m = function.shape
     for k in range(size):
-        left = functions[k].copy()
-        before = 0.0
-        for j in range(m):
-            before += weight[j] * left[j] * left[j]
+        left = function[k]
+        before = _square(weight, left)
         for _ in range(2):
-            along[:k] = 0.0
+            for i in range(k):
+                along[i] = 0.0
             for j in range(m):
                 w = weight[j] * left[j]
                 for i in range(k):
                     along[i] += w * basis[j, i]
             for i in range(k):
                 for j in range(m):
-                    left[j] -= along[i] * row[i, j]
-        after = 0.0
-        for j in range(m):
-            after += weight[j] * left[j] * left[j]
+                    left[j] -= along[i] * function[i, j]
+        after = _square(weight, left)
         if math.sqrt(after) > VANISHES * math.sqrt(before):
             for j in range(m):
-                row[k, j] = left[j] / math.sqrt(after)
-                basis[j, k] = row[k, j]
-    return basis
+                left[j] /= math.sqrt(after)
+                basis[j, k] = left[j]
 
 
 @jit
+def _square(weight: np.ndarray, function: np.ndarray) -> float:
+    """Return the weighted sum of the squares of a function."""
+    square = 0.0
+    for j in range(weight.size):
+        square += weight[j] * function[j] * function[j]
+    return square
+
+
 def _products(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the matrix product; two rows at a time read each of the columns once."""
-    n, size = rows.shape[0], columns.shape[1]
-    products = np.zeros((n, size))
-    for b in range(0, n - 1, 2):
+    """Return the matrix product."""
+    n = len(rows)
+    pairs = rows if n % 2 == 0 else np.vstack([rows, np.zeros_like(rows[0])])
+    products = np.zeros((len(pairs), columns.shape[1]))
+    _add_products(pairs, columns, products)
+    return products[:n]
+
+
+@jit
+def _add_products(rows: np.ndarray, columns: np.ndarray, products: np.ndarray) -> None:
+    """Add the matrix product of an even number of rows; two at a time read each of the columns once."""
+    for b in range(0, rows.shape[0], 2):
         one, other = products[b], products[b + 1]
         for j in range(rows.shape[1]):
             x, y = rows[b, j], rows[b + 1, j]
-            for k in range(size):
+            for k in range(columns.shape[1]):
                 one[k] += x * columns[j, k]
                 other[k] += y * columns[j, k]
-    if n % 2:
-        for j in range(rows.shape[1]):
-            for k in range(size):
-                products[n - 1, k] += rows[n - 1, j] * columns[j, k]
-    return products
 
 
 def roots(basis: np.ndarray, value: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -140,10 +153,16 @@ def _sums(table: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return np.einsum("tj,j->t", table, weight)
 
 
-@jit
 def interpolated(x: np.ndarray, score: np.ndarray, root: np.ndarray) -> np.ndarray:
     """Read the root of each component at its value; it stays what it is at both ends."""
     value = np.empty_like(x)
+    _interpolate(x, score, root, value)
+    return value
+
+
+@jit
+def _interpolate(x: np.ndarray, score: np.ndarray, root: np.ndarray, value: np.ndarray) -> None:
+    """Fill in the roots."""
     last = score.shape[1] - 1
     for k in range(x.shape[1]):
         for b in range(x.shape[0]):
@@ -158,7 +177,6 @@ def interpolated(x: np.ndarray, score: np.ndarray, root: np.ndarray) -> np.ndarr
             step = score[k, high] - score[k, low]
             share = (z - score[k, low]) / step if step > 0.0 else 0.0
             value[b, k] = root[k, low] + min(max(share, 0.0), 1.0) * (root[k, high] - root[k, low])
-    return value
 
 
 def largest_sums(root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
