@@ -149,6 +149,7 @@ INPUTS = {
         *(np.zeros(6, np.int64), np.zeros(6, np.int64)),
     ),
     "data.cell_sums.vector_sums": lambda: (CELL_OF_TENTHS, TENTHS, CLASSES),
+    "measures.bins._sorted_sums": lambda: (VALUE, COUNT, POSITIVES, 3),
     "measures.bins._column_sums": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 4))),
     "resampling.multiclass_labels.thresholds": lambda: (TENTHS[2] * (1 - 1e-7), np.zeros(3, np.uint64)),
     "resampling.multiclass_labels.guide_words": lambda: (CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),

@@ -187,7 +187,7 @@ class Data:
             check_row_names(y_true, given, ("y_true", name))
         self.rows = GivenRows(y_true, y_prob, sample_weight, labels_or_positive(labels, pos_label))
         self.lens, self._seen = lens, dict[bool, Observations]()
-        self.n = self.seen().n_given
+        self.seen()  # raises now if the rows are wrong
         self.unit = None if cluster is None else as_clusters(cluster, self.n)
 
     def seen(self, canonical: bool = False) -> Observations:
@@ -208,6 +208,11 @@ class Data:
         other = copy(self)
         other.unit = None
         return other
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.seen().n_given
 
     @property
     def predictions(self) -> Predictions:

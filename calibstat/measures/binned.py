@@ -26,6 +26,7 @@ from calibstat.measures.bins import (
     uniform_cells,
     uniform_column_sums,
     uniform_row_sums,
+    uniform_sorted_sums,
 )
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import Binned, Statistic
@@ -87,6 +88,9 @@ class UniformBins(Binned):
 
     def row_sums(self, y: np.ndarray, p: np.ndarray) -> Sums | None:
         return uniform_row_sums(y, p, n_bins=self.n_bins)
+
+    def sorted_sums(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Sums | None:
+        return uniform_sorted_sums(value, count, positives, n_bins=self.n_bins)
 
     def column_sums(self, predictions: Predictions) -> Sums | None:
         return uniform_column_sums(predictions, n_bins=self.n_bins)
@@ -153,6 +157,10 @@ class ECE(Binned):
 
     def row_sums(self, y: np.ndarray, p: np.ndarray) -> Sums | None:
         return uniform_row_sums(y, p, n_bins=self.n_bins) if _is_uniform(self.strategy) else None
+
+    def sorted_sums(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Sums | None:
+        uniform = _is_uniform(self.strategy)
+        return uniform_sorted_sums(value, count, positives, n_bins=self.n_bins) if uniform else None
 
     def column_sums(self, predictions: Predictions) -> Sums | None:
         return uniform_column_sums(predictions, n_bins=self.n_bins) if _is_uniform(self.strategy) else None

@@ -230,6 +230,41 @@ def _row_sums(y: np.ndarray, p: np.ndarray, bins: int, sums: np.ndarray) -> bool
     return not good
 
 
+def uniform_sorted_sums(
+    value: np.ndarray, count: np.ndarray, positives: np.ndarray, *, n_bins: int | str | None = 15
+) -> Sums | None:
+    """Return the sums in equal-width bins of distinct ascending predictions; None if only full bins are numbered."""
+    if is_unbinned(n_bins):
+        return None
+    bins = number_of_bins(n_bins, count.sum() if isinstance(n_bins, str) else math.nan)
+    return None if bins > MANY_BINS else _sorted_sums(value, count, positives, bins)
+
+
+@jit
+def _sorted_sums(value: np.ndarray, count: np.ndarray, positives: np.ndarray, bins: int) -> Sums:
+    """Return the sums of `cell_sums` up to the last bin that holds a prediction; the end of each is searched."""
+    m = value.size
+    sums = np.zeros((3, np.int64(bin_of(value[m - 1], bins)) + 1))
+    start = 0
+    while start < m:
+        b = np.int64(bin_of(value[start], bins))
+        inside = start
+        end = m
+        while end - inside > 1:
+            middle = (inside + end) // 2
+            if bin_of(value[middle], bins) > b:
+                end = middle
+            else:
+                inside = middle
+        for j in range(start, end):
+            sums[0, b] += count[j]
+            sums[1, b] += positives[j]
+            sums[2, b] += count[j] * value[j]
+        start = end
+    n = sums[0].sum()
+    return sums[0], (sums[1] - sums[2]) / n, sums[2] / n
+
+
 def uniform_column_sums(predictions: Predictions, *, n_bins: int | str | None = 15) -> Sums | None:
     """Return the sums in equal-width bins for every class, each of shape (K, bins), in one pass over the rows.
 
@@ -257,17 +292,19 @@ def _column_sums(prob: np.ndarray, label: np.ndarray, sums: np.ndarray) -> None:
     cell = np.empty(CLASS_BLOCK, np.int32)
     rows = np.zeros((classes, bins), np.int32)
     first = np.zeros(classes)
+    edge = 1.0 / bins  # of the first bin
     for i in range(n):
         for start in range(0, classes, CLASS_BLOCK):
             row = prob[i, start : start + CLASS_BLOCK]
-            beyond = np.int32(0)
+            beyond = False
             for k in range(row.size):
-                cell[k] = np.int32(bin_of(np.float64(row[k]), bins))
-                beyond |= cell[k]
-            if beyond == 0:
+                beyond |= row[k] > edge
+            if not beyond:
                 for k in range(row.size):
                     first[start + k] += row[k]
                 continue
+            for k in range(row.size):
+                cell[k] = np.int32(bin_of(np.float64(row[k]), bins))
             for k in range(row.size):
                 rows[start + k, cell[k]] += 1
                 sums[2, start + k, cell[k]] += row[k]

@@ -6,10 +6,11 @@ from class_examples import vectors
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import bin_number
+from row_strategies import rows
 
 import calibstat as cs
-from calibstat.data.cell_sums import vector_sums
-from calibstat.measures.bins import uniform_column_sums
+from calibstat.data.cell_sums import cell_sums, vector_sums
+from calibstat.measures.bins import uniform_cells, uniform_column_sums, uniform_sorted_sums
 
 from_rows = cs.Predictions.from_rows
 
@@ -29,6 +30,28 @@ def test_sums_in_bins_of_many_classes(classes):
     prob[:5] = 1 / classes
     prob[5:10] = np.eye(classes)[generator.integers(0, classes, 5)]
     check_column_sums(from_rows(generator.integers(0, classes, 40), prob), 10)
+
+
+@pytest.mark.parametrize("classes", [3, 32, 49, 100])
+def test_blocks_whose_predictions_are_beside_the_end_of_the_first_bin(classes):
+    edge = 1 / classes
+    prob = np.tile([[edge], [np.nextafter(edge, 0)], [np.nextafter(edge, 1)]], classes)
+    check_column_sums(from_rows([0, 1, 2], prob), classes)
+
+
+@given(rows(), st.sampled_from([1, 2, 4, 15, 49, 4096, "cube_root"]))
+def test_sums_in_bins_of_sorted_predictions_are_the_sums_in_cells(data, n_bins):
+    sample = cs.Sample.from_rows(*data)
+    cell = uniform_cells(sample.value, sample.count, n_bins=n_bins)
+    for ours, slow in zip(
+        uniform_sorted_sums(*sample.arrays, n_bins=n_bins), cell_sums(cell, *sample.arrays), strict=True
+    ):
+        np.testing.assert_array_equal(ours, slow)
+
+
+@pytest.mark.parametrize("n_bins", [None, "unbinned", 4097])
+def test_sorted_predictions_with_very_many_bins_need_cells(n_bins):
+    assert uniform_sorted_sums(np.array([0.5]), np.ones(1), np.ones(1), n_bins=n_bins) is None
 
 
 def check_column_sums(predictions, n_bins):

@@ -288,6 +288,12 @@ class Binned(Statistic):
         """
         return None
 
+    def sorted_sums(
+        self, value: np.ndarray, count: np.ndarray, positives: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Return these sums of distinct ascending predictions without the cell of each; None if cells are needed."""
+        return None
+
     def column_sums(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Return these sums for each class against the rest, each of shape (K, cells); None if that needs sorting."""
         return None
@@ -315,7 +321,9 @@ class Binned(Statistic):
         return index, count_b, value_b
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-        return float(self.reduce(*cell_sums(self.cells(value, count), value, count, positives)))
+        sums = self.sorted_sums(value, count, positives)
+        sums = cell_sums(self.cells(value, count), value, count, positives) if sums is None else sums
+        return float(self.reduce(*sums))
 
     def estimate_rows(self, y: np.ndarray, p: np.ndarray) -> float:
         sums = self.row_sums(y, p)
