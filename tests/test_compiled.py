@@ -136,13 +136,12 @@ INPUTS = {
         np.array([2**64 - 1, 5], np.uint64),
         np.full(2, 2**63 + 7, np.uint64),
     ),
-    "resampling.row_sums._add_counts": lambda: (
-        START,
-        6,
-        2,
-        np.array([[0.5, -1.0]] * 3),
-        np.zeros(6, np.int32),
-        np.zeros((6, 2)),
+    "resampling.row_sums._draw": lambda: (START, 6, 2, np.zeros((3, 7), np.uint8)),
+    "resampling.row_sums._add_products": lambda: (
+        *(np.arange(330, dtype=np.uint8).reshape(5, 66) % 4, np.linspace(-1, 1, 132).reshape(2, 66), np.zeros((2, 32))),
+    ),
+    "resampling.row_sums._add_weighted": lambda: (
+        *(np.arange(21, dtype=np.uint8).reshape(3, 7) % 4, np.linspace(-1, 1, 6).reshape(2, 3), np.zeros((2, 7))),
     ),
     "data.predictions._check_vectors": lambda: (
         *(TENTHS, TENTHS.view(np.int64), np.ones(1).view(np.int64)[0], 1e-6),
@@ -209,10 +208,9 @@ INPUTS = {
     ),
     "measures.skce._agreeing": lambda: (np.arange(9), np.arange(9, dtype=np.uint8) % 2, np.uint8(1)),
     "measures.skce._smoothed": lambda: (COLUMNS, 9, False, False, 0.5),
-    "resampling.row_sums._often": lambda: (START, 6, 3, np.arange(6) // 2, 3, np.zeros(4)),
-    "resampling.row_sums._add_column": lambda: (
-        *(np.arange(24.0).reshape(4, 6) % 5, np.array([0, 1, 4, 6]), np.array([0, 2, 1]), np.linspace(-1, 1, 6)),
-        np.zeros((4, 3)),
+    "resampling.row_sums._add_rows": lambda: (
+        *(np.arange(30, dtype=np.uint8).reshape(5, 6) % 4, np.array([0, 2, 2, 1, 2, 0]), np.linspace(-1, 1, 6)),
+        np.zeros((5, 3)),
     ),
     "resampling.weighted_rows._add_labels": lambda: (
         *(START, np.full(3, 2**62, np.uint64), CELL_OF_TENTHS, np.ones(6), np.ones(3)),

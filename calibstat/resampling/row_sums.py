@@ -1,9 +1,10 @@
-"""Resampled sums over rows: pairs bootstrap and cluster bootstrap; and random signs of units."""
+"""Sums over drawn rows: how often each row, or cluster, is drawn with replacement; and random signs of units."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,83 +12,89 @@ from calibstat.compiled import jit
 from calibstat.resampling.schemes import Draws
 from calibstat.resampling.sources import OfLabels
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, mix, stream, word
-from calibstat.resampling.threads import in_threads, one_by_one, small_chunks
+from calibstat.resampling.threads import in_order, one_by_one
 
-Column = Callable[[], tuple[np.ndarray, np.ndarray]]  # the cell of each row, and what it adds there
-FEW_COLUMNS, KEPT = 4, 2**23  # columns, or bytes, up to which all columns are kept in order; else they are made again
-BLOCK, LARGE_BLOCK = 2, 32  # resamples whose draws are held together, if columns are kept and if they are made again
-BLOCKS = 8  # of resamples that are added up one after another, whatever the number of threads
-
-
-def sums_of_units(
-    columns: Sequence[Column],
-    cells: int,
-    unit: np.ndarray,
-    sample_weight: np.ndarray | None,
-    statistic: Callable[[np.ndarray, np.ndarray], Any],
-    draws: Draws,
-    stage: int,
-) -> np.ndarray:
-    """Return ``statistic(sums, sizes)`` of all resamples, some at a time.
-
-    Units, `unit` of each row, are drawn with replacement, as many as there are, with the same draw for all columns.
-    ``column()`` returns in which of `cells` each row adds how much. `sizes`, shape (B,), are the numbers of drawn rows,
-    or the sums of their weights, and `sums`, shape (B, cells), add up what the drawn rows add.
-    """
-    size = cells if sample_weight is None else cells + 1  # weights are one more sum
-    if sample_weight is not None:
-        weight = sample_weight
-        columns = [*columns, lambda: (np.full(weight.size, cells), weight)]
-    order, start = _runs(columns, unit.size)
-    unit, units = unit[order], int(unit.max()) + 1
-
-    def ordered(column: Column) -> tuple[np.ndarray, np.ndarray]:
-        cell, contribution = column()
-        return cell[order[start[:-1]]], contribution[order]
-
-    few = len(columns) <= FEW_COLUMNS or 16 * len(columns) * order.size <= KEPT
-    kept, block = ([ordered(column) for column in columns], BLOCK) if few else (None, LARGE_BLOCK)
-
-    def replicates(first: int, last: int) -> np.ndarray:
-        sums, drawn = np.zeros((last - first, size)), np.zeros(last - first)
-        for begin in range(first, last, block):
-            part = slice(begin - first, min(begin + block, last) - first)
-            often = _often(draws.key, stage, begin, unit, units, drawn[part])
-            for m, column in enumerate(columns):
-                cell, contribution = ordered(column) if kept is None else kept[m]
-                _add_column(often, start, cell, contribution, sums[part])
-        return statistic(sums, drawn) if size == cells else statistic(sums[:, :cells], sums[:, cells])
-
-    pieces = small_chunks(draws.n, draws.n_jobs, 8 * size)
-    return np.concatenate(in_threads(replicates, pieces, draws.n_jobs))
+T = TypeVar("T")
+Column = tuple[np.ndarray, np.ndarray]  # the cell of each row, and what it adds there
+BLOCK = 32  # resamples whose draws are held together
+TILE = 64  # units whose counts of a block are floats in the first-level cache
 
 
-def _runs(columns: Sequence[Column], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order in which rows that share the cells of every column follow each other, and where runs start."""
-    order = np.arange(n)
-    for column in columns:
-        order = order[np.argsort(column()[0][order], kind="stable")]
-    first_of_run = np.zeros(n, np.bool_)
-    first_of_run[0] = True
-    for column in columns:
-        cell = column()[0][order]
-        first_of_run[1:] |= cell[1:] != cell[:-1]
-    return order, np.append(np.flatnonzero(first_of_run), n)
+@dataclass(frozen=True, eq=False)
+class UnitCounts:
+    """How often each unit is drawn in each resample, with replacement, as many units as there are.
 
+    Counts are bytes: a unit is drawn more than 255 times with a probability below 1e-500.
 
-def weighted_counts(units: int, weight: np.ndarray, draws: Draws, stage: int) -> np.ndarray:
-    """Return the sum over resamples of weight[r, m] times how often each row, or cluster, is drawn, shape (units, M).
-
-    The draws are the same as in `sums_of_units` at the same stage. Sums are the same for any number of threads.
+    Attributes
+    ----------
+    units : int
+        Number of units.
+    draws : Draws
+        The resamples.
+    stage : int
+        The stage of the draws.
+    most : int
+        The bytes up to which all counts are kept. If they take more, each pass draws them again with the same words.
     """
 
-    def block(first: int, last: int) -> np.ndarray:
-        total = np.zeros((units, weight.shape[1]))
-        _add_counts(draws.key, stage, first, weight[first:last], np.empty(units, np.int32), total)
+    units: int
+    draws: Draws
+    stage: int
+    most: int = 0
+    _kept: dict[int, np.ndarray] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def are_kept(self) -> bool:
+        """Whether counts are kept once they are drawn."""
+        return self.units * self.draws.n <= self.most
+
+    def in_blocks(self, of: Callable[[np.ndarray], T], n: int | None = None) -> Iterator[T]:
+        """Yield ``of(counts)`` of blocks of the first `n` resamples, or of all; counts have shape (resamples, units).
+
+        The blocks are in order, and the same for any number of threads.
+        """
+        n = self.draws.n if n is None else min(n, self.draws.n)
+        blocks = [(first, min(first + BLOCK, n)) for first in range(0, n, BLOCK)]
+        return in_order(lambda first, last: of(self._counts(first, last)), blocks, self.draws.n_jobs)
+
+    def _counts(self, first: int, last: int) -> np.ndarray:
+        kept = self._kept.get(first)
+        if kept is not None and len(kept) >= last - first:
+            return kept[: last - first]
+        counts = np.empty((last - first, self.units), np.uint8)
+        _draw(self.draws.key, self.stage, first, counts)
+        if self.are_kept:
+            self._kept[first] = counts
+        return counts
+
+    def weighted(self, weight: np.ndarray) -> np.ndarray:
+        """Return the sum over resamples of weight[k, r] times how often each unit is drawn, shape (K, units)."""
+        total = np.zeros((len(weight), self.units))
+        first = 0
+        for counts in self.in_blocks(lambda counts: counts):
+            _add_weighted(counts, np.ascontiguousarray(weight[:, first : first + len(counts)]), total)
+            first += len(counts)
         return total
 
-    pieces = [(draws.n * i // BLOCKS, draws.n * (i + 1) // BLOCKS) for i in range(BLOCKS)]
-    return np.sum(in_threads(block, pieces, draws.n_jobs), axis=0)
+    def products(self, added: np.ndarray) -> np.ndarray:
+        """Return the sums over drawn units of what they add, of shape (K, units), in each resample: shape (B, K)."""
+        return np.concatenate(list(self.in_blocks(lambda counts: drawn_products(counts, added))))
+
+
+def drawn_products(counts: np.ndarray, added: np.ndarray) -> np.ndarray:
+    """Return the sums over units of count times what they add, of shape (K, units): shape (resamples, K)."""
+    total = np.zeros((len(added), BLOCK))
+    _add_products(counts, added, total)
+    return total[:, : len(counts)].T
+
+
+def drawn_sums(times: np.ndarray, columns: Iterable[Column], cells: int) -> np.ndarray:
+    """Return the sums in cells of what rows add, by how often each is drawn: shape (resamples, cells)."""
+    sums = np.zeros((len(times), cells))
+    for cell, contribution in columns:
+        _add_rows(times, cell, contribution, sums)
+    return sums
 
 
 def random_signs(units: int, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
@@ -116,51 +123,69 @@ def draw_units(state: np.uint64, times: np.ndarray) -> None:
 
 
 @jit
-def _often(key: np.uint64, stage: int, first: int, unit: np.ndarray, units: int, drawn: np.ndarray) -> np.ndarray:
-    """Draw units with replacement, and return how often each row is drawn in each resample; add it up in `drawn`."""
-    often = np.empty((drawn.size, unit.size), np.int32)
-    times = np.empty(units, np.int32)
-    for r in range(drawn.size):
-        draw_units(np.uint64(stream(key, stage, first + r)), times)
-        rows = 0
-        for i in range(unit.size):
-            t = times[unit[i]]
-            rows += t
-            often[r, i] = t
-        drawn[r] = rows
-    return often
+def _draw(key: np.uint64, stage: int, first: int, counts: np.ndarray) -> None:
+    """Draw units with replacement in each resample."""
+    for r in range(counts.shape[0]):
+        draw_units(np.uint64(stream(key, stage, first + r)), counts[r])
 
 
 @jit
-def _add_column(
-    often: np.ndarray, start: np.ndarray, cell: np.ndarray, contribution: np.ndarray, sums: np.ndarray
-) -> None:
-    """Add up what the rows of one column hold in each resample, run by run of rows that share their cells."""
-    for r in range(often.shape[0]):
-        for b in range(start.size - 1):
-            one = 0.0  # two sums: a single one would wait for itself
-            two = 0.0
-            low = start[b]
-            high = start[b + 1]
-            even = high - (high - low) % 2
-            for i in range(low, even, 2):
-                one += often[r, i] * contribution[i]
-                two += often[r, i + 1] * contribution[i + 1]
-            if even < high:
-                one += often[r, even] * contribution[even]
-            sums[r, cell[b]] += one + two
+def _add_rows(times: np.ndarray, cell: np.ndarray, contribution: np.ndarray, sums: np.ndarray) -> None:
+    """Add up what rows add in cells, as often as each is drawn: row by row, of four resamples side by side.
+
+    Side by side, because a sum waits for the row before if that is in the same cell.
+    """
+    together = times.shape[0] // 4 * 4
+    for r in range(0, together, 4):
+        for i in range(cell.size):
+            c = cell[i]
+            x = contribution[i]
+            sums[r, c] += x * times[r, i]
+            sums[r + 1, c] += x * times[r + 1, i]
+            sums[r + 2, c] += x * times[r + 2, i]
+            sums[r + 3, c] += x * times[r + 3, i]
+    for r in range(together, times.shape[0]):
+        for i in range(cell.size):
+            sums[r, cell[i]] += contribution[i] * times[r, i]
 
 
 @jit
-def _add_counts(
-    key: np.uint64, stage: int, first: int, weight: np.ndarray, times: np.ndarray, total: np.ndarray
-) -> None:
-    """Add the weight of each resample times how often it draws each unit."""
-    for r in range(weight.shape[0]):
-        draw_units(np.uint64(stream(key, stage, first + r)), times)
-        for i in range(times.size):
-            for m in range(weight.shape[1]):
-                total[i, m] += weight[r, m] * times[i]
+def _add_products(counts: np.ndarray, added: np.ndarray, total: np.ndarray) -> None:
+    """Add up what units add, as often as they are drawn, in `total` of shape (K, BLOCK): unit by unit.
+
+    A matrix product whose sums are in one order, on any machine and for any number of threads.
+    """
+    drawn = np.zeros((TILE, BLOCK))
+    for begin in range(0, counts.shape[1], TILE):
+        size = min(TILE, counts.shape[1] - begin)
+        for i in range(size):
+            for r in range(counts.shape[0]):
+                drawn[i, r] = counts[r, begin + i]
+        together = size // 4 * 4
+        for k in range(added.shape[0]):
+            for i in range(0, together, 4):
+                a = added[k, begin + i]
+                b = added[k, begin + i + 1]
+                c = added[k, begin + i + 2]
+                d = added[k, begin + i + 3]
+                for r in range(BLOCK):
+                    sum_ = total[k, r] + a * drawn[i, r]
+                    sum_ += b * drawn[i + 1, r]
+                    sum_ += c * drawn[i + 2, r]
+                    total[k, r] = sum_ + d * drawn[i + 3, r]
+            for i in range(together, size):
+                for r in range(BLOCK):
+                    total[k, r] += added[k, begin + i] * drawn[i, r]
+
+
+@jit
+def _add_weighted(counts: np.ndarray, weight: np.ndarray, total: np.ndarray) -> None:
+    """Add the weights of each resample, of shape (K, resamples), times how often it draws each unit."""
+    for k in range(weight.shape[0]):
+        for r in range(counts.shape[0]):
+            w = weight[k, r]
+            for i in range(counts.shape[1]):
+                total[k, i] += w * counts[r, i]
 
 
 @jit

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from typing import TypeVar
 
@@ -44,6 +45,22 @@ def in_threads(task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_j
         return [task(*piece) for piece in pieces]
     with ThreadPoolExecutor(n_threads(n_jobs)) as pool:
         return list(pool.map(lambda piece: task(*piece), pieces))
+
+
+def in_order(task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_jobs: int) -> Iterator[T]:
+    """Yield what the task makes of every piece, in order; no more results wait than there are threads."""
+    threads = n_threads(n_jobs)
+    if threads == 1 or len(pieces) == 1:
+        yield from (task(*piece) for piece in pieces)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[T]] = deque()
+        for piece in pieces:
+            waiting.append(pool.submit(task, *piece))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def one_by_one(replicate: Callable[[int], T], size: int, n_jobs: int) -> np.ndarray:

@@ -25,7 +25,7 @@ class RowResiduals(Residuals):
     table: RowTable
 
     def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
-        return Stack([self.table], draws, stage).resampled(lambda thetas: of(thetas[0]))
+        return Stack([self.table], draws, stage).resampled(of)[0]
 
     def relabelled(self, of: OfTheta, draws: Draws) -> np.ndarray:
         """Return ``of(theta)`` of labels that are drawn independently from the predictions."""

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.residual_tables import TableOfRows
-from calibstat.resampling import Draws
+from calibstat.resampling import Draws, UnitCounts
+from calibstat.resampling.threads import chunks, in_threads
+from calibstat.residuals.drawn import SUM_BYTES, Drawn, DrawnCounts, DrawnSums, columns_of, sizes, thetas
 
-OfThetas = Callable[[list[np.ndarray]], Any]  # of the sums of each table, over the last axis
+KEPT = 2**24  # bytes up to which the sums of all resamples are kept, or else the counts
+
+OfTheta = Callable[[np.ndarray], Any]  # of the sums of a table, over the last axis
+OfThetas = Callable[[list[np.ndarray]], Any]  # of the sums of each table
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,17 +43,20 @@ class Stack:
         """A table that tells the units and the weights of the rows."""
         return self.tables[0]
 
-    def resampled(self, of: OfThetas) -> np.ndarray:
-        """Return ``of(thetas)`` of all resamples, along the first axis: the sums of each table over the drawn rows."""
-        begin = np.cumsum([0, *(table.theta.size for table in self.tables)])
-        columns = [
-            _shifted(table, k, b) for table, b in zip(self.tables, begin, strict=False) for k in range(table.columns)
-        ]
+    def resampled(self, *of: OfTheta) -> list[np.ndarray]:
+        """Return ``of(theta)`` of all resamples, along the first axis: of each table its function of its sums."""
+        return self._resampled(of, self._counts(0))[1]
 
-        def of_sums(total: np.ndarray, size: np.ndarray) -> Any:
-            return of([total[:, a:b] / size[:, None] for a, b in pairwise(begin)])
-
-        return self._sums(columns, int(begin[-1]), of_sums)
+    def drawn(self, *of: OfTheta) -> tuple[list[np.ndarray], Drawn]:
+        """Return the same, and the resamples: by their sums if these are few, else by how often each unit is drawn."""
+        cells = [table.theta.size for table in self.tables]
+        if 8 * sum(cells) * self.draws.n > KEPT:
+            counts = self._counts(KEPT)
+            size, values = self._resampled(of, counts)
+            return values, DrawnCounts(self.tables, size, counts)
+        size, theta = self._resampled([lambda theta: theta] * len(cells), self._counts(0))
+        values = [self._of_sums(*each) for each in zip(of, theta, strict=True)]
+        return values, DrawnSums(self.tables, size, theta)
 
     def signed(self, of: OfThetas) -> np.ndarray:
         """Return ``of(thetas)`` of every resample that keeps or changes the signs of all that a unit adds."""
@@ -60,44 +67,21 @@ class Stack:
 
         return resampling.random_signs(self.rows.size.size, of_signs, self.draws, self.stage)
 
-    def means(self, parts: Sequence[Callable[[], np.ndarray]]) -> np.ndarray:
-        """Return the means of what rows add over the rows of each resample, less the data's means: shape (B, W)."""
-        columns = [_constant(part, m) for m, part in enumerate(parts)]
-        drawn = self._sums(columns, len(parts), lambda total, size: total / size[:, None])
-        observed = np.array([np.cumsum(part())[-1] for part in parts])  # row by row, as the draws are added up
-        return drawn - observed / self.rows.size.sum()
+    def _counts(self, most: int) -> UnitCounts:
+        return UnitCounts(self.rows.size.size, self.draws, self.stage, most)
 
-    def first(self, m: int, n: int) -> np.ndarray:
-        """Return theta of the m-th table in the first `n` resamples, shape (n, cells)."""
-        few = replace(self, tables=[self.tables[m]], draws=replace(self.draws, n=min(n, self.draws.n)))
-        return few.resampled(lambda thetas: thetas[0])
+    def _resampled(self, of: Sequence[OfTheta], counts: UnitCounts) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Return the numbers of the drawn rows, or the sums of their weights, and what `resampled` does."""
+        tables = [(table, columns_of(table), function) for table, function in zip(self.tables, of, strict=True)]
 
-    def covariance_with(self, drawn: np.ndarray) -> np.ndarray:
-        """Return the covariance of a number of each resample with how often each unit is drawn, shape (units,)."""
-        weight = (drawn - drawn.mean()) / drawn.size
-        return resampling.weighted_counts(self.rows.size.size, weight[:, None], self.draws, self.stage)[:, 0]
+        def of_block(counts: np.ndarray) -> list[np.ndarray]:
+            size = sizes(self.rows, counts)
+            values = ([f(theta) for theta in thetas(table, column, counts, size)] for table, column, f in tables)
+            return [size, *map(np.concatenate, values)]
 
-    def _sums(self, columns: Sequence[resampling.Column], cells: int, of: Callable[..., Any]) -> np.ndarray:
-        return resampling.sums_of_units(
-            columns, cells, self.rows.units, self.rows.sample_weight, of, self.draws, self.stage
-        )
+        size, *values = (np.concatenate(part) for part in zip(*counts.in_blocks(of_block), strict=True))
+        return size, values
 
-
-def _shifted(table: TableOfRows, k: int, begin: int) -> resampling.Column:
-    """Return a column of a table, whose cells come after the cells of other tables."""
-
-    def column() -> tuple[np.ndarray, np.ndarray]:
-        cell, contribution = table.column(k)
-        return cell + begin, contribution
-
-    return column
-
-
-def _constant(part: Callable[[], np.ndarray], m: int) -> resampling.Column:
-    """Return a column whose rows all add in one cell."""
-
-    def column() -> tuple[np.ndarray, np.ndarray]:
-        contribution = part()
-        return np.full(contribution.size, m), contribution
-
-    return column
+    def _of_sums(self, of: OfTheta, theta: np.ndarray) -> np.ndarray:
+        pieces = chunks(len(theta), self.draws.n_jobs, SUM_BYTES // (8 * theta.shape[1]))
+        return np.concatenate(in_threads(lambda a, b: of(theta[a:b]), pieces, self.draws.n_jobs))

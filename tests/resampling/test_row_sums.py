@@ -4,54 +4,96 @@ import numpy as np
 import pytest
 from row_examples import CELL, KEY, RESIDUAL, UNIT, N, drawn_units, signs_of
 
-from calibstat.resampling import Draws, random_signs, row_sums, sums_of_units, threads, weighted_counts
-
-ALONE = np.arange(N)
-WEIGHT = np.random.default_rng(5).lognormal(0, 1, N)
+from calibstat.resampling import Draws, UnitCounts, drawn_products, drawn_sums, random_signs, row_sums
 
 
-def columns(models):
-    return [lambda m=m: (CELL[:, m], RESIDUAL[:, m]) for m in range(models)]
+def counts(units=9, n=8, n_jobs=1, stage=1, key=KEY, most=0):
+    return UnitCounts(units, Draws(key, n, n_jobs), stage, most)
 
 
-def drawn(models=2, unit=ALONE, weight=None, n=8, n_jobs=1, stage=1, key=KEY):
-    """The numbers of drawn rows, or the sums of their weights, and what they add up to."""
-
-    def both(sums, sizes):
-        return np.column_stack([sizes, sums])
-
-    return sums_of_units(columns(models), 3 * models, unit, weight, both, Draws(key, n, n_jobs), stage)
+def every(drawn, n=None):
+    return np.concatenate(list(drawn.in_blocks(np.copy, n)))
 
 
-@pytest.mark.parametrize("models", [1, 2])
-@pytest.mark.parametrize("unit", [ALONE, UNIT], ids=["rows", "clusters"])
-@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["", "weights"])
-def test_sums_of_drawn_rows(unit, models, weight):
-    found = drawn(models, unit, weight)
-    for r in range(8):
-        rows = [i for u in drawn_units(r, unit.max() + 1) for i in np.flatnonzero(unit == u)]
-        sums = np.zeros(3 * models)
-        for i in rows:
-            for m in range(models):
-                sums[CELL[i, m]] += RESIDUAL[i, m]
-        assert found[r, 0] == pytest.approx(len(rows) if weight is None else weight[rows].sum(), abs=1e-12)
-        np.testing.assert_allclose(found[r, 1:], sums, rtol=0, atol=1e-12)
+@pytest.mark.parametrize("units", [1, 9, 200])
+def test_counts_of_drawn_units(units):
+    expected = [np.bincount(drawn_units(r, units), minlength=units) for r in range(40)]
+    assert every(counts(units, 40)).tolist() == np.array(expected).tolist()
 
 
-@pytest.mark.parametrize("unit", [ALONE, UNIT], ids=["rows", "clusters"])
-def test_neither_threads_nor_pieces_show(unit, monkeypatch):
-    """Nor how many are drawn, nor whether columns are kept in order or made again; other words are other numbers."""
-    base = drawn(unit=unit, n=37)
-    assert np.array_equal(drawn(unit=unit, n=37, n_jobs=3), base)
-    assert np.array_equal(drawn(unit=unit, n=21), base[:21])
-    assert not np.array_equal(drawn(unit=unit, n=37, stage=2), base)
-    assert not np.array_equal(drawn(unit=unit, n=37, key=KEY + np.uint64(1)), base)
-    monkeypatch.setattr(row_sums, "FEW_COLUMNS", 0)
-    monkeypatch.setattr(row_sums, "KEPT", 0)
-    for piece in (1, 1000):
-        monkeypatch.setattr(threads, "LARGEST_PIECE", piece)
-        for n_jobs in (1, 2):
-            assert np.array_equal(drawn(unit=unit, n=37, n_jobs=n_jobs), base)
+def test_neither_threads_nor_blocks_show(monkeypatch):
+    """Nor how many are drawn; other words are other numbers."""
+    base = every(counts(n=70))
+    assert np.array_equal(every(counts(n=70, n_jobs=3)), base)
+    assert np.array_equal(every(counts(n=41)), base[:41])
+    assert np.array_equal(every(counts(n=70), 41), base[:41])
+    assert not np.array_equal(every(counts(n=70, stage=2)), base)
+    assert not np.array_equal(every(counts(n=70, key=KEY + np.uint64(1))), base)
+    monkeypatch.setattr(row_sums, "BLOCK", 5)
+    assert np.array_equal(every(counts(n=70)), base)
+
+
+def test_counts_that_fit_are_drawn_once(monkeypatch):
+    drawn = []
+
+    def count(key, stage, first, array, draw=row_sums._draw):
+        drawn.append(array.size)
+        draw(key, stage, first, array)
+
+    monkeypatch.setattr(row_sums, "_draw", count)
+    for most, passes in ((9 * 70, 1), (9 * 70 - 1, 3)):
+        kept = counts(n=70, most=most)
+        assert np.array_equal(every(kept), every(kept))
+        every(kept)
+        assert (sum(drawn), kept.are_kept) == (passes * 9 * 70, passes == 1)
+        drawn.clear()
+    kept = counts(n=70, most=9 * 70)
+    assert len(every(kept, 8)) == 8  # a part of a block, which is then drawn whole
+    assert np.array_equal(every(kept), every(counts(n=70)))
+
+
+@pytest.mark.parametrize("unit", [np.arange(N), UNIT], ids=["rows", "clusters"])
+def test_sums_of_drawn_rows(unit):
+    times = every(counts(unit.max() + 1, 7))[:, unit]
+    found = drawn_sums(times, [(CELL[:, m], RESIDUAL[:, m]) for m in range(2)], 6)
+    for r in range(7):
+        sums = np.zeros(6)
+        for u in drawn_units(r, unit.max() + 1):
+            for i in np.flatnonzero(unit == u):
+                for m in range(2):
+                    sums[CELL[i, m]] += RESIDUAL[i, m]
+        np.testing.assert_allclose(found[r], sums, rtol=0, atol=1e-12)
+
+
+def test_sums_are_those_of_each_resample_alone():
+    """To the last bit: in the order of the rows, also where resamples are added up side by side."""
+    times = every(counts(N, 7))
+    columns = [(CELL[:, 0], RESIDUAL[:, 0])]
+    expected = [np.bincount(CELL[:, 0], RESIDUAL[:, 0] * row, 6) for row in times]
+    assert np.array_equal(drawn_sums(times, columns, 6), expected)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("units", [1, 3, 9, 70, 131])
+def test_products(units, n_jobs):
+    """Unit by unit, to the last bit, and so for any number of threads."""
+    added = np.random.default_rng(0).normal(size=(3, units))
+    times = every(counts(units, 41))
+    expected = [[np.cumsum(row * each)[-1] for each in added] for row in times]
+    assert np.array_equal(counts(units, 41, n_jobs).products(added), expected)
+    assert np.array_equal(drawn_products(times[:5], added), expected[:5])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_weighted_counts(n_jobs):
+    weight = np.random.default_rng(0).normal(size=(2, 41))
+    expected = np.zeros((2, 9))
+    for r in range(41):
+        for u in drawn_units(r, 9):
+            expected[:, u] += weight[:, r]
+    found = counts(n=41, n_jobs=n_jobs).weighted(weight)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert np.array_equal(found, counts(n=41).weighted(weight))
 
 
 def test_signs_in_threads():
@@ -61,18 +103,6 @@ def test_signs_in_threads():
     assert np.array_equal(signs(37, 3), signs(37))
     assert np.array_equal(signs(21), signs(37)[:21])
     assert not np.array_equal(signs(37, stage=2), signs(37))
-
-
-@pytest.mark.parametrize("n_jobs", [1, 3])
-def test_weighted_counts(n_jobs):
-    weight = np.random.default_rng(0).normal(size=(11, 2))
-    expected = np.zeros((9, 2))
-    for r in range(11):
-        for u in drawn_units(r, 9):
-            expected[u] += weight[r]
-    found = weighted_counts(9, weight, Draws(KEY, 11, n_jobs), 1)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-    assert np.array_equal(found, weighted_counts(9, weight, Draws(KEY, 11), 1))
 
 
 def test_signs_of_units():

@@ -260,7 +260,8 @@ def compare(
 
     A p-value from draws is at least 2 / (n_resamples + 1) ("swap": half of that), of mean losses 2e-12, and is adjusted
     for the number of pairs, so many pairs need many resamples. Rows (or clusters) are independent. Cost: for each
-    resample a pass over the rows of all models and the measure's own, and for each pair two passes with up to 50 sums.
+    resample one draw of the rows, of each model a pass over them and the measure's own, and of each pair up to 100 sums
+    of rows.
 
     References
     ----------

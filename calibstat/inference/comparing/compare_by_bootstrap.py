@@ -11,7 +11,7 @@ from calibstat import resampling
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.inference.comparing.differences import Differences, by_name, sort_columns, zero_if_rounding
 from calibstat.inference.comparing.mean_difference import MeansOfSamples, of_same_rows
-from calibstat.inference.comparing.seminorm_difference import DrawnModel, SeminormDifference, drawn_together
+from calibstat.inference.comparing.seminorm_difference import DrawnModel, drawn_together, upper_ends
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.registry import measures_by_rows
 from calibstat.resampling import Draws
@@ -61,7 +61,7 @@ def by_bootstrap(
     if of_losses:
         models, upper = _by_losses(problems, groups, unit, paired)
     else:
-        models, upper = _by_draws(problems, groups, unit, draws, alpha)
+        models, upper = _by_draws(problems, groups, unit, pairs, draws, alpha)
     estimates = np.array([model.estimate for model in models])
     difference = np.array(
         [zero_if_rounding(estimates[a] - estimates[b], np.abs(estimates[[a, b]]).max()) for a, b in pairs]
@@ -117,19 +117,19 @@ def _by_draws(
     problems: Sequence[Problem],
     groups: Sequence[Sequence[int]],
     unit: np.ndarray | None,
+    pairs: list[tuple[int, int]],
     draws: Draws,
     alpha: float,
 ) -> tuple[Sequence[DrawnModel], Upper]:
-    """Return the models with the draws that all models on the same rows share."""
+    """Return the models with the draws that all models on the same rows share, and the ends of these pairs."""
     posed: dict[int, DrawnModel] = {}
     for g, group, order, in_order in _orders(problems, groups, unit):
         models = [problems[m].interval_of_rows(order, in_order) for m in group]
         posed.update(zip(group, drawn_together(models, draws, resampling.Stage.COMPARE + g), strict=True))
-
-    def upper(a: int, b: int) -> UpperEnd:
-        return SeminormDifference.of(posed[a], posed[b], alpha / 2)
-
-    return [posed[m] for m in range(len(problems))], upper
+    both_ways = [pair for a, b in pairs for pair in ((a, b), (b, a))]
+    ends = upper_ends([(posed[a], posed[b]) for a, b in both_ways], alpha / 2)
+    end_of = dict(zip(both_ways, ends, strict=True))
+    return [posed[m] for m in range(len(problems))], lambda a, b: end_of[a, b]
 
 
 def p_value_of_ends(above: UpperEnd, below: UpperEnd, tails: np.ndarray | None) -> float:

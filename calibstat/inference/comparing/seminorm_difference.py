@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
+from hashlib import blake2b
 
 import numpy as np
 
 from calibstat.bounds.intervals import SeminormInterval
+from calibstat.bounds.moments import Sums
 from calibstat.bounds.residual_tables import TableOfRows
 from calibstat.resampling import Draws
-from calibstat.residuals.stack import Stack
+from calibstat.residuals.drawn import Drawn
+from calibstat.residuals.stack import OfTheta, Stack
 
 _ASCENT_STEPS = 4  # at most, from each start
 _ASCENT_STARTS = 8  # resamples from whose best weights the steps begin, beside the best weights of the data
@@ -22,11 +25,11 @@ _LEAST_CLIMB = 1e-4  # the least share by which a step has to raise the bound
 class DrawnModel:
     """The interval of a model with its directional bootstrap, and the measure of G* where no weights are known.
 
-    `stack` holds the models on the same rows, drawn together, of which this one is the `index`-th.
+    `drawn` holds the resamples of the models on the same rows, of which this one is the `index`-th.
     """
 
     interval: SeminormInterval
-    stack: Stack
+    drawn: Drawn
     index: int
     directional: np.ndarray
     norm: np.ndarray
@@ -34,7 +37,7 @@ class DrawnModel:
     @property
     def table(self) -> TableOfRows:
         """The table of the model."""
-        return self.stack.tables[self.index]
+        return self.drawn.tables[self.index]
 
     @property
     def estimate(self) -> float:
@@ -46,29 +49,43 @@ class DrawnModel:
         """Number of rows."""
         return self.table.n_rows
 
+    @cached_property
+    def witness(self) -> np.ndarray | None:
+        """The weights of the largest sum of the data, None if they are not known."""
+        return self.interval.witness(self.interval.theta)
+
+    @cached_property
+    def below(self) -> Sums | None:
+        """The sum with these weights, with the moments that its lower bound takes."""
+        if self.witness is None:
+            return None
+        moments = self.interval.table.moments
+        sums = moments.of(self.witness)
+        return sums._replace(third=-moments.central_third(sums))
+
 
 def drawn_together(
     models: Sequence[tuple[SeminormInterval, TableOfRows]], draws: Draws, stage: int
 ) -> list[DrawnModel]:
     """Return models on the same rows, intervals with their tables, with the directional bootstrap by the same draws."""
     intervals, tables = zip(*models, strict=True)
-    known = [interval.witness(interval.theta) is not None for interval in intervals]
-
-    def directional(thetas: list[np.ndarray]) -> np.ndarray:
-        drawn = np.zeros((len(thetas[0]), len(intervals), 2))
-        for m, (interval, theta) in enumerate(zip(intervals, thetas, strict=True)):
-            noise = theta - interval.theta
-            drawn[:, m, 0] = interval.derivative(noise)
-            if not known[m]:
-                drawn[:, m, 1] = interval.value(noise)
-        return drawn
-
-    stack = Stack(tables, draws, stage)
-    drawn = stack.resampled(directional)
+    values, drawn = Stack(tables, draws, stage).drawn(*map(_directional, intervals))
     return [
-        DrawnModel(interval, stack, m, drawn[:, m, 0] + interval.missing_bias(drawn[:, m, 0]), drawn[:, m, 1])
-        for m, interval in enumerate(intervals)
+        DrawnModel(interval, drawn, m, value[:, 0] + interval.missing_bias(value[:, 0]), value[:, 1])
+        for m, (interval, value) in enumerate(zip(intervals, values, strict=True))
     ]
+
+
+def _directional(interval: SeminormInterval) -> OfTheta:
+    """Return the directional bootstrap of the measure and, if no weights are known, the measure of G*; shape (B, 2)."""
+    known = interval.witness(interval.theta) is not None
+
+    def of_sums(theta: np.ndarray) -> np.ndarray:
+        noise = theta - interval.theta
+        derivative = interval.derivative(noise)
+        return np.stack([derivative, np.zeros_like(derivative) if known else interval.value(noise)], axis=-1)
+
+    return of_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +108,8 @@ class SeminormDifference:
     ordered: np.ndarray  # the draws of D* - <G*, w>, descending
 
     @classmethod
-    def of(cls, one: DrawnModel, other: DrawnModel, tail: float) -> SeminormDifference:
-        """Look for the weights of the first model with the largest bounds at this tail."""
-        candidates = _candidates(one, other, tail)
+    def of(cls, one: DrawnModel, other: DrawnModel, candidates: Candidates) -> SeminormDifference:
+        """Put the draws in order."""
         noise = other.directional[:, None] - candidates.directional
         return cls(one, other, candidates, np.sort(noise, axis=0)[::-1])
 
@@ -113,77 +129,105 @@ class SeminormDifference:
         last = min(first + 1, self.n_draws - 1)
         noise = self.ordered[first] + (place - first) * (self.ordered[last] - self.ordered[first])
         skewness = a.score(tail).skewness(candidates.variance, candidates.third) / self.one.table.n
-        below = _skewness_below(b, tail) / self.other.table.n
-        return float((candidates.value + noise + skewness).max()) - b.estimate + below
+        score, sums = b.score(tail), self.other.below
+        below = score.cap * score.k if sums is None else float(score.skewness(sums.variance, sums.third))
+        return float((candidates.value + noise + skewness).max()) - b.estimate + below / self.other.table.n
 
 
-def _skewness_below(interval: SeminormInterval, tail: float) -> float:
-    """Return what they add to the lower bound of the sum with the weights of the data."""
-    weight, score, moments = interval.witness(interval.theta), interval.score(tail), interval.table.moments
-    if weight is None:
-        return score.cap * score.k
-    sums = moments.of(weight)
-    return float(score.skewness(sums.variance, -moments.central_third(sums)))
+def upper_ends(pairs: Sequence[tuple[DrawnModel, DrawnModel]], tail: float) -> list[SeminormDifference]:
+    """Return the upper ends of the first model of each pair less the second, with weights looked for at this tail."""
+    candidates = {(one, other): _at_worst(one) for one, other in pairs if one.witness is None}
+    known = [pair for pair in pairs if pair not in candidates]
+    for drawn in dict.fromkeys(one.drawn for one, _ in known):
+        own = [pair for pair in known if pair[0].drawn is drawn]
+        candidates |= zip(own, _candidates(drawn, own, tail), strict=True)
+    return [SeminormDifference.of(*pair, candidates[pair]) for pair in pairs]
 
 
-def _candidates(one: DrawnModel, other: DrawnModel, tail: float) -> Candidates:
-    """Return the weights that may have the largest bound: of the data, none, and what a few steps upwards find.
+def _at_worst(one: DrawnModel) -> Candidates:
+    """Return bounds where no weights are known: -<G*, w> is at most the measure of G*, no skewness is larger."""
+    return Candidates(np.array([one.estimate]), np.zeros(1), np.array([np.inf]), -one.norm[:, None])
 
-    value + z sd(D* - <G*, w>) is convex in the weights w, so that the weights best for its slope never lower it.
-    """
-    interval, table = one.interval, one.table
-    start = interval.witness(interval.theta)
-    if start is None:  # -<G*, w> is at most the measure of G*, and no weights have more skewness than this
-        unknown = np.array([np.inf])
-        return Candidates(np.array([interval.estimate]), np.zeros(1), unknown, -one.norm[:, None])
-    climb = _Climb(one, other, tail)
-    visited = [np.zeros_like(start), *climb.visited(start)]
-    moments = np.array([table.moments.of(weight) for weight in visited])
-    directional = one.stack.means([partial(table.by_row, weight) for weight in visited])
-    return Candidates(moments[:, 0] / table.n, moments[:, 1], moments[:, 2], directional)
+
+def _candidates(drawn: Drawn, pairs: Sequence[tuple[DrawnModel, DrawnModel]], tail: float) -> Iterator[Candidates]:
+    """Yield for each pair the weights that may have the largest bound; the noise of all pairs is added up together."""
+    others = list(dict.fromkeys(other for _, other in pairs))
+    covariances = drawn.covariances(np.array([other.directional for other in others]))
+    climbs = [_Climb(one, other, tail) for one, other in pairs]
+
+    def addends() -> Iterator[tuple[int, np.ndarray]]:
+        for climb in climbs:
+            index = climb.one.index
+            for weight, by_unit in climb.steps(covariances(index, others.index(climb.other))):
+                yield index, drawn.addend(weight, by_unit)
+
+    noise = drawn.noise(addends())
+    last = np.cumsum([len(climb.sums) for climb in climbs])
+    for climb, part in zip(climbs, np.split(noise, last[:-1], axis=1), strict=True):
+        total, variance, third = np.array(climb.sums).T
+        yield Candidates(total / climb.one.table.n, variance, third, part)
 
 
 class _Climb:
-    """Steps to weights with a larger bound, by the covariances of D* and of the sums of one model."""
+    """Steps to weights with a larger bound, by the covariances of D* and of the sums of one model, from several starts.
+
+    value + z sd(D* - <G*, w>) is convex in the weights w, so that the weights best for its slope never lower it.
+    `sums` are of all weights that were looked at.
+    """
 
     def __init__(self, one: DrawnModel, other: DrawnModel, tail: float) -> None:
-        self.one, self.interval, self.table = one, one.interval, one.table
+        self.one, self.other, self.interval, self.table = one, other, one.interval, one.table
         self.score = self.interval.score(tail)
         self.variance = float(other.directional.var())
-        self.shared = self.table.at_cells(one.stack.covariance_with(other.directional))
+        self.seen: set[bytes] = set()
+        self.sums: list[Sums] = []
 
-    def at(self, weight: np.ndarray) -> tuple[float, float, np.ndarray]:
-        """Return about how large the bound is, z / sd X of X = D* - <G*, w>, and the covariance of X and G*."""
-        table, centred = self.table, self.table.by_unit(weight)
-        variance = self.variance - 2 * float(self.shared @ weight) + float(centred @ centred) / table.n**2
-        spread = float(np.sqrt(max(variance, np.finfo(float).tiny)))
-        total, variance, third = table.moments.of(weight)
-        skewness = float(self.score.skewness(variance, third))
-        bound = total / table.n + self.score.z * spread + skewness / table.n
-        return bound, self.score.z / spread, self.shared - table.at_cells(centred) / table.n
+    def steps(self, shared: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield weights with what each unit adds: none, those of the data, and all on the way up from several starts.
 
-    def visited(self, start: np.ndarray) -> list[np.ndarray]:
-        """Return all weights on the way up from these, and from other starts."""
-        theta, shared = self.interval.theta, self.shared
-        _, slope, covariance = self.at(start)
+        `shared` is the covariance of D* with the sums of the first model.
+        """
+        theta, best = self.interval.theta, self.one.witness
+        assert best is not None
+        for weight in (np.zeros_like(best), best):
+            by_unit = self.table.by_unit(weight)
+            _, slope, covariance = self.at(weight, by_unit, shared)
+            yield weight, by_unit
+        self.is_new(best)
         starts = [
             theta - slope * covariance,
             theta - slope * shared,
             theta - 4 * slope * shared,
             -slope * shared,
-            *(2 * self.one.stack.first(self.one.index, _ASCENT_STARTS) - theta),
+            *(2 * self.one.drawn.first(self.one.index, _ASCENT_STARTS) - theta),
         ]
-        seen = {start.tobytes(): start}
         for measure in starts:
             highest = -np.inf
             for _ in range(_ASCENT_STEPS):
-                weight = self.interval.witness(measure)
-                assert weight is not None
-                if weight.tobytes() in seen:
+                better = self.interval.witness(measure)
+                assert better is not None
+                if not self.is_new(better):
                     break
-                seen[weight.tobytes()] = weight
-                bound, slope, covariance = self.at(weight)
+                by_unit = self.table.by_unit(better)
+                bound, slope, covariance = self.at(better, by_unit, shared)
+                yield better, by_unit
                 if bound <= highest + _LEAST_CLIMB * abs(highest):
                     break
                 highest, measure = bound, theta - slope * covariance
-        return list(seen.values())
+
+    def is_new(self, weight: np.ndarray) -> bool:
+        """Whether these weights are looked at for the first time."""
+        key, before = blake2b(weight.tobytes()).digest(), len(self.seen)
+        self.seen.add(key)
+        return len(self.seen) > before
+
+    def at(self, weight: np.ndarray, by_unit: np.ndarray, shared: np.ndarray) -> tuple[float, float, np.ndarray]:
+        """Return about how large the bound is, z / sd X of X = D* - <G*, w>, and the covariance of X and G*."""
+        table = self.table
+        sums = table.moments.of(weight)
+        self.sums.append(sums)
+        variance = self.variance - 2 * float(shared @ weight) + float(by_unit @ by_unit) / table.n**2
+        spread = float(np.sqrt(max(variance, np.finfo(float).tiny)))
+        skewness = float(self.score.skewness(sums.variance, sums.third))
+        bound = sums.total / table.n + self.score.z * spread + skewness / table.n
+        return bound, self.score.z / spread, shared - table.at_cells(by_unit) / table.n

@@ -41,7 +41,7 @@ def test_nothing_is_drawn(monkeypatch):
     def refuse(*_):
         raise AssertionError
 
-    monkeypatch.setattr("calibstat.resampling.sums_of_units", refuse)
+    monkeypatch.setattr("calibstat.resampling.row_sums._draw", refuse)
     y, models = three_models()
     cs.compare(y, models)
     with pytest.raises(AssertionError):

@@ -5,12 +5,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from compared_models import IN_CLUSTERS, drawn_rows, skewness, two_models
+from compared_models import IN_CLUSTERS, drawn_rows, same, skewness, two_models
 from oracles import bin_number
 from scipy.stats import norm
 
 import calibstat as cs
-from calibstat.resampling import Stage
+from calibstat.resampling import Stage, row_sums
+from calibstat.residuals import drawn, stack
 
 SEMINORMS = [o for o in IN_CLUSTERS if o[0] not in ("brier", "log_loss")]
 STEPS = {"ece": 1, "ks": 2, "kernel_ce": 2, "kuiper": 3, "smooth_ce": 3}
@@ -196,3 +197,67 @@ def test_a_witness_of_the_data_alone_would_find_too_much(monkeypatch):
     assert sum(rejections(120)) <= binom.isf(1e-5, 120, 0.05)
     monkeypatch.setattr(ScoreBound, "skewness", lambda self, variance, third: 0 * variance)
     assert sum(rejections(120)) > binom.isf(1e-5, 120, 0.05)
+
+
+# --- how much is drawn ------------------------------------------------------------------------------------------------
+
+
+def compared(models, measure, n_jobs=1):
+    """Models of 150 rows, compared by 99 resamples."""
+    random = np.random.default_rng(1)
+    p = random.random((models, 150))
+    return cs.compare(
+        random.random(150) < p[0],
+        dict(zip("ABCDE", p, strict=False)),
+        measure=measure,
+        n_resamples=99,
+        n_jobs=n_jobs,
+        rng=1,
+    )
+
+
+@pytest.fixture
+def rows_drawn(monkeypatch):
+    """How many rows each call draws."""
+    found = []
+
+    def draw(key, stage, first, counts, draw=row_sums._draw):
+        found.append(counts.size)
+        draw(key, stage, first, counts)
+
+    monkeypatch.setattr(row_sums, "_draw", draw)
+    return found
+
+
+@pytest.mark.parametrize("models", [2, 5])
+@pytest.mark.parametrize("measure", ["ece", "ks", "kernel_ce"])
+@pytest.mark.parametrize("kept", [2**24, 99 * 150])
+def test_rows_are_drawn_once(models, measure, kept, rows_drawn, monkeypatch):
+    """Of all models and pairs together, whether their sums are kept or, if cells are many, how often rows are drawn."""
+    monkeypatch.setattr(stack, "KEPT", kept)
+    compared(models, measure)
+    assert sum(rows_drawn) == 99 * 150
+
+
+@pytest.mark.parametrize("models", [2, 5])
+def test_of_many_rows_and_cells_each_step_draws_once(models, rows_drawn, monkeypatch):
+    """For the sums of all models, for covariances, and for all weights together; and a few for starts of each pair."""
+    monkeypatch.setattr(stack, "KEPT", 0)
+    compared(models, "ks")
+    assert sum(rows_drawn) == (3 * 99 + 8 * models * (models - 1)) * 150
+
+
+@pytest.mark.parametrize("measure", ["ks", "kernel_ce"])
+def test_it_does_not_show_what_is_kept(measure, monkeypatch):
+    """Nor how many weights are added up together, nor threads; sums of cells or of rows differ by rounding alone."""
+    sums = compared(3, measure)
+    monkeypatch.setattr(stack, "KEPT", 99 * 150)
+    counts = compared(3, measure)
+    for name in ("difference", "low", "high", "pvalue"):
+        assert getattr(counts, name) == pytest.approx(getattr(sums, name), abs=1e-12)
+    for kept, some in ((99 * 150, 16 * 150), (0, 2**24), (0, 16 * 150)):
+        monkeypatch.setattr(stack, "KEPT", kept)
+        monkeypatch.setattr(drawn, "ADDEND_BYTES", some)
+        monkeypatch.setattr(drawn, "MORE_ADDEND_BYTES", some)
+        for n_jobs in (1, 3):
+            assert same(compared(3, measure, n_jobs), counts)
