@@ -145,8 +145,11 @@ def check_row_names(first: object, second: object, names: tuple[str, str] = ("y_
     predictions the same numbers in another order, the predictions were sorted. Arguments without an index, or of
     another length, are not checked here.
     """
-    indices = [_index(each) for each in (first, second)]
-    if any(index is None for index in indices) or len(indices[0]) != len(indices[1]) or indices[0].equals(indices[1]):
+    indices = [_index(first)]
+    if indices[0] is None:
+        return
+    indices.append(_index(second))
+    if indices[1] is None or len(indices[0]) != len(indices[1]) or indices[0].equals(indices[1]):
         return
     same = set(indices[0]) == set(indices[1])
     if _is_default(indices[1]) or (not same and _is_default(indices[0])):
@@ -165,7 +168,7 @@ def check_row_names(first: object, second: object, names: tuple[str, str] = ("y_
 def _index(data: object) -> Any:
     """Return the index of a series or a frame of pandas, else None."""
     pandas = sys.modules.get("pandas")  # who has not imported it has no series
-    return data.index if pandas is not None and isinstance(data, pandas.Series | pandas.DataFrame) else None
+    return data.index if pandas is not None and isinstance(data, (pandas.Series, pandas.DataFrame)) else None
 
 
 def _is_default(index: Any) -> bool:
