@@ -75,7 +75,8 @@ def signed_pairs(
                 near[b] *= fall
                 total[b] += signed * near[b]
                 near[b] += signed
-        sums[first : first + lanes] = total[:lanes]
+        for b in range(lanes):
+            sums[first + b] = total[b]
     return sums
 
 

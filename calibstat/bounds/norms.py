@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,25 +12,6 @@ from calibstat.bounds.moments import Moments
 from calibstat.bounds.score_bound import ScoreBound
 
 CLUSTERS_STEP = 3.0  # without an exact test a smaller step takes the bias of a calibrated model for an error
-
-
-@dataclass(frozen=True)
-class Running:
-    """A norm in one pass over the predictions with a state of a few numbers, so that no sums of a resample are held.
-
-    Attributes
-    ----------
-    size : int
-        The length of the state, which begins with zeros.
-    step : compiled function
-        ``step(state, value, residual)`` adds the residual / n at the next prediction to the state.
-    result : compiled function
-        ``result(state)`` returns the norm.
-    """
-
-    size: int
-    step: Callable[[np.ndarray, float, float], None]
-    result: Callable[[np.ndarray], float]
 
 
 class Norm(ABC):
@@ -45,14 +25,11 @@ class Norm(ABC):
         The largest absolute weight that is allowed.
     cell : ndarray or None
         The cell of each distinct prediction; None if each is a cell by itself.
-    running : Running or None
-        The norm as a pass over the predictions, if it is one.
     """
 
     step: float
     largest_weight: float = 1.0
     cell: np.ndarray | None = None
-    running: Running | None = None
 
     @property
     def joint_step(self) -> float:
@@ -75,8 +52,6 @@ class Norm(ABC):
 class OnPredictions(Protocol):
     """A seminorm of residuals at distinct ascending predictions, such as a measure."""
 
-    running: ClassVar[Running | None]
-
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
         """Return the seminorm."""
         ...
@@ -97,10 +72,6 @@ class SeminormOn(Norm):
     seminorm: OnPredictions
     prediction: np.ndarray
     step: float
-
-    @property
-    def running(self) -> Running | None:  # type: ignore[override]
-        return self.seminorm.running
 
     def value(self, theta: np.ndarray) -> Any:
         if theta.ndim == 1:

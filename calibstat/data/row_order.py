@@ -28,14 +28,25 @@ def canonical_order(
         return order, None
     kind = np.empty(order.size, np.int64)
     kind[order] = np.cumsum(first)
-    by_unit = np.lexsort((kind, unit))
-    end = np.cumsum(np.bincount(unit))
-    held = [part.tobytes() for part in np.split(kind[by_unit].astype(">i8"), end[:-1])]
-    rank = np.empty(end.size, np.int64)
-    rank[sorted(range(end.size), key=held.__getitem__)] = np.arange(end.size)
-    unit = rank[unit]
-    order = np.lexsort((unit, kind))
+    unit = _rank(unit, kind)[unit]
+    if not first.all():
+        order = np.lexsort((unit, kind))
     return order, unit[order]
+
+
+def _rank(unit: np.ndarray, kind: np.ndarray) -> np.ndarray:
+    """Return the place of each unit by the smallest kind of its rows, ties by the next and so on."""
+    size = np.bincount(unit)
+    smallest = np.full(size.size, unit.size + 1)
+    np.minimum.at(smallest, unit, kind)
+    rank = np.empty(size.size, np.int64)
+    by_smallest = np.argsort(smallest)
+    rank[by_smallest] = np.arange(size.size)
+    if (np.diff(smallest[by_smallest]) > 0).all():
+        return rank
+    held = [part.tobytes() for part in np.split(kind[np.lexsort((kind, unit))].astype(">i8"), np.cumsum(size)[:-1])]
+    rank[sorted(range(size.size), key=held.__getitem__)] = np.arange(size.size)
+    return rank
 
 
 def _sorted(columns: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

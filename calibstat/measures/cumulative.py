@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from calibstat.bounds.moments import Moments
-from calibstat.bounds.norms import Running
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.measures.kinds.binary_kinds import Seminorm
+from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.registry import measure
 
 ARRIETA = "Arrieta-Ibarra et al. 2022, Metrics of calibration for probabilistic predictions, arXiv:2205.09680"
@@ -31,17 +32,38 @@ def _extremes(residual: np.ndarray) -> tuple[float, float]:
 
 
 @jit
-def _add(state: np.ndarray, value: float, residual: float) -> None:
-    """Add a residual to the partial sum, the first number, and keep the smallest and the largest sum."""
-    state[0] += residual
-    state[1] = min(state[1], state[0])
-    state[2] = max(state[2], state[0])
+def _add_sums(state: np.ndarray, residual: np.ndarray) -> None:
+    """Go on with the partial sums of each resample, the first number, and their smallest and largest."""
+    total = state[0]
+    low = state[1]
+    high = state[2]
+    for j in range(residual.shape[0]):
+        for b in range(total.size):
+            now = total[b] + residual[j, b]
+            smallest = low[b]
+            largest = high[b]
+            if now < smallest:  # `min` and `max` of a loop over resamples do not become vector code
+                smallest = now
+            if now > largest:
+                largest = now
+            total[b] = now
+            low[b] = smallest
+            high[b] = largest
 
 
-@jit
-def _largest(state: np.ndarray) -> float:
-    """Return the largest absolute partial sum."""
-    return max(state[2], -state[1])
+@dataclass(frozen=True)
+class _PartialSums(OnePass):
+    """The largest absolute partial sum, or with `between` the largest difference of two."""
+
+    between: bool
+    size = 3
+
+    def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:
+        _add_sums(state, residual)
+
+    def result(self, state: np.ndarray) -> np.ndarray:
+        _, low, high = state
+        return high - low if self.between else np.maximum(high, -low)
 
 
 def _curve(residual: np.ndarray) -> np.ndarray:
@@ -93,7 +115,9 @@ class KS(Seminorm):
     weak = True
 
     step = 2.0
-    running = Running(3, _add, _largest)
+
+    def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass:
+        return _PartialSums(between=False)
 
     def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest bound over all thresholds and both signs; the empty sum is one of them.
@@ -137,6 +161,9 @@ class Kuiper(Seminorm):
     """
 
     weak = True
+
+    def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass:
+        return _PartialSums(between=True)
 
     def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest bound over intervals and both signs: the difference [j, i] is [i, j] with signs changed.

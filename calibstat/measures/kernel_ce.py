@@ -18,6 +18,7 @@ from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import Seminorm, Statistic
+from calibstat.measures.kinds.one_pass import OnePass, add_weighted
 from calibstat.measures.kinds.population_value import BinaryPopulation
 from calibstat.measures.kinds.registry import measure
 
@@ -51,6 +52,65 @@ def _square(value: np.ndarray, residual: np.ndarray, kernel: str, bandwidth: flo
     if kernel == "laplace":
         return max(laplace_square(value, residual, float(bandwidth)), 0.0)
     return max(float(residual @ _gaussian_smoothed(value, residual, float(bandwidth))), 0.0)
+
+
+@jit
+def _add_pairs(state: np.ndarray, value: np.ndarray, residual: np.ndarray, bandwidth: float) -> None:
+    """Go on with `laplace_square` of each resample: the sum, what lies near, and the last prediction."""
+    total = state[0]
+    near = state[1]
+    last = state[2]
+    for j in range(value.size):
+        decay = math.exp((last[0] - value[j]) / bandwidth)
+        for b in range(total.size):
+            one = residual[j, b]
+            before = near[b] * decay
+            total[b] += one * (one + 2.0 * before)
+            near[b] = before + one
+        last[0] = value[j]
+
+
+@dataclass(frozen=True, eq=False)
+class _LaplaceSquare(OnePass):
+    """The sum over pairs of products of residuals with the Laplace kernel."""
+
+    value: np.ndarray
+    bandwidth: float
+    size = 3
+
+    def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:
+        _add_pairs(state, self.value[rows], residual, self.bandwidth)
+
+    def result(self, state: np.ndarray) -> np.ndarray:
+        return np.maximum(state[0], 0.0)
+
+
+class _LaplaceNorm(_LaplaceSquare):
+    """The root of this sum."""
+
+    def result(self, state: np.ndarray) -> np.ndarray:
+        return np.asarray(np.sqrt(super().result(state)))
+
+
+@dataclass(frozen=True, eq=False)
+class _UnbiasedSquare(_LaplaceSquare):
+    """The mean of the products over pairs of different rows, of `n` rows.
+
+    What a row adds with itself is (1 - v)**2 or v**2. Its sum is the expected one, `expected`, and n times the sum of
+    1 - 2 v times residual / n.
+    """
+
+    n: float
+    expected: float
+    size = 4
+
+    def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:
+        super().add(state, rows, residual)
+        add_weighted(state[3], 1 - 2 * self.value[rows], residual)
+
+    def result(self, state: np.ndarray) -> np.ndarray:
+        same_row = self.expected + self.n * state[3]
+        return np.asarray((self.n * super().result(state) - same_row / self.n) / (self.n - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +176,9 @@ class KernelCE(Seminorm):
         if self.kernel != "laplace":
             return SeminormInterval(norm, table)
         return LaplaceInterval(norm, table, sample, float(self.bandwidth))
+
+    def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass | None:
+        return _LaplaceNorm(value, float(self.bandwidth)) if self.kernel == "laplace" else None
 
     def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
         """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.
@@ -189,6 +252,12 @@ class KernelCESquared(Statistic):
 
     def interval(self, sample: Sample) -> Interval:
         return MappedInterval(self.estimate(sample), self._root.interval(sample), np.square)
+
+    def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass | None:
+        n = float(count.sum())
+        if self.kernel != "laplace" or n < 2:
+            return None
+        return _UnbiasedSquare(value, float(self.bandwidth), n, float(count @ (value * (1 - value))))
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         n = count.sum()

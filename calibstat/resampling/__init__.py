@@ -8,9 +8,8 @@ from calibstat.resampling.folds import folds
 from calibstat.resampling.future_draws import planned_key, planned_rows
 from calibstat.resampling.group_sums import packed, positives_of_rows
 from calibstat.resampling.resample import Resampler, resample, resampler
-from calibstat.resampling.row_labels import sums_of_row_labels
+from calibstat.resampling.row_labels import sums_of_row_labels, sums_of_signs
 from calibstat.resampling.row_sums import Column, UnitCounts, drawn_products, drawn_sums, random_signs
-from calibstat.resampling.running_labels import running_labels
 from calibstat.resampling.schemes import Consistency, Draws, Labels, Pairs, Scheme, Stage, Swap, check_resamples
 from calibstat.resampling.sources import CellSums, ClassSamples, GroupSums, ModelPair, in_cells
 from calibstat.resampling.streams import key_of
@@ -20,4 +19,4 @@ __all__ = ["CellSums", "ClassSamples", "Column", "Consistency", "Draws", "GroupS
 __all__ += ["Resampler", "Scheme", "Stage", "Swap", "UnitCounts", "canonical_order", "check_resamples", "draw"]
 __all__ += ["drawn_products", "drawn_sums", "folds", "in_cells", "in_order", "key_of", "packed", "pairs_of_sample"]
 __all__ += ["pairs_of_vectors", "planned_key", "planned_rows", "positives_of_rows", "random_signs", "resample"]
-__all__ += ["resampler", "residuals_of_pairs", "running_labels", "sums_of_row_labels", "take"]
+__all__ += ["resampler", "residuals_of_pairs", "sums_of_row_labels", "sums_of_signs", "take"]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
+from calibstat.measures.kinds.one_pass import SumsInCells
+from calibstat.resampling.binary_labels import cost_of_labels, labels_in_one_pass, threshold
 from calibstat.resampling.binary_pairs import LARGE_BLOCK, few_ties, pairs_of_sample
-from calibstat.resampling.binary_rows import cost_of_labels, labels_of_sample, threshold
 from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_positives
 from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pairs
-from calibstat.resampling.sources import CellSums, WeightedCellSums
+from calibstat.resampling.sources import CellSums, InOnePass, WeightedCellSums
 from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, stream, word
 from calibstat.resampling.threads import chunks, in_threads
-from calibstat.resampling.weighted_rows import positives_in_cells, resamples_of_weighted_rows
+from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 
 OUTCOME_BIT = np.uint64(62)  # bit of the outcome in a packed row, above the prediction in multiples of 2**-50
 VALUE_BITS = np.uint64(2**62 - 1)
@@ -39,7 +41,25 @@ def labels_in_cells(source: CellSums, scheme: Labels, statistic: OfSums, draws: 
         if cost <= LARGEST_PMF * draws.total * cost_of_labels(sample.count):
             n_jobs = draws.n_jobs if cost > WORTH_A_THREAD else 1
             return np.asarray(statistic(*_from_distributions(source, scheme, draws, stage, n_jobs)))
-    return _one_at_a_time(labels_of_sample, source, scheme, statistic, draws, stage)
+    return labels_row_by_row(source, scheme, statistic, draws, stage)
+
+
+def labels_row_by_row(
+    source: CellSums | WeightedCellSums, scheme: Labels, statistic: OfSums, draws: Draws, stage: int
+) -> np.ndarray:
+    """Return the statistic of all draws of the labels of rows, which may have weights, as many as there is room for.
+
+    Where all have outcome 1 and were certain to, the residual is 0 to the last digit.
+    """
+    sample = source.sample
+    count_b, _, value_b = cell_sums(source.cell, *sample.arrays)
+    pieces = -(-draws.n // max(LARGEST_TABLE // source.size, 1))
+    parts = []
+    for first, last in pairwise(draws.n * i // pieces for i in range(pieces + 1)):
+        sums = SumsInCells(source.cell, source.size)
+        residual = labels_in_one_pass(InOnePass(sample), scheme, sums, draws.part(first, last, stage), stage)
+        parts.append(np.asarray(statistic(count_b[None], residual, value_b[None])))
+    return np.concatenate(parts)
 
 
 def pairs_in_cells(
@@ -49,22 +69,6 @@ def pairs_in_cells(
     if _fits(source, draws) and few_ties(source.sample):
         return np.asarray(statistic(*_by_row(source, scheme, draws, stage)))
     return _one_at_a_time(pairs_of_sample, source, scheme, statistic, draws, stage)
-
-
-def labels_in_weighted_cells(
-    source: WeightedCellSums, scheme: Labels, statistic: OfSums, draws: Draws, stage: int
-) -> np.ndarray:
-    """Return the statistic of all draws of labels of rows with weights.
-
-    Where all have outcome 1 and were certain to, the residual is 0 to the last digit.
-    """
-    if not _fits(source, draws):
-        return pairs_in_weighted_cells(source, scheme, statistic, draws, stage)
-    sample = source.sample
-    count_b, expected_b = (np.bincount(source.cell, part) for part in (sample.count, sample.count * sample.value))
-    positives_b = positives_in_cells(sample, source.cell, scheme, draws, stage)
-    sums = count_b[None], (positives_b - expected_b) / sample.n, expected_b[None] / sample.n
-    return np.asarray(statistic(*sums))
 
 
 def pairs_in_weighted_cells(

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
-from calibstat.resampling.binary_rows import threshold
+from calibstat.resampling.binary_labels import threshold
 from calibstat.resampling.row_counts import BLOCK, count_block
 from calibstat.resampling.schemes import Consistency, Draws, Pairs
 from calibstat.resampling.sources import OfSample

@@ -13,25 +13,34 @@ from calibstat.data.sample import Sample
 from calibstat.data.weighted_sample import WeightedSample
 from calibstat.resampling.binary_cells import (
     labels_in_cells,
-    labels_in_weighted_cells,
+    labels_row_by_row,
     pairs_in_cells,
     pairs_in_weighted_cells,
 )
+from calibstat.resampling.binary_labels import labels_in_one_pass, labels_of_sample
 from calibstat.resampling.binary_pairs import pairs_of_sample
-from calibstat.resampling.binary_rows import labels_of_sample
 from calibstat.resampling.class_samples import samples_of_classes
 from calibstat.resampling.group_sums import positives_of_groups
 from calibstat.resampling.model_pair import permuted_models
 from calibstat.resampling.multiclass_labels import labels_of_predictions
 from calibstat.resampling.multiclass_pairs import pairs_of_predictions
 from calibstat.resampling.schemes import Consistency, Draws, Labels, Pairs, Scheme, Swap
-from calibstat.resampling.sources import CellSums, ClassSamples, GroupSums, ModelPair, Source, WeightedCellSums
+from calibstat.resampling.sources import (
+    CellSums,
+    ClassSamples,
+    GroupSums,
+    InOnePass,
+    ModelPair,
+    Source,
+    WeightedCellSums,
+)
 from calibstat.resampling.vector_sums import labels_of_vectors
 from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 
-Driver = Callable[[Any, Any, Callable[..., Any], Draws, int], np.ndarray]
+Driver = Callable[[Any, Any, Any, Draws, int], np.ndarray]
 DRIVERS: dict[tuple[type, type], Driver] = {
     (Sample, Labels): labels_of_sample,
+    (InOnePass, Labels): labels_in_one_pass,
     (Sample, Pairs): pairs_of_sample,
     (Sample, Consistency): pairs_of_sample,
     (WeightedSample, Labels): resamples_of_weighted_rows,
@@ -40,7 +49,7 @@ DRIVERS: dict[tuple[type, type], Driver] = {
     (CellSums, Labels): labels_in_cells,
     (CellSums, Pairs): pairs_in_cells,
     (CellSums, Consistency): pairs_in_cells,
-    (WeightedCellSums, Labels): labels_in_weighted_cells,
+    (WeightedCellSums, Labels): labels_row_by_row,
     (WeightedCellSums, Pairs): pairs_in_weighted_cells,
     (WeightedCellSums, Consistency): pairs_in_weighted_cells,
     (Predictions, Labels): labels_of_predictions,
@@ -55,12 +64,13 @@ DRIVERS: dict[tuple[type, type], Driver] = {
 }
 
 
-def draw(source: Source, scheme: Scheme, statistic: Callable[..., Any], draws: Draws, stage: int) -> np.ndarray:
+def draw(source: Source, scheme: Scheme, statistic: Any, draws: Draws, stage: int) -> np.ndarray:
     """Return the statistic of every resample of data, along the first axis; tables of residuals draw themselves.
 
     The arguments of the statistic depend on the source. Its arrays are overwritten by later resamples:
 
     * `Sample` or `WeightedSample`: ``statistic(value, count, positives)`` of each resample.
+    * `InOnePass`: a `OnePass`.
     * `CellSums` or `WeightedCellSums`: ``statistic(count, residual, value)``, sums of rows, residuals / n and
       predictions / n in cells, along the last axis. An axis of resamples may precede it, of length 1 for arrays that
       all resamples share.

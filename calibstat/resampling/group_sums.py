@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from calibstat.compiled import jit
-from calibstat.resampling.binary_rows import threshold
+from calibstat.resampling.binary_labels import threshold
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import GroupSums, OfLabels
 from calibstat.resampling.streams import GOLDEN, mix, stream

@@ -17,7 +17,7 @@ from calibstat.measures.kinds.binary_kinds import Binned, Statistic
 from calibstat.measures.kinds.multiclass_kinds import VectorBinned
 from calibstat.resampling.draw import draw
 from calibstat.resampling.schemes import Draws, Labels, OfRows
-from calibstat.resampling.sources import ClassSamples, Source, in_cells
+from calibstat.resampling.sources import ClassSamples, InOnePass, Source, in_cells
 
 Resampler = Callable[[Draws], np.ndarray]
 
@@ -53,11 +53,14 @@ def resampler(
     return partial(draw, source, scheme, statistic, stage=stage)
 
 
-def _of_sample(measure: Statistic, sample: Sample, scheme: OfRows) -> tuple[Source, Callable[..., Any]]:
+def _of_sample(measure: Statistic, sample: Sample, scheme: OfRows) -> tuple[Source, Any]:
     """Return the source and the statistic of a binary measure."""
     fixed = measure.with_fixed_cells(sample.value, sample.count)
     if not isinstance(fixed, Binned):
-        return sample, fixed.evaluate
+        one_pass = None
+        if isinstance(scheme, Labels):
+            one_pass = fixed.one_pass(sample.value, sample.count, scheme.chances(sample.value))
+        return (sample, fixed.evaluate) if one_pass is None else (InOnePass(sample), one_pass)
     cell = fixed.cells(sample.value, sample.count)
     if not isinstance(scheme, Labels):
         return in_cells(sample, cell), fixed.reduce

@@ -1,14 +1,21 @@
-"""Resampled sums over rows whose labels are drawn given the predictions, row by row or cluster by cluster."""
+"""Rows one by one or in units, for a block of resamples at a time: labels given the predictions, and signs of units."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.resampling.binary_labels import BLOCK
+from calibstat.resampling.row_sums import Column
 from calibstat.resampling.schemes import Draws
 from calibstat.resampling.sources import OfLabels
-from calibstat.resampling.streams import stream, word
-from calibstat.resampling.threads import one_by_one
+from calibstat.resampling.streams import GOLDEN, mix, streams
+from calibstat.resampling.threads import chunks, in_threads
+
+MOST_HELD = 2**21  # sums in cells of a block of resamples
 
 
 def sums_of_row_labels(
@@ -30,30 +37,95 @@ def sums_of_row_labels(
     cell, prediction, unit = cell[order], prediction[order], unit[order]
     weight = np.ones(cell.size) if sample_weight is None else sample_weight[order]
     expected, n = np.bincount(cell, weight * prediction, cells), float(weight.sum())
+    limit = _limit(prediction)
 
-    def replicate(r: int) -> np.ndarray:
-        events = _events(draws.key, stage, r, cell, prediction, unit, weight, cells)
-        return statistic((events - expected) / n)
+    def of_events(start: np.ndarray) -> list[Any]:
+        events = np.zeros((cells, start.size))
+        _add_events(start, cell, limit, unit, weight, events)
+        return [statistic((one - expected) / n) for one in np.ascontiguousarray(events.T)]
 
-    return one_by_one(replicate, draws.n, draws.n_jobs)
+    return _of_blocks(of_events, cells, draws, stage)
+
+
+def sums_of_signs(
+    columns: Sequence[Column],
+    cells: int,
+    unit: np.ndarray,
+    statistic: Callable[[np.ndarray], Any],
+    draws: Draws,
+    stage: int,
+) -> np.ndarray:
+    """Return ``statistic(sums)`` of all resamples, which keep or change the sign of all that a unit adds.
+
+    A column says in which of `cells` each row adds how much, and `sums`, shape (B, cells), add this up.
+    """
+    units = int(unit.max()) + 1
+
+    def of_signs(start: np.ndarray) -> np.ndarray:
+        signs, sums = np.empty(units, np.uint64), np.zeros((cells, start.size))
+        _draw_signs(start, signs)
+        for cell, contribution in columns:
+            _add_signed(signs, unit, cell, contribution, sums)
+        return np.asarray(statistic(np.ascontiguousarray(sums.T)))
+
+    return _of_blocks(of_signs, cells, draws, stage)
+
+
+def _of_blocks(statistic: Callable[[np.ndarray], Any], cells: int, draws: Draws, stage: int) -> np.ndarray:
+    """Return the statistic of the streams of all resamples, as many at a time as there is room for their sums."""
+    block = max(min(BLOCK, MOST_HELD // cells), 1)
+
+    def replicates(first: int, last: int) -> np.ndarray:
+        starts = (streams(draws.key, stage, r, min(r + block, last)) for r in range(first, last, block))
+        return np.concatenate([np.asarray(statistic(start)) for start in starts])
+
+    return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs))
+
+
+def _limit(probability: np.ndarray) -> np.ndarray:
+    """Return how many of the numbers (k + 1/2) / 2**53 are below each probability: the product is exact."""
+    whole = np.floor(probability * 2.0**53)
+    return (whole + (probability * 2.0**53 - whole > 0.5)).astype(np.uint64)
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
 
 
 @jit
-def _events(
-    key: np.uint64,
-    stage: int,
-    replicate: int,
-    cell: np.ndarray,
-    prediction: np.ndarray,
-    unit: np.ndarray,
-    weight: np.ndarray,
-    size: int,
-) -> np.ndarray:
+def _add_events(
+    start: np.ndarray, cell: np.ndarray, limit: np.ndarray, unit: np.ndarray, weight: np.ndarray, events: np.ndarray
+) -> None:
     """Add up the weights of the rows of each cell whose prediction is above the uniform number of their unit."""
-    start = np.uint64(stream(key, stage, replicate))
-    sums = np.zeros(size)
     for i in range(cell.size):
-        uniform = (np.float64(word(start, unit[i]) >> np.uint64(11)) + 0.5) * 2.0**-53
-        if uniform < prediction[i]:
-            sums[cell[i]] += weight[i]
-    return sums
+        step = (np.uint64(unit[i]) + np.uint64(1)) * GOLDEN
+        one = weight[i]
+        most = limit[i]
+        total = events[cell[i]]
+        for b in range(start.size):
+            total[b] += one if (mix(start[b] + step) >> np.uint64(11)) < most else 0.0
+
+
+@jit
+def _draw_signs(start: np.ndarray, signs: np.ndarray) -> None:
+    """Draw the sign of each unit in a block of resamples: bit b is 1 for plus in resample b."""
+    step = np.uint64(0)
+    for u in range(signs.size):
+        step += GOLDEN
+        bits = np.uint64(0)
+        for b in range(start.size):
+            bits |= (mix(start[b] + step) >> np.uint64(63)) << np.uint64(b)
+        signs[u] = bits
+
+
+@jit
+def _add_signed(
+    signs: np.ndarray, unit: np.ndarray, cell: np.ndarray, contribution: np.ndarray, sums: np.ndarray
+) -> None:
+    """Add up what rows add in their cells, with the sign of their unit in each resample."""
+    for i in range(unit.size):
+        bits = signs[unit[i]]
+        plus = contribution[i]
+        minus = -plus
+        total = sums[cell[i]]
+        for b in range(total.size):
+            total[b] += plus if (bits >> np.uint64(b)) & np.uint64(1) else minus

@@ -15,6 +15,13 @@ from calibstat.data.weighted_sample import WeightedSample
 
 
 @dataclass(frozen=True)
+class InOnePass:
+    """A binary sample, whose rows may have weights, for a statistic in one pass over its labels."""
+
+    sample: Sample
+
+
+@dataclass(frozen=True)
 class CellSums:
     """Sums over the cells of a binary sample: `cell`, ascending, of each distinct prediction.
 
@@ -87,4 +94,6 @@ class ModelPair:
 Value = float | np.ndarray | tuple[np.ndarray, ...]  # of a statistic, on one resample
 OfSample = Callable[[np.ndarray, np.ndarray, np.ndarray], Value]  # of value, count and positives
 OfLabels = Callable[[np.ndarray], np.ndarray]  # of many resamples at once
-Source = Sample | CellSums | WeightedCellSums | Predictions | ClassSums | ClassSamples | GroupSums | ModelPair
+Source = (
+    Sample | InOnePass | CellSums | WeightedCellSums | Predictions | ClassSums | ClassSamples | GroupSums | ModelPair
+)

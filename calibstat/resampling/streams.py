@@ -49,6 +49,11 @@ def stream(key: np.uint64, stage: int, replicate: int) -> np.uint64:
     return word(word(key, stage), replicate)
 
 
+def streams(key: np.uint64, stage: int, first: int, last: int) -> np.ndarray:
+    """Return the initial states of replicates first..last."""
+    return np.array([stream(key, stage, replicate) for replicate in range(first, last)], np.uint64)
+
+
 def key_after(key: np.uint64, stage: int, first: int) -> np.uint64:
     """Return the key whose replicate r is replicate `first` + r of this key, at one stage.
 

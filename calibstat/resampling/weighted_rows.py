@@ -6,7 +6,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.weighted_sample import WeightedSample
-from calibstat.resampling.binary_rows import threshold
+from calibstat.resampling.binary_labels import threshold
 from calibstat.resampling.row_sums import draw_units
 from calibstat.resampling.schemes import Draws, Labels, OfRows, Pairs
 from calibstat.resampling.sources import OfSample, Value
@@ -43,25 +43,6 @@ def resamples_of_weighted_rows(
     return np.array([entry for part in parts for entry in part])
 
 
-def positives_in_cells(
-    sample: WeightedSample, cell: np.ndarray, scheme: Labels, draws: Draws, stage: int
-) -> np.ndarray:
-    """Return the sums of the weights of rows with outcome 1 in cells, shape (B, cells), of the same labels.
-
-    `cell` numbers the cell of each distinct prediction, ascending.
-    """
-    cells = int(cell[-1]) + 1
-    first_row = np.searchsorted(cell[sample.cell], np.arange(cells + 1))
-    limit = threshold(scheme.chances(sample.value))[sample.cell]
-    drawn = np.empty((draws.n, cells))
-
-    def replicates(first: int, last: int) -> None:
-        _fill_cells(draws.key, stage, first, limit, sample.weight, first_row, drawn[first:last])
-
-    in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs)
-    return drawn
-
-
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
@@ -74,27 +55,6 @@ def _add_labels(
     for i in range(cell.size):
         start += GOLDEN
         positives[cell[i]] += weight[i] * ((mix(start) >> np.uint64(1)) < threshold[cell[i]])  # a branch takes longer
-
-
-@jit
-def _fill_cells(
-    key: np.uint64,
-    stage: int,
-    first: int,
-    threshold: np.ndarray,
-    weight: np.ndarray,
-    first_row: np.ndarray,
-    positives: np.ndarray,
-) -> None:
-    """Draw an outcome for each row of all replicates, and add up the weights of the positive ones in each cell."""
-    for r in range(positives.shape[0]):
-        start = np.uint64(stream(key, stage, first + r))
-        for b in range(positives.shape[1]):
-            total = 0.0
-            for i in range(first_row[b], first_row[b + 1]):
-                start += GOLDEN
-                total += weight[i] * ((mix(start) >> np.uint64(1)) < threshold[i])
-            positives[r, b] = total
 
 
 @jit

@@ -75,7 +75,7 @@ class RowResiduals(Residuals):
         if not unlikely.any():
             return 0.0
         outcome = table.residual + table.prediction > 0.5
-        observed = [square[np.unique(unit[rows])].sum() for rows in (outcome, ~outcome)]
+        observed = [square[np.bincount(unit[rows], minlength=size.size) > 0].sum() for rows in (outcome, ~outcome)]
         return float(min(*observed, unlikely.sum()) * unlikely.sum() / (square @ unlikely))
 
     def _labels(self, unit: np.ndarray, of: OfTheta, draws: Draws, stage: int) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -59,13 +60,17 @@ class Stack:
         return values, DrawnSums(self.tables, size, theta)
 
     def signed(self, of: OfThetas) -> np.ndarray:
-        """Return ``of(thetas)`` of every resample that keeps or changes the signs of all that a unit adds."""
+        """Return ``of(thetas)`` of all resamples that keep or change the signs of all that a unit adds."""
+        begin = np.cumsum([0, *(table.theta.size for table in self.tables)])
+        tables = zip(self.tables, begin, strict=False)
+        parts = ((table.column(k), b) for table, b in tables for k in range(table.columns))
+        columns = [(cell + b, contribution) for (cell, contribution), b in parts]
 
-        def of_signs(signs: np.ndarray) -> Any:
-            sign = (2.0 * signs - 1)[self.rows.units]
-            return of([table.summed(sign) / table.n for table in self.tables])
+        def of_sums(total: np.ndarray) -> Any:
+            return of([total[:, a:b] / table.n for table, (a, b) in zip(self.tables, pairwise(begin), strict=True)])
 
-        return resampling.random_signs(self.rows.size.size, of_signs, self.draws, self.stage)
+        units = self.rows.units
+        return resampling.sums_of_signs(columns, int(begin[-1]), units, of_sums, self.draws, self.stage)
 
     def _counts(self, most: int) -> UnitCounts:
         return UnitCounts(self.rows.size.size, self.draws, self.stage, most)

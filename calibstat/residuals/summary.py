@@ -9,7 +9,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.norms import Norm
 from calibstat.data.sample import Sample
-from calibstat.resampling import CellSums, Draws, Labels, Pairs, Stage
+from calibstat.resampling import CellSums, Draws, Pairs, Stage
 from calibstat.residuals.table import OfTheta, Residuals
 
 
@@ -31,13 +31,3 @@ class SummaryResiduals(Residuals):
         if self.cell is not None:
             return super().moved(norm, origin, step, draws)
         return resampling.residuals_of_pairs(self.sample, (1 - step) * origin, step, norm.value, draws, Stage.ROWS)
-
-    def relabelled(self, norm: Norm, draws: Draws, stage: int = Stage.LABELS) -> np.ndarray:
-        """Return the norm on distinct predictions of labels given them; no sums are held of a norm in one pass."""
-        if norm.running is not None and self.sample.count.max() == 1:
-            return resampling.running_labels(self.sample, norm.running, draws, stage)
-
-        def of_counts(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-            return float(norm.value((positives - count * value) / count.sum()))
-
-        return resampling.draw(self.sample, Labels(), of_counts, draws, stage)

@@ -142,7 +142,7 @@ def test_large_distributions_are_drawn_cell_by_cell(monkeypatch):
 def test_the_exact_distribution_is_taken_where_it_is_cheaper(monkeypatch, value, count, n_resamples, exact):
     taken = []
     monkeypatch.setattr(binary_cells, "_from_distributions", lambda *_: taken.append(True) or np.zeros((3, 1, 1)))
-    monkeypatch.setattr(binary_cells, "labels_of_sample", lambda *_: np.zeros((1, 3, 1)))
+    monkeypatch.setattr(binary_cells, "labels_in_one_pass", lambda *_: np.zeros((1, 15)))
     counts = np.full(value.size, count)
     sample = cs.Sample.from_counts(value, counts, np.round(counts * value))
     cell = np.minimum((value * 15).astype(np.int64), 14)

@@ -16,7 +16,7 @@ from calibstat.resampling import (
     Draws,
     Labels,
     binary_cells,
-    binary_rows,
+    binary_labels,
     draw,
     resample,
     resampler,
@@ -59,7 +59,7 @@ def test_threads_and_chunks_do_not_show(scheme, name, monkeypatch):
     assert np.array_equal(alone, run(3))
     monkeypatch.setattr(binary_cells, "WORTH_A_THREAD", 0)
     assert np.array_equal(alone, run(2))
-    for module in (binary_rows, binary_cells):
+    for module in (binary_labels, binary_cells):
         monkeypatch.setattr(module, "chunks", lambda size, jobs: list(pairwise([0, 1, size // 3, size - 2, size])))
     assert np.array_equal(alone, run(1))
     assert not np.array_equal(alone, resample(bound, sample, scheme, Draws(KEY + np.uint64(1), 130), 1))

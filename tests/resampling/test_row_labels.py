@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibstat.resampling import Draws, Stage, sums_of_row_labels
+from calibstat.resampling import Draws, Stage, row_labels, sums_of_row_labels, sums_of_signs
 from calibstat.resampling.streams import stream, word
 
 CELL = np.array([0, 0, 1, 1, 2])
@@ -69,3 +69,26 @@ def test_certain_labels():
     assert (set(found[:, 1]), set(found[:, 0])) == ends
     certain = np.array([1, 0]), np.array([0.0, 1.0]), 2, np.arange(2), None
     assert not sums_of_row_labels(*certain, np.copy, Draws.of(1, 40), Stage.LABELS).any()
+
+
+def test_sums_of_signs_by_hand():
+    """The sign of a unit is the first bit of its word, for all that its rows add in every column; in blocks of 64."""
+    unit, key = np.array([0, 0, 1, 1, 2]), Draws.of(1, 1).key
+    columns = [(CELL, PREDICTION), (CELL + 3, PREDICTION - 1)]
+    found = sums_of_signs(columns, 6, unit, np.copy, Draws.of(1, 100), Stage.SIGNS)
+    for r in range(100):
+        start = np.uint64(stream(key, Stage.SIGNS, r))
+        sign = np.array([2.0 * (int(word(start, u)) >> 63) - 1 for u in range(3)])[unit]
+        expected = np.concatenate([np.bincount(CELL, sign * part, 3) for _, part in columns])
+        assert np.array_equal(found[r], expected)
+    for n_jobs, n in ((2, 100), (1, 7)):
+        again = sums_of_signs(columns, 6, unit, np.copy, Draws.of(1, n, n_jobs), Stage.SIGNS)
+        assert np.array_equal(again, found[:n])
+
+
+def test_many_cells_are_held_a_few_resamples_at_a_time(monkeypatch):
+    """The same numbers."""
+    unit = np.array([0, 0, 1, 1, 2])
+    expected = drawn(unit, 100)
+    monkeypatch.setattr(row_labels, "MOST_HELD", 7)
+    assert np.array_equal(drawn(unit, 100), expected)

@@ -13,7 +13,7 @@ from calibstat.bounds.absolute_norms import AbsoluteSumInterval, OfClasses, SumO
 from calibstat.bounds.intervals import REDUCERS, Interval, ReducedInterval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.moments import Moments
-from calibstat.bounds.norms import Norm, Running, SeminormOn
+from calibstat.bounds.norms import Norm, SeminormOn
 from calibstat.bounds.residual_tables import LabelledRows, SummaryTable, Table
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.cell_sums import cell_sums
@@ -22,6 +22,7 @@ from calibstat.data.sample import Sample
 from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.base import Honest, Measure
 from calibstat.measures.kinds.old_name import OldName
+from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS, BinaryPopulation
 
 
@@ -44,6 +45,13 @@ class Statistic(Measure, ABC):
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         """Return further results beside the value, such as a table of bins, by name."""
         return {}
+
+    def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass | None:
+        """Return the measure as one pass over the residuals of labels, which makes tests fast; None if it is not one.
+
+        The labels of these distinct predictions are drawn with the probabilities `chance`; all have shape (m,).
+        """
+        return None
 
     def diagnose(self, sample: Sample) -> tuple[np.ndarray, Diagnostics] | None:
         """Return the cell of each distinct prediction, and the diagnostics of labels in these cells.
@@ -172,15 +180,13 @@ class Seminorm(Statistic):
     clusters and of classes, comparisons of models, and values on generators. `upper_bound` may be defined to make the
     intervals shorter.
 
-    Three class variables may be set. `step` is the step of the numerical delta method, None where no honest interval is
+    Two class variables may be set. `step` is the step of the numerical delta method, None where no honest interval is
     known. `weak` says that the seminorm hardly changes when residuals of neighbouring predictions are exchanged.
-    `running` is the norm as a compiled pass over the predictions, if it is one.
     """
 
     plugs_in: ClassVar[bool] = True
     weak: ClassVar[bool] = False
     step: ClassVar[float | None] = 3.0
-    running: ClassVar[Running | None] = None
 
     @abstractmethod
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:

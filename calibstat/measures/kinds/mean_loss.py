@@ -17,6 +17,7 @@ from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest, MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.named_measure import NamedMeasure
+from calibstat.measures.kinds.one_pass import OnePass, WeightedSum
 from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
 
 
@@ -59,6 +60,18 @@ class MeanLoss(Statistic):
             observed = rows > 0  # a certain prediction may have an infinite loss for the outcome that was not observed
             total += float(rows[observed] @ losses[observed])
         return total / float(count.sum())
+
+    def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass | None:
+        """Return the expected loss plus the sum of residuals, each times the difference of its two losses.
+
+        A loss of an outcome without a chance counts nothing; if a possible one is infinite, this is no sum.
+        """
+        with np.errstate(invalid="ignore"):
+            zero, one = (
+                np.where(never, 0.0, of) for never, of in zip((chance == 1, chance == 0), self.loss(value), strict=True)
+            )
+            constant = float(count @ (zero * (1 - value) + one * value)) / float(count.sum())
+        return WeightedSum(one - zero, constant) if np.isfinite(constant) else None
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         negative, positive = self.loss(value)

@@ -1,0 +1,74 @@
+"""Statistics of labels in one pass over the predictions, for a block of resamples at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibstat.compiled import jit
+
+
+class OnePass(ABC):
+    """A function of the residuals of drawn labels that holds a few numbers of each resample.
+
+    It is made for the predictions of a sample. The state of a resample has length `size` and begins with zeros.
+    """
+
+    size: int
+
+    @abstractmethod
+    def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:
+        """Add the residuals / n at these distinct predictions, shape (rows, B), to the state, shape (size, B)."""
+
+    @abstractmethod
+    def result(self, state: np.ndarray) -> np.ndarray:
+        """Return the statistic of each resample along the first axis, given the state after all predictions."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedSum(OnePass):
+    """The number `constant` plus the sum of weight times residual, weights of shape (m,)."""
+
+    weight: np.ndarray
+    constant: float
+    size = 1
+
+    def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:
+        add_weighted(state[0], self.weight[rows], residual)
+
+    def result(self, state: np.ndarray) -> np.ndarray:
+        return np.asarray(self.constant + state[0])
+
+
+@dataclass(frozen=True, eq=False)
+class SumsInCells(OnePass):
+    """The residuals summed over cells, shape (B, size); `cell`, shape (m,), numbers the cell of each prediction."""
+
+    cell: np.ndarray
+    size: int
+
+    def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:
+        _add_in_cells(state, self.cell[rows], residual)
+
+    def result(self, state: np.ndarray) -> np.ndarray:
+        return state.T
+
+
+@jit
+def add_weighted(total: np.ndarray, weight: np.ndarray, residual: np.ndarray) -> None:
+    """Add weight times residual to the total of each resample."""
+    for j in range(weight.size):
+        w = weight[j]
+        for b in range(total.size):
+            total[b] += w * residual[j, b]
+
+
+@jit
+def _add_in_cells(state: np.ndarray, cell: np.ndarray, residual: np.ndarray) -> None:
+    """Add the residuals of each cell."""
+    for j in range(cell.size):
+        total = state[cell[j]]
+        for b in range(total.size):
+            total[b] += residual[j, b]

@@ -1,0 +1,328 @@
+"""Inputs on which every compiled function is compared with its Python source."""
+
+import numpy as np
+
+import calibstat
+import calibstat as cs
+from calibstat.resampling.binomial_tables import binomial_tables
+
+GENERATOR = np.random.default_rng(5)
+PREDICTIONS = np.round(GENERATOR.random(30), 1)  # ties, 0 and 1
+OUTCOMES = (GENERATOR.random(30) < PREDICTIONS).astype(float)
+KEY = np.sort(PREDICTIONS.view(np.uint64) << np.uint64(1) | OUTCOMES.astype(np.uint64))
+VALUE, COUNT, POSITIVES = cs.Sample.from_rows(OUTCOMES, PREDICTIONS).arrays
+M = VALUE.size
+RESIDUAL = (POSITIVES - COUNT * VALUE) / COUNT.sum()
+CELL = np.minimum((VALUE * 3).astype(np.int64), 2)
+ROWS = np.bincount(CELL, COUNT)
+START = np.uint64(2**63 + 12345)
+THRESHOLD = (VALUE * 2.0**63).astype(np.uint64)
+THRESHOLD_OF_ROW = np.repeat(THRESHOLD, COUNT.astype(int))
+CELL_OF_ROW = np.repeat(np.arange(M), COUNT.astype(int))
+MANY = COUNT * 40
+# a path of five nodes, right, right, left, right, with a subtree hanging from each
+NODE = np.round(GENERATOR.normal(size=(12, 5)), 3) * (np.arange(12) > 0)[:, None]
+CHILD = np.array(
+    [[0, 0], [6, 2], [7, 3], [4, 8], [9, 5], [10, 11], *[[0, 0]] * 6],
+    np.int32,
+)
+PATH, SIDE = np.arange(1, 6, dtype=np.int32), np.array([1, 1, 0, 1, 0], np.int8)
+HEAP = np.array([[0.9, 0.5], [0.4, 0.2], [0.8, 0.1], [0.5, 0.3], [0.3, 0.7], [0.2, 0.4], [0.1, 0.6]])
+INSIDE = VALUE.clip(0.05, 0.95)
+VECTORS = np.array([[0.5, 0.25, 0.25], [1.0, 0.0, 0.0], [0.004, 0.6, 0.396]])
+SIMPLEX = np.stack([PREDICTIONS / 2, PREDICTIONS / 2, 1 - PREDICTIONS], axis=1)
+COLUMNS = np.ascontiguousarray(np.random.default_rng(6).dirichlet([1.0, 1.0, 1.0], 20).round(2).T)
+DEVIATIONS = np.eye(3)[:, np.arange(20) % 3] - COLUMNS
+# predicted vectors of multiples of 1/10, with ties, 0 and 1, and their classes; cells that all classes of a row share,
+# as (row, 1), or of each class by itself, as (row, class)
+TENTHS = np.array([[6, 4, 0], [0, 10, 0], [3, 3, 4], [1, 1, 8], [6, 4, 0], [2, 3, 5]]) / 10
+CLASSES = np.array([1, 1, 0, 2, 0, 2])
+CELL_OF_TENTHS = np.array([0, 1, 0, 2, 0, 2])
+SHARED = CELL_OF_TENTHS[:, None] * 3
+OWN = (TENTHS * 2).astype(np.int32)
+CUMULATIVE = np.array([0.25, 0.25, 0.875, 1.0, 1.0]) * 2.0**63
+UNITS = np.array([0, 1, 1, 2, 0, 2])
+SUMMED = (CELL_OF_TENTHS[:, None] * 3 + np.zeros((1, 3), np.int64), 1)  # each class at the place of its row's cell
+STARTS = np.arange(5, dtype=np.uint64) * START
+RESIDUALS = np.linspace(-1, 1, 5 * M).reshape(M, 5)
+TABLES = binomial_tables(MANY, VALUE, 61 * (np.arange(M) > 2))  # the others are drawn by rejection
+INPUTS = {
+    "recalibration.least_log_loss._fill_logs": lambda: (TENTHS, np.zeros((6, 3))),
+    "recalibration.least_log_loss._derivatives": lambda: (np.log(TENTHS + 0.1), CLASSES, 0.7),
+    "recalibration.many_weights._fill_chances": lambda: (np.log(INSIDE), INSIDE, VALUE, np.zeros(M)),
+    "recalibration.many_weights._log_loss": lambda: (np.log(TENTHS + 0.1), CLASSES, TENTHS[0] + 0.5, TENTHS[1]),
+    "recalibration.many_weights._curvatures": lambda: (np.log(TENTHS + 0.1), TENTHS[0] + 0.5, TENTHS[1]),
+    "recalibration.isotonic_regression._interpolated": lambda: (
+        *(np.linspace(0, 1, 21), np.array([0.1, 0.3, 0.35, 0.9]), np.array([0.0, 0.2, 0.25, 1.0])),
+        np.searchsorted([1, 4, 5, 14], np.arange(18)),
+    ),
+    "classical.local_regression._fitted": lambda: (
+        VALUE[::2].copy(),
+        np.full(VALUE[::2].size, 0.3),
+        VALUE,
+        COUNT,
+        POSITIVES,
+    ),
+    "bounds.bin_norms._highest": lambda: (
+        *(GENERATOR.random((3, 5)) * 0 + np.linspace(0, 1, 5), np.linspace(-1, 1, 15).reshape(3, 5), np.ones((3, 5))),
+        *(np.arange(15).reshape(3, 5) % 4, np.array([0.1, 0.2, 0.5, 1.0]), np.array([0.5, 1.0]), 1.5),
+    ),
+    "bounds.unit_sums._powers": lambda: (TENTHS, CLASSES, SHARED, 1, 9),
+    "bounds.unit_sums._row_sums": lambda: (TENTHS, CLASSES, SHARED, 1, np.linspace(-1, 1, 9)),
+    "bounds.unit_sums._absolute_row_sums": lambda: (TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9)),
+    "bounds.unit_sums._products": lambda: (
+        *(TENTHS, CLASSES, *SUMMED, np.where(np.arange(9) == 4, -1, np.arange(9)), np.linspace(0.1, 1, 9), 9),
+    ),
+    "measures.gce._places": lambda: (
+        *(TENTHS, TENTHS.argmax(axis=1), np.float64(0.05), np.zeros((3, 2))),
+        np.array([[0.3, np.inf], [0.4, np.inf], [0.5, np.inf]]),
+    ),
+    "bounds.isotonic_interval.pooled": lambda: (COUNT, POSITIVES),
+    "bounds.isotonic_interval.largest_gain": lambda: (VALUE, COUNT / COUNT.sum(), RESIDUAL),
+    "bounds.isotonic_interval._best": lambda: (VALUE, POSITIVES, COUNT - POSITIVES, 8, 0.1, 0.5, 0.3),
+    "bounds.isotonic_interval._highest": lambda: (
+        *(VALUE, POSITIVES, COUNT - POSITIVES, 8, np.array([0.125, 0.5, 1.0]), 1.96, 3.9),
+    ),
+    "measures.components.local_components._deviance": lambda: (3.0, 5.0, 2.0, 6.0),
+    "measures.components.local_components._surprise": lambda: (3.0,),
+    "measures.components.local_components._largest": lambda: (
+        *(np.array([[2.0, 0.0, 1.0], [4.0, 3.0, 5.0]]), np.array([5, 40, 90])),
+        *(np.array([2, 2, 64]), np.array([0, 64, 40]), np.array([64, 128, 42]), np.array([True, True, True])),
+        *(np.array([7.0, 5.0, 3.0]), np.array([2.0, 3.0, 1.0]), np.array([5.0, 2.0, 2.0])),
+        *(np.empty(129), np.zeros((2, 4))),
+    ),
+    "measures.omnibus._positives_of": lambda: (
+        *(CLASSES[None], np.arange(24, dtype=np.int32).reshape(6, 4), np.zeros(6, np.int64), 24),
+    ),
+    "measures.components.smooth_components._orthonormalise": lambda: (
+        *(TENTHS[:, :2].T.copy(), np.arange(1.0, 7.0), np.zeros(2), np.zeros((6, 2))),
+    ),
+    "measures.components.smooth_components._square": lambda: (TENTHS[:, 0].copy(), np.arange(1.0, 7.0)),
+    "measures.components.smooth_components._add_products": lambda: (TENTHS, TENTHS.T.copy(), np.zeros((6, 6))),
+    "measures.components.smooth_components._interpolate": lambda: (
+        *(np.array([[-9.0, 0.3], [9.0, 0.1]]), np.array([[-1.0, 0.0, 2.0]] * 2), np.array([[-3.0, 0.0, 1.0]] * 2)),
+        np.zeros((2, 2)),
+    ),
+    "bounds.joint_moments._prefixes": lambda: (TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float)),
+    "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, np.zeros((11, 20))),
+    "measures.smooth_ce._on_grid": lambda: (VALUE, RESIDUAL),
+    "measures.smooth_ce._largest_sum": lambda: (np.sin(np.arange(513.0)), np.abs(np.cos(np.arange(513.0))), 1),
+    "monitoring.directions._log_likelihood_ratios": lambda: (
+        *(calibstat.monitoring.directions.TABLE, VALUE, COUNT, POSITIVES),
+    ),
+    "monitoring.evidence._log_sum": lambda: (np.array([0.5, -np.inf, 2.0]),),
+    "monitoring.evidence._log_add": lambda: (0.5, -2.0),
+    "monitoring.evidence._add_period": lambda: (
+        *(np.array([0.5, -np.inf]), np.array([1.0, -2.0]), -0.5, -1.0, np.log([0.25, 0.75])),
+    ),
+    "monitoring.evidence._paths": lambda: (
+        *(np.sin(np.arange(12.0)).reshape(2, 3, 2), np.array([[-0.5, -1.0], [0.0, -np.inf], [-1.0, -2.0]])),
+        np.log([0.25, 0.75]),
+    ),
+    "resampling.future_draws._rows": lambda: (START, 50, 7),
+    "resampling.row_labels._add_events": lambda: (
+        *(STARTS, CELL_OF_TENTHS, (TENTHS[:, 0] * 2**53).astype(np.uint64), UNITS, np.ones(6), np.zeros((3, 5))),
+    ),
+    "resampling.row_labels._draw_signs": lambda: (STARTS, np.zeros(3, np.uint64)),
+    "resampling.row_labels._add_signed": lambda: (
+        *(STARTS[:3], UNITS, CELL_OF_TENTHS, np.linspace(-1, 1, 6), np.zeros((3, 64))),
+    ),
+    "resampling.group_sums._labels": lambda: (np.uint64(5), 1, 3, 6, np.resize(THRESHOLD_OF_ROW, 128)),
+    "resampling.group_sums._counted": lambda: (
+        *(np.arange(15, dtype=np.uint64).reshape(3, 5) * START, np.arange(10, dtype=np.uint64).reshape(2, 5) * ~START),
+        np.array([0, 2, 2, 5]),
+    ),
+    "resampling.group_sums._shared_bits": lambda: (
+        np.array([2**64 - 1, 5], np.uint64),
+        np.full(2, 2**63 + 7, np.uint64),
+    ),
+    "resampling.row_sums._draw": lambda: (START, 6, 2, np.zeros((3, 7), np.uint8)),
+    "resampling.row_sums._add_products": lambda: (
+        *(np.arange(330, dtype=np.uint8).reshape(5, 66) % 4, np.linspace(-1, 1, 132).reshape(2, 66), np.zeros((2, 32))),
+    ),
+    "resampling.row_sums._add_weighted": lambda: (
+        *(np.arange(21, dtype=np.uint8).reshape(3, 7) % 4, np.linspace(-1, 1, 6).reshape(2, 3), np.zeros((2, 7))),
+    ),
+    "data.predictions._check_vectors": lambda: (
+        *(TENTHS, TENTHS.view(np.int64), np.ones(1).view(np.int64)[0], 1e-6),
+        *(np.zeros(6, np.int64), np.zeros(6, np.int64)),
+    ),
+    "data.cell_sums.vector_sums": lambda: (CELL_OF_TENTHS, TENTHS, CLASSES),
+    "measures.bins._sorted_sums": lambda: (VALUE, COUNT, POSITIVES, 3),
+    "measures.bins._column_sums": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 4))),
+    "resampling.multiclass_labels.thresholds": lambda: (TENTHS[2] * (1 - 1e-7), np.zeros(3, np.uint64)),
+    "resampling.multiclass_labels.guide_words": lambda: (CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
+    "resampling.vector_sums._labels_in_cells": lambda: (START, 1, 3, TENTHS, OWN, 3, np.zeros((4, 9), np.int32)),
+    "resampling.multiclass_labels._labels": lambda: (START, 1, 3, TENTHS, np.zeros((4, 6), np.int64)),
+    "resampling.multiclass_pairs.draw_rows": lambda: (START, np.zeros(50, np.int64)),
+    "resampling.vector_sums._residuals_of_rows": lambda: (
+        START,
+        1,
+        3,
+        TENTHS,
+        CLASSES,
+        SHARED,
+        1,
+        np.zeros((4, 9)),
+    ),
+    "resampling.multiclass_pairs._labels_of_drawn_rows": lambda: (
+        START,
+        TENTHS,
+        CLASSES[::-1].copy(),
+        np.zeros(6, np.int64),
+    ),
+    "resampling.class_samples._positives": lambda: (CLASSES, CELL_OF_TENTHS, np.ones(6), 1, np.ones(3)),
+    "resampling.class_samples._counts": lambda: (
+        *(CLASSES, CLASSES, CELL_OF_TENTHS, np.ones(6), 1, np.ones(3), np.ones(3)),
+    ),
+    "measures.gce._bin_below": lambda: (0.4, np.array([0.3, 0.4, 0.9, np.inf])),
+    "measures.gce._even_sums": lambda: (VECTORS, 4, 0.01),
+    "measures.gce._errors": lambda: (
+        *(VECTORS, np.array([[0, 1, 2], [2, 0, 1]]), np.full(3, -1), 0.01),
+        *(np.array([[1.0, 1], [2, 0], [1, 1]]), np.array([[0.5, 1], [0.85, 0], [0.25, 0.396]])),
+        np.array([[0.5, 1], [0.6, np.inf], [0.25, 0.396]]),
+    ),
+    "measures.simplex_cells._grow": lambda: (SIMPLEX, 4, False),
+    "measures.simplex_cells._widest": lambda: (SIMPLEX, np.arange(3, 20)),
+    "measures.simplex_cells._median": lambda: (SIMPLEX, np.arange(3, 20), 2),
+    "measures.simplex_cells._part": lambda: (SIMPLEX, np.arange(30), 2, 0.5, np.zeros(30, np.int64)),
+    "measures.regression_ce._gaussian_sums": lambda: (
+        *(VALUE, VALUE, np.stack((COUNT, POSITIVES)), 0.5),
+        calibstat.measures.regression_ce._expansion(),
+    ),
+    "measures.regression_ce._epanechnikov_sums": lambda: (VALUE, VALUE, np.stack((COUNT, POSITIVES)), 0.15),
+    "classical.condensed_logits._add_moments": lambda: (
+        *(np.log(INSIDE / (1 - INSIDE)), COUNT, POSITIVES, np.array([0, 4]), np.array([3, M]), np.zeros((2, 2, 12))),
+    ),
+    "classical.logistic.log_likelihood": lambda: (
+        *(np.log(INSIDE / (1 - INSIDE)), np.vander(INSIDE, 3, increasing=True), COUNT, POSITIVES),
+        *(np.array([0.1, -0.2]), np.zeros(2), np.zeros((2, 2))),
+    ),
+    "classical.t_cal.debiased_squares": lambda: (
+        *(np.array([0, 0, 2]), np.array([M, 2, M]), np.array([0, 1, 3]), VALUE, COUNT, POSITIVES, np.zeros(2)),
+    ),
+    "measures.skce._row": lambda: (COLUMNS, DEVIATIONS, 12, 2, True, True, 0.5, np.empty(10)),
+    "measures.skce.pair_sums": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5),
+    "measures.skce.matched_sums": lambda: (
+        *(COLUMNS, DEVIATIONS, np.arange(60, dtype=np.uint8).reshape(3, 20) // 2 % 3, 9, False, True, 0.5),
+    ),
+    "measures.skce._agreeing": lambda: (np.arange(9), np.arange(9, dtype=np.uint8) % 2, np.uint8(1)),
+    "measures.skce._smoothed": lambda: (COLUMNS, 9, False, False, 0.5),
+    "resampling.row_sums._add_rows": lambda: (
+        *(np.arange(30, dtype=np.uint8).reshape(5, 6) % 4, np.array([0, 2, 2, 1, 2, 0]), np.linspace(-1, 1, 6)),
+        np.zeros((5, 3)),
+    ),
+    "resampling.weighted_rows._add_labels": lambda: (
+        *(START, np.full(3, 2**62, np.uint64), CELL_OF_TENTHS, np.ones(6), np.ones(3)),
+    ),
+    "resampling.weighted_rows._add_rows": lambda: (
+        *(np.ones(6, np.int32), CELL_OF_TENTHS, np.ones(6), np.ones(6), np.ones(3), np.ones(3)),
+    ),
+    "resampling.weighted_rows._add_redrawn": lambda: (
+        *(
+            START,
+            np.ones(6, np.int32),
+            np.full(3, 2**62, np.uint64),
+            CELL_OF_TENTHS,
+            np.ones(6),
+            np.ones(3),
+            np.ones(3),
+        ),
+    ),
+    "resampling.row_sums.draw_units": lambda: (START, np.zeros(7, np.int32)),
+    "resampling.model_pair._swap": lambda: (
+        *(START, np.arange(6) // 2, np.arange(12).reshape(6, 2) % 5, np.arange(12.0).reshape(6, 2) % 2, np.ones(6)),
+        *(np.zeros(3, np.int64), np.zeros((2, 5)), np.zeros((2, 5))),
+    ),
+    "resampling.row_sums.signs": lambda: (START, 5, 3, 20),
+    "data.validation._are_good": lambda: (OUTCOMES, PREDICTIONS),
+    "data.sample._collapse": lambda: (KEY, np.zeros(30, np.uint64), np.zeros(30), np.zeros(30)),
+    "data.sample._merge": lambda: (
+        *(VALUE[::2].copy(), COUNT[::2].copy(), POSITIVES[::2].copy(), VALUE[1:].copy(), COUNT[1:].copy()),
+        *(POSITIVES[1:].copy(), np.zeros(20), np.zeros(20), np.zeros(20)),
+    ),
+    "data.cell_sums._add_up": lambda: (CELL, VALUE, COUNT, POSITIVES, np.zeros((3, 3))),
+    "measures.bins.bin_of": lambda: (0.28, 25),
+    "measures.bins.bin_numbers": lambda: (VALUE, 7),
+    "measures.bins._quantile_cells": lambda: (COUNT, 7),
+    "measures.bins._row_sums": lambda: (OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
+    "measures.binned._squared_error": lambda: (CELL, VALUE, COUNT, POSITIVES, True),
+    "measures.corp._gains": lambda: (VALUE, COUNT, POSITIVES, np.array([0.2, 0.5]), np.array([M // 2, M])),
+    "measures.cumulative._extremes": lambda: (RESIDUAL,),
+    "measures.cumulative._add_sums": lambda: (np.zeros((3, 5)), RESIDUALS),
+    "measures.kernel_ce._add_pairs": lambda: (np.zeros((3, 5)), VALUE, RESIDUALS, 0.5),
+    "measures.kinds.one_pass.add_weighted": lambda: (np.zeros(5), VALUE, RESIDUALS),
+    "measures.kinds.one_pass._add_in_cells": lambda: (np.zeros((3, 5)), CELL, RESIDUALS),
+    "measures.distances._least_cut": lambda: (
+        *(VALUE, COUNT / COUNT.sum(), POSITIVES / COUNT.sum()),
+        np.append(np.arange(0, VALUE.size, 2), VALUE.size),
+    ),
+    "measures.interval_ce._cheapest": lambda: (VALUE, COUNT, POSITIVES),
+    "measures.interval_ce._windows": lambda: (VALUE, RESIDUAL, 0.25),
+    "measures.interval_ce._windows_witness": lambda: (VALUE, RESIDUAL, 0.25),
+    "bounds.laplace.laplace_square": lambda: (VALUE, RESIDUAL, 0.5),
+    "bounds.laplace.laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "resampling.folds._words": lambda: (START, 7),
+    "bounds.laplace.signed_pairs": lambda: (
+        *(VALUE, RESIDUAL, np.arange(M), np.arange(70 * (M // 8 + 1), dtype=np.uint8).reshape(70, -1), 0.5),
+    ),
+    "bounds.laplace._near_pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), 0.002),
+    "bounds.laplace._pairs": lambda: (RESIDUAL, VALUE, VALUE[::-1].copy(), np.arange(M, 0, -1), 0.2),
+    "bounds.square_bound._largest_products": lambda: (VALUE, RESIDUAL, np.arange(M)),
+    "measures.kernel_ce._gaussian_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "measures.post_processing_gap._add_up": lambda: (NODE.copy(), CHILD, 3),
+    "measures.post_processing_gap._move": lambda: (NODE.copy(), 2, 0.25),
+    "measures.post_processing_gap._splay": lambda: (NODE.copy(), CHILD.copy(), PATH, SIDE, 5),
+    "measures.post_processing_gap._improved": lambda: (VALUE, COUNT, POSITIVES),
+    "measures.smooth_ce._rise": lambda: (HEAP.copy(), 4, 0.7, 0.1),
+    "measures.smooth_ce._sink": lambda: (HEAP.copy(), 6, 0.1, 0.3),
+    "measures.smooth_ce._fit_rising": lambda: (VALUE, np.cumsum(np.abs(RESIDUAL)) * (1 - 2 * VALUE) ** 2),
+    "measures.smooth_ce._largest_weight": lambda: (VALUE, np.round(8 * RESIDUAL)),
+    "measures.smooth_ece._split": lambda: (VALUE, RESIDUAL, 40),
+    "measures.smooth_ece.integral": lambda: (RESIDUAL,),
+    "measures.losses._squared_error": lambda: (VALUE, COUNT, POSITIVES),
+    "measures.losses._negative_log_likelihood": lambda: (VALUE[1:-1], COUNT[1:-1], POSITIVES[1:-1]),
+    "resampling.poisson_binomial.pmf_of_positives": lambda: (VALUE, np.where(np.arange(M) == 3, 500.0, COUNT)),
+    "resampling.poisson_binomial.pmf_cost": lambda: (CELL, VALUE, COUNT),
+    "resampling.poisson_binomial._width": lambda: (50.0, 0.3),
+    "resampling.poisson_binomial._convolve": lambda: (np.array([0.2, 0.8]), np.array([0.1, 0.4, 0.5])),
+    "resampling.poisson_binomial._binomial_pmf": lambda: (50.0, 0.3),
+    "resampling.streams.word": lambda: (START, 7),
+    "resampling.streams.mix": lambda: (START,),
+    "resampling.streams.stream": lambda: (START, 1, 7),
+    "resampling.streams.next_uniform": lambda: (np.array([START]),),
+    "resampling.streams._stirling_tail": lambda: (12.0,),
+    "resampling.streams.binomial": lambda: (np.array([START]), 500.0, 0.3),
+    "resampling.binary_labels._labels_of_rows": lambda: (START, THRESHOLD, np.zeros(M)),
+    "resampling.binary_labels._fill_rows": lambda: (
+        *(THRESHOLD, VALUE, 30.0, 7, np.ones(M), STARTS, np.zeros((M, 5))),
+    ),
+    "resampling.binary_labels._fill_weighted": lambda: (
+        *(THRESHOLD, VALUE, 30.0, 7, COUNT, np.linspace(1, 2, 30), STARTS, np.zeros((M, 5))),
+    ),
+    "resampling.binary_labels._fill_tied": lambda: (
+        *(THRESHOLD, VALUE, 30.0, 7, MANY, VALUE, *TABLES, STARTS, np.zeros((M, 5))),
+    ),
+    "resampling.binomial_tables.binomial_tables": lambda: (MANY, VALUE, 61 * (np.arange(M) > 2)),
+    "resampling.binary_cells._cells_from_distributions": lambda: (
+        *(START, 1, 1, np.array([0, 2]), np.array([0, 3, 5]), np.array([0.2, 0.6, 1.0, 0.5, 0.9])),
+        *(30.0, ROWS / 60, np.zeros((3, 20))),
+    ),
+    "resampling.binary_cells._distributions": lambda: (0, 3, CELL, VALUE, COUNT),
+    "resampling.row_counts.count_block": lambda: (np.array([START]), 3000, 1024, 2000, np.ones(2048, np.int32), 1, 1),
+    "resampling.binary_pairs._pairs": lambda: (
+        *(START, CELL_OF_ROW, (CELL_OF_ROW % 2).astype(np.float64), np.zeros(M), np.zeros(M)),
+    ),
+    "resampling.binary_pairs._sums": lambda: (START, CELL_OF_ROW, np.sin(CELL_OF_ROW), VALUE, np.zeros(M)),
+    "resampling.binary_pairs._relabelled_rows": lambda: (
+        *(START, CELL_OF_ROW, THRESHOLD_OF_ROW, np.zeros(M), np.zeros(M)),
+    ),
+    "resampling.binary_pairs._redraw": lambda: (START, THRESHOLD_OF_ROW, np.zeros(50, np.uint32)),
+    "resampling.binary_pairs._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),
+    "resampling.binary_cells._rows_in_cells": lambda: (
+        *(START, 1, 3, 8, ROWS, THRESHOLD_OF_ROW, True),
+        *np.zeros((3, 8, ROWS.size)),
+    ),
+    "resampling.binary_cells._sum_redrawn": lambda: (START, 50, THRESHOLD_OF_ROW),
+    "resampling.binary_cells._sum_rows": lambda: (START, 50, THRESHOLD_OF_ROW >> np.uint64(13) | np.uint64(2**62)),
+}
