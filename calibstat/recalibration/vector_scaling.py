@@ -9,7 +9,8 @@ from calibstat.recalibration.least_log_loss import best_temperature
 from calibstat.recalibration.many_weights import likeliest_weights
 from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, finite_logs
 from calibstat.recalibration.softmax_regression import MOST_CURVED, likeliest
-from calibstat.recalibration.temperature_scaling import HOTTEST
+
+FURTHEST = 10.0  # with many classes the search starts at one weight for all, from 1 / FURTHEST to FURTHEST
 
 
 class VectorScaling(Recalibrator):
@@ -62,7 +63,7 @@ class VectorScaling(Recalibrator):
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
         logs = finite_logs(prob, self.clip, self)
         if 2 * prob.shape[1] > MOST_CURVED:
-            weight = 1 / best_temperature(clipped(prob, self.clip), label, HOTTEST)
+            weight = 1 / best_temperature(clipped(prob, self.clip), label, FURTHEST)
             coefficients, still = likeliest_weights(logs, label, weight)
         else:
             features = np.stack((logs, np.ones(logs.shape)), axis=2)
