@@ -200,7 +200,8 @@ class Data:
     def through(self, lens: AnyLens) -> Data:
         """Return the same rows seen through another lens; what is known of the rows is known of these."""
         other = copy(self)
-        other.lens, other._seen = lens, {}
+        if lens is not self.lens:
+            other.lens, other._seen = lens, {}
         return other
 
     def without_clusters(self) -> Data:

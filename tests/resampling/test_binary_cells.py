@@ -1,5 +1,7 @@
 """Sums over the cells of a binary sample: their distributions, by whichever kernel is cheapest."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from binary_draws import KEY, SCHEMES, SMALL, TIED, names, poisson_binomial
@@ -148,3 +150,25 @@ def test_the_exact_distribution_is_taken_where_it_is_cheaper(monkeypatch, value,
     cell = np.minimum((value * 15).astype(np.int64), 14)
     draw_cells(sample, cell, Labels(), n_resamples)
     assert taken == [True] * exact
+
+
+def test_statistics_of_the_same_cells_share_their_draws(monkeypatch):
+    """The rows of a sample are drawn once for several statistics; other words, cells and samples are drawn anew."""
+    drawn, kernel = [], binary_cells._rows_in_cells
+    monkeypatch.setattr(binary_cells, "_rows_in_cells", lambda *a: drawn.append(1) or kernel(*a))
+    sample = cs.Sample.from_rows(*cs.generators.temperature(2).sample(500, rng=1))
+    again, cell = replace(sample), np.minimum((sample.value * 5).astype(np.int64), 4)
+
+    def sums(sample, cell=cell, stage=1, scheme=SCHEMES[2]):
+        source = CellSums(sample, cell)
+        return draw(source, scheme, lambda *s: np.stack(np.broadcast_arrays(*s), axis=1), Draws(KEY, 30), stage)
+
+    first = sums(sample)
+    assert np.array_equal(sums(sample, cell.copy()), first)
+    assert len(drawn) == 1
+    assert np.array_equal(sums(again), first)
+    for other in ({"stage": 2}, {"cell": np.minimum(cell, 3)}, {"scheme": SCHEMES[1]}, {}):
+        sums(sample, **other)
+    assert len(drawn) == 6
+    with pytest.raises(ValueError, match="read-only"):  # so that no statistic changes what the next one is given
+        draw(CellSums(sample, cell), SCHEMES[2], lambda count, residual, value: residual.fill(0), Draws(KEY, 30), 1)
