@@ -41,6 +41,10 @@ class Drawable(Protocol):
         """Return the norm of origin + step * (theta - origin) of every resample."""
         ...
 
+    def in_one_pass(self, statistic: Any, draws: Any) -> np.ndarray:
+        """Return a `OnePass` over the sums at distinct predictions, of every resample."""
+        ...
+
 
 class Interval(ABC):
     """The honest interval of a measure: its estimate, and how the ends follow from resamples and from moments.

@@ -36,6 +36,11 @@ class Norm(ABC):
         """The step of clusters."""
         return max(self.step, CLUSTERS_STEP)
 
+    @property
+    def one_pass(self) -> Any:
+        """The norm as one pass over the predictions, a `OnePass`, or None if it is not one."""
+        return None
+
     @abstractmethod
     def value(self, theta: np.ndarray) -> Any:
         """Return the norm of sums over the last axis."""
@@ -64,6 +69,10 @@ class OnPredictions(Protocol):
         """Return the largest bound of a sum."""
         ...
 
+    def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> Any:
+        """Return it as one pass over the predictions, or None."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class SeminormOn(Norm):
@@ -72,6 +81,10 @@ class SeminormOn(Norm):
     seminorm: OnPredictions
     prediction: np.ndarray
     step: float
+
+    @property
+    def one_pass(self) -> Any:
+        return self.seminorm.one_pass(self.prediction, np.ones(self.prediction.size), self.prediction)
 
     def value(self, theta: np.ndarray) -> Any:
         if theta.ndim == 1:

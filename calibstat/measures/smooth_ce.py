@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from calibstat.bounds.intervals import Draw, Drawable, SeminormInterval
 from calibstat.bounds.moments import Moments
+from calibstat.bounds.norms import SeminormOn
+from calibstat.bounds.residual_tables import SummaryTable
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
+from calibstat.data.sample import Sample
 from calibstat.measures.kinds.binary_kinds import Seminorm
+from calibstat.measures.kinds.one_pass import OnePass, share
 from calibstat.measures.kinds.registry import measure
 
 REFERENCE = (
@@ -189,6 +196,51 @@ def _largest_sum(total: np.ndarray, squares: np.ndarray, slope: int) -> float:
     return best.max()
 
 
+GRID = np.arange(2**14 + 1) / 2**14  # ends of pieces on which weights are linear
+MANY = 2**16  # predictions, above which the low end is of such weights
+
+
+def _error(value: np.ndarray, residual: np.ndarray) -> float:
+    """Return the largest sum of residuals times a 1-Lipschitz function up to 1."""
+    curve = np.cumsum(residual)
+    return float(_fit_rising(value, curve if curve[-1] >= 0 else -curve)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _ErrorOnGrid(OnePass):
+    """The largest sum with 1-Lipschitz weights that are linear between the points of the grid."""
+
+    value: np.ndarray
+    size = GRID.size
+
+    def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:
+        share(state, self.value[rows], residual)
+
+    def result(self, state: np.ndarray) -> np.ndarray:
+        return np.array([_error(GRID, each) for each in state.T])
+
+
+class ManyPredictions(SeminormInterval):
+    """The interval of many predictions, whose low end is of weights that are linear between the points of a grid.
+
+    Such weights are 1-Lipschitz too: the largest sum with them is at most the measure, also in the population. It is
+    smaller by at most the mean over the grid of how far the partial sums of a piece lie from their mean.
+    """
+
+    norm: SeminormOn
+
+    @cached_property
+    def smaller(self) -> SeminormInterval:
+        """The interval of the largest sum with linear weights."""
+        return SeminormInterval(SeminormOn(_PiecewiseLinear(), self.norm.prediction, self.step), self.table)
+
+    def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
+        return self.smaller.drawn(residuals, draws)
+
+    def low(self, draw: Draw, tail: float) -> float:
+        return self.smaller.low(draw, tail)
+
+
 @measure(
     "smooth_ce",
     title="Smooth calibration error",
@@ -212,8 +264,12 @@ class SmoothCE(Seminorm):
     weak = True
 
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
-        curve = np.cumsum(residual)
-        return float(_fit_rising(value, curve if curve[-1] >= 0 else -curve)[0])
+        return _error(value, residual)
+
+    def interval(self, sample: Sample) -> SeminormInterval:
+        """Return the interval; of many predictions its low end is of weights that are linear between points."""
+        kind = SeminormInterval if sample.value.size <= MANY else ManyPredictions
+        return kind(self.norm_on(sample.value, sample.count), SummaryTable.of_sample(sample))
 
     def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
         return _denoised(value, residual)[2]
@@ -239,3 +295,18 @@ class SmoothCE(Seminorm):
         """Return the witness, the curve of partial sums, and the curve without turns that it is denoised to."""
         curve, denoised, witness = _denoised(value, (positives - count * value) / count.sum())
         return {"witness": witness, "cumulative": curve, "denoised": denoised}
+
+
+class _PiecewiseLinear(SmoothCE):
+    """The largest mean with weights that are linear between the points of the grid."""
+
+    def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
+        return float(_ErrorOnGrid(value).of(residual))
+
+    def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        shared = np.zeros((GRID.size, 1))
+        share(shared, value, residual[:, None])
+        return np.interp(value, GRID, _denoised(GRID, shared[:, 0])[2])
+
+    def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass:
+        return _ErrorOnGrid(value)

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.bounds.intervals import Draw, Interval, smallest, upper_quantile
+from calibstat.bounds.intervals import Draw, Drawable, Interval, smallest, upper_quantile
 from calibstat.bounds.moments import SeparableMoments, Sums
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.one_pass import OnePass, share
 from calibstat.measures.kinds.registry import measure
 
 REFERENCE = "Błasiok, Nakkiran 2023, Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing, arXiv:2309.12236"
@@ -60,10 +61,19 @@ def cosines(value: np.ndarray, mass: np.ndarray, narrowest: float, shared: int =
 
     Splitting masses onto a grid damps a wave by a known factor, which is undone.
     """
+    return _waves(_split(value, mass, _intervals(narrowest, shared)), narrowest)
+
+
+def _intervals(narrowest: float, shared: int) -> int:
+    """Return the intervals of the grid onto which masses are split."""
+    return _power_of_two(max(shared / narrowest, FEWEST))
+
+
+def _waves(circle: np.ndarray, narrowest: float) -> np.ndarray:
+    """Return the waves of masses on circles, along the last axis."""
     waves = math.ceil(WAVES / narrowest)
-    intervals = _power_of_two(max(shared / narrowest, FEWEST))
-    coefficients = np.fft.rfft(_split(value, mass, intervals)).real[:waves]
-    return coefficients / (2 * np.sinc(np.arange(waves) / (2 * intervals)) ** 2)
+    coefficients = np.fft.rfft(circle).real[..., :waves]
+    return np.asarray(coefficients / (2 * np.sinc(np.arange(waves) / circle.shape[-1]) ** 2))
 
 
 def curve(cosines: np.ndarray, bandwidth: float) -> np.ndarray:
@@ -82,8 +92,8 @@ def _smoothed(circle: np.ndarray, bandwidth: float) -> np.ndarray:
 
 
 def _reflected(half: np.ndarray) -> np.ndarray:
-    """Return the circle of which this is the half from 0 to 1."""
-    return np.concatenate([half, half[-2:0:-1]])
+    """Return the circle of which this is the half from 0 to 1, along the last axis."""
+    return np.concatenate([half, half[..., -2:0:-1]], axis=-1)
 
 
 @jit
@@ -142,6 +152,26 @@ def _solve(value: np.ndarray, residual: np.ndarray, bandwidth: float | None) -> 
 
 
 @dataclass(frozen=True, eq=False)
+class WavesInOnePass(OnePass):
+    """The waves of residuals at these predictions."""
+
+    value: np.ndarray
+    narrowest: float
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return _intervals(self.narrowest, SHARED) + 1
+
+    def add(self, state: np.ndarray, rows: slice, residual: np.ndarray) -> None:
+        share(state, self.value[rows], residual)
+
+    def result(self, state: np.ndarray) -> np.ndarray:
+        half = state.T.copy()
+        half[:, [0, -1]] *= 2.0
+        return _waves(_reflected(half), self.narrowest)
+
+
+@dataclass(frozen=True, eq=False)
 class SmoothInterval(Interval):
     """The norm at the bandwidth equal to it, with an interval by inversion.
 
@@ -159,6 +189,9 @@ class SmoothInterval(Interval):
 
     def directional(self, theta: np.ndarray) -> np.ndarray:
         return cosines(self.sample.value, theta, self.narrowest)
+
+    def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
+        return residuals.in_one_pass(WavesInOnePass(self.sample.value, self.narrowest), draws)
 
     @cached_property
     def moments(self) -> SeparableMoments:

@@ -7,6 +7,7 @@ from calibstat.resampling.draw import draw
 from calibstat.resampling.folds import folds
 from calibstat.resampling.future_draws import planned_key, planned_rows
 from calibstat.resampling.group_sums import packed, positives_of_rows
+from calibstat.resampling.one_pass_pairs import pairs_in_one_pass
 from calibstat.resampling.resample import Resampler, resample, resampler
 from calibstat.resampling.row_labels import sums_of_row_labels, sums_of_signs
 from calibstat.resampling.row_sums import Column, UnitCounts, drawn_products, drawn_sums, random_signs
@@ -17,6 +18,7 @@ from calibstat.resampling.vector_sums import pairs_of_vectors
 
 __all__ = ["CellSums", "ClassSamples", "Column", "Consistency", "Draws", "GroupSums", "Labels", "ModelPair", "Pairs"]
 __all__ += ["Resampler", "Scheme", "Stage", "Swap", "UnitCounts", "canonical_order", "check_resamples", "draw"]
-__all__ += ["drawn_products", "drawn_sums", "folds", "in_cells", "in_order", "key_of", "packed", "pairs_of_sample"]
-__all__ += ["pairs_of_vectors", "planned_key", "planned_rows", "positives_of_rows", "random_signs", "resample"]
+__all__ += ["drawn_products", "drawn_sums", "folds", "in_cells", "in_order", "key_of", "packed"]
+__all__ += ["pairs_in_one_pass", "pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows"]
+__all__ += ["positives_of_rows", "random_signs", "resample"]
 __all__ += ["resampler", "residuals_of_pairs", "sums_of_row_labels", "sums_of_signs", "take"]

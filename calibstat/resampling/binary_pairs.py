@@ -82,6 +82,8 @@ def few_ties(sample: Sample) -> bool:
 
 def rows_of_sample(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
     """Return the place of the prediction of each row, ascending, and its outcome, outcome 1 first."""
+    if sample.value.size == sample.n:
+        return np.arange(sample.value.size), sample.positives
     kinds = np.stack([sample.positives, sample.count - sample.positives], axis=1).astype(np.int64).ravel()
     kind = np.repeat(np.arange(kinds.size), kinds)
     return kind >> 1, 1.0 - (kind & 1)

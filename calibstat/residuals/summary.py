@@ -9,6 +9,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.bounds.norms import Norm
 from calibstat.data.sample import Sample
+from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.resampling import CellSums, Draws, Pairs, Stage
 from calibstat.residuals.table import OfTheta, Residuals
 
@@ -24,10 +25,19 @@ class SummaryResiduals(Residuals):
         if self.cell is not None:
             cells = CellSums(self.sample, self.cell)
             return resampling.draw(cells, Pairs(), lambda _, residual, __: of(residual), draws, stage)
-
-        return resampling.residuals_of_pairs(self.sample, np.zeros(self.sample.value.size), 1.0, of, draws, stage)
+        return resampling.residuals_of_pairs(self.sample, self._zeros, 1.0, of, draws, stage)
 
     def moved(self, norm: Norm, origin: np.ndarray, step: float, draws: Draws) -> np.ndarray:
         if self.cell is not None:
             return super().moved(norm, origin, step, draws)
-        return resampling.residuals_of_pairs(self.sample, (1 - step) * origin, step, norm.value, draws, Stage.ROWS)
+        start, one_pass = (1 - step) * origin, norm.one_pass
+        if one_pass is not None:
+            return resampling.pairs_in_one_pass(self.sample, start, step, one_pass, draws, Stage.ROWS)
+        return resampling.residuals_of_pairs(self.sample, start, step, norm.value, draws, Stage.ROWS)
+
+    def in_one_pass(self, statistic: OnePass, draws: Draws) -> np.ndarray:
+        return resampling.pairs_in_one_pass(self.sample, self._zeros, 1.0, statistic, draws, Stage.ROWS)
+
+    @property
+    def _zeros(self) -> np.ndarray:
+        return np.zeros(self.sample.value.size)

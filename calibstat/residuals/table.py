@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.norms import Norm
+from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.resampling import Draws, Stage
 
 OfTheta = Callable[[Any], Any]  # of sums over the last axis, or of an iterator over the sums of each class
@@ -24,3 +25,7 @@ class Residuals(ABC):
     def moved(self, norm: Norm, origin: np.ndarray, step: float, draws: Draws) -> np.ndarray:
         """Return the norm of origin + step * (theta - origin) of every resample."""
         return self.resampled(lambda theta: norm.value(origin + step * (theta - origin)), draws)
+
+    def in_one_pass(self, statistic: OnePass, draws: Draws) -> np.ndarray:
+        """Return a statistic in one pass over the sums at distinct predictions, of every resample."""
+        return self.resampled(statistic.of, draws)

@@ -309,6 +309,11 @@ INPUTS = {
         *(30.0, ROWS / 60, np.zeros((3, 20))),
     ),
     "resampling.binary_cells._distributions": lambda: (0, 3, CELL, VALUE, COUNT),
+    "measures.kinds.one_pass.share": lambda: (np.zeros((9, 2)), VALUE, np.stack([RESIDUAL, -RESIDUAL], axis=1)),
+    "resampling.one_pass_pairs._add_block": lambda: (
+        *(np.array([START, START]), np.array([3000, 900]), 2000, np.arange(900) // 3, np.sin(np.arange(900.0))),
+        *(np.cos(np.arange(300.0)), True, np.ones(1024 * 16, np.int32), np.ones((900, 2))),
+    ),
     "resampling.row_counts.count_block": lambda: (np.array([START]), 3000, 1024, 2000, np.ones(2048, np.int32), 1, 1),
     "resampling.binary_pairs._pairs": lambda: (
         *(START, CELL_OF_ROW, (CELL_OF_ROW % 2).astype(np.float64), np.zeros(M), np.zeros(M)),

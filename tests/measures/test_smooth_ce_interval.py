@@ -14,6 +14,7 @@ from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.moments import SeparableMoments
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.unit_sums import ClusterSums
+from calibstat.measures import smooth_ce
 from calibstat.measures.smooth_ce import _GRID_STEPS, SmoothCE, _largest_sum, _on_grid
 
 FALSE_ALARM = 1e-4
@@ -260,3 +261,45 @@ def test_an_interval_without_unseen_events_is_found_out():
         return measure.estimate(sample) + 1.96 * np.sqrt(moments.square.sum()) / sample.n
 
     assert misses(POPULATIONS["rare"], 200, normal) > stats.binom.ppf(1 - FALSE_ALARM, 200, 0.03)
+
+
+# --- the low end of many predictions ---------------------------------------------------------------------------------
+
+
+def test_linear_weights_have_a_smaller_sum():
+    """By at most the largest range of the partial sums over a piece of the grid."""
+    y, p = cs.generators.temperature(1.2).sample(4000, rng=1)
+    sample = cs.Sample.from_rows(y, np.append(p[:3990], [0, 1, *p[:8]]))
+    smaller = smooth_ce._PiecewiseLinear().norm(sample.value, sample.residual)
+    exact, sums = SmoothCE().norm(sample.value, sample.residual), np.append(0, np.cumsum(sample.residual))
+    piece = np.minimum((sample.value * (smooth_ce.GRID.size - 1)).astype(int), smooth_ce.GRID.size - 2)
+    widest = max(np.ptp(sums[np.flatnonzero(piece == k)[0] : np.flatnonzero(piece == k)[-1] + 2]) for k in set(piece))
+    assert 0 <= exact - smaller + 1e-15 <= widest
+    assert smaller > exact * 0.99
+    assert SmoothCE().norm(sample.value, sample.residual * 0.98) < smaller  # planted fault: a sum 2 % too small
+
+
+def test_their_witness():
+    """1-Lipschitz and up to 1, it attains the sum."""
+    sample = cs.Sample.from_rows(*cs.generators.temperature(1.2).sample(3000, rng=1))
+    linear = smooth_ce._PiecewiseLinear()
+    weight = linear.witness(sample.value, sample.residual)
+    assert weight @ sample.residual == pytest.approx(linear.norm(sample.value, sample.residual), abs=1e-12)
+    assert np.abs(weight).max() <= 1
+    assert np.all(np.abs(np.diff(weight)) <= np.diff(sample.value) * (1 + 1e-9))
+    found = linear.one_pass(sample.value, sample.count, sample.value).of(
+        np.stack([sample.residual, sample.residual * 2])
+    )
+    assert found == pytest.approx([weight @ sample.residual, 2 * weight @ sample.residual], abs=1e-12)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.0])
+def test_low_ends_of_many_predictions_are_those_of_all_weights(temperature, monkeypatch):
+    sample = cs.Sample.from_rows(*cs.generators.temperature(temperature).sample(2000, rng=2))
+    ends = []
+    for many in (10**6, 10):
+        monkeypatch.setattr(smooth_ce, "MANY", many)
+        ends.append(cs.confidence_interval(sample, measure="smooth_ce", n_resamples=99, rng=1))
+    assert ends[1].low == pytest.approx(ends[0].low, abs=2e-5)
+    assert ends[1].high == ends[0].high
+    assert (ends[0].low > 0) == (temperature == 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,14 @@ class OnePass(ABC):
     @abstractmethod
     def result(self, state: np.ndarray) -> np.ndarray:
         """Return the statistic of each resample along the first axis, given the state after all predictions."""
+
+    def of(self, residual: np.ndarray) -> Any:
+        """Return the statistic of residuals / n at all predictions, along the last axis."""
+        columns = np.atleast_2d(residual).T
+        state = np.zeros((self.size, columns.shape[1]))
+        self.add(state, slice(None), columns)
+        result = self.result(state)
+        return result if residual.ndim > 1 else result[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,3 +81,19 @@ def _add_in_cells(state: np.ndarray, cell: np.ndarray, residual: np.ndarray) -> 
         total = state[cell[j]]
         for b in range(total.size):
             total[b] += residual[j, b]
+
+
+@jit
+def share(state: np.ndarray, value: np.ndarray, residual: np.ndarray) -> None:
+    """Share residuals between the two nearest points of a grid on [0, 1], one for each number of the state."""
+    intervals = state.shape[0] - 1
+    for j in range(value.size):
+        x = value[j] * intervals
+        i = min(int(x), intervals - 1)
+        lower = state[i]
+        upper = state[i + 1]
+        weight = x - i
+        for b in range(lower.size):
+            part = weight * residual[j, b]
+            upper[b] += part
+            lower[b] += residual[j, b] - part

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.measures.kinds.one_pass import SumsInCells, WeightedSum
+from calibstat.measures.kinds.one_pass import SumsInCells, WeightedSum, share
 
 VALUE, COUNT = np.array([0.0, 0.25, 0.5, 1.0]), np.array([1.0, 2.0, 1.0, 1.0])
 POSITIVES = np.array([[0, 2, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1]], float)
@@ -58,3 +58,18 @@ def test_what_is_no_pass():
     assert cs.measures.KernelCE(kernel="gaussian").one_pass(VALUE, COUNT, VALUE) is None
     assert cs.measures.KernelCESquared().one_pass(VALUE[:1], COUNT[:1], VALUE[:1]) is None
     assert cs.measures.SmoothCE().one_pass(VALUE, COUNT, VALUE) is None
+
+
+def test_of_residuals_at_all_predictions():
+    """The state is made and read here; of several resamples along the first axis."""
+    cells = SumsInCells(np.array([0, 0, 1]), 2)
+    residual = np.array([[0.5, 0.25, -1.0], [0.0, 1.0, 2.0]])
+    assert cells.of(residual).tolist() == [[0.75, -1.0], [1.0, 2.0]]
+    assert cells.of(residual[1]).tolist() == [1.0, 2.0]
+
+
+def test_residuals_are_shared_between_the_nearest_points_of_a_grid():
+    state = np.zeros((5, 2))
+    share(state, np.array([0.0, 0.3, 1.0]), np.array([[1.0, -1.0], [0.5, 2.0], [4.0, 0.0]]))
+    assert state[:, 0] == pytest.approx([1, 0.4, 0.1, 0, 4])  # .3 is a fifth of the way from .25 to .5
+    assert state[:, 1] == pytest.approx([-1, 1.6, 0.4, 0, 0])
