@@ -127,17 +127,13 @@ def interval(
     """Estimate a calibration error, with a confidence interval."""
     with one_line_errors():
         from calibstat import MEASURES, confidence_interval
-        from calibstat.cli.input_files import read_rows, read_units
+        from calibstat.cli.input_files import read_with_units
         from calibstat.cli.lens_syntax import view
-        from calibstat.data.sample import Sample
         from calibstat.inference.confidence_interval import ConfidenceInterval
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import ends, say_interval, says_more
 
-        rows, how = read_rows(file, label, prob, reading)
-        data = Sample.from_rows(*rows) if isinstance(rows, tuple) else rows
-        units = read_units(file, cluster, weight)
-        y, p = rows if units and isinstance(rows, tuple) else (data, None)
+        data, (y, p), units, how = read_with_units(file, label, prob, reading, cluster, weight)
         names = measure or ["ece"]
         seen = view(data, lens, names, reduce or one_number(lens))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +14,8 @@ import numpy as np
 
 from calibstat.cli.array_files import KINDS as OF_ARRAYS
 from calibstat.cli.array_files import read_arrays
+from calibstat.cli.batches import BYTES, batches_of, parquet_columns
+from calibstat.cli.csv_rows import COUNTED, check_cells
 from calibstat.cli.file_checks import check_file, check_size, readable
 from calibstat.cli.reading import AS_WRITTEN, Reading
 from calibstat.data.checks import short
@@ -23,7 +24,7 @@ from calibstat.data.logits import from_logits
 from calibstat.data.models import are_classes
 from calibstat.data.predictions import Predictions
 from calibstat.data.rows_error import Entry, Given, RowsError
-from calibstat.data.sample import Sample
+from calibstat.data.sample import Sample, sample_of_batches
 from calibstat.data.validation import check_rows
 from calibstat.output.wording import listed
 
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
 
 WILD = re.compile(r"[*?\[]")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}($|[T ])")
-COUNTED = "(rows count from 0)"
 KINDS = {"c": "complex numbers", "V": "raw bytes"}  # of NumPy that no command takes
-BYTES = 8  # of a number
 LONGEST_WHOLE = 1023  # bits of whole numbers that are floats
 MISSING = ("", "NA", "N/A", "nan", "NaN", "null")  # probabilities that are not there
 
@@ -46,8 +45,46 @@ def read_data(
 
     Also return a sentence on how outcomes were understood, which of several columns is a choice.
     """
+    sample = sample_in_batches(file, label, prob, reading)
+    if sample is not None:
+        return sample, ""
     data, how = read_rows(file, label, prob, reading)
     return data if isinstance(data, Predictions) else Sample.from_rows(*data), how
+
+
+def sample_in_batches(file: Path, label: str, prob: Sequence[str], reading: Reading) -> Sample | None:
+    """Return the sample of one column of probabilities, or None where all rows are needed: to read them, or to say why.
+
+    Numbers 0 and 1 and probabilities mean the same in any batch; texts, logits and errors are about all rows.
+    """
+    if len(prob) != 1 or reading.positive is not None or reading.logits:
+        return None
+    columns, _ = choose(columns_of(file), label, prob)
+    batches = batches_of(file, [label, *columns]) if len(columns) == 1 else None
+    if batches is None:
+        return None
+    try:
+        with readable(file):
+            return sample_of_batches((y, clipped(p, reading.clip)) for y, p in batches)
+    except ValueError:
+        return None
+
+
+def read_with_units(
+    file: Path, label: str, prob: Sequence[str], reading: Reading, cluster: str | None, weight: str | None
+) -> tuple[Sample | Predictions, tuple[Any, Any], dict[str, Any], str]:
+    """Return the data, the same as arguments of a verb, what rows have beside, and how outcomes were understood.
+
+    Rows that have something beside are kept; others are summarised.
+    """
+    if cluster is None and weight is None:
+        data, how = read_data(file, label, prob, reading)
+        return data, (data, None), {}, how
+    rows, how = read_rows(file, label, prob, reading)
+    units = read_units(file, cluster, weight)
+    if isinstance(rows, Predictions):
+        return rows, (rows, None), units, how
+    return Sample.from_rows(*rows), rows, units, how
 
 
 def read_rows(
@@ -300,32 +337,6 @@ def columns_of(file: Path) -> list[str]:
             except pd.errors.EmptyDataError:
                 raise ValueError("it is empty") from None
         return parquet_columns(file)[0]
-
-
-def parquet_columns(file: Path) -> tuple[list[str], int]:
-    """Name the columns of a Parquet file, and say how many rows it declares."""
-    try:
-        from pyarrow import parquet
-    except ModuleNotFoundError:
-        raise ValueError("reading Parquet needs pyarrow: python -m pip install pyarrow") from None
-    declared = parquet.read_metadata(file)
-    return declared.schema.to_arrow_schema().names, declared.num_rows
-
-
-def check_cells(file: Path) -> None:
-    """Raise if a row of a CSV file has more cells than the first, the surplus of which would be lost."""
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        rows = (row for row in csv.reader(lines) if row)
-        try:
-            width = len(next(rows, []))
-            for number, row in enumerate(rows):
-                if len(row) > width:
-                    raise ValueError(
-                        f"expected rows of {width} cells, as many as there are columns; found {len(row)} at row "
-                        f"{number} {COUNTED}"
-                    )
-        except csv.Error:
-            return  # it is read by another parser, which says what is wrong or takes it
 
 
 def read_columns(file: Path, label: str, columns: Sequence[str], *, text: bool) -> pd.DataFrame:

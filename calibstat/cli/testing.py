@@ -50,23 +50,18 @@ def check(
     """Test whether outcomes could be draws from the predictions."""
     with one_line_errors():
         from calibstat.cli import findings
-        from calibstat.cli.input_files import read_rows, read_units
+        from calibstat.cli.input_files import read_with_units
         from calibstat.cli.lens_syntax import view
-        from calibstat.data.predictions import Predictions
-        from calibstat.data.sample import Sample
         from calibstat.inference.power.detectable_effect import DEFAULT, detectable_effect
         from calibstat.inference.sign_flip import OF_CLUSTERS
         from calibstat.output import wording as words
 
         if cluster is not None and stop_after is not None:
             raise ValueError("expected --cluster without --stop-after, found both")
-        rows, how = read_rows(file, label, prob, reading)
-        units = read_units(file, cluster, weight)
-        data = rows if isinstance(rows, Predictions) else Sample.from_rows(*rows)
+        data, (y, p), units, how = read_with_units(file, label, prob, reading, cluster, weight)
         names = measure or [DEFAULT if cluster is None else OF_CLUSTERS]
         seen = view(data, lens, names, reduce)
         draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng, **units}
-        y, p = rows if units and isinstance(rows, tuple) else (data, None)
         parts: list[str | Table] = []
         details: list[str | Table] = []
         if seen.each_class and reduce is None:

@@ -134,8 +134,11 @@ def auc(count: np.ndarray, positives: np.ndarray) -> tuple[float, float]:
     one, zero = positives.sum(), negatives.sum()
     if not (one and zero):
         return np.nan, np.nan
-    below = np.cumsum(negatives) - negatives
-    area = float(positives @ (below + negatives / 2) / (one * zero))
+    below = np.cumsum(negatives)
+    below -= negatives  # in place, as there may be as many predictions as rows
+    negatives /= 2
+    below += negatives
+    area = float(positives @ below / (one * zero))
     return area, (area - 0.5) * float(np.sqrt(12 * one * zero / (one + zero + 1)))
 
 

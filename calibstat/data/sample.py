@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -273,14 +274,36 @@ def as_sample(
 
 def sample_of_rows(y: np.ndarray, p: np.ndarray) -> Sample:
     """Return the sample of checked outcomes and predictions, one sort of 64-bit keys."""
-    # Each row is a sortable integer, prediction first, outcome in the last bit. The bits of non-negative floats sort
-    # like the floats; the shift drops the sign, so that -0.0 becomes 0.0.
+    return _of_keys(_keys(y, p))
+
+
+def sample_of_batches(batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Sample:
+    """Return the sample of the rows of all batches, of which one is in memory at a time; raise for a bad row."""
+    keys = []
+    for y, p in batches:
+        check_rows(y, p)
+        keys.append(_keys(y, p))
+    if not any(key.size for key in keys):
+        raise ValueError("expected at least one row, found none")
+    return _of_keys(np.concatenate(keys))
+
+
+def _keys(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return a sortable integer for each row, prediction first, outcome in the last bit.
+
+    The bits of non-negative floats sort like the floats; the shift drops the sign, so that -0.0 becomes 0.0.
+    """
     key = p.view(np.uint64) << np.uint64(1)
     key |= y == 1
+    return key
+
+
+def _of_keys(key: np.ndarray) -> Sample:
+    """Return the sample of rows that were packed into integers; its predictions take the memory of these."""
     key.sort()
-    value, count, positives = np.empty(p.size), np.empty(p.size), np.empty(p.size)
-    m = _collapse(key, value.view(np.uint64), count, positives)
-    if m == p.size:
+    value, count, positives = key.view(np.float64), np.empty(key.size), np.empty(key.size)
+    m = _collapse(key, key, count, positives)
+    if m == key.size:
         return Sample(value, count, positives)
     return Sample(value[:m].copy(), count[:m].copy(), positives[:m].copy())
 
@@ -333,24 +356,28 @@ def _in_units(count: np.ndarray, unit: float) -> np.ndarray:
 
 @jit
 def _collapse(key: np.ndarray, bits: np.ndarray, count: np.ndarray, positives: np.ndarray) -> int:
-    """Summarise sorted keys, write the bits of the distinct predictions, and return how many there are."""
+    """Summarise sorted keys, write the bits of the distinct predictions, and return how many there are.
+
+    `bits` may be `key`: what is written lies before what is read.
+    """
     m = 0
     previous = key[0] >> np.uint64(1)
-    bits[0] = previous
     c = 0
     a = np.int64(0)
     for i in range(key.size):
-        current = key[i] >> np.uint64(1)
+        code = key[i]
+        current = code >> np.uint64(1)
         if current != previous:
+            bits[m] = previous
             count[m] = c
             positives[m] = a
             m += 1
-            bits[m] = current
             previous = current
             c = 0
             a = np.int64(0)
         c += 1
-        a += np.int64(key[i] & np.uint64(1))
+        a += np.int64(code & np.uint64(1))
+    bits[m] = previous
     count[m] = c
     positives[m] = a
     return m + 1

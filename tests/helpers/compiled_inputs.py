@@ -83,6 +83,7 @@ INPUTS = {
     "bounds.isotonic_interval._highest": lambda: (
         *(VALUE, POSITIVES, COUNT - POSITIVES, 8, np.array([0.125, 0.5, 1.0]), 1.96, 3.9),
     ),
+    "measures.components.deviations._cells_of_time": lambda: (VALUE, COUNT, 3.0, 30.0, 4),
     "measures.components.local_components._deviance": lambda: (3.0, 5.0, 2.0, 6.0),
     "measures.components.local_components._surprise": lambda: (3.0,),
     "measures.components.local_components._largest": lambda: (

@@ -34,7 +34,8 @@ def grouped(sample: Sample, most: int) -> Sample:
     if sample.value.size <= most:
         return sample
     value, count, positives = sample.arrays
-    first = np.flatnonzero(np.diff(cells_of_time(value, count, most), prepend=-1))
+    cell = cells_of_time(value, count, most)
+    first = np.append(0, np.flatnonzero(cell[1:] != cell[:-1]) + 1)
     last = np.append(first[1:], value.size) - 1
     rows, expected, events = (np.add.reduceat(part, first) for part in (count, count * value, positives))
     mean = np.clip(expected / rows, value[first], value[last])  # rounding must not bring equal groups about

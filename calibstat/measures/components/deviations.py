@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from calibstat.compiled import jit
 from calibstat.measures.components.local_components import Scales
 from calibstat.measures.components.smooth_components import Components, largest_sums
 
 MOST_CELLS = 1024  # of equal time; rows in one of them count as if their predictions were equal
 SCATTERED, LOCAL = 1.0, 4.0  # what the two local parts lose, so that all three matter about equally
 KINDS = ("smooth", "scattered", "local")
+LONGEST = 2**16  # terms of a sum that are in memory at once
 BLOCK = 64  # sets of labels that are looked at together, so that they stay in the cache
 CERTAIN = 1e-300, 1e-15  # a mean of predictions that is so close to 0 is 0, and to 1 is 1
 
@@ -30,10 +32,42 @@ def cells_of_time(value: np.ndarray, count: np.ndarray, most: int = MOST_CELLS) 
     """
     if value.size <= most:
         return np.arange(value.size)
-    inner = (value > 0) & (value < 1)
-    cell = np.where(value == 0, -1, most)
-    cell[inner] = np.minimum((time_of(value[inner], count[inner]) * most).astype(np.int64), most - 1)
-    return np.cumsum(np.append(0, np.diff(cell) > 0))
+    inner = slice(np.searchsorted(value, 0, "right"), np.searchsorted(value, 1))
+    information = _information(value[inner], count[inner])
+    return _cells_of_time(value, count, information, float(count[inner].sum()), most)
+
+
+def _information(value: np.ndarray, count: np.ndarray) -> float:
+    """Return the sum of count * value * (1 - value), halved as NumPy halves long sums, without holding all terms."""
+    if value.size <= LONGEST:
+        return float((count * value * (1 - value)).sum())
+    half = value.size // 2 - value.size // 2 % 8
+    return _information(value[:half], count[:half]) + _information(value[half:], count[half:])
+
+
+@jit
+def _cells_of_time(value: np.ndarray, count: np.ndarray, information: float, rows: float, most: int) -> np.ndarray:
+    """Number the cells in one pass; `information` and `rows` are the sums strictly between 0 and 1."""
+    cell = np.empty(value.size, np.int64)
+    told, seen = 0.0, 0.0
+    last = np.int64(0)
+    number = np.int64(-1)
+    for j in range(value.size):
+        if value[j] == 0:
+            place = np.int64(-1)
+        elif value[j] == 1:
+            place = np.int64(most)
+        else:
+            tells = count[j] * value[j] * (1 - value[j])
+            told += tells
+            seen += count[j]
+            time = ((told - tells / 2) / information + (seen - count[j] / 2) / rows) / 2
+            place = min(np.int64(time * most), np.int64(most - 1))
+        if j == 0 or place != last:
+            number += 1
+            last = place
+        cell[j] = number
+    return cell
 
 
 def _middles(weight: np.ndarray) -> np.ndarray:

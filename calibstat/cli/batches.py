@@ -1,0 +1,77 @@
+"""Reads columns of numbers of a CSV or Parquet file in batches, of which one is in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibstat.cli.csv_rows import check_cells
+from calibstat.cli.file_checks import check_size
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 2**18  # of a batch
+BYTES = 8  # of a number
+
+Batches = Iterator[list[np.ndarray]]
+
+
+def batches_of(file: Path, columns: Sequence[str]) -> Batches | None:
+    """Return batches of float64 columns, or None for a file that is not read so.
+
+    Reading raises a ValueError where an entry is no number or is missing: other entries may then mean something else.
+    """
+    kind = file.suffix.lower()
+    if kind == ".csv":
+        return _of_csv(file, columns)
+    return _of_parquet(file, columns) if kind == ".parquet" else None
+
+
+def parquet_columns(file: Path) -> tuple[list[str], int]:
+    """Name the columns of a Parquet file, and say how many rows it declares."""
+    try:
+        from pyarrow import parquet
+    except ModuleNotFoundError:
+        raise ValueError("reading Parquet needs pyarrow: python -m pip install pyarrow") from None
+    declared = parquet.read_metadata(file)
+    return declared.schema.to_arrow_schema().names, declared.num_rows
+
+
+def _of_csv(file: Path, columns: Sequence[str]) -> Batches:
+    import pandas as pd
+
+    check_cells(file)
+    with pd.read_csv(file, usecols=list(columns), chunksize=ROWS, low_memory=False) as batches:
+        for batch in batches:
+            yield [_as_floats(batch[name].to_numpy(), name) for name in columns]
+
+
+def _of_parquet(file: Path, columns: Sequence[str]) -> Batches:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    check_size(file, parquet_columns(file)[1] * len(columns) * BYTES)
+    with parquet.ParquetFile(file) as source:
+        for batch in source.iter_batches(ROWS, columns=list(columns)):
+            yield [_as_floats(_numbers(batch.column(name)), name) for name in columns]
+    pa.default_memory_pool().release_unused()  # it would be kept while all rows are sorted
+
+
+def _numbers(column: pa.Array) -> np.ndarray:
+    """Return a column; the truth values of this format are 0 and 1 in all batches."""
+    values = np.asarray(column.to_numpy(zero_copy_only=False))
+    return values.view(np.uint8) if values.dtype == bool else values
+
+
+def _as_floats(column: np.ndarray, name: str) -> np.ndarray:
+    """Return a column as float64; raise unless it holds numbers.
+
+    Words such as True are none: a batch of them beside batches of numbers is a column of neither.
+    """
+    if column.dtype.kind not in "iuf":
+        raise ValueError(f"expected numbers in column {name!r}, found {column.dtype}")
+    return np.ascontiguousarray(column, np.float64)
