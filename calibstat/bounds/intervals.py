@@ -122,7 +122,9 @@ class DirectionalInterval(Interval):
 
     def derivative(self, noise: np.ndarray) -> Any:
         """Return the directional bootstrap of the measure, from G* over the last axis."""
-        return (self.value(self.theta + self.step * noise) - self.estimate) / self.step
+        moved = self.step * noise
+        moved += self.theta
+        return (self.value(moved) - self.estimate) / self.step
 
     def missing_bias(self, derivative: np.ndarray) -> float:
         """Return by how much the directional bootstrap understates the bias of the measure."""

@@ -89,7 +89,8 @@ class SeminormOn(Norm):
     def value(self, theta: np.ndarray) -> Any:
         if theta.ndim == 1:
             return self.seminorm.norm(self.prediction, theta)
-        return np.apply_along_axis(lambda one: self.seminorm.norm(self.prediction, one.copy()), -1, theta)
+        rows = theta.reshape(-1, theta.shape[-1])
+        return np.array([self.seminorm.norm(self.prediction, row.copy()) for row in rows]).reshape(theta.shape[:-1])
 
     def witness(self, theta: np.ndarray) -> np.ndarray | None:
         return self.seminorm.witness(self.prediction, theta)

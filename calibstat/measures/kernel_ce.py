@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from calibstat.bounds.intervals import Interval, MappedInterval, SeminormInterval
-from calibstat.bounds.laplace import laplace_smoothed, laplace_square
+from calibstat.bounds.laplace import laplace_decays, laplace_smoothed, laplace_square, laplace_squares
 from calibstat.bounds.moments import Moments
+from calibstat.bounds.norms import Norm, SeminormOn
 from calibstat.bounds.residual_tables import SummaryTable
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import SquareBound, bound_of_sample
@@ -114,6 +115,21 @@ class _UnbiasedSquare(_LaplaceSquare):
 
 
 @dataclass(frozen=True, eq=False)
+class LaplaceSeminorm(SeminormOn):
+    """The error by the Laplace kernel at these predictions; how the kernel decays between them is computed once."""
+
+    bandwidth: float
+
+    @cached_property
+    def _decay(self) -> np.ndarray:
+        return laplace_decays(self.prediction, self.bandwidth)
+
+    def value(self, theta: np.ndarray) -> np.ndarray:
+        square = laplace_squares(self._decay, np.ascontiguousarray(theta).reshape(-1, self.prediction.size))
+        return np.sqrt(np.maximum(square, 0.0)).reshape(theta.shape[:-1])
+
+
+@dataclass(frozen=True, eq=False)
 class LaplaceInterval(SeminormInterval):
     """The interval of the error by the Laplace kernel, whose high end is also bounded by the high end of its square."""
 
@@ -169,6 +185,10 @@ class KernelCE(Seminorm):
     @property
     def laplace_bandwidth(self) -> float | None:
         return self.bandwidth if self.kernel == "laplace" else None
+
+    def norm_on(self, value: np.ndarray, count: np.ndarray) -> Norm:
+        norm = SeminormOn(self, value, self.step)
+        return norm if self.kernel != "laplace" else LaplaceSeminorm(self, value, self.step, float(self.bandwidth))
 
     def interval(self, sample: Sample) -> SeminormInterval:
         """Return the interval; with the Laplace kernel also the square bounds its high end."""

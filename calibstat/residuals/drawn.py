@@ -33,8 +33,8 @@ class Drawn(ABC):
     size: np.ndarray
 
     @abstractmethod
-    def first(self, m: int, n: int) -> np.ndarray:
-        """Return theta of the m-th table in the first `n` resamples, shape (n, cells)."""
+    def first(self, m: int, n: int) -> Iterator[np.ndarray]:
+        """Yield theta of the m-th table in the first `n` resamples, each of shape (cells,)."""
 
     @abstractmethod
     def covariances(self, numbers: np.ndarray) -> Callable[[int, int], np.ndarray]:
@@ -58,8 +58,8 @@ class DrawnSums(Drawn):
 
     theta: Sequence[np.ndarray]
 
-    def first(self, m: int, n: int) -> np.ndarray:
-        return self.theta[m][:n]
+    def first(self, m: int, n: int) -> Iterator[np.ndarray]:
+        return iter(self.theta[m][:n])
 
     def covariances(self, numbers: np.ndarray) -> Callable[[int, int], np.ndarray]:
         share = _centred(numbers) * self.size
@@ -81,10 +81,11 @@ class DrawnCounts(Drawn):
 
     counts: UnitCounts
 
-    def first(self, m: int, n: int) -> np.ndarray:
-        table, column = self.tables[m], columns_of(self.tables[m])
-        blocks = self.counts.in_blocks(lambda counts: list(thetas(table, column, counts, sizes(table, counts))), n)
-        return np.concatenate([theta for block in blocks for theta in block])
+    def first(self, m: int, n: int) -> Iterator[np.ndarray]:
+        table = self.tables[m]
+        for counts in self.counts.in_blocks(lambda counts: counts, n):
+            for some in thetas(table, columns_of(table), counts, sizes(table, counts)):
+                yield from some
 
     def covariances(self, numbers: np.ndarray) -> Callable[[int, int], np.ndarray]:
         share = self.counts.weighted(_centred(numbers))
@@ -98,7 +99,9 @@ class DrawnCounts(Drawn):
         added, parts = np.empty((some, self.counts.units)), []
         while many := _fill(added, addends):
             parts.append(self.counts.products(added[:many]))
-        return np.concatenate(parts, axis=1) / self.size[:, None]
+        noise = np.concatenate(parts, axis=1)
+        noise /= self.size[:, None]
+        return noise
 
 
 def _fill(added: np.ndarray, addends: Iterator[tuple[int, np.ndarray]]) -> int:

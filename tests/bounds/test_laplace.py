@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibstat.bounds.laplace import LANES, laplace_smoothed, laplace_square, signed_pairs, sum_over_pairs
+from calibstat.bounds.laplace import (
+    LANES,
+    laplace_decays,
+    laplace_smoothed,
+    laplace_square,
+    laplace_squares,
+    signed_pairs,
+    sum_over_pairs,
+)
 
 PREDICTIONS = st.lists(st.sampled_from([0.0, 0.1, 0.1 + 1e-12, 0.3, 0.5, 0.9, 1.0]), min_size=1, max_size=12)
 
@@ -26,6 +34,13 @@ def test_sums_over_pairs(one, seed, bandwidth):
     alone = kernel(one, np.zeros(len(one)), bandwidth)
     assert laplace_smoothed(one, part, bandwidth) == pytest.approx(alone @ part, rel=1e-12, abs=1e-12)
     assert laplace_square(one, part, bandwidth) == pytest.approx(part @ alone @ part, rel=1e-12, abs=1e-12)
+
+
+@given(PREDICTIONS, st.integers(0, 6), st.integers(0, 2**32 - 1))
+def test_squares_of_several_rows_are_those_of_each(value, rows, seed):
+    value, residual = np.sort(value), np.random.default_rng(seed).normal(size=(rows, len(value)))
+    found = laplace_squares(laplace_decays(value, 0.2), residual)
+    assert found.tolist() == [laplace_square(value, row, 0.2) for row in residual]
 
 
 @pytest.mark.parametrize("bandwidth", [0.0028, 0.003, 0.02, 1.0])

@@ -261,6 +261,11 @@ INPUTS = {
     "measures.interval_ce._cheapest": lambda: (VALUE, COUNT, POSITIVES),
     "measures.interval_ce._windows": lambda: (VALUE, RESIDUAL, 0.25),
     "measures.interval_ce._windows_witness": lambda: (VALUE, RESIDUAL, 0.25),
+    "bounds.laplace.laplace_decays": lambda: (VALUE, 0.5),
+    "bounds.laplace.laplace_squares": lambda: (
+        VALUE[::-1].copy(),
+        np.stack([RESIDUAL, VALUE, COUNT, -VALUE, POSITIVES]),
+    ),
     "bounds.laplace.laplace_square": lambda: (VALUE, RESIDUAL, 0.5),
     "bounds.laplace.laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
     "resampling.folds._words": lambda: (START, 7),

@@ -176,3 +176,12 @@ def test_high_end_is_above_the_bounds_of_all_functions(clusters):
     largest = max(bounds_in_the_ball(moments, value, score, score.rate(variance, third), functions))
     assert largest <= found + 1e-9
     assert largest - total > 0.8 * (found - total)
+
+
+def test_the_norm_of_many_sums_is_the_norm_of_each():
+    """To the last bit; by the Laplace kernel several go side by side."""
+    value, theta = np.array([0.0, 0.1, 0.4, 1.0]), np.random.default_rng(0).normal(size=(2, 7, 4))
+    for kernel in ("laplace", "gaussian"):
+        measure = KernelCE(kernel, 0.3)
+        found = measure.norm_on(value, np.ones(4)).value(theta)
+        assert found.tolist() == [[measure.norm(value, one) for one in some] for some in theta]

@@ -34,8 +34,8 @@ def thetas(tables, m):
 
 def test_the_first_resamples(tables, resamples):
     for m in range(2):
-        assert resamples.first(m, 3) == pytest.approx(thetas(tables, m)[:3], abs=1e-12)
-        assert resamples.first(m, 99) == pytest.approx(thetas(tables, m), abs=1e-12)
+        assert np.array(list(resamples.first(m, 3))) == pytest.approx(thetas(tables, m)[:3], abs=1e-12)
+        assert np.array(list(resamples.first(m, 99))) == pytest.approx(thetas(tables, m), abs=1e-12)
 
 
 def test_noise(tables, resamples, monkeypatch):

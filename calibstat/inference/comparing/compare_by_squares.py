@@ -60,10 +60,10 @@ def by_squares(
     def difference(a: int, b: int) -> SquareBound:
         if not paired:
             return single[a].minus(single[b])
-        first, second = index[a][1], index[b][1]
-        if first > second:  # added up in one order, so that B - A is the negative of A - B to the last bit
-            return -difference(b, a)
-        return kinds[0].bound(bandwidth, (first, 1.0), (second, -1.0))
+        # added up in one order, so that B - A is the negative of A - B to the last bit
+        (first, second), swapped = sorted((index[a][1], index[b][1])), index[a][1] > index[b][1]
+        bound = kinds[0].bound(bandwidth, (first, 1.0), (second, -1.0))
+        return -bound if swapped else bound
 
     single = [alone(m) for m in range(len(names))]
     errors = np.sqrt(np.array([_ends(each, alpha) for each in single]).clip(0, 1)).T

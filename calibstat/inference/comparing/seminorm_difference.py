@@ -23,7 +23,7 @@ _LEAST_CLIMB = 1e-4  # the least share by which a step has to raise the bound
 
 @dataclass(frozen=True, eq=False)
 class DrawnModel:
-    """The interval of a model with its directional bootstrap, and the measure of G* where no weights are known.
+    """The interval of a model with its directional bootstrap, and `norm`, the measure of G* where no weights are known.
 
     `drawn` holds the resamples of the models on the same rows, of which this one is the `index`-th.
     """
@@ -71,19 +71,19 @@ def drawn_together(
     intervals, tables = zip(*models, strict=True)
     values, drawn = Stack(tables, draws, stage).drawn(*map(_directional, intervals))
     return [
-        DrawnModel(interval, drawn, m, value[:, 0] + interval.missing_bias(value[:, 0]), value[:, 1])
+        DrawnModel(interval, drawn, m, value[:, 0] + interval.missing_bias(value[:, 0]), value[:, -1])
         for m, (interval, value) in enumerate(zip(intervals, values, strict=True))
     ]
 
 
 def _directional(interval: SeminormInterval) -> OfTheta:
-    """Return the directional bootstrap of the measure and, if no weights are known, the measure of G*; shape (B, 2)."""
+    """Return the directional bootstrap of the measure, and if no weights are known the measure of G*: (B, 1 or 2)."""
     known = interval.witness(interval.theta) is not None
 
     def of_sums(theta: np.ndarray) -> np.ndarray:
         noise = theta - interval.theta
         derivative = interval.derivative(noise)
-        return np.stack([derivative, np.zeros_like(derivative) if known else interval.value(noise)], axis=-1)
+        return np.stack([derivative] if known else [derivative, interval.value(noise)], axis=-1)
 
     return of_sums
 
@@ -194,14 +194,7 @@ class _Climb:
             _, slope, covariance = self.at(weight, by_unit, shared)
             yield weight, by_unit
         self.is_new(best)
-        starts = [
-            theta - slope * covariance,
-            theta - slope * shared,
-            theta - 4 * slope * shared,
-            -slope * shared,
-            *(2 * self.one.drawn.first(self.one.index, _ASCENT_STARTS) - theta),
-        ]
-        for measure in starts:
+        for measure in self.starts(slope, covariance, shared):
             highest = -np.inf
             for _ in range(_ASCENT_STEPS):
                 better = self.interval.witness(measure)
@@ -214,6 +207,16 @@ class _Climb:
                 if bound <= highest + _LEAST_CLIMB * abs(highest):
                     break
                 highest, measure = bound, theta - slope * covariance
+
+    def starts(self, slope: float, covariance: np.ndarray, shared: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield sums whose best weights are starts: one after the other, because each is as long as the predictions."""
+        theta = self.interval.theta
+        yield theta - slope * covariance
+        yield theta - slope * shared
+        yield theta - 4 * slope * shared
+        yield -slope * shared
+        for first in self.one.drawn.first(self.one.index, _ASCENT_STARTS):
+            yield 2 * first - theta
 
     def is_new(self, weight: np.ndarray) -> bool:
         """Whether these weights are looked at for the first time."""

@@ -1,5 +1,6 @@
 """Differences of two seminorms, against slow enumerations of all fixed weights."""
 
+import tracemalloc
 from dataclasses import dataclass
 from itertools import product
 
@@ -261,3 +262,20 @@ def test_it_does_not_show_what_is_kept(measure, monkeypatch):
         monkeypatch.setattr(drawn, "MORE_ADDEND_BYTES", some)
         for n_jobs in (1, 3):
             assert same(compared(3, measure, n_jobs), counts)
+
+
+@pytest.mark.parametrize("measure", ["ks", "kernel_ce"])
+def test_memory_does_not_grow_with_resamples(measure, monkeypatch):
+    """Of many rows, each a cell by itself: peaks of 64 and of 256 resamples, where nothing is kept."""
+    monkeypatch.setattr(stack, "KEPT", 0)
+    monkeypatch.setattr(drawn, "MORE_ADDEND_BYTES", 2**21)
+    n, random, peaks = 20_000, np.random.default_rng(1), []
+    p = random.random((2, n))
+    y, models = random.random(n) < p[0], dict(zip("AB", p, strict=True))
+    for n_resamples in (2, 64, 256):  # the first compiles
+        tracemalloc.start()
+        cs.compare(y, models, measure=measure, n_resamples=n_resamples, rng=1)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[2] < 1.1 * peaks[1]
+    assert peaks[2] < 600 * n
