@@ -182,6 +182,6 @@ def test_the_norm_of_many_sums_is_the_norm_of_each():
     """To the last bit; by the Laplace kernel several go side by side."""
     value, theta = np.array([0.0, 0.1, 0.4, 1.0]), np.random.default_rng(0).normal(size=(2, 7, 4))
     for kernel in ("laplace", "gaussian"):
-        measure = KernelCE(kernel, 0.3)
+        measure = KernelCE(kernel=kernel, bandwidth=0.3)
         found = measure.norm_on(value, np.ones(4)).value(theta)
         assert found.tolist() == [[measure.norm(value, one) for one in some] for some in theta]
