@@ -96,7 +96,7 @@ def calibstat(rows: Rows) -> Calls:
         "kernel error": lambda: cs.estimate(y, p, measure="kernel_ce"),
         "Brier score": lambda: cs.estimate(y, p, measure="brier"),
         "log loss": lambda: cs.estimate(y, p, measure="log_loss"),
-        "decomposition": lambda: cs.decompose(y, p).miscalibration,
+        "decomposition": lambda: cs.decompose(y, p).parts["mcb"],
         "Kolmogorov–Smirnov test": lambda: cs.kolmogorov_smirnov(y, p).pvalue,
         "Kuiper test": lambda: cs.kuiper(y, p).pvalue,
         "Spiegelhalter test": lambda: cs.spiegelhalter(y, p).pvalue,
@@ -231,11 +231,7 @@ def mapie(rows: Rows) -> Calls:
     if rows.classes > 2:
         return {
             "class-wise ECE": lambda: calibration.expected_calibration_error(
-                *(y, rows.prob),
-                num_bins=16,
-                split_strategy="uniform",
-                classwise=True,
-                class_labels=np.arange(rows.classes),
+                y, rows.prob, num_bins=16, split_strategy="uniform", classwise=True, class_labels=y
             )
         }
     return {
