@@ -119,8 +119,10 @@ class LabelsOfSample:
         sample, limit, weighted = self.sample, threshold(self.chance), self.sample.weighted
         rows = sample.count if weighted is None else np.bincount(weighted.cell).astype(np.float64)
         many = (rows > FEW_DRAWS) & (weighted is None)
-        width = np.where(many, widths(rows, self.chance), 0)
-        width[width > LARGEST_TILE] = 0
+        width = np.zeros(rows.size, np.int64)
+        if many.any():
+            width[many] = widths(rows[many], self.chance[many])
+            width[width > LARGEST_TILE] = 0
         word = np.append(0, np.cumsum(np.where(many, 1.0, rows))).astype(np.int64)  # the first of each
         for part in self._parts(width):
             share = limit[part], self.base[part], self.scale, word[part.start]

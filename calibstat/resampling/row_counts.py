@@ -1,4 +1,4 @@
-"""How often each row is drawn with replacement, in blocks of rows whose counts stay in the first-level cache.
+"""Rows drawn with replacement: the counts of each row, in blocks of rows whose counts stay in the first-level cache.
 
 The number of draws that fall in a block is binomial given the draws in the blocks before it. In a block of 2**10 rows
 ten bits of a random word are a row, so that a word serves six draws. In the last, shorter block no more bits are taken

@@ -22,7 +22,7 @@ TILE = 64  # units whose counts of a block are floats in the first-level cache
 
 @dataclass(frozen=True, eq=False)
 class UnitCounts:
-    """How often each unit is drawn in each resample, with replacement, as many units as there are.
+    """Counts of how often each unit is drawn in each resample, with replacement, as many units as there are.
 
     Counts are bytes: a unit is drawn more than 255 times with a probability below 1e-500.
 

@@ -1,4 +1,4 @@
-"""What is kept of the resamples of tables, so that linear functions of their sums need no other draw."""
+"""Resamples of tables that are kept, so that linear functions of their sums need no other draw."""
 
 from __future__ import annotations
 

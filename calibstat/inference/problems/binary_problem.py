@@ -47,7 +47,7 @@ class BinaryProblem(Problem):
     def methods(self) -> tuple[str, ...]:
         if self.data.is_weighted:
             return super().methods
-        bracket = ("bracket",) * self.measure.has_bracket
+        bracket = ("bracket",) * (type(self.measure).bracket is not Statistic.bracket)
         return *("honest",) * self._is_honest, *bracket, "percentile", "basic", "bca"
 
     @property

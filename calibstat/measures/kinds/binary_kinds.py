@@ -148,11 +148,6 @@ class Statistic(Measure, ABC):
         """Return the same interval and its table, of a measure whose sums over classes are added up."""
         raise NotImplementedError(f"{self} is not one norm of the sums of all classes")
 
-    @property
-    def has_bracket(self) -> bool:
-        """Whether two measures with honest intervals are known that bracket this one."""
-        return type(self).bracket is not Statistic.bracket
-
     def bracket(self, n: float) -> Bracket:
         """Return two measures with honest intervals that bracket this one, for `n` rows."""
         raise NotImplementedError(f"no bracket is known for {self}")
