@@ -17,6 +17,7 @@ SCATTERED, LOCAL = 1.0, 4.0  # what the two local parts lose, so that all three 
 KINDS = ("smooth", "scattered", "local")
 LONGEST = 2**16  # terms of a sum that are in memory at once
 BLOCK = 64  # sets of labels that are looked at together, so that they stay in the cache
+KEPT = 16  # fixed predictions whose diagnostics are kept, such as each of ten classes for its labels and its draws
 CERTAIN = 1e-300, 1e-15  # a mean of predictions that is so close to 0 is 0, and to 1 is 1
 
 
@@ -227,6 +228,6 @@ class Diagnostics:
         }
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=KEPT)
 def _diagnostics(count: bytes, value: bytes) -> Diagnostics:
     return Diagnostics.at(np.frombuffer(count), np.frombuffer(value))

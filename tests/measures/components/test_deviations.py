@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+import calibstat as cs
+from calibstat.measures.components import deviations
 from calibstat.measures.components.deviations import Diagnostics, cells_of_time, time_of
 
 
@@ -33,6 +35,15 @@ def test_look_is_kept():
     count, value = np.array([2.0, 3.0]), np.array([0.1, 0.4])
     assert Diagnostics.of(count, value) is Diagnostics.of(count.copy(), value.copy())
     assert Diagnostics.of(count, value) is not Diagnostics.of(count, value[::-1])
+
+
+def test_labels_and_draws_of_ten_classes_share_what_does_not_depend_on_them():
+    random = np.random.default_rng(1)
+    prob = random.dirichlet(np.ones(10), 40)
+    y = np.array([random.choice(10, p=row) for row in prob])
+    deviations._diagnostics.cache_clear()
+    cs.calibration_test(y, prob, lens="class_wise", n_resamples=9, rng=1)
+    assert deviations._diagnostics.cache_info().misses == 10
 
 
 def test_weighted_rows_are_not_rounded():
