@@ -225,6 +225,8 @@ class ManyPredictions(SeminormInterval):
 
     Such weights are 1-Lipschitz too: the largest sum with them is at most the measure, also in the population. It is
     smaller by at most the mean over the grid of how far the partial sums of a piece lie from their mean.
+
+    Statement and argument: docs/proofs.md, section 3.
     """
 
     norm: SeminormOn
