@@ -1,8 +1,6 @@
 """Every compiled function is what its Python source says."""
 
 import ast
-import importlib
-import pkgutil
 import subprocess
 import sys
 import textwrap
@@ -10,23 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compiled_code import compiled_functions, modules
 from compiled_inputs import INPUTS
 from numba.core.registry import CPUDispatcher
 
 import calibstat
-
-
-def modules():
-    return [importlib.import_module(m.name) for m in pkgutil.walk_packages(calibstat.__path__, "calibstat.")]
-
-
-def compiled_functions():
-    return {
-        f"{module.__name__.removeprefix('calibstat.')}.{name}": function
-        for module in modules()
-        for name, function in vars(module).items()
-        if isinstance(function, CPUDispatcher) and function.__module__ == module.__name__
-    }
 
 
 def numbers(found):

@@ -150,6 +150,7 @@ COMMANDS = {  # arguments, exit code, and a part of what is printed
     "summarize": (AGAINST, 0, "120 rows"),
     "test": ([*ROWS, *QUICK], 0, "p = "),
     "validate": (ROWS, 0, "120 rows"),
+    "warm": ([], 0, "Compiled"),
 }
 
 

@@ -1,0 +1,122 @@
+"""Compiling: every question is asked once of few rows of every kind, so that all that is compiled is kept."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+from warnings import catch_warnings
+
+import numpy as np
+
+import calibstat as cs
+from calibstat.recalibration import RECALIBRATORS
+
+FEW: dict[str, Any] = {"n_resamples": 3, "rng": 1}
+TIED = np.array([0.0, 0.05, 0.3, 0.5, 0.8, 1.0])
+REFUSED = (ValueError, TypeError, ImportError)  # not for these rows, no such argument, or a package is not there
+UNCOMPILED = {"lower_distance", "NeuralScaling"}  # a linear programme and a network, which take long
+OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("kernel_ce", {"kernel": "gaussian"}),
+    ("regression_ce", {"kernel": "epanechnikov"}),
+)
+MANY = 20_000  # rows, of which some methods go another way
+
+
+def warm_up() -> Iterator[str]:
+    """Ask every question, and name each after it was answered or refused.
+
+    Measures and rows are taken in all combinations. Some are refused: not every measure answers every question.
+    """
+    for name, ask in questions():
+        with suppress(*REFUSED), catch_warnings(action="ignore"):
+            ask()
+        yield name
+
+
+def questions() -> Iterator[tuple[str, Callable[[], object]]]:
+    """Return questions by their names."""
+    y, p = cs.generators.temperature(1.5).sample(40, rng=1)
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(30, rng=1)
+    tied = TIED[np.arange(200) % TIED.size]
+    y_tied = (np.arange(200) // TIED.size % 20 < 20 * tied).astype(int)
+    y_many, p_many = cs.generators.temperature(1.5).sample(MANY, rng=1)
+    groups = np.arange(40) // 4
+    many = np.random.default_rng(1).dirichlet(np.ones(600), 600)
+    kinds: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+        "rows": ((y, p), {}),
+        "tied rows": ((y_tied, tied), {}),
+        "rows with weights": ((y, p), {"sample_weight": 0.5 + p}),
+        "clusters": ((y, p), {"cluster": groups}),
+        "classes": ((label, prob), {"lens": "class_wise", "reduce": "mean"}),
+        "classes together": ((label, prob), {"lens": "canonical"}),
+    }
+    verbs: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
+        "estimate": (cs.estimate, {}),
+        "detail": (cs.detail, {}),
+        "calibration_test": (cs.calibration_test, FEW),
+        "test that draws rows": (cs.calibration_test, {"resample": "both", **FEW}),
+        "confidence_interval": (cs.confidence_interval, FEW),
+        "percentile interval": (cs.confidence_interval, {"method": "percentile", **FEW}),
+    }
+    for measure in sorted(set(cs.MEASURES) - UNCOMPILED):
+        for verb, (ask, options) in verbs.items():
+            for kind, (rows, about) in kinds.items():
+                yield f"{verb} of {measure}, {kind}", _call(ask, *rows, measure=measure, **about, **options)
+        for method in ("bootstrap", "swap"):
+            for kind in ("rows", "rows with weights", "clusters"):
+                about = kinds[kind][1]
+                models = _call(cs.compare, y, {"A": p, "B": p**2}, measure=measure, method=method, **about, **FEW)
+                yield f"compare by {measure}, {method}, {kind}", models
+    for ask in _verbs():
+        for kind, (rows, about) in kinds.items():
+            yield f"{ask.__name__}, {kind}", _call(ask, *rows, **about)
+    yield "compare", _call(cs.compare, y, {"A": p, "B": p**2})
+    yield (
+        "compare by a small bandwidth",
+        _call(cs.compare, y, {"A": p, "B": p**2}, measure=cs.measures.KernelCESquared(bandwidth=1e-3)),
+    )
+    yield "compare_samples", _call(cs.compare_samples, {"A": (y, p), "B": (y_tied, tied)})
+    yield "generalization_gap", _call(cs.generalization_gap, (y, p), (y_tied, tied), **FEW)
+    yield "report", _call(cs.report, y, {"A": p, "B": p**2}, rng=1)
+    yield "report of classes", _call(cs.report, label, prob, rng=1)
+    yield "recalibrated report", _call(cs.report, y, p, recalibrate=True, rng=1)
+    yield "audit", _call(cs.audit, y, p, {"a": p > 0.5, "b": groups % 2 == 0}, min_rows=5, **FEW)
+    yield "monitor", _call(_monitor, cs.Monitor(), y, p)
+    yield "monitor of two", _call(_monitor, cs.BrierMonitor(), y, p, p**2)
+    yield "power", _call(cs.power, p, "shift=1", [40], test="ks", n_datasets=9, n_sets=3, **FEW)
+    yield "sample_size", _call(cs.sample_size, p, width=0.2, of="o/e")
+    yield "sum of samples", _call(lambda: cs.Sample.from_rows(y, p) + cs.Sample.from_rows(y_tied, tied))
+    for name, option in OPTIONS:
+        yield f"another {name}", _call(cs.calibration_test, y, p, measure=name, **option, **FEW)
+    for band in ("consistency", "pointwise_consistency", "confidence", "monotone"):
+        for kind in ("rows", "rows with weights", "classes"):
+            rows, about = kinds[kind]
+            yield f"reliability, {band}, {kind}", _call(cs.reliability, *rows, band=band, **about, **FEW)
+    for name in sorted(set(RECALIBRATORS) - UNCOMPILED):
+        recalibrator = RECALIBRATORS[name]
+        yield name, _call(_recalibrate, recalibrator, p, y)
+        yield f"{name} of classes", _call(_recalibrate, recalibrator, prob, label)
+    yield "VectorScaling of many classes", _call(_recalibrate, RECALIBRATORS["VectorScaling"], many, np.arange(600))
+    for ask in (cs.calibration_test, cs.reliability, cs.validate, cs.cox, cs.calibration_belt):
+        yield f"{ask.__name__}, many rows", _call(ask, y_many, p_many)
+
+
+def _call(ask: Callable[..., object], *rows: Any, **options: Any) -> Callable[[], object]:
+    return lambda: ask(*rows, **options)
+
+
+def _verbs() -> list[Callable[..., object]]:
+    """Return the public functions whose first arguments are outcomes and predictions."""
+    public = [each for each in (getattr(cs, name) for name in cs.__all__) if inspect.isfunction(each)]
+    return [each for each in public if [*inspect.signature(each).parameters][:2] == ["y_true", "y_prob"]]
+
+
+def _recalibrate(recalibrator: Any, prob: np.ndarray, outcome: np.ndarray) -> None:
+    recalibrator().fit(prob, outcome).predict_proba(prob)
+
+
+def _monitor(monitor: Any, y: np.ndarray, *prob: np.ndarray) -> None:
+    monitor.update(y, *prob, period=1)
+    monitor.status()
