@@ -43,11 +43,12 @@ def questions() -> Iterator[tuple[str, Callable[[], object]]]:
     y_tied = (np.arange(200) // TIED.size % 20 < 20 * tied).astype(int)
     y_many, p_many = cs.generators.temperature(1.5).sample(MANY, rng=1)
     groups = np.arange(40) // 4
-    many = np.random.default_rng(1).dirichlet(np.ones(600), 600)
+    many = np.eye(600) / 2 + 1 / 1200
     kinds: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
         "rows": ((y, p), {}),
         "tied rows": ((y_tied, tied), {}),
         "rows with weights": ((y, p), {"sample_weight": 0.5 + p}),
+        "tied rows with weights": ((y_tied, tied), {"sample_weight": 0.5 + np.arange(200) % 7}),
         "clusters": ((y, p), {"cluster": groups}),
         "classes": ((label, prob), {"lens": "class_wise", "reduce": "mean"}),
         "classes together": ((label, prob), {"lens": "canonical"}),

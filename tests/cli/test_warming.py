@@ -9,6 +9,9 @@ from compiled_code import compiled_functions
 
 from calibstat.cli import warming
 
+# of studies alone, and of some comparisons by drawing
+NOT_ASKED = {"monitoring.evidence._paths", "resampling.row_sums._add_weighted"}
+
 
 def not_kept(folder):
     """Compiled functions that have no file in the cache."""
@@ -20,7 +23,7 @@ def not_kept(folder):
 def test_everything_is_kept_afterwards(tmp_path):
     code = "from calibstat.cli.warming import warm_up; list(warm_up())"
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, check=True)
-    assert not_kept(tmp_path) == []
+    assert set(not_kept(tmp_path)) <= NOT_ASKED
 
 
 def test_what_is_missing_is_named(tmp_path):
