@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,14 +15,43 @@ from calibstat.compiled import jit
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.measures.components.deviations import BLOCK, Diagnostics, cells_of_time
+from calibstat.measures.components.deviations import BLOCK, KEPT, MOST_CELLS, Diagnostics, cells_of_time
+from calibstat.measures.components.local_components import FINEST
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
 from calibstat.measures.kinds.registry import measure
 
+CELLS_OF_CLASSES = 2**16  # of all classes together, where there are many
 GROWS = "it is the statistic of a test, which grows with the number of rows"
+
+
+class Kept:
+    """What was made last of an array, kept as long as the array is: observed labels and drawn labels share it."""
+
+    def __init__(self) -> None:
+        self.last: tuple[weakref.ref[np.ndarray], list[int], Any] | None = None
+
+    def of(self, array: np.ndarray, make: Callable[[], Any]) -> Any:
+        """Return what `make` made of this array, or makes of it now, or of what has been written to it since."""
+        content = [hash(array[i : i + 1024].tobytes()) for i in range(0, len(array), 1024)]
+        last = self.last
+        if last is None or last[0]() is not array or last[1] != content:
+            last = self.last = weakref.ref(array, self._forget), content, make()
+        return last[2]
+
+    def _forget(self, array: weakref.ref[np.ndarray]) -> None:
+        if self.last is not None and self.last[0] is array:
+            self.last = None
+
+
+_cells_of_classes, _diagnostics_of_classes, _statistic_of_classes = Kept(), Kept(), Kept()
+
+
+def most_cells(classes: int) -> int:
+    """Return the largest number of cells of each class: fewer of many classes, but as many as the finest scale has."""
+    return min(MOST_CELLS, max(FINEST, CELLS_OF_CLASSES // classes))
 
 
 @measure(
@@ -43,17 +73,40 @@ class Omnibus(Binned):
     components of the residuals; M, the largest over scales of the standardised sum of the deviances of all cells; and
     G, the most surprising single cell. It is a number for tests, with no unit and no meaning as an error. A label
     that a prediction of 0 or 1 forbids makes it infinite. Cost: one sort of the rows; then at most 1024 cells of them,
-    64 components and 7 scales, whatever the number of rows.
+    64 components and 7 scales, whatever the number of rows. More than 64 classes have fewer cells each, 65,536 in all
+    or 128 of each.
     """
 
     def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
         return cells_of_time(value, count)
 
+    def cells_of_class(self, value: np.ndarray, count: np.ndarray, classes: int) -> np.ndarray:
+        return cells_of_time(value, count, most_cells(classes))
+
+    def class_cells(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        cells: tuple[np.ndarray, np.ndarray, np.ndarray]
+        cells = _cells_of_classes.of(predictions.prob, lambda: super(Omnibus, self).class_cells(predictions))
+        return cells
+
+    def estimate_classes(self, predictions: Predictions) -> np.ndarray:
+        n, classes = predictions.prob.shape
+        if most_cells(classes) == MOST_CELLS:
+            return super().estimate_classes(predictions)
+        index, count, value = self.class_cells(predictions)
+        observed = np.zeros(value.shape)
+        np.add.at(observed, (predictions.label, index[np.arange(n), predictions.label]), 1)
+        return self.reduce(count, observed / n - value, value)
+
     def of_residual(self, count: np.ndarray, value: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        given = value
         count, value = np.broadcast_arrays(count, value)
         *lead, cells = count.shape
-        sums = zip(count.reshape(-1, cells), value.reshape(-1, cells), strict=True)
-        diagnostics = [Diagnostics.of(c, v) for c, v in sums]
+        sums = list(zip(count.reshape(-1, cells), value.reshape(-1, cells), strict=True))
+        diagnostics = (
+            [Diagnostics.of(*each) for each in sums]
+            if len(sums) <= KEPT
+            else _diagnostics_of_classes.of(given, lambda: [Diagnostics.at(*each) for each in sums])
+        )
 
         def statistic(residual: np.ndarray) -> np.ndarray:
             shape = np.broadcast_shapes(residual.shape[:-1], tuple(lead))
@@ -123,6 +176,10 @@ class OmnibusOfClasses(MulticlassMeasure):
         return self.single, best, k
 
     def of_labels(self, prob: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        statistic: Callable[[np.ndarray], np.ndarray] = _statistic_of_classes.of(prob, lambda: self._of_labels(prob))
+        return statistic
+
+    def _of_labels(self, prob: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         n, classes = prob.shape
         top = prob.argmax(axis=1)
         columns = [*prob.T, prob[np.arange(n), top]]
@@ -130,7 +187,7 @@ class OmnibusOfClasses(MulticlassMeasure):
         diagnostics, first = [], [0]
         for k, column in enumerate(columns):
             value, where, count = np.unique(column.astype(np.float64) + 0.0, return_inverse=True, return_counts=True)
-            cell = self.single.cells(value, count.astype(np.float64))
+            cell = self.single.cells_of_class(value, count.astype(np.float64), classes)
             rows, _, sums = cell_sums(cell, value, count.astype(np.float64), np.zeros(value.size))
             diagnostics.append(Diagnostics.at(rows, sums))
             index[:, k] = first[-1] + cell[where]

@@ -11,8 +11,9 @@ from scipy.stats import norm
 
 import calibstat as cs
 from calibstat.data.cell_sums import cell_sums
+from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.measures import Omnibus
+from calibstat.measures import Omnibus, omnibus
 from calibstat.measures.components import deviations
 
 OMNIBUS = Omnibus()
@@ -163,3 +164,60 @@ def test_detail():
     assert found["local_low"] == found["local_high"] == 0.7
     assert (found["local_rows"], found["local_predicted"], found["local_observed"]) == (40, 0.7, 0.2)
     assert found["roots"][0] < 0  # fewer events than predicted
+
+
+# --- many classes -----------------------------------------------------------------------------------------------------
+
+
+def vectors(classes=5, n=400):
+    rng = np.random.default_rng(classes)
+    prob = rng.dirichlet(np.ones(classes), n)
+    return np.minimum((prob.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1), classes - 1), prob
+
+
+def test_many_classes_have_fewer_cells_each():
+    assert [omnibus.most_cells(classes) for classes in (3, 64, 100, 512, 10**5)] == [1024, 1024, 655, 128, 128]
+
+
+@pytest.mark.parametrize("lens", ["canonical", "class_wise"])
+def test_observed_and_drawn_labels_have_the_same_cells(lens, monkeypatch):
+    """The statistic of labels is the same, whether they are observed or drawn, and differs from that of all cells."""
+    label, prob = vectors()
+    full = cs.calibration_test(label, prob, measure="omnibus", lens=lens, n_resamples=9, rng=1).statistic
+    monkeypatch.setattr(omnibus, "CELLS_OF_CLASSES", 640)
+    assert omnibus.most_cells(5) == 128
+    found = cs.calibration_test(label, prob, measure="omnibus", lens=lens, n_resamples=9, rng=1).statistic
+    if lens == "canonical":
+        fresh = Omnibus().multiclass()._of_labels(prob)(label[None])[0]
+    else:
+        index, count, value = Omnibus().class_cells(Predictions.from_rows(label, prob))
+        assert index.max() < 128
+        observed = np.array([np.bincount(index[label == k, k], minlength=value.shape[1]) for k in range(5)])
+        fresh = Omnibus().of_residual(count, value)(np.stack([observed / 400 - value]))[0]
+    assert found == pytest.approx(fresh, rel=1e-12)
+    assert np.all(found != full)
+
+
+@pytest.mark.parametrize("lens", ["canonical", "class_wise"])
+def test_many_classes_are_prepared_once(lens, monkeypatch):
+    label, prob = vectors(20)
+    made = []
+    prepare = deviations.Diagnostics.at.__func__
+    monkeypatch.setattr(omnibus, "CELLS_OF_CLASSES", 640)
+    monkeypatch.setattr(
+        deviations.Diagnostics, "at", classmethod(lambda cls, *sums: made.append(0) or prepare(cls, *sums))
+    )
+    cs.calibration_test(label, prob, measure="omnibus", lens=lens, n_resamples=99, rng=1)
+    assert len(made) == {"canonical": 21, "class_wise": 20}[lens]
+
+
+def test_what_is_kept_goes_with_the_array_and_is_made_again_where_it_was_written_to():
+    kept, array, made = omnibus.Kept(), np.arange(6.0), []
+    for _ in range(2):
+        kept.of(array, lambda: made.append(0) or "made")
+    assert len(made) == 1
+    array[0] = 7
+    assert kept.of(array, lambda: made.append(0) or "again") == "again"
+    assert len(made) == 2
+    del array
+    assert kept.last is None

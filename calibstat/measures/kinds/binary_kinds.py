@@ -268,6 +268,10 @@ class Binned(Statistic):
     def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
         """Return the cell of each distinct ascending prediction, int64 from 0, ascending; all of shape (m,)."""
 
+    def cells_of_class(self, value: np.ndarray, count: np.ndarray, classes: int) -> np.ndarray:
+        """Return the cells of one class of so many against the rest."""
+        return self.cells(value, count)
+
     @abstractmethod
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
         """Return the measure, given sums in cells along the last axis: of rows, residuals / n and predictions / n.
@@ -313,7 +317,7 @@ class Binned(Statistic):
             return index, sums[0], sums[2]
         for k in range(classes):
             value, count, cell = predictions.distinct(k)
-            index[:, k] = self.cells(value, count)[cell]
+            index[:, k] = self.cells_of_class(value, count, classes)[cell]
         cells = int(index.max()) + 1
         count_b, value_b = np.zeros((2, classes, cells))
         for k in range(classes):
