@@ -49,7 +49,8 @@ class Statistic(Measure, ABC):
     def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass | None:
         """Return the measure as one pass over the residuals of labels, which makes tests fast; None if it is not one.
 
-        The labels of these distinct predictions are drawn with the probabilities `chance`; all have shape (m,).
+        The labels of these distinct predictions are drawn with the probabilities `chance`; all have shape (m,). A
+        subclass that changes the value of a measure changes this too.
         """
         return None
 
