@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -65,9 +65,16 @@ def sample_in_batches(file: Path, label: str, prob: Sequence[str], reading: Read
         return None
     try:
         with readable(file):
-            return sample_of_batches((y, clipped(p, reading.clip)) for y, p in batches)
+            return sample_of_batches(_clipped(batches, reading.clip))
     except ValueError:
         return None
+
+
+def _clipped(batches: Iterable[list[np.ndarray]], clip: float | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Return batches with clipped predictions; raise for a bad row, which clipping would repair."""
+    for y, p in batches:
+        check_rows(y, p)
+        yield y, clipped(p, clip)
 
 
 def read_with_units(

@@ -108,9 +108,9 @@ def test_exact_where_no_block_is_passed_over():
 
 
 class SmallStep(cs.measures.RandomIntervalCE):
-    """Planted fault: the step of seminorms without many windows, which takes one bad window for many."""
+    """Planted fault: the step of seminorms such as `ks`, which takes one bad window for many."""
 
-    step = 3.0
+    step = 2.0
 
 
 RUNS = 60

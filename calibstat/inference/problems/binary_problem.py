@@ -73,7 +73,7 @@ class BinaryProblem(Problem):
     def detail(self) -> tuple[float, int | float, dict[str, Any]]:
         sample = self.data.sample
         fields = self.measure.detail(*sample.arrays)
-        return self.statistic(), self.n, fields and {"value": sample.value, **fields}
+        return self.statistic(), self.n, fields and {"value": sample.value.copy(), **fields}
 
     def holds_cells(self, always: bool) -> bool:
         return self.measure.has_cells_of_data
