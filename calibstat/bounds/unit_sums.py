@@ -13,6 +13,8 @@ from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 
+MANY_CELLS, CELLS_OF_A_CLASS = 256, 4  # products of at least so many cells are added up by blocks, if rows fill them
+ROWS_OF_A_BLOCK = 256
 LARGEST = 2.0  # a row's residuals, one for each class: absolute values add up to at most 2
 
 
@@ -170,9 +172,22 @@ class ClassSums(UnitSums):
         """Return the sums over rows of products of weight times residual of two of these cells: X'X."""
         number = np.full(self.cells, -1)
         number[chosen] = np.arange(chosen.size)
-        return np.asarray(
-            _products(*self._rows, number, np.ones(self.cells) if weights is None else weights, chosen.size)
-        )
+        weight = np.ones(self.cells) if weights is None else weights
+        if MANY_CELLS <= chosen.size <= CELLS_OF_A_CLASS * self.predictions.n_classes:
+            return self._products_of_blocks(number, weight, chosen.size)
+        return np.asarray(_products(*self._rows, number, weight, chosen.size))
+
+    def _products_of_blocks(self, number: np.ndarray, weight: np.ndarray, size: int) -> np.ndarray:
+        """Return the same by matrix products of blocks of rows: most rows add in a large part of the cells."""
+        prob, label, index, stride = self._rows
+        total, block = np.zeros((size, size)), np.empty((ROWS_OF_A_BLOCK, size))
+        for first in range(0, self.predictions.n, ROWS_OF_A_BLOCK):
+            part = slice(first, first + ROWS_OF_A_BLOCK)
+            rows = block[: label[part].size]
+            rows[:] = 0.0
+            _add_rows(prob[part], label[part], index[part], stride, number, weight, rows)
+            total += rows.T @ rows
+        return total
 
     def covariance(self, chosen: np.ndarray) -> np.ndarray:
         total = self.powers[0][chosen]
@@ -231,6 +246,26 @@ def _absolute_row_sums(
                 used[j] = True
                 out[i] += abs(part)
     return out, used
+
+
+@jit
+def _add_rows(
+    prob: np.ndarray,
+    label: np.ndarray,
+    index: np.ndarray,
+    stride: int,
+    number: np.ndarray,
+    weight: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Add weight times residual of each row at the number of its cell, if it has one from 0."""
+    shared = index.shape[1] == 1
+    for i in range(prob.shape[0]):
+        for k in range(prob.shape[1]):
+            j = index[i, 0 if shared else k] + k * stride
+            if number[j] >= 0:
+                v = float(prob[i, k])
+                out[i, number[j]] += weight[j] * (1.0 - v if label[i] == k else -v)
 
 
 @jit

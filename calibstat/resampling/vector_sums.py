@@ -11,7 +11,10 @@ from calibstat.resampling.multiclass_pairs import draw_rows
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import OfLabels
 from calibstat.resampling.streams import stream, word
-from calibstat.resampling.threads import in_threads, small_chunks
+from calibstat.resampling.threads import chunks, in_threads, small_chunks
+
+BLOCK, TILE = 64, 32  # resamples and rows that are added up together: their counts stay in the cache of the core
+MOST_HELD = 2**22  # counts of rows, or sums in cells, of a block of resamples
 
 
 def labels_of_vectors(source: ClassSums, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
@@ -28,19 +31,26 @@ def labels_of_vectors(source: ClassSums, scheme: Labels, statistic: OfLabels, dr
 
 
 def pairs_of_vectors(source: ClassSums, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
-    """Return the statistic of the residuals / n summed in each cell, in the pairs bootstrap."""
+    """Return the statistic of the residuals / n summed in each cell, in the pairs bootstrap.
+
+    Rows are outside and the resamples of a block inside, so that the predictions are read once for all of these.
+    """
     predictions = source.predictions
+    block = max(min(BLOCK, MOST_HELD // max(predictions.n, source.cells)), 1)
 
     def replicates(first: int, last: int) -> np.ndarray:
-        theta = np.zeros((last - first, source.cells))
-        _residuals_of_rows(
-            draws.key, stage, first, predictions.prob, predictions.label, source.index, source.stride, theta
-        )
-        theta /= predictions.n
-        return statistic(theta)
+        parts = []
+        for begin in range(first, last, block):
+            times = np.zeros((predictions.n, min(block, last - begin)), np.int32)
+            theta = np.zeros((source.cells, times.shape[1]))
+            _count_rows(draws.key, stage, begin, times)
+            _add_residuals(times, predictions.prob, predictions.label, source.index, source.stride, theta)
+            theta = np.ascontiguousarray(theta.T)
+            theta /= predictions.n
+            parts.append(statistic(theta))
+        return np.concatenate(parts)
 
-    pieces = small_chunks(draws.n, draws.n_jobs, 8 * source.cells)
-    return np.concatenate(in_threads(replicates, pieces, draws.n_jobs))
+    return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs))
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
@@ -79,30 +89,35 @@ def _labels_in_cells(
 
 
 @jit
-def _residuals_of_rows(
-    key: np.uint64,
-    stage: int,
-    first: int,
-    prob: np.ndarray,
-    label: np.ndarray,
-    index: np.ndarray,
-    stride: int,
-    residual: np.ndarray,
-) -> None:
-    """Add up one-hot class minus prediction over drawn rows, after counting how often each row is drawn."""
-    n, classes = prob.shape
-    shared = index.shape[1] == 1
-    rows = np.empty(n, np.int64)
-    times = np.empty(n, np.int32)
-    for r in range(residual.shape[0]):
+def _count_rows(key: np.uint64, stage: int, first: int, times: np.ndarray) -> None:
+    """Count how often each row is drawn in each resample, shape (n, B)."""
+    rows = np.empty(times.shape[0], np.int64)
+    for r in range(times.shape[1]):
         draw_rows(stream(key, stage, first + r), rows)
-        times[:] = 0
-        for i in range(n):
-            times[rows[i]] += 1
-        for i in range(n):
-            if times[i] > 0:
-                t = np.float64(times[i])
-                for k in range(classes):
-                    residual[r, index[i, 0 if shared else k] + k * stride] -= t * prob[i, k]
-                k = label[i]
-                residual[r, index[i, 0 if shared else k] + k * stride] += t
+        for i in range(rows.size):
+            times[rows[i], r] += np.int32(1)
+
+
+@jit
+def _add_residuals(
+    times: np.ndarray, prob: np.ndarray, label: np.ndarray, index: np.ndarray, stride: int, residual: np.ndarray
+) -> None:
+    """Add up one-hot class minus prediction over drawn rows, shape (cells, B): some rows, class by class."""
+    n, classes = prob.shape
+    resamples = times.shape[1]
+    shared = index.shape[1] == 1
+    drawn = np.empty((TILE, resamples))
+    for begin in range(0, n, TILE):
+        rows = min(TILE, n - begin)
+        for i in range(rows):
+            for r in range(resamples):
+                drawn[i, r] = times[begin + i, r]
+        for k in range(classes):
+            for i in range(rows):
+                v = np.float64(prob[begin + i, k])
+                total = residual[index[begin + i, 0 if shared else k] + k * stride]
+                for r in range(resamples):
+                    total[r] -= drawn[i, r] * v
+                if label[begin + i] == k:
+                    for r in range(resamples):
+                        total[r] += drawn[i, r]

@@ -5,6 +5,7 @@ import pytest
 from unit_examples import ROWS, UNITS, entries, matrix, own_cells, shared_cells
 
 import calibstat as cs
+from calibstat.bounds import unit_sums
 from calibstat.bounds.unit_sums import LARGEST, ClassSums
 from calibstat.inference.problems.pose import pose
 
@@ -77,6 +78,19 @@ def test_products_of_classes_in_the_same_cell():
     x = matrix(sums)
     assert sums.products(np.arange(3)) == pytest.approx(x.T @ x, abs=SPARE)
     assert not np.allclose(np.diag(x.T @ x), sums.powers[1])
+
+
+@pytest.mark.parametrize("make", [own_cells, shared_cells, UNITS["classes in the same cells"]])
+def test_products_by_blocks_of_rows(make, monkeypatch):
+    """The same as cell by cell, where rows fill many cells; blocks of seven rows, the last one short."""
+    sums = make()
+    chosen, weights = np.arange(sums.cells)[::-1], np.random.default_rng(1).normal(size=sums.cells)
+    expected = sums.products(chosen, weights)
+    for name, value in (("MANY_CELLS", 1), ("CELLS_OF_A_CLASS", sums.cells), ("ROWS_OF_A_BLOCK", 7)):
+        monkeypatch.setattr(unit_sums, name, value)
+    monkeypatch.setattr(unit_sums, "_products", None)
+    assert sums.products(chosen, weights) == pytest.approx(expected, abs=SPARE)
+    assert sums.products(chosen) != pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.parametrize("make", [own_cells, shared_cells])

@@ -5,7 +5,7 @@ import pytest
 from class_draws import KEY, example, slow_draw
 
 from calibstat.bounds.unit_sums import ClassSums
-from calibstat.resampling import Draws, Pairs, pairs_of_vectors, threads
+from calibstat.resampling import Draws, Pairs, pairs_of_vectors, vector_sums
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -37,5 +37,5 @@ def test_residuals_in_threads_and_pieces(monkeypatch):
     assert np.array_equal(pairs_of_vectors(source, np.copy, Draws(KEY, 5), 1), base[:5])
     assert not np.array_equal(pairs_of_vectors(source, np.copy, Draws(KEY, 37), 2), base)
     assert not np.array_equal(pairs_of_vectors(source, np.copy, Draws(KEY + np.uint64(1), 37), 1), base)
-    monkeypatch.setattr(threads, "LARGEST_PIECE", 100)
+    monkeypatch.setattr(vector_sums, "MOST_HELD", 200)  # three resamples of 60 rows at a time
     assert np.array_equal(pairs_of_vectors(source, np.copy, Draws(KEY, 37), 1), base)
