@@ -41,8 +41,8 @@ def pairs_of_vectors(source: ClassSums, statistic: OfLabels, draws: Draws, stage
     def replicates(first: int, last: int) -> np.ndarray:
         parts = []
         for begin in range(first, last, block):
-            times = np.zeros((predictions.n, min(block, last - begin)), np.int32)
-            theta = np.zeros((source.cells, times.shape[1]))
+            times = np.zeros((min(block, last - begin), predictions.n), np.int32)
+            theta = np.zeros((source.cells, times.shape[0]))
             _count_rows(draws.key, stage, begin, times)
             _add_residuals(times, predictions.prob, predictions.label, source.index, source.stride, theta)
             theta = np.ascontiguousarray(theta.T)
@@ -90,12 +90,12 @@ def _labels_in_cells(
 
 @jit
 def _count_rows(key: np.uint64, stage: int, first: int, times: np.ndarray) -> None:
-    """Count how often each row is drawn in each resample, shape (n, B)."""
-    rows = np.empty(times.shape[0], np.int64)
-    for r in range(times.shape[1]):
+    """Count how often each row is drawn in each resample, shape (B, n)."""
+    rows = np.empty(times.shape[1], np.int64)
+    for r in range(times.shape[0]):
         draw_rows(stream(key, stage, first + r), rows)
         for i in range(rows.size):
-            times[rows[i], r] += np.int32(1)
+            times[r, rows[i]] += np.int32(1)
 
 
 @jit
@@ -104,14 +104,14 @@ def _add_residuals(
 ) -> None:
     """Add up one-hot class minus prediction over drawn rows, shape (cells, B): some rows, class by class."""
     n, classes = prob.shape
-    resamples = times.shape[1]
+    resamples = times.shape[0]
     shared = index.shape[1] == 1
     drawn = np.empty((TILE, resamples))
     for begin in range(0, n, TILE):
         rows = min(TILE, n - begin)
-        for i in range(rows):
-            for r in range(resamples):
-                drawn[i, r] = times[begin + i, r]
+        for r in range(resamples):
+            for i in range(rows):
+                drawn[i, r] = times[r, begin + i]
         for k in range(classes):
             for i in range(rows):
                 v = np.float64(prob[begin + i, k])
