@@ -28,7 +28,7 @@ GROWS = "it is the statistic of a test, which grows with the number of rows"
 
 
 class Kept:
-    """What was made last of an array, kept as long as the array is: observed labels and drawn labels share it."""
+    """The last thing that was made of an array, kept as long as the array is: observed and drawn labels share it."""
 
     def __init__(self) -> None:
         self.last: tuple[weakref.ref[np.ndarray], list[int], Any] | None = None
