@@ -23,7 +23,8 @@ Batches = Iterator[list[np.ndarray]]
 def batches_of(file: Path, columns: Sequence[str]) -> Batches | None:
     """Return batches of float64 columns, or None for a file that is not read so.
 
-    Reading raises a ValueError where an entry is no number or is missing: other entries may then mean something else.
+    Reading raises a ValueError if an entry is missing or is not a number. The whole file has to be read then, because
+    the meaning of the other entries may depend on it.
     """
     kind = file.suffix.lower()
     if kind == ".csv":

@@ -224,7 +224,10 @@ def as_predictions(y_true: Any, y_prob: Any = None, labels: OutcomeNames = None)
 
 
 def checked_vectors(y_prob: object) -> np.ndarray:
-    """Return rows of probabilities, shape (n, K), that were given without outcomes; a vector has those of class 1."""
+    """Return rows of probabilities, shape (n, K), that were given without outcomes.
+
+    A vector gives the probabilities of class 1.
+    """
     prob, slack = as_matrix(y_prob)
     if n_columns(y_prob) > 1:  # the two columns made of a vector are probabilities that sum to 1
         _most_likely(prob, slack)

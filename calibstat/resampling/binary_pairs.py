@@ -150,9 +150,7 @@ def _relabelled_rows(
     n = cell.size
     state = np.array([start])
     outcome = np.empty(LARGE_BLOCK, np.uint32)
-    drawn = np.empty(
-        2 * LARGE_BLOCK, np.int32
-    )  # how often each row of the block was drawn with outcome 0 and with outcome 1
+    drawn = np.empty(2 * LARGE_BLOCK, np.int32)  # draws of each row of the block with outcome 0, and with outcome 1
     left = n
     for first in range(0, n, LARGE_BLOCK):
         rows = min(LARGE_BLOCK, n - first)

@@ -19,7 +19,7 @@ from calibstat.resampling.schemes import Draws
 from calibstat.resampling.streams import stream
 from calibstat.resampling.threads import chunks, in_threads
 
-LANES = 4  # 2**4 resamples are drawn together
+RESAMPLE_BITS = 4  # 2**4 resamples are drawn together
 
 
 class _Block(NamedTuple):
@@ -66,7 +66,7 @@ def pairs_in_one_pass(
     def together(first: int, last: int) -> np.ndarray:
         state = np.array([stream(draws.key, stage, r) for r in range(first, last)], np.uint64)
         left, held = np.full(state.size, cell.size), np.zeros((statistic.size, state.size))
-        times, residual = np.empty(BLOCK << LANES, np.int32), np.empty((BLOCK + 1, state.size))
+        times, residual = np.empty(BLOCK << RESAMPLE_BITS, np.int32), np.empty((BLOCK + 1, state.size))
         for block in blocks:
             _add_block(state, left, block.after, block.cell, block.added, origin, block.begun, times, residual)
             done = block.rows.stop - block.rows.start
@@ -75,7 +75,9 @@ def pairs_in_one_pass(
         return statistic.result(held)
 
     def replicates(first: int, last: int) -> np.ndarray:
-        return np.concatenate([together(r, min(r + (1 << LANES), last)) for r in range(first, last, 1 << LANES)])
+        return np.concatenate(
+            [together(r, min(r + (1 << RESAMPLE_BITS), last)) for r in range(first, last, 1 << RESAMPLE_BITS)]
+        )
 
     return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs))
 
@@ -95,9 +97,9 @@ def _add_block(
     """Draw the rows of a block in some resamples, and add up what they add at each distinct prediction."""
     times[:] = 0
     for b in range(left.size):
-        left[b] = count_block(state[b : b + 1], left[b], cell.size, after, times, LANES, b)
+        left[b] = count_block(state[b : b + 1], left[b], cell.size, after, times, RESAMPLE_BITS, b)
     for i in range(cell.size):
-        drawn = times[i << LANES :]
+        drawn = times[i << RESAMPLE_BITS :]
         total = residual[cell[i] - cell[0]]
         x = added[i]
         if begun if i == 0 else cell[i] == cell[i - 1]:

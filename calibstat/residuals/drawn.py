@@ -49,7 +49,10 @@ class Drawn(ABC):
 
     @abstractmethod
     def noise(self, addends: Iterator[tuple[int, np.ndarray]]) -> np.ndarray:
-        """Return weighted sums of theta less those of the data, shape (B, W), from numbers of tables and W addends."""
+        """Return weighted sums of theta minus theta of the data, shape (B, W).
+
+        `addends` yields W pairs: the number of a table, and what `addend` returned for its weights.
+        """
 
 
 @dataclass(frozen=True, eq=False)

@@ -183,7 +183,7 @@ class _Climb:
         self.sums: list[Sums] = []
 
     def steps(self, shared: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield weights with what each unit adds: none, those of the data, and all on the way up from several starts.
+        """Yield weights and what each unit adds with them: zero, the witness of the data, and each step of the ascents.
 
         `shared` is the covariance of D* with the sums of the first model.
         """

@@ -64,7 +64,7 @@ class MeanLoss(Statistic):
     def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass | None:
         """Return the expected loss plus the sum of residuals, each times the difference of its two losses.
 
-        A loss of an outcome without a chance counts nothing; if a possible one is infinite, this is no sum.
+        The loss of an impossible outcome counts 0. The result is None if a possible outcome has an infinite loss.
         """
         with np.errstate(invalid="ignore"):
             zero, one = (
