@@ -9,6 +9,14 @@ from calibstat.data.checks import calls_within
 FEWEST_CLUSTERS = 30  # below it the bootstrap of clusters is not to be trusted
 
 
+def clusters_in_words(unit: np.ndarray) -> str:
+    """Return the number of clusters and of their rows, given the number of the cluster of each row."""
+    size = np.unique(unit, return_counts=True)[1]
+    low, high = int(size.min()), int(size.max())
+    rows = f"{low:,} to {high:,} rows" if low < high else f"{low:,} row{'s' * (low != 1)} each"
+    return f"{size.size:,} clusters of {rows}"
+
+
 def as_clusters(cluster: object, n: int) -> np.ndarray:
     """Number the clusters from 0 in the order of their first rows and return the number of each row; warn if few."""
     import warnings

@@ -60,7 +60,11 @@ def weighted_sample(y: np.ndarray, p: np.ndarray, weight: np.ndarray) -> Weighte
     kept = weight > 0
     y, p, weight = y[kept].astype(np.float64), p[kept] + 0.0, weight[kept]  # + 0.0 turns -0.0 into 0.0
     order = np.lexsort((weight, y, p))  # by what rows hold, so that draws do not depend on their order
-    y, p, weight = y[order], p[order], weight[order]
+    return sample_of_ordered_rows(y[order], p[order], weight[order], int(kept.size - kept.sum()))
+
+
+def sample_of_ordered_rows(y: np.ndarray, p: np.ndarray, weight: np.ndarray, n_zero_weight: int = 0) -> WeightedSample:
+    """Return the sample of rows with positive weights in this order, which is one of ascending predictions."""
     first = np.diff(p, prepend=-1.0) > 0
     cell = np.cumsum(first) - 1
     return WeightedSample(
@@ -68,7 +72,7 @@ def weighted_sample(y: np.ndarray, p: np.ndarray, weight: np.ndarray) -> Weighte
         count=np.bincount(cell, weight),  # added up in the order of the rows, as draws are
         positives=np.bincount(cell, weight * y),
         kind="weights",
-        n_zero_weight=int(kept.size - kept.sum()),
+        n_zero_weight=n_zero_weight,
         cell=cell,
         outcome=y,
         weight=weight,

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level, options_of, unknown_name
+from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import EVENT, NamedLens
@@ -188,8 +189,9 @@ def confidence_interval(
         Number of bootstrap samples, at least 1; `honest` draws as many again from the null hypothesis. Default: 999, or
         99 for a measure whose resamples take long (its page says so).
     cluster : array_like, shape (n,), optional
-        The cluster of each row (a patient, a day); clusters are resampled, not rows. For binary outcomes, or for
-        canonical `brier` and `log_loss`; not for a `Sample`, and not with "bca".
+        The cluster of each row (a patient, a day); clusters are resampled, not rows. "honest" for the measures of a
+        binary outcome that `compare` takes, and for means of losses; "percentile" and "basic" for every measure and
+        lens. Not for a `Sample`.
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; for a binary outcome, not with "bca" and
         "bracket", and "honest" for the measures that `compare` takes. Rows are drawn with their weights. Counts of
@@ -287,6 +289,7 @@ def interval_of(
     drawn: Drawn = problem.canonical("confidence_interval")
     estimate = drawn.statistic()
     infinite = problem.is_mean and np.isinf(estimate)
+    sampled = _sampled(problem, unit)
     unit = None if infinite else unit
     if unit is not None:
         drawn = _in_clusters(problem, unit, method)
@@ -318,7 +321,7 @@ def interval_of(
         estimate=estimate,
         confidence_level=confidence_level,
         method=method,
-        estimand=_estimand(problem, method, not_extrapolated),
+        estimand=_estimand(problem, method, not_extrapolated, sampled),
         measure=problem.measure.named,
         lens=problem.lens,
         n=int(drawn.n),
@@ -345,13 +348,24 @@ def _need_method(problem: Problem, method: str) -> None:
 
 def _in_clusters(problem: Problem, unit: np.ndarray, method: str) -> Drawn:
     drawn = None if method in ("bca", "bracket") else problem.in_clusters(unit)
-    if drawn is None:
-        raise NoInterval(f"no {method} interval with clusters is known for {problem.title}")
-    return drawn
+    if drawn is not None:
+        return drawn
+    if method not in ("percentile", "basic"):
+        raise NoInterval(
+            f"no {method} interval with clusters is known for {problem.title}; it has the methods percentile, basic"
+        )
+    return problem.of_drawn_clusters(unit)
 
 
-def _estimand(problem: Problem, method: str, not_extrapolated: bool) -> str:
-    """Say in one sentence what an interval is for."""
+def _sampled(problem: Problem, unit: np.ndarray | None) -> str:
+    """Name the units that are independent: rows, or how many clusters with rows of positive weight."""
+    if unit is None:
+        return "rows"
+    return clusters_in_words(unit if problem.weight is None else unit[problem.weight > 0])
+
+
+def _estimand(problem: Problem, method: str, not_extrapolated: bool, sampled: str) -> str:
+    """Say in one sentence what an interval is for; `sampled` are the units that are independent."""
     measure = problem.measure
     settings = ", ".join(f"{name}={value!r}" for name, value in measure.options.items())
     title = measure.info.title + (f" ({settings})" if settings else "")
@@ -363,7 +377,8 @@ def _estimand(problem: Problem, method: str, not_extrapolated: bool) -> str:
     beyond += ", if none of it is predicted more extremely than these rows are" if not_extrapolated else ""
     bracket = "a bracket, which holds this with at least the nominal probability and does not shrink to it: "
     return (
-        f"{bracket * (method == 'bracket')}{title} of the population these rows are an independent sample of{beyond}."
+        f"{bracket * (method == 'bracket')}{title} of the population these {sampled} are an independent sample of"
+        f"{beyond}."
     )
 
 

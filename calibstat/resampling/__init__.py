@@ -11,12 +11,33 @@ from calibstat.resampling.one_pass_pairs import pairs_in_one_pass
 from calibstat.resampling.resample import Resampler, resample, resampler
 from calibstat.resampling.row_labels import sums_of_row_labels, sums_of_signs
 from calibstat.resampling.row_sums import Column, UnitCounts, drawn_products, drawn_sums, random_signs
-from calibstat.resampling.schemes import Consistency, Draws, Labels, Pairs, Scheme, Stage, Swap, check_resamples
+from calibstat.resampling.schemes import (
+    Clusters,
+    Consistency,
+    Draws,
+    Labels,
+    Pairs,
+    Scheme,
+    Stage,
+    Swap,
+    check_resamples,
+)
 from calibstat.resampling.sources import CellSums, ClassSamples, GroupSums, ModelPair, in_cells
 from calibstat.resampling.streams import key_of
 from calibstat.resampling.vector_sums import pairs_of_vectors
 
-__all__ = ["CellSums", "ClassSamples", "Column", "Consistency", "Draws", "GroupSums", "Labels", "ModelPair", "Pairs"]
+__all__ = [
+    "CellSums",
+    "ClassSamples",
+    "Clusters",
+    "Column",
+    "Consistency",
+    "Draws",
+    "GroupSums",
+    "Labels",
+    "ModelPair",
+    "Pairs",
+]
 __all__ += ["Resampler", "Scheme", "Stage", "Swap", "UnitCounts", "canonical_order", "check_resamples", "draw"]
 __all__ += ["drawn_products", "drawn_sums", "folds", "in_cells", "in_order", "key_of", "packed"]
 __all__ += ["pairs_in_one_pass", "pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows"]

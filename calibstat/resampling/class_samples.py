@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -31,12 +31,13 @@ def samples_of_classes(
     weight = np.ones(predictions.n) if source.weight is None else source.weight
 
     def replicates(first: int, last: int) -> np.ndarray:
-        rows = None
+        rows: Sequence[np.ndarray] | None = None
+        labels: Sequence[np.ndarray] | np.ndarray
         if isinstance(scheme, Labels):
             labels = labels_of_rows(scheme.chances(predictions.prob), draws.key, stage, first, last)
         else:
             pairs = [pairs_of_rows(predictions, scheme, draws.key, stage, r) for r in range(first, last)]
-            rows, labels = (np.array(part) for part in zip(*pairs, strict=True))
+            rows, labels = zip(*pairs, strict=True)
         drawn = np.empty((last - first, predictions.n_classes))
 
         def classes(low: int, high: int) -> None:

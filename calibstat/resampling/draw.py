@@ -24,7 +24,7 @@ from calibstat.resampling.group_sums import positives_of_groups
 from calibstat.resampling.model_pair import permuted_models
 from calibstat.resampling.multiclass_labels import labels_of_predictions
 from calibstat.resampling.multiclass_pairs import pairs_of_predictions
-from calibstat.resampling.schemes import Consistency, Draws, Labels, Pairs, Scheme, Swap
+from calibstat.resampling.schemes import Clusters, Consistency, Draws, Labels, Pairs, Scheme, Swap
 from calibstat.resampling.sources import (
     CellSums,
     ClassSamples,
@@ -45,19 +45,23 @@ DRIVERS: dict[tuple[type, type], Driver] = {
     (Sample, Consistency): pairs_of_sample,
     (WeightedSample, Labels): resamples_of_weighted_rows,
     (WeightedSample, Pairs): resamples_of_weighted_rows,
+    (WeightedSample, Clusters): resamples_of_weighted_rows,
     (WeightedSample, Consistency): resamples_of_weighted_rows,
     (CellSums, Labels): labels_in_cells,
     (CellSums, Pairs): pairs_in_cells,
     (CellSums, Consistency): pairs_in_cells,
     (WeightedCellSums, Labels): labels_row_by_row,
     (WeightedCellSums, Pairs): pairs_in_weighted_cells,
+    (WeightedCellSums, Clusters): pairs_in_weighted_cells,
     (WeightedCellSums, Consistency): pairs_in_weighted_cells,
     (Predictions, Labels): labels_of_predictions,
     (Predictions, Pairs): pairs_of_predictions,
+    (Predictions, Clusters): pairs_of_predictions,
     (Predictions, Consistency): pairs_of_predictions,
     (ClassSums, Labels): labels_of_vectors,
     (ClassSamples, Labels): samples_of_classes,
     (ClassSamples, Pairs): samples_of_classes,
+    (ClassSamples, Clusters): samples_of_classes,
     (ClassSamples, Consistency): samples_of_classes,
     (GroupSums, Labels): positives_of_groups,
     (ModelPair, Swap): permuted_models,

@@ -1,4 +1,4 @@
-"""Pairs bootstrap and consistency resampling of multiclass predictions."""
+"""Pairs bootstrap, whole clusters and consistency resampling of multiclass predictions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.resampling.multiclass_labels import thresholds
-from calibstat.resampling.schemes import Consistency, Draws, Pairs
+from calibstat.resampling.row_sums import times_in_clusters
+from calibstat.resampling.schemes import Clusters, Consistency, Draws, Pairs
 from calibstat.resampling.sources import Value
 from calibstat.resampling.streams import LOW_HALF, stream, word
 from calibstat.resampling.threads import one_by_one
@@ -17,7 +18,7 @@ from calibstat.resampling.threads import one_by_one
 
 def pairs_of_predictions(
     predictions: Predictions,
-    scheme: Pairs | Consistency,
+    scheme: Pairs | Clusters | Consistency,
     statistic: Callable[[np.ndarray, np.ndarray], Value],
     draws: Draws,
     stage: int,
@@ -31,10 +32,13 @@ def pairs_of_predictions(
 
 
 def pairs_of_rows(
-    predictions: Predictions, scheme: Pairs | Consistency, key: np.uint64, stage: int, replicate: int
+    predictions: Predictions, scheme: Pairs | Clusters | Consistency, key: np.uint64, stage: int, replicate: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of a replicate and their classes."""
+    """Return the rows of a replicate and their classes: n of them, or as many as the drawn clusters have."""
     start = np.uint64(stream(key, stage, replicate))
+    if isinstance(scheme, Clusters):
+        rows = np.repeat(np.arange(predictions.n), times_in_clusters(start, scheme.unit))
+        return rows, predictions.label[rows]
     rows = np.empty(predictions.n, np.int64)
     draw_rows(start, rows)
     if isinstance(scheme, Pairs):

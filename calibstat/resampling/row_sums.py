@@ -97,6 +97,13 @@ def drawn_sums(times: np.ndarray, columns: Iterable[Column], cells: int) -> np.n
     return sums
 
 
+def times_in_clusters(start: np.uint64, unit: np.ndarray) -> np.ndarray:
+    """Return how often each row is drawn where clusters are drawn with replacement, the rows of one together."""
+    times = np.empty(int(unit.max()) + 1, np.int32)
+    draw_units(start, times)
+    return times[unit]
+
+
 def random_signs(units: int, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(signs)`` of every resample, the sign of each unit 0 for minus and 1 for plus, uint8."""
     return one_by_one(lambda r: statistic(signs(draws.key, stage, r, units)), draws.n, draws.n_jobs)

@@ -89,6 +89,13 @@ class Pairs:
     """Pairs of prediction and label with replacement: the pairs bootstrap."""
 
 
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Whole clusters with replacement, as many as there are; `unit`, shape (n,), numbers the cluster of each row."""
+
+    unit: np.ndarray
+
+
 @dataclass(frozen=True)
 class Consistency:
     """Predictions with replacement, then labels given them: consistency resampling."""
@@ -101,5 +108,5 @@ class Swap:
     unit: np.ndarray | None = None
 
 
-OfRows = Labels | Pairs | Consistency  # schemes for independent rows
+OfRows = Labels | Pairs | Clusters | Consistency  # schemes for the rows of one model
 Scheme = OfRows | Swap

@@ -1,4 +1,4 @@
-"""Labels, pairs bootstrap and consistency resampling of binary rows with weights, drawn row by row."""
+"""Labels, pairs bootstrap, whole clusters and consistency resampling of binary rows with weights, row by row."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.data.weighted_sample import WeightedSample
 from calibstat.resampling.binary_labels import threshold
-from calibstat.resampling.row_sums import draw_units
-from calibstat.resampling.schemes import Draws, Labels, OfRows, Pairs
+from calibstat.resampling.row_sums import draw_units, times_in_clusters
+from calibstat.resampling.schemes import Clusters, Consistency, Draws, Labels, OfRows
 from calibstat.resampling.sources import OfSample, Value
 from calibstat.resampling.streams import GOLDEN, mix, stream
 from calibstat.resampling.threads import chunks, in_threads
@@ -31,11 +31,14 @@ def resamples_of_weighted_rows(
                 _add_labels(start, limit, cell, weight, positives_r)
                 drawn.append(statistic(value, count, positives_r))
                 continue
-            draw_units(start, times)
-            if isinstance(scheme, Pairs):
-                _add_rows(times, cell, weight, sample.outcome, count_r, positives_r)
+            if isinstance(scheme, Clusters):
+                times = times_in_clusters(start, scheme.unit)
             else:
+                draw_units(start, times)
+            if isinstance(scheme, Consistency):
                 _add_redrawn(start, times, limit, cell, weight, count_r, positives_r)
+            else:
+                _add_rows(times, cell, weight, sample.outcome, count_r, positives_r)
             drawn.append(statistic(value, count_r, positives_r))
         return drawn
 

@@ -22,9 +22,10 @@ def drawn_units(key, stage, replicate, units):
     return [half * units >> 32 for w in words for half in (w & (2**32 - 1), w >> 32)][:units]
 
 
-def numbered(y, p, unit):
-    """Clusters numbered as they are drawn: in the order of what they hold, their rows by outcome and prediction."""
-    held = [sorted(zip(y[unit == u], p[unit == u], strict=True)) for u in range(unit.max() + 1)]
+def numbered(*columns):
+    """Clusters, the last column, numbered as they are drawn: in the order of what they hold, row by row."""
+    *columns, unit = columns
+    held = [sorted(zip(*(c[unit == u] for c in columns), strict=True)) for u in range(unit.max() + 1)]
     return np.argsort(sorted(range(len(held)), key=held.__getitem__))[unit]
 
 
@@ -49,6 +50,68 @@ def test_percentiles_are_those_of_drawn_clusters():
     settings = {"measure": "ks", "n_resamples": 50, "rng": 7, "method": "percentile"}
     found = cs.confidence_interval(y, p, cluster=names, **settings)
     assert [found.low, found.high] == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-12)
+
+
+def percentiles(estimate, unit):
+    """The percentiles of an estimate of rows over 20 draws of whole clusters, slowly."""
+    drawn = [drawn_units(key_of(7), Stage.ROWS, r, unit.max() + 1) for r in range(20)]
+    values = [estimate(np.concatenate([np.flatnonzero(unit == u) for u in units])) for units in drawn]
+    return np.quantile(values, [0.025, 0.975])
+
+
+SETTINGS = {"n_resamples": 20, "rng": 7, "method": "percentile"}
+
+
+@pytest.mark.parametrize("measure", ["mcb", "smooth_ece", "ece_debiased", "kernel_ce_squared", "regression_ce"])
+def test_any_measure_of_drawn_clusters(measure):
+    y, p, unit = clustered(40, 3, 1.5, np.random.default_rng(1))
+    y, p, unit = y[:-2], np.round(p[:-2], 2), numbered(y[:-2], np.round(p[:-2], 2), unit[:-2])  # the last has one row
+    expected = percentiles(lambda rows: cs.estimate(y[rows], p[rows], measure=measure), unit)
+    found = cs.confidence_interval(y, p, measure=measure, cluster=unit, **SETTINGS)
+    assert [found.low, found.high] == pytest.approx(expected, abs=1e-9)
+    again = cs.confidence_interval(y[::-1], p[::-1], measure=measure, cluster=7 - unit[::-1], **SETTINGS)
+    assert (again.low, again.high, again.estimate) == (found.low, found.high, found.estimate)
+    alone = cs.confidence_interval(y, p, measure=measure, **SETTINGS)
+    assert (alone.low, alone.high) != (found.low, found.high)  # the planted fault: rows are not drawn one by one
+
+
+def test_any_measure_of_drawn_clusters_with_weights():
+    rng = np.random.default_rng(2)
+    y, p, unit = clustered(40, 3, 1.5, rng)
+    weight = rng.gamma(2, 1, y.size)
+    unit = numbered(y, p, weight, unit)
+    for measure in ("mcb", "smooth_ece"):
+
+        def estimate(rows, measure=measure):
+            return cs.estimate(y[rows], p[rows], measure=measure, sample_weight=weight[rows])
+
+        found = cs.confidence_interval(y, p, measure=measure, sample_weight=weight, cluster=unit, **SETTINGS)
+        assert [found.low, found.high] == pytest.approx(percentiles(estimate, unit), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("measure", "lens"),
+    [
+        ("ks", {"lens": "class_wise", "reduce": "max"}),
+        ("mcb", {"lens": "class_wise", "reduce": "mean"}),
+        ("skce", {}),
+        ("gce", {"max_prob": False}),
+    ],
+)
+def test_any_measure_of_classes_of_drawn_clusters(measure, lens):
+    y, p = cs.generators.dirichlet((1, 1, 1)).sample(90, 1)
+    unit = numbered(y, *p.T, np.arange(90) // 4)
+
+    def of_rows(rows):
+        if "reduce" not in lens:
+            return cs.estimate(y[rows], p[rows], measure=measure, **lens)
+        each = cs.estimate(y[rows], p[rows], measure=measure, lens="class_wise")
+        return each.max() if lens["reduce"] == "max" else each.mean()
+
+    with pytest.warns(UserWarning, match="23 clusters are few"):
+        found = cs.confidence_interval(y, p, measure=measure, cluster=unit, **lens, **SETTINGS)
+    assert [found.low, found.high] == pytest.approx(percentiles(of_rows, unit), abs=1e-9)
+    assert found.estimand.endswith("of the population these 23 clusters of 2 to 4 rows are an independent sample of.")
 
 
 def test_the_low_end_is_zero_where_signs_do_not_reject():
@@ -133,6 +196,8 @@ def test_errors():
     ):
         with pytest.raises(ValueError, match=match):
             cs.confidence_interval(y, p, cluster=bad)
+    with pytest.raises(ValueError, match=r"no honest interval with clusters .* mcb; it has the methods percentile"):
+        cs.confidence_interval(y, p, cluster=unit, measure="mcb")
     with pytest.raises(ValueError, match="no bca interval with clusters"):
         cs.confidence_interval(y, p, cluster=unit, method="bca")
     with pytest.raises(ValueError, match="Sample, in which rows cannot be told apart"):

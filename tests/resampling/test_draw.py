@@ -12,6 +12,7 @@ from calibstat.data.weighted_sample import weighted_sample
 from calibstat.resampling import (
     CellSums,
     ClassSamples,
+    Clusters,
     Consistency,
     Draws,
     Labels,
@@ -27,8 +28,9 @@ from calibstat.resampling import (
 )
 
 WEIGHTED = weighted_sample(OUTCOME[:, 0] * 1.0, SAMPLE.value[CELL[:, 0] % 3], np.linspace(0.5, 2.0, N))
-SCHEMES = (Labels(), Consistency(), Pairs(), Swap(UNIT))
-OF_ROWS = {"Labels", "Consistency", "Pairs"}
+SCHEMES = (Labels(), Consistency(), Pairs(), Clusters(UNIT), Swap(UNIT))
+OF_COUNTS = {"Labels", "Consistency", "Pairs"}
+OF_ROWS = OF_COUNTS | {"Clusters"}
 
 
 def of_predictions(*drawn):
@@ -37,8 +39,8 @@ def of_predictions(*drawn):
 
 GROUPS = packed(np.linspace(0, 1, N), np.arange(N) % 2, 2, [np.arange(N) % 3 > 0, np.arange(N) < N])
 SOURCES = [
-    (SAMPLE, OF_ROWS, lambda value, count, positives: float(count @ value + positives.sum())),
-    (in_cells(SAMPLE, np.array([0, 0, 1])), OF_ROWS, lambda count, residual, value: (count * residual).sum(axis=-1)),
+    (SAMPLE, OF_COUNTS, lambda value, count, positives: float(count @ value + positives.sum())),
+    (in_cells(SAMPLE, np.array([0, 0, 1])), OF_COUNTS, lambda count, residual, value: (count * residual).sum(axis=-1)),
     (in_cells(WEIGHTED, np.array([0, 0, 1])), OF_ROWS, lambda count, residual, value: (count * residual).sum(axis=-1)),
     (PREDICTIONS, OF_ROWS, of_predictions),
     (ClassSamples(PREDICTIONS), OF_ROWS, lambda value, count: lambda v, c, a: float((c + 2 * a) @ v)),

@@ -12,6 +12,7 @@ from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.residual_tables import LabelledRows, Order, RowTable, TableOfRows
 from calibstat.data.observations import BinaryData
+from calibstat.data.weighted_sample import sample_of_ordered_rows
 from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.smaller_than_chance import smaller_than_chance
@@ -80,6 +81,16 @@ class BinaryProblem(Problem):
 
     def canonical(self, function: str) -> BinaryProblem:
         return replace(self, data=replace(self.data, rows=None, summary=self.data.counted(function)))
+
+    def of_drawn_clusters(self, unit: np.ndarray) -> BinaryProblem:
+        order, in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
+        assert in_order is not None
+        y, p, weight = self._rows.take(order)
+        ascending = np.argsort(p, kind="stable")
+        weight = np.ones(p.size) if weight is None else weight
+        rows = sample_of_ordered_rows(y[ascending], p[ascending] + 0.0, weight[ascending])  # 0.0 for -0.0
+        data = replace(self.data, rows=None, summary=rows)
+        return replace(self, data=data, unit=in_order[ascending])
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
         return resampling.resampler(self.measure, self.data.sample, scheme, stage)

@@ -80,6 +80,13 @@ class MulticlassProblem(ProblemOfClasses):
             return self
         return replace(self, data=replace(self.data, predictions=resampling.in_order(self.predictions)))
 
+    def of_drawn_clusters(self, unit: np.ndarray) -> MulticlassProblem:
+        if self.measure.depends_on_order:
+            return replace(self, unit=unit)
+        order, in_order = resampling.canonical_order(self._columns, unit)
+        data = replace(self.data, predictions=resampling.take(self.predictions, order))
+        return replace(self, data=data, unit=in_order)
+
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
         return resampling.resampler(self.measure, self.predictions, scheme, stage)
 
@@ -127,6 +134,10 @@ class ClassWiseProblem(ProblemOfClasses):
         return self.reduce is not None and self.measure.honest == "norm" and self.data.weight is None
 
     @property
+    def weight(self) -> np.ndarray | None:
+        return self.data.weight
+
+    @property
     def is_one_number(self) -> bool:
         return self.reduce is not None
 
@@ -158,10 +169,13 @@ class ClassWiseProblem(ProblemOfClasses):
         return self.measure.has_cells_of_data
 
     def canonical(self, function: str) -> ClassWiseProblem:
-        order, _ = resampling.canonical_order(self._columns, None, self.data.weight)
+        return self.of_drawn_clusters(None)
+
+    def of_drawn_clusters(self, unit: np.ndarray | None) -> ClassWiseProblem:
+        order, in_order = resampling.canonical_order(self._columns, unit, self.data.weight)
         weight = None if self.data.weight is None else self.data.weight[order]
         predictions = resampling.take(self.predictions, order)
-        return replace(self, data=replace(self.data, predictions=predictions, weight=weight))
+        return replace(self, data=replace(self.data, predictions=predictions, weight=weight), unit=in_order)
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
         of_classes = resampling.resampler(self.measure, self.predictions, scheme, stage, self.data.weight)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +20,7 @@ from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.smaller_than_chance import is_small
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Bracket
-from calibstat.resampling import Draws, Labels, Pairs, Resampler, Stage
+from calibstat.resampling import Clusters, Draws, Labels, Pairs, Resampler, Stage
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.rows import RowResiduals
 from calibstat.residuals.table import Residuals
@@ -64,10 +64,11 @@ class Drawn(Protocol):
 
 @dataclass(frozen=True)
 class Problem(ABC):
-    """A measure and data."""
+    """A measure and data, from whose rows or clusters resamples are drawn."""
 
     measure: Measure
     data: Observations
+    unit: np.ndarray | None = field(default=None, kw_only=True)  # the cluster of each row, of `of_drawn_clusters`
 
     @property
     def lens(self) -> NamedLens:
@@ -97,7 +98,7 @@ class Problem(ABC):
 
     def draw_pairs(self, draws: Draws) -> np.ndarray:
         """Return the statistic of every resample of the observations."""
-        return self.resampler(Pairs(), Stage.ROWS)(draws)
+        return self.resampler(Pairs() if self.unit is None else Clusters(self.unit), Stage.ROWS)(draws)
 
     @property
     @abstractmethod
@@ -115,6 +116,10 @@ class Problem(ABC):
     @abstractmethod
     def canonical(self, function: str) -> Problem:
         """Return the problem as a function draws from it: summarised, or in an order that depends on what rows hold."""
+
+    @abstractmethod
+    def of_drawn_clusters(self, unit: np.ndarray) -> Problem:
+        """Return the problem with its rows in an order that depends on what they hold, drawn in clusters `unit`."""
 
     @abstractmethod
     def honest(self) -> tuple[Interval, Residuals]:
