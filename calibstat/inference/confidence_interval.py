@@ -190,8 +190,8 @@ def confidence_interval(
         99 for a measure whose resamples take long (its page says so).
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day); clusters are resampled, not rows. "honest" for the measures of a
-        binary outcome that `compare` takes, and for means of losses; "percentile" and "basic" for every measure and
-        lens. Not for a `Sample`.
+        binary outcome that `compare` takes, and for canonical and class-wise means of losses; "percentile" and "basic"
+        for every measure and lens. Not for a `Sample`.
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; for a binary outcome, not with "bca" and
         "bracket", and "honest" for the measures that `compare` takes. Rows are drawn with their weights. Counts of
@@ -337,7 +337,7 @@ def _need_method(problem: Problem, method: str) -> None:
     if not problem.is_one_number:
         raise ValueError("expected reduce 'mean' or 'max' for an interval, or lens one_class(k), found 'class_wise'")
     if method not in problem.methods:
-        why = problem.measure.why_no_interval if method == "honest" else ""
+        why = problem.why_no_interval if method == "honest" else ""
         why = f", because {why}" if why else ""
         weighted = " of rows with weights" if problem.data.effective_n is not None else ""
         raise NoInterval(

@@ -78,6 +78,9 @@ class Brier(MeanLoss):
     def loss(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return value**2, (1 - value) ** 2
 
+    def bounds_over_classes(self, classes: int) -> tuple[float, float]:
+        return 0.0, self.vector_bounds[1] / classes
+
     def vector_loss(self, prob: np.ndarray, label: np.ndarray) -> np.ndarray:
         """Return the squared distance of one-hot class and prediction, row by row."""
         observed = prob[np.arange(label.size), label].astype(np.float64)

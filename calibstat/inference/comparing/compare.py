@@ -189,7 +189,7 @@ def compare(
         L1, or a user-defined measure of such a kind. For "swap" any binary measure.
     lens : str or Lens, optional
         As for `estimate`: a lens with a binary outcome; "canonical" for `canonical_ce`, `brier` and `log_loss`; or
-        "class_wise" for `ece` (L1).
+        "class_wise" for `ece` (L1) and, with `reduce` "mean", `brier` and `log_loss`.
     reduce : {"mean", "max"}, optional
         For lens "class_wise", and then needed: the mean over the classes, or the largest.
     method : {"bootstrap", "swap"}
@@ -201,8 +201,8 @@ def compare(
         How p-values are adjusted for the number of pairs: Holm, which bounds the chance of any false finding, or
         Benjamini and Hochberg, which bounds the share of false ones among the findings.
     cluster : array_like, shape (n,), optional
-        The cluster of each row (a patient, a day): its rows are drawn, or permuted, together. Not for samples, and not
-        for `canonical_ce` and "class_wise".
+        The cluster of each row (a patient, a day): its rows are drawn, or permuted, together. Not for samples, and
+        of several classes only for means of losses.
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter, for a binary outcome: rows are drawn, or
         permuted, with their weights. Not for samples.

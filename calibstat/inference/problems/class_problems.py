@@ -23,6 +23,7 @@ from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.resampling import Draws, Resampler
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.classes import ClassResiduals, EachClassResiduals, RowCounts
+from calibstat.residuals.rows import RowResiduals
 from calibstat.residuals.table import Residuals
 
 
@@ -131,7 +132,13 @@ class ClassWiseProblem(ProblemOfClasses):
 
     @property
     def _is_honest(self) -> bool:
-        return self.reduce is not None and self.measure.honest == "norm" and self.data.weight is None
+        return self.is_mean or (self.reduce is not None and self.measure.honest == "norm" and self.data.weight is None)
+
+    @property
+    def why_no_interval(self) -> str:
+        if self.measure.honest == "mean":
+            return "the class whose mean loss is largest is chosen by the same rows; reduce='mean' has one"
+        return super().why_no_interval
 
     @property
     def weight(self) -> np.ndarray | None:
@@ -143,7 +150,7 @@ class ClassWiseProblem(ProblemOfClasses):
 
     @property
     def is_mean(self) -> bool:
-        return False
+        return self.reduce == "mean" and self.measure.honest == "mean"
 
     def _reduce_classes(self, values: np.ndarray) -> np.ndarray:
         """Return the mean over the classes, or the largest, over the last axis."""
@@ -183,6 +190,9 @@ class ClassWiseProblem(ProblemOfClasses):
 
     def honest(self) -> tuple[Interval, Residuals]:
         assert self.reduce is not None
+        if self.is_mean:
+            losses = self.losses()
+            return losses.interval, RowResiduals(losses.table)
         interval = self.measure.interval_over_classes(self.predictions, self.reduce)
         return interval, self._residuals(interval, EachClassResiduals(self.predictions))
 
@@ -196,14 +206,19 @@ class ClassWiseProblem(ProblemOfClasses):
     @property
     def compares(self) -> bool:
         # the sum, or maximum, over classes has to be one norm on the sums of all classes
-        return self._is_honest and type(self.measure).interval_of_sums is not Statistic.interval_of_sums
+        return self.is_mean or (
+            self._is_honest and type(self.measure).interval_of_sums is not Statistic.interval_of_sums
+        )
 
     @property
     def takes_clusters(self) -> bool:
-        return False
+        return self.is_mean
 
     def sort_columns(self) -> tuple[np.ndarray, ...]:
-        return self._columns
+        return (self.losses().loss,) if self.is_mean else self._columns
+
+    def losses(self) -> RowLosses:
+        return self.measure.losses_over_classes(self.predictions, self.data.weight)
 
     def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
         assert self.reduce is not None

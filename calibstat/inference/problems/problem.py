@@ -148,6 +148,11 @@ class Problem(ABC):
         raise NotImplementedError(f"no bracket is known for {self.title}")
 
     @property
+    def why_no_interval(self) -> str:
+        """The reason why no honest interval is known, for messages; empty if none is given."""
+        return self.measure.why_no_interval
+
+    @property
     def is_one_number(self) -> bool:
         """Whether the measure is one number, and not one for each class."""
         return True

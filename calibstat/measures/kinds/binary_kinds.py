@@ -141,6 +141,10 @@ class Statistic(Measure, ABC):
         """Return the losses of rows, of a measure that is their mean."""
         raise NotImplementedError(f"{self} is not a mean of losses")
 
+    def losses_over_classes(self, predictions: Predictions, weight: np.ndarray | None) -> RowLosses:
+        """Return the mean over all classes of the losses of each row, which may have a weight."""
+        raise NotImplementedError(f"{self} is not a mean of losses")
+
     def interval_over_classes(self, predictions: Predictions, reduce: str) -> Interval:
         """Return the honest interval of the mean over all classes, or with `reduce` "max" of the maximum."""
         raise NotImplementedError(f"no honest interval over classes is known for {self}")

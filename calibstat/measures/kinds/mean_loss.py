@@ -106,6 +106,37 @@ class MeanLoss(Statistic):
         """Return the losses that predictions may have, shape (m, 2): if the outcome is 0, and if it is 1."""
         return np.stack(self.loss(value), axis=1)
 
+    def bounds_over_classes(self, classes: int) -> tuple[float, float]:
+        """Return bounds of the mean over so many classes of the losses of one row."""
+        return self.bounds
+
+    def losses_over_classes(self, predictions: Predictions, weight: np.ndarray | None) -> RowLosses:
+        prob, label, classes = predictions.prob, predictions.label, predictions.n_classes
+        total = np.zeros(label.size)
+        for k in range(classes):
+            negative, positive = self.loss(prob[:, k].astype(np.float64))
+            total += np.where(label == k, positive, negative)
+        loss = total / classes
+        need_finite(str(self), loss, prob)
+        return RowLosses(
+            title=str(self),
+            loss=loss,
+            prediction=prob,
+            possible=lambda: self.possible_over_classes(prob),
+            bounds=self.bounds_over_classes(classes),
+            sample_weight=weight,
+        )
+
+    def possible_over_classes(self, prob: np.ndarray) -> np.ndarray:
+        """Return the mean over classes of the losses that rows may have, one for each class that may be observed."""
+        of_entries = self.loss(prob.astype(np.float64).ravel())
+        negative, positive = (np.asarray(losses).reshape(prob.shape) for losses in of_entries)
+        finite = np.isfinite(negative)
+        known = np.where(finite, negative, 0.0)
+        infinite = (~finite).sum(axis=1, keepdims=True) - ~finite  # other classes, not to be observed but certain
+        others = np.where(infinite > 0, np.inf, known.sum(axis=1, keepdims=True) - known)
+        return np.asarray((others + positive) / prob.shape[1])
+
 
 @dataclass(frozen=True)
 class MulticlassMeanLoss(MulticlassMeasure):
