@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from calibstat.bounds.intervals import Draw, Interval, smallest, upper_quantile
+from calibstat.bounds.isotonic_gain import largest_gain
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
@@ -58,11 +59,23 @@ class IsotonicInterval(Interval):
         """The moves of the best recalibration of the sample."""
         return recalibrated(*self.sample.arrays) - self.sample.value
 
+    @cached_property
+    def residual(self) -> np.ndarray:
+        """The residuals of the sample."""
+        return self.sample.residual
+
+    @cached_property
+    def outcomes(self) -> tuple[np.ndarray, ...]:
+        """The outcomes / n without noise at each prediction, where a centre is the best recalibration."""
+        return tuple(self.share * centre for centre in self.centres)
+
     def directional(self, theta: np.ndarray) -> np.ndarray:
         """Return what noise adds at the best recalibration, and what isotonic regression makes of it."""
-        noise = theta - self.sample.residual
-        fitted = max(largest_gain(centre, self.share, noise) for centre in self.centres)
-        return np.array([2 * float(self.best @ noise), fitted])
+        noise = theta - self.residual
+        around = zip(self.centres, self.outcomes, strict=True)
+        fitted = max(largest_gain(centre, self.share, outcomes + noise) for centre, outcomes in around)
+        along = np.einsum("i,i->", self.best, noise)  # a product of BLAS has threads of its own, which wait
+        return np.array([2 * float(along), fitted])
 
     def below(self, tail: float) -> Allowance:
         """Return how far the gain of the sample's best recalibration may lie above its mean, given the predictions.
@@ -139,35 +152,6 @@ def pooled(count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.nda
         j += 1
     stop[last] = m
     return mean[: last + 1].copy(), stop[: last + 1].copy()
-
-
-@jit
-def largest_gain(value: np.ndarray, share: np.ndarray, residual: np.ndarray) -> float:
-    """Return the largest sum of 2 w residual - w**2 share where value + w is non-decreasing: pool adjacent violators.
-
-    All have shape (m,), and shares are above 0.
-    """
-    m = value.size
-    total = np.empty(m)  # of shares times the outcomes, of each block
-    weight = np.empty(m)
-    first = np.empty(m, np.int64)
-    last = -1
-    for j in range(m):
-        last += 1
-        total[last] = share[j] * value[j] + residual[j]
-        weight[last] = share[j]
-        first[last] = j
-        while last > 0 and total[last - 1] * weight[last] >= total[last] * weight[last - 1]:
-            total[last - 1] += total[last]
-            weight[last - 1] += weight[last]
-            last -= 1
-    gain = 0.0
-    for b in range(last + 1):
-        end = first[b + 1] if b < last else m
-        for j in range(first[b], end):
-            move = total[b] / weight[b] - value[j]
-            gain += move * (2.0 * residual[j] - move * share[j])
-    return gain
 
 
 def gain_bound(value: np.ndarray, count: np.ndarray, positives: np.ndarray, score: ScoreBound) -> float:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.intervals import Interval
-from calibstat.bounds.isotonic_interval import IsotonicInterval, pooled, recalibrated
-from calibstat.compiled import jit
+from calibstat.bounds.isotonic_gain import largest_gain
+from calibstat.bounds.isotonic_interval import IsotonicInterval, recalibrated
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import Statistic
@@ -49,9 +49,8 @@ class MCB(Statistic):
         return ", at the predictions of these rows"
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-        gain = _gains(value, count, positives, *pooled(count, positives))
-        # the identity is non-decreasing too, so that the difference is at least 0 but for rounding
-        return max(float(gain.sum() / count.sum()), 0.0)
+        # the identity is non-decreasing too, so that the difference is below 0 by rounding alone
+        return max(float(largest_gain(value, count, positives) / count.sum()), 0.0)
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         """Return the decomposition score = mcb - dsc + unc, and the recalibration of each distinct prediction."""
@@ -66,17 +65,3 @@ class MCB(Statistic):
             "unc": uncertainty,
             "recalibrated": recalibrated(value, count, positives),
         }
-
-
-@jit
-def _gains(
-    value: np.ndarray, count: np.ndarray, positives: np.ndarray, mean: np.ndarray, stop: np.ndarray
-) -> np.ndarray:
-    """Return by how much the squared errors at each prediction fall if it is replaced by the mean of its block."""
-    gain = np.empty(value.size)
-    first = 0
-    for block in range(mean.size):
-        for j in range(first, stop[block]):
-            gain[j] = (value[j] - mean[block]) * (count[j] * (value[j] + mean[block]) - 2.0 * positives[j])
-        first = stop[block]
-    return gain

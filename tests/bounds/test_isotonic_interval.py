@@ -11,7 +11,7 @@ from scipy.optimize import isotonic_regression
 
 import calibstat as cs
 from calibstat.bounds import isotonic_interval
-from calibstat.bounds.isotonic_interval import gain_bound, largest_gain, recalibrated
+from calibstat.bounds.isotonic_interval import gain_bound, recalibrated
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.data.sample import Sample
 from calibstat.measures.corp import MCB
@@ -31,22 +31,6 @@ def test_recalibration_is_isotonic_regression(m, seed):
     expected = isotonic_regression(positives[present] / count[present], weights=count[present]).x
     assert found[present] == pytest.approx(expected, rel=1e-14)
     assert np.all(np.isnan(found[~present]))
-
-
-def test_largest_gain_by_isotonic_regression():
-    random = np.random.default_rng(2)
-    for m in (1, 2, 30):
-        value, share = np.sort(random.random(m)), random.dirichlet(np.ones(m))
-        residual = share * random.normal(0, 0.3, m)
-        move = isotonic_regression(value + residual / share, weights=share).x - value
-        expected = (2 * residual * move - share * move**2).sum()
-        assert largest_gain(value, share, residual) == pytest.approx(expected, abs=1e-12)
-
-
-def test_largest_gain_is_the_measure():
-    sample = Sample.from_rows(*cs.generators.temperature(2).sample(300, rng=1))
-    found = largest_gain(sample.value, sample.count / sample.n, sample.residual)
-    assert found == pytest.approx(MCB().estimate(sample), abs=1e-12)
 
 
 def all_bounds(sample, intervals):

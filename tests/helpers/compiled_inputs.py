@@ -82,7 +82,12 @@ INPUTS = {
         np.array([[0.3, np.inf], [0.4, np.inf], [0.5, np.inf]]),
     ),
     "bounds.isotonic_interval.pooled": lambda: (COUNT, POSITIVES),
-    "bounds.isotonic_interval.largest_gain": lambda: (VALUE, COUNT / COUNT.sum(), RESIDUAL),
+    "bounds.isotonic_gain.largest_gain": lambda: (
+        *(np.linspace(0, 1, 100), np.arange(100) % 3 + 1.0, np.arange(100) * 7 % 5 / 5 * (np.arange(100) % 3 + 1)),
+    ),
+    "bounds.isotonic_gain._pool": lambda: (
+        *(np.array([1.0, 2.0, 0.0]), np.array([3.0, 3.0, 0.0]), np.array([1, 2, 0]), 2, 1.0, 3.0, 3),
+    ),
     "bounds.isotonic_interval._best": lambda: (VALUE, POSITIVES, COUNT - POSITIVES, 8, 0.1, 0.5, 0.3),
     "bounds.isotonic_interval._highest": lambda: (
         *(VALUE, POSITIVES, COUNT - POSITIVES, 8, np.array([0.125, 0.5, 1.0]), 1.96, 3.9),
@@ -246,7 +251,6 @@ INPUTS = {
     "measures.bins._quantile_cells": lambda: (COUNT, 7),
     "measures.bins._row_sums": lambda: (OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
     "measures.binned._squared_error": lambda: (CELL, VALUE, COUNT, POSITIVES, True),
-    "measures.corp._gains": lambda: (VALUE, COUNT, POSITIVES, np.array([0.2, 0.5]), np.array([M // 2, M])),
     "measures.cumulative._extremes": lambda: (RESIDUAL,),
     "measures.cumulative._add_sums": lambda: (np.zeros((3, 5)), RESIDUALS),
     "measures.kernel_ce._add_pairs": lambda: (np.zeros((3, 5)), VALUE, RESIDUALS, 0.5),
