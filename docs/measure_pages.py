@@ -336,7 +336,7 @@ def study_list() -> str:
 
 def generators_list() -> str:
     """Name every generator, for mkdocstrings to fill in."""
-    names = ["Generator", "MulticlassGenerator", *cs.GENERATORS]
+    names = ["Simulator", "Generator", "MulticlassGenerator", "SampledRows", "Weights", *cs.GENERATORS]
     return "\n\n".join(f"::: calibstat.generators.{name}" for name in names)
 
 

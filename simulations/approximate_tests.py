@@ -18,7 +18,7 @@ import numpy as np
 
 import calibstat as cs
 from calibstat import generators
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 from calibstat.study import Study, plot
 from calibstat.study.engine import Cells, Models, compute
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import Sample, reliability
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.study import Study
 from calibstat.study.engine import Cells, Models, compute

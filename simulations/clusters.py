@@ -21,7 +21,8 @@ import numpy as np
 
 import calibstat as cs
 from calibstat.generators.distributions import Random
-from calibstat.generators.generator import drawing
+from calibstat.generators.row_clusters import shared_uniform
+from calibstat.generators.simulator import drawing
 from calibstat.study import Study
 from calibstat.study.engine import Cells, Models, compute
 from calibstat.study.question import rate_of
@@ -103,7 +104,7 @@ class Unequal:
 
 def outcomes(random: Random, unit: np.ndarray, chance: np.ndarray, together: np.ndarray, shift: float) -> Models:
     """Draw outcomes of these chances, by one number of a cluster that is `together`, with shifted predictions."""
-    uniform = np.where(together[unit], random.random(together.size)[unit], random.random(unit.size))
+    uniform = shared_uniform(random, unit, together)
     odds = np.exp(shift) * chance / (1 - chance)
     return (uniform < chance).astype(np.int64), {"prediction": odds / (1 + odds), "cluster": unit}
 

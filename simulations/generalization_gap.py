@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat import calibration_test, generalization_gap
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from calibstat import compare, gce_family, summarize
 from calibstat.data.clipping import needed
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 from calibstat.inference.gce_family import NAMES, GceFamily
 from calibstat.inference.summarize import MEASURES, SCORES, question
 from calibstat.recalibration import (

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibstat.generators.distributions import Random
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 from calibstat.study import Study
 
 from .parts import squares_in_the_limit as limits

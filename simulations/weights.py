@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import calibstat as cs
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
 from calibstat.study.question import rate_of

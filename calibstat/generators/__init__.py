@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 from calibstat.generators import changing, generator_table
 from calibstat.generators.generator import Generator
 from calibstat.generators.multiclass_generator import MulticlassGenerator
+from calibstat.generators.row_weights import Weights
+from calibstat.generators.sampled_rows import SampledRows
+from calibstat.generators.simulator import Simulator
 
 if TYPE_CHECKING:  # names for editors and type checkers; at run time every file of the folder enters the table itself
     from calibstat.generators.binary import *
@@ -28,5 +31,5 @@ _Simulator = type[Generator] | type[MulticlassGenerator] | type[changing.stream]
 GENERATORS: Mapping[str, _Simulator] = generator_table.GENERATORS
 globals().update(GENERATORS)
 
-__all__ = ["GENERATORS", "Generator", "MulticlassGenerator"]
+__all__ = ["GENERATORS", "Generator", "MulticlassGenerator", "SampledRows", "Simulator", "Weights"]
 __all__ += list(GENERATORS)

@@ -13,9 +13,10 @@ import numpy as np
 from calibstat.generators.composed import distorted, groups
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.distributions import Points, Random, Seed
-from calibstat.generators.generator import Generator, Rows, drawing
+from calibstat.generators.generator import Generator, Rows
 from calibstat.generators.generator_table import register
 from calibstat.generators.population import Part
+from calibstat.generators.simulator import drawing
 
 if TYPE_CHECKING:
     import pandas as pd

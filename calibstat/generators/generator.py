@@ -12,6 +12,7 @@ import numpy as np
 from calibstat.generators.distortion import Distortion
 from calibstat.generators.distributions import Random, Seed, describe
 from calibstat.generators.population import Part, Population, unknown_value_of
+from calibstat.generators.simulator import Pairs, Simulator, drawing
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.registry import find_measure
@@ -22,39 +23,8 @@ if TYPE_CHECKING:
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def drawing(n: int, rng: Seed) -> tuple[int, Random]:
-    """Check the number of rows and return it with the random generator."""
-    if isinstance(n, bool) or n != int(n) or n < 1:
-        raise ValueError(f"expected n to be a whole number of at least 1, found {n!r}")
-    return int(n), np.random.default_rng(rng)
-
-
-class Generator:
+class Generator(Simulator):
     """A binary generator: a distribution of covariates, with the prediction and the true probability at each."""
-
-    def sample(self, n: int, rng: Seed = None) -> tuple[np.ndarray, np.ndarray]:
-        """Draw independent rows.
-
-        Parameters
-        ----------
-        n : int
-            Number of rows, at least 1.
-        rng : None, int, SeedSequence or Generator
-            As for `numpy.random.default_rng`.
-
-        Returns
-        -------
-        y : ndarray of int64, shape (n,)
-            Outcomes, 0 or 1.
-        p : ndarray of float64, shape (n,)
-            Predicted probabilities of outcome 1.
-
-        Raises
-        ------
-        ValueError
-            If `n` is not a whole number of at least 1.
-        """
-        return self.sample_covariates(n, rng)[1:]
 
     def sample_covariates(self, n: int, rng: Seed = None) -> Rows:
         """Draw the rows of `sample` together with their covariates.
@@ -199,6 +169,21 @@ class Generator:
     def __repr__(self) -> str:
         given = [f"{field.name}={describe(getattr(self, field.name))}" for field in fields(self)]  # type: ignore[arg-type]
         return f"{type(self).__name__}({', '.join(given)})"
+
+    @property
+    def _classes(self) -> int:
+        return 2
+
+    def _pairs(self, n: int, random: Random) -> Pairs:
+        _, y, p = self._rows(n, random, ())
+        return y.astype(np.int64), p
+
+    def _chance_given(self, p: np.ndarray) -> np.ndarray:
+        value, place = np.unique(p, return_inverse=True)
+        return self.curve(value)[place]
+
+    def _outcome(self, chance: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+        return (uniform < chance).astype(np.int64)
 
     def _rows(self, n: int, random: Random, distortions: Sequence[Distortion]) -> Rows:
         """Draw covariates, boolean outcomes and predictions, with these distortions applied last."""

@@ -11,10 +11,10 @@ import numpy as np
 
 from calibstat.data.lenses import ClassWise, Lens, find_lens, one_class
 from calibstat.generators import multiclass_truth
-from calibstat.generators.distributions import Random, Seed
-from calibstat.generators.generator import drawing
+from calibstat.generators.distributions import Random
 from calibstat.generators.multiclass_truth import MulticlassPopulation
 from calibstat.generators.population import SAME
+from calibstat.generators.simulator import Pairs, Simulator
 from calibstat.measures.kinds.base import Measure, MulticlassMeasure
 from calibstat.measures.kinds.registry import find_measure
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ONE_SUM = 1e-6  # how far the sum of a predicted vector may be from 1
 
 
-class MulticlassGenerator:
+class MulticlassGenerator(Simulator):
     """A multiclass generator: a distribution of predictions, and the true probabilities of classes given each.
 
     Attributes
@@ -34,31 +34,6 @@ class MulticlassGenerator:
     """
 
     n_classes: int
-
-    def sample(self, n: int, rng: Seed = None) -> tuple[np.ndarray, np.ndarray]:
-        """Draw independent rows.
-
-        Parameters
-        ----------
-        n : int
-            Number of rows, at least 1.
-        rng : None, int, SeedSequence or Generator
-            As for `numpy.random.default_rng`.
-
-        Returns
-        -------
-        y : ndarray of int64, shape (n,)
-            Classes, from 0 to K - 1.
-        p : ndarray of float64, shape (n, K)
-            Predicted probabilities; rows sum to 1 up to rounding.
-
-        Raises
-        ------
-        ValueError
-            If `n` is not a whole number of at least 1.
-        """
-        y, p = self._rows(*drawing(n, rng))
-        return y.astype(np.int64), p
 
     @overload
     def truth(
@@ -187,6 +162,20 @@ class MulticlassGenerator:
         """The distribution of what `_rows` draws, as weighted points."""
         raise NotImplementedError
 
+    @property
+    def _classes(self) -> int:
+        return self.n_classes
+
+    def _pairs(self, n: int, random: Random) -> Pairs:
+        y, p = self._rows(n, random)
+        return y.astype(np.int64), p
+
+    def _chance_given(self, p: np.ndarray) -> np.ndarray:
+        return self._conditional(p)
+
+    def _outcome(self, chance: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+        return classes_at(chance, uniform)
+
     def _rows(self, n: int, random: Random) -> tuple[np.ndarray, np.ndarray]:
         """Draw classes and predicted vectors."""
         raise NotImplementedError
@@ -203,6 +192,14 @@ def points(prob: np.ndarray, chance: np.ndarray | None = None) -> MulticlassPopu
 
 
 def draw_classes(chance: np.ndarray, random: Random) -> np.ndarray:
-    """Draw a class from each row; cumulative sums are normalised to reach 1 at the last possible class."""
+    """Draw a class from each row."""
+    return classes_at(chance, random.random((len(chance), 1))[:, 0])
+
+
+def classes_at(chance: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+    """Return the first class of each row whose cumulative probability exceeds a number.
+
+    Cumulative sums are normalised to reach 1 at the last possible class.
+    """
     below = chance.cumsum(axis=1)
-    return (below / below[:, -1:] <= random.random((len(chance), 1))).sum(axis=1)
+    return (below / below[:, -1:] <= uniform[:, None]).sum(axis=1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from calibstat.data.checks import described
 from calibstat.generators.distributions import Random, Seed
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 
 from calibstat import Sample
 from calibstat.generators.distributions import Random
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 
 SEED = 20341
 ROWS = (100, 1000, 5000), (60, 400, 2500)  # every alternative has both, on other distributions

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 
 from .alternatives import Design, Rows, Shape, between, waves
 

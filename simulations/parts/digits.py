@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 
 CLASSES = 10
 HELD_OUT = 897  # the other 900 rows are fitted to

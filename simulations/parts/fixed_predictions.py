@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import chdtri, logit
 
 from calibstat.generators import stream
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 from calibstat.monitoring.directions import log_likelihood_ratios
 
 Columns = Callable[[np.ndarray, np.ndarray], np.ndarray]

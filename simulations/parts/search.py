@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import MEASURES, compare, confidence_interval
-from calibstat.generators.generator import drawing
+from calibstat.generators.simulator import drawing
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.registry import binary_measures, find_measure, measures_by_rows
 

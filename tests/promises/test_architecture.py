@@ -21,7 +21,7 @@ RANDOM = {
     "resampling/streams.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
     "resampling/rng.py": {None: {"Generator", "SeedSequence"}},  # types only
     "generators/distributions.py": {None: {"Generator"}},  # types only
-    "generators/generator.py": {"drawing": {"default_rng"}},  # synthetic data
+    "generators/simulator.py": {"drawing": {"default_rng"}},  # synthetic data
     "study/": {None: {"SeedSequence"}},
     "simulations/": {None: {"SeedSequence"}},
     "simulations/parts/kernel_estimators.py": {None: {"Generator"}},  # random by themselves, for comparison only

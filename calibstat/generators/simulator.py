@@ -1,0 +1,158 @@
+"""Rows of any generator: independent or in clusters, with or without weights."""
+
+from __future__ import annotations
+
+from typing import overload
+
+import numpy as np
+
+from calibstat.generators.distributions import Random, Seed
+from calibstat.generators.row_clusters import Clusters, Shares, Sizes, find_clusters, shared_uniform
+from calibstat.generators.row_weights import Weights, find_weights
+from calibstat.generators.sampled_rows import SampledRows
+
+Pairs = tuple[np.ndarray, np.ndarray]
+
+
+def drawing(n: int, rng: Seed) -> tuple[int, Random]:
+    """Check the number of rows and return it with the random generator."""
+    if isinstance(n, bool) or n != int(n) or n < 1:
+        raise ValueError(f"expected n to be a whole number of at least 1, found {n!r}")
+    return int(n), np.random.default_rng(rng)
+
+
+class Simulator:
+    """The base of all generators, which draws rows of a known distribution of prediction and outcome."""
+
+    @overload
+    def sample(self, n: int, rng: Seed = None) -> Pairs: ...
+    @overload
+    def sample(
+        self,
+        n: int,
+        rng: Seed = None,
+        *,
+        clusters: int | None = None,
+        size: Sizes = ...,
+        share: Shares = ...,
+        alike: Shares = ...,
+        weights: str | Weights | None = None,
+    ) -> SampledRows: ...
+    def sample(
+        self,
+        n: int,
+        rng: Seed = None,
+        *,
+        clusters: int | None = None,
+        size: Sizes = "equal",
+        share: Shares = 1.0,
+        alike: Shares = 0.0,
+        weights: str | Weights | None = None,
+    ) -> Pairs | SampledRows:
+        """Draw rows: independent ones, or in clusters.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, at least 1.
+        rng : None, int, SeedSequence or Generator
+            As for `numpy.random.default_rng`.
+        clusters : int, optional
+            Number of clusters, at most `n`; by default rows are independent.
+        size : {"equal", "geometric", "one_giant"} or sequence of int
+            Sizes of the clusters, of at least one row each: as equal as they can be; geometric, which is to say that
+            every way to cut `n` rows into clusters is equally likely; one of half of the rows beside others of equal
+            sizes; or the size of each, which add up to `n`.
+        share : float or sequence of float
+            The probability that the outcomes of a cluster are alike: one uniform number u decides all of them. The
+            outcome is 1 where u is below the probability of outcome 1 given the prediction; of K classes it is the
+            first class at which the cumulative probabilities, in the order of the classes, exceed u. One for all
+            clusters, or for each its own.
+        alike : float or sequence of float
+            The probability that all rows of a cluster have one prediction, likewise; by default predictions
+            are independent.
+        weights : {"independent", "related", "determined"} or Weights, optional
+            Weights of rows. "independent" ones are exponential variables, "related" ones are such variables times
+            exp(p) of the predicted probability of the last class and a factor from 1, of the first class, to 2, of
+            the last; "determined" ones are these two factors alone. `calibstat.generators.Weights` makes others.
+
+        Returns
+        -------
+        y : ndarray of int64, shape (n,)
+            Outcomes, 0 or 1; or classes, from 0 to K - 1.
+        p : ndarray of float64, shape (n,) or (n, K)
+            Predicted probabilities of outcome 1; or of all classes, rows of which sum to 1 up to rounding.
+        cluster : ndarray of int64, shape (n,), or None
+            The number of the cluster of each row. Only with `clusters` or `weights`, when all four are
+            a `SampledRows`.
+        weight : ndarray of float64, shape (n,), or None
+            The weights, likewise.
+
+        Raises
+        ------
+        ValueError
+            If `n` is not a whole number of at least 1, or another argument is not as described.
+
+        Notes
+        -----
+        In clusters, each row alone has exactly the distribution of a row without them, whatever `size`, `share` and
+        `alike` are, and clusters are independent. So `truth` holds. Of two rows with alike outcomes and
+        probabilities f and g of outcome 1, both have it with probability min(f, g), which is as often as it can be.
+        The order of the classes matters: alike classes that are next to each other occur together more often.
+
+        Weights do not change how rows are drawn. With weights that depend on prediction or outcome, weighted estimates
+        have another limit than `truth`.
+
+        Rows are the same with and without `weights`, and predictions with and without clusters, if `alike` is 0.
+
+        Examples
+        --------
+        >>> from calibstat import generators
+        >>> family = generators.calibrated([0.2, 0.9])
+        >>> rows = family.sample(6, rng=1, clusters=2, weights="independent")
+        >>> rows.y, rows.p, rows.cluster
+        (array([1, 1, 1, 1, 0, 0]), array([0.9, 0.9, 0.2, 0.9, 0.2, 0.2]), array([0, 0, 0, 1, 1, 1]))
+        """
+        n, random = drawing(n, rng)
+        grouped = find_clusters(n, clusters, size, share, alike)
+        weighted = None if weights is None else find_weights(weights, self._classes)
+        y, p = self._pairs(n, random)
+        if grouped is None and weighted is None:
+            return y, p
+        cluster = None
+        if grouped is not None:
+            cluster, y, p = self._in_clusters(y, p, grouped, random)
+        return SampledRows(y, p, cluster, None if weighted is None else weighted.draw(y, p, random))
+
+    def _in_clusters(self, y: np.ndarray, p: np.ndarray, grouped: Clusters, random: Random) -> tuple[np.ndarray, ...]:
+        """Put independent rows into clusters, and draw again what is alike."""
+        size, together, alike = grouped.kinds(random)
+        cluster = np.repeat(np.arange(size.size), size)
+        first = size.cumsum() - size
+        copied = np.where(alike[cluster], first[cluster], np.arange(y.size))
+        y, p = y[copied], p[copied]
+        chance = self._chance_given(p)
+        # the probability given a prediction is not known where rounding took the prediction out of reach: then the
+        # outcome that was drawn with it stays, for all rows with this prediction
+        known = ~np.isnan(chance).reshape(y.size, -1).any(axis=1)
+        again = known & (together | alike)[cluster]
+        uniform = shared_uniform(random, cluster, together)
+        y[again] = self._outcome(chance[again], uniform[again])
+        return cluster, y, p
+
+    @property
+    def _classes(self) -> int:
+        """The number of outcomes."""
+        raise NotImplementedError
+
+    def _pairs(self, n: int, random: Random) -> Pairs:
+        """Draw independent outcomes and predictions."""
+        raise NotImplementedError
+
+    def _chance_given(self, p: np.ndarray) -> np.ndarray:
+        """Return the probability of outcome 1, or of each class, given the prediction."""
+        raise NotImplementedError
+
+    def _outcome(self, chance: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+        """Return the outcomes that uniform numbers decide."""
+        raise NotImplementedError
