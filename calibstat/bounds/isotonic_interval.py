@@ -185,28 +185,24 @@ def _highest(
     at most slope * x + 1 / (4 slope) for every slope; the best slope is found by bisection.
     """
     n = positives.sum() + negatives.sum()
-    highest = -np.inf
-    for i in range(levels.size):
+    skew = (levels * k / (2.0 * z)) ** 2
+    low = 1.0 / (2.0 * np.sqrt(n + skew))
+    high = 1.0 / (2.0 * np.sqrt(skew))
+    bound = np.full(levels.size, np.inf)
+    halvings = np.zeros(levels.size, np.int64)
+    i = 0
+    while halvings[i] < _GRID_HALVINGS:  # of the level with the highest bound so far: most others stay below it
+        slope = math.sqrt(low[i] * high[i])
         at_least = levels[i - 1] if i > 0 else -1.0
-        skew = (levels[i] * k / (2.0 * z)) ** 2
-        low = 1.0 / (2.0 * math.sqrt(n + skew))
-        high = 1.0 / (2.0 * math.sqrt(skew))
-        bound = np.inf
-        for _ in range(_GRID_HALVINGS):
-            slope = math.sqrt(low * high)
-            total, squares = _best(value, positives, negatives, intervals, at_least, levels[i], z * slope)
-            if total == -np.inf:
-                bound = -np.inf
-                break
-            bound = min(bound, total + levels[i] * k / 2.0 + z * slope * skew + z / (4.0 * slope))
-            if bound <= highest:  # of another level
-                break
-            if squares + skew > 1.0 / (4.0 * slope**2):
-                high = slope
-            else:
-                low = slope
-        highest = max(highest, bound)
-    return highest
+        total, squares = _best(value, positives, negatives, intervals, at_least, levels[i], z * slope)
+        bound[i] = min(bound[i], total + levels[i] * k / 2.0 + z * slope * skew[i] + z / (4.0 * slope))
+        halvings[i] += 1
+        if squares + skew[i] > 1.0 / (4.0 * slope**2):
+            high[i] = slope
+        else:
+            low[i] = slope
+        i = int(np.argmax(bound))
+    return float(bound[i])
 
 
 @jit
@@ -222,48 +218,56 @@ def _best(
     """Return the largest sum of f + slope f**2 of a recalibration on the grid, and its sum of squares.
 
     Its largest possible f of any prediction and outcome is above `at_least` and not above `at_most`. Dynamic programme
-    over the predictions: the best so far for each value of the last, without and with an f above `at_least`.
+    over the predictions: the best so far for each value of the last, without and with an f above `at_least`. Values
+    with an f above `at_most` are below `first` or above `last`, which rise with the predictions.
     """
     points = intervals + 1
-    below = np.zeros(points)
+    grid = np.arange(points) / intervals
+    below = np.full(points, -np.inf)
     below_squares = np.zeros(points)
-    above = np.full(points, 0.0 if at_least < 0.0 else -np.inf)
+    above = np.full(points, -np.inf)
     above_squares = np.zeros(points)
+    below[0] = 0.0
+    if at_least < 0.0:
+        above[0] = 0.0
+    largest, squares, total = np.empty(points), np.empty(points), np.empty(points)
+    first = last = 0
     for j in range(value.size):
-        v = value[j]
+        v, no, yes = value[j], negatives[j], positives[j]
         a = -np.inf  # the best up to this value of the last
         a_squares = 0.0
         b = -np.inf
         b_squares = 0.0
-        for g in range(points):
-            if below[g] > a:
-                a = below[g]
-                a_squares = below_squares[g]
-            if above[g] > b:
-                b = above[g]
-                b_squares = above_squares[g]
-            moved = g / intervals
-            gain_0 = (v - moved) * (v + moved)
-            gain_1 = (v - moved) * (v + moved - 2.0)
-            largest = max(gain_0, gain_1)
-            if largest > at_most:
-                below[g] = -np.inf
-                above[g] = -np.inf
-                continue
-            squares = negatives[j] * gain_0 * gain_0 + positives[j] * gain_1 * gain_1
-            total = negatives[j] * gain_0 + positives[j] * gain_1 + slope * squares
-            if largest > at_least:
-                below[g] = -np.inf
-                if a > b:
-                    above[g] = a + total
-                    above_squares[g] = a_squares + squares
-                else:
-                    above[g] = b + total
-                    above_squares[g] = b_squares + squares
-            else:
-                below[g] = a + total
-                below_squares[g] = a_squares + squares
-                above[g] = b + total
-                above_squares[g] = b_squares + squares
-    best = int(np.argmax(above))
+        while (v - grid[first]) * (v + grid[first]) > at_most:
+            if below[first] > a:
+                a = below[first]
+                a_squares = below_squares[first]
+            if above[first] > b:
+                b = above[first]
+                b_squares = above_squares[first]
+            first += 1
+        while last < intervals and (v - grid[last + 1]) * (v + grid[last + 1] - 2.0) <= at_most:
+            last += 1
+        for g in range(first, last + 1):  # becomes vector code
+            gain_0 = (v - grid[g]) * (v + grid[g])
+            gain_1 = (v - grid[g]) * (v + grid[g] - 2.0)
+            largest[g] = max(gain_0, gain_1)
+            squares[g] = no * gain_0 * gain_0 + yes * gain_1 * gain_1
+            total[g] = no * gain_0 + yes * gain_1 + slope * squares[g]
+        for g in range(first, last + 1):  # without jumps: which value is better is hard to foresee
+            x, x_squares = below[g], below_squares[g]
+            better = x > a
+            a = x if better else a
+            a_squares = x_squares if better else a_squares
+            x, x_squares = above[g], above_squares[g]
+            better = x > b
+            b = x if better else b
+            b_squares = x_squares if better else b_squares
+            outside = largest[g] > at_least
+            from_a = outside and a > b
+            below[g] = -np.inf if outside else a + total[g]
+            below_squares[g] = a_squares + squares[g]
+            above[g] = (a if from_a else b) + total[g]
+            above_squares[g] = (a_squares if from_a else b_squares) + squares[g]
+    best = first + int(np.argmax(above[first : last + 1]))
     return above[best], above_squares[best]

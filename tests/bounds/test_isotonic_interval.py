@@ -57,6 +57,46 @@ def test_highest_bound_over_all_recalibrations(positives, monkeypatch):
     assert best - 1e-9 <= found <= best * 1.5
 
 
+def every_value(sample, intervals, at_least, at_most, slope):
+    """The same dynamic programme over all values of the grid and both states, one after the other."""
+    best = {(0, at_least < 0): 0.0}  # by the last value, and whether an f is above at_least
+    for v, count, positives in zip(*sample.arrays, strict=True):
+        after = {}
+        for g in range(intervals + 1):
+            gain = np.array([v**2 - (g / intervals) ** 2, (1 - v) ** 2 - (1 - g / intervals) ** 2])
+            if gain.max() > at_most:
+                continue
+            added = np.array([count - positives, positives]) @ (gain + slope * gain**2)
+            for above in (False, True):
+                state = (g, above or gain.max() > at_least)
+                before = max((total for (h, a), total in best.items() if h <= g and a == above), default=-np.inf)
+                after[state] = max(after.get(state, -np.inf), before + added)
+        best = after
+    return max((total for (_, above), total in best.items() if above), default=-np.inf)
+
+
+@pytest.mark.parametrize("levels", [(-1.0, 1 / 16), (0.11, 0.13), (0.3, 0.7), (0.5, 1.0)])
+def test_values_of_large_gains_are_left_out(levels):
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        sample = Sample.from_rows(random.integers(0, 2, 12), np.append(random.random(10), [0, 1]))
+        value, count, positives = sample.arrays
+        found, _ = isotonic_interval._best(value, positives, count - positives, 16, *levels, 0.4)
+        assert found == pytest.approx(every_value(sample, 16, *levels, 0.4), abs=1e-9)
+
+
+def test_most_levels_are_tried_once(monkeypatch):
+    """Of 15 levels with up to 8 slopes each."""
+    tried = []
+    plain, best = isotonic_interval._highest.py_func, isotonic_interval._best
+    counted = dict(plain.__globals__, _best=lambda *given: tried.append(given[5]) or best(*given))
+    monkeypatch.setattr(isotonic_interval, "_highest", type(plain)(plain.__code__, counted))
+    sample = Sample.from_rows(*cs.generators.temperature(1).sample(5000, rng=1))
+    gain_bound(*sample.arrays, SCORE)
+    assert len(set(tried)) == 15
+    assert len(tried) <= 40
+
+
 def test_no_event():
     # predictions of 0 and no event in 100 rows: a frequency of q is possible up to .0362, by an exact limit, and the
     # recalibration q then gains q**2 on average
