@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # names for editors and type checkers; at run time every file
     from calibstat.generators.finite import *
     from calibstat.generators.multiclass import *
     from calibstat.generators.scaled_dirichlet import *
+    from calibstat.generators.weighted_laws import *
 
 for _file in sorted(Path(__file__).parent.glob("[!_]*.py")):
     import_module(f"{__name__}.{_file.stem}")

@@ -102,6 +102,12 @@ class Part:
         reweighted = self.distribution.reweighted(factor)
         return replace(self, distribution=reweighted, share=share, odds=self.odds * positive / negative)
 
+    def favoured(self, factor: Function) -> Part:
+        """Return the part with rows made as many times as frequent as a function of the score says."""
+        t, weight = self.nodes()
+        share = self.share * float(weight @ factor(t) / weight.sum())
+        return replace(self, distribution=self.distribution.reweighted(factor), share=share)
+
     def nodes(self, edge: np.ndarray = NO_EDGES, strategy: str = "uniform") -> tuple[np.ndarray, np.ndarray]:
         """Return scores and weights for integrals over the distribution."""
         return self.distribution.nodes(self.predict, self.chance, edge, strategy)

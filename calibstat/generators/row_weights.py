@@ -34,6 +34,11 @@ class Weights:
     ValueError
         If a number is not finite or out of range.
 
+    See Also
+    --------
+    reweighted : The population in which rows count by such weights, whose `truth` weighted estimates tend to.
+    reweighted_classes : The same of K classes.
+
     Examples
     --------
     >>> from calibstat import generators

@@ -101,7 +101,7 @@ class Simulator:
         The order of the classes matters: alike classes that are next to each other occur together more often.
 
         Weights do not change how rows are drawn. With weights that depend on prediction or outcome, weighted estimates
-        have another limit than `truth`.
+        have another limit than `truth`: the truth of `reweighted`, or `reweighted_classes`.
 
         Rows are the same with and without `weights`, and predictions with and without clusters, if `alike` is 0.
 

@@ -177,4 +177,4 @@ def test_repr():
 
 def test_mapping():
     several = {name for name, family in cs.GENERATORS.items() if issubclass(family, generators.MulticlassGenerator)}
-    assert several == {"six_points", "dirichlet", "label_noise", "always_wrong"}
+    assert several == {"six_points", "dirichlet", "label_noise", "always_wrong", "reweighted_classes"}
