@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from calibstat.cli.input_files import plain_spelling
+from calibstat.cli.options import either
 from calibstat.data import lenses
 from calibstat.data.lenses import ClassWise, Lens
 from calibstat.data.predictions import Predictions
@@ -97,12 +98,6 @@ def read_lens(text: str, names: Sequence[str]) -> Lens | ClassWise:
     if family in lenses.FAMILIES and argument:
         return lenses.FAMILIES[family].read(argument, names, partial(class_number, names=names))
     raise ValueError(f"expected a lens, {either(lenses.spellings())}; found {text!r}")
-
-
-def either(texts: Sequence[str]) -> str:
-    """Write alternatives: a, b or c."""
-    *first, last = texts
-    return f"{', '.join(first)} or {last}" if first else last
 
 
 def class_number(text: str, names: Sequence[str]) -> int:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from calibstat.cli.lens_syntax import either
 from calibstat.data.lenses import spellings
+
+
+def either(texts: Sequence[str]) -> str:
+    """Write alternatives: a, b or c."""
+    *first, last = texts
+    return f"{', '.join(first)} or {last}" if first else last
+
 
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="A .csv, .parquet, .npz or .npy file, one row for each outcome.")

@@ -11,15 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from calibstat.data.checks import unknown_name
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
-from calibstat.data.predictions import Predictions
-from calibstat.data.sample import Sample
+
+if TYPE_CHECKING:
+    from calibstat.data.predictions import Predictions
+    from calibstat.data.sample import Sample
 
 TRIED = 200  # rows on which a user-defined lens is checked with every class
 ROWS = 2048  # rows sorted together, to save memory
@@ -90,6 +92,8 @@ class Lens:
 
     def __call__(self, predictions: Predictions) -> Sample | Predictions:
         """Return the reduced data: a `Sample` of the binary outcome, or `Predictions` of the new classes."""
+        from calibstat.data.sample import Sample
+
         outcomes, scores = self.rows(predictions)
         if scores.ndim == 1:
             return Sample.from_rows(outcomes, scores)

@@ -1,8 +1,6 @@
 """The commands: what they print is what the functions find, and one line says what is wrong."""
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -26,12 +24,6 @@ def test_help_names_every_command():
     narrow = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).stdout
     lines = narrow.partition("Commands")[2].partition("Begin with")[0].splitlines()[1:]
     assert sum(line.startswith("│") for line in lines) == len(app.registered_commands)  # one line each
-
-
-def test_help_loads_nothing_slow():
-    slow = ("pandas", "statsmodels", "matplotlib")
-    code = f"import sys, calibstat.cli.app; print([m for m in {slow} if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 
 def test_test_says_what_the_function_says(rows, csv):

@@ -16,7 +16,8 @@ import calibstat
 
 OPTIONAL = {"sklearn", "pyarrow"}  # imported where they are asked for
 BROUGHT = {"PIL": "matplotlib", "markupsafe": "jinja2"}  # by another
-LATE = ["statsmodels", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich", "jinja2"]
+LATE = ["numba", "scipy", "statsmodels", "matplotlib", "pandas", "typer", "rich", "jinja2"]
+AT_NO_CALL = ["statsmodels", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich", "jinja2"]
 RANDOM = {
     "resampling/streams.py": {"key_of": {"Generator", "SeedSequence"}},  # a seed becomes a key; all drawing is compiled
     "resampling/rng.py": {None: {"Generator", "SeedSequence"}},  # types only
@@ -185,14 +186,34 @@ def test_a_downward_import_is_not_objected_to():
     )
 
 
-def loaded_late(statement):
+def loaded_late(statement, slow=LATE):
     """Which of the slow libraries a fresh interpreter has loaded after a statement."""
-    code = f"import sys\n{statement}\nprint(*[name for name in {LATE!r} if name in sys.modules])"
+    code = f"import sys\n{statement}\nprint(*[name for name in {slow!r} if name in sys.modules])"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
 
 def test_importing_calibstat_leaves_slow_libraries_out():
-    assert loaded_late("import calibstat") == []
+    assert loaded_late("import calibstat; dir(calibstat)") == []
+
+
+def test_the_first_question_loads_only_what_it_needs():
+    ask = "import calibstat as cs; cs.calibration_test, cs.confidence_interval, cs.compare, cs.reliability, cs.Monitor"
+    assert loaded_late(ask, AT_NO_CALL) == []
+
+
+HELP = """
+import contextlib, io
+from calibstat.cli.app import app
+page = io.StringIO()
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(page):
+    app({asked!r})
+assert "Usage" in page.getvalue()
+"""
+
+
+@pytest.mark.parametrize("asked", [["--help"], ["test", "--help"]])
+def test_help_leaves_slow_libraries_out(asked):
+    assert loaded_late(HELP.format(asked=asked)) == ["typer", "rich"]
 
 
 def test_a_slow_library_is_noticed():

@@ -1,0 +1,63 @@
+"""The public names, each where it is defined: read by type checkers, by editors and by `__init__.py`."""
+
+from calibstat import generators as generators
+from calibstat import measures as measures
+from calibstat import recalibration as recalibration
+from calibstat import study as study
+from calibstat.answers_by_model import Answers as Answers
+from calibstat.classical.calibration_belt import calibration_belt as calibration_belt
+from calibstat.classical.cox import cox as cox
+from calibstat.classical.cumulative_tests import kolmogorov_smirnov as kolmogorov_smirnov
+from calibstat.classical.cumulative_tests import kuiper as kuiper
+from calibstat.classical.hosmer_lemeshow import hosmer_lemeshow as hosmer_lemeshow
+from calibstat.classical.skce_tests import kernel_calibration_test as kernel_calibration_test
+from calibstat.classical.spiegelhalter import spiegelhalter as spiegelhalter
+from calibstat.classical.t_cal import t_cal as t_cal
+from calibstat.classical.validate import validate as validate
+from calibstat.data import lenses as lenses
+from calibstat.data.checked_rows import Data as Data
+from calibstat.data.checked_rows import Models as Models
+from calibstat.data.estimators import predict as predict
+from calibstat.data.lenses import LENSES as LENSES
+from calibstat.data.lenses import Lens as Lens
+from calibstat.data.logits import from_logits as from_logits
+from calibstat.data.predictions import Predictions as Predictions
+from calibstat.data.sample import Sample as Sample
+from calibstat.generators import GENERATORS as GENERATORS
+from calibstat.inference.audit import audit as audit
+from calibstat.inference.bands.reliability import reliability as reliability
+from calibstat.inference.calibration_tests import calibration_test as calibration_test
+from calibstat.inference.comparing.compare import compare as compare
+from calibstat.inference.comparing.compare_samples import compare_samples as compare_samples
+from calibstat.inference.comparing.generalization_gap import generalization_gap as generalization_gap
+from calibstat.inference.confidence_interval import confidence_interval as confidence_interval
+from calibstat.inference.decompose import decompose as decompose
+from calibstat.inference.equivalence import equivalence_test as equivalence_test
+from calibstat.inference.estimate import (
+    detail as detail,
+)
+from calibstat.inference.estimate import (
+    estimate as estimate,
+)
+from calibstat.inference.estimate import (
+    expected_calibration_error as expected_calibration_error,
+)
+from calibstat.inference.gce_family import gce_family as gce_family
+from calibstat.inference.net_benefit_curve import net_benefit as net_benefit
+from calibstat.inference.power.detectable_effect import detectable_effect as detectable_effect
+from calibstat.inference.sharpness import sharpness as sharpness
+from calibstat.inference.summarize import summarize as summarize
+from calibstat.measures import MEASURES as MEASURES
+from calibstat.measures import Measure as Measure
+from calibstat.measures import measure as measure
+from calibstat.measures.bregman import Bregman as Bregman
+from calibstat.monitoring.brier_monitor import BrierMonitor as BrierMonitor
+from calibstat.monitoring.monitor import Monitor as Monitor
+from calibstat.planning.power import power as power
+from calibstat.planning.sample_size import sample_size as sample_size
+from calibstat.plots.plot import plot as plot
+from calibstat.plots.sklearn_display import ReliabilityDisplay as ReliabilityDisplay
+from calibstat.reporting.report import report as report
+
+__all__: list[str]
+__version__: str
