@@ -99,6 +99,7 @@ INPUTS = {
         *(np.array([[2.0, 0.0, 1.0], [4.0, 3.0, 5.0]]), np.array([5, 40, 90])),
         *(np.array([2, 2, 64]), np.array([0, 64, 40]), np.array([64, 128, 42]), np.array([True, True, True])),
         *(np.array([7.0, 5.0, 3.0]), np.array([2.0, 3.0, 1.0]), np.array([5.0, 2.0, 2.0])),
+        *(np.array([0.0, 2.0, 0.0]), np.array([0, 5, 8, 11]), np.full(11, np.nan)),
         *(np.empty(129), np.zeros((2, 4))),
     ),
     "measures.omnibus._positives_of": lambda: (

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.isotonic_interval import recalibrated
+from calibstat.bounds.isotonic_interval import pooled
 from calibstat.data.sample import Sample
 from calibstat.inference.bands.reliability_bands import Band, Bins, Steps
 from calibstat.resampling import Consistency, Draws, Labels, Stage, in_cells
@@ -107,7 +107,8 @@ def _corp_if_calibrated(sample: Sample, level: float, draws: Draws) -> tuple[Ste
         index = np.union1d(of_rank, of_range)
 
     def curve(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
-        return recalibrated(value, count, positives)[index]
+        mean, stop = pooled(count, positives)  # every prediction has rows
+        return mean[np.searchsorted(stop, index, "right")]
 
     drawn = resampling.draw(sample, Labels(), curve, draws, Stage.BARS)
     low, high = _envelope(drawn, curve(*sample.arrays), level, sample.n)

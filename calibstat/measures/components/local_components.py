@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,6 +15,7 @@ SCANNED = 64  # cells at the finest scale at which single cells are looked at
 FEWEST = 4  # cells of a scale that is looked at however little information there is
 # square root of half a deviance from which the tail of the normal distribution is taken from its expansion
 _FAR_TAIL = 25.0
+REACH = 4.0  # standard deviations: deviances of events that are so close to the expected ones are computed once
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,20 @@ class Scales:
         """
         cells = self.parts, self.begin, self.end, self.aligned, self.rows, self.events, self.others
         most = np.empty((len(positives), 4))
-        _largest(positives, self.index, *cells, np.empty(FINEST + 1), most)
+        _largest(positives, self.index, *cells, *self.tables, np.empty(FINEST + 1), most)
         return most
+
+    @cached_property
+    def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The least number of events in the table of each cell, where the table starts, and the deviances of all.
+
+        The last of the starts is where all end. Deviances are not a number until they are needed.
+        """
+        reach = REACH * np.sqrt(self.events * self.others / self.rows) + 1
+        least = np.maximum(np.floor(self.events - reach), 0.0)
+        size = np.minimum(np.ceil(self.events + reach), self.rows) - least + 1
+        start = np.append(0, np.cumsum(size.astype(np.int64)))
+        return least, start, np.full(start[-1], np.nan)
 
 
 @jit
@@ -106,10 +120,16 @@ def _largest(
     rows: np.ndarray,
     expected_events: np.ndarray,
     expected_others: np.ndarray,
+    least: np.ndarray,
+    start: np.ndarray,
+    known: np.ndarray,
     sums: np.ndarray,
     most: np.ndarray,
 ) -> None:
-    """Go through the scales for each row of positives; `sums` is room for their events up to each finest cell."""
+    """Go through the scales for each row of positives; `sums` is room for their events up to each finest cell.
+
+    Whole numbers of events near the expected one have a place in `known`, where their deviance is kept once computed.
+    """
     for b in range(positives.shape[0]):
         for i in range(sums.size):
             sums[i] = 0.0
@@ -122,7 +142,13 @@ def _largest(
         seen, where = 0, 0
         for c in range(parts.size):
             events = sums[end[c]] - sums[begin[c]]
-            z = _deviance(events, rows[c] - events, expected_events[c], expected_others[c])
+            place = start[c] + int(events - least[c])
+            kept = events - least[c] == place - start[c] and start[c] <= place < start[c + 1]
+            z = known[place] if kept else math.nan
+            if math.isnan(z):
+                z = _deviance(events, rows[c] - events, expected_events[c], expected_others[c])
+                if kept:
+                    known[place] = z
             if aligned[c]:
                 total += z
                 seen += 1

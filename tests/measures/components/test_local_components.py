@@ -58,6 +58,25 @@ def test_largest(seed, monkeypatch):
     assert off() > 1e-3
 
 
+@pytest.mark.parametrize("part", [1, 0.37])
+def test_deviances_near_the_expected_ones_are_computed_once(part, monkeypatch):
+    """To the last bit as without tables: of whole rows, and of rows with weights, which have no table to look at."""
+    time, value, count = cells(5)
+    rng = np.random.default_rng(5)
+    drawn = rng.binomial(count.astype(int), np.minimum(1.2 * value, 1), (300, 200)) * part
+    with_tables, without = Scales.of(time, value, count * part), Scales.of(time, value, count * part)
+    least, start, known = without.tables
+    monkeypatch.setitem(vars(without), "tables", (least, np.zeros_like(start), known))
+    assert np.array_equal(with_tables.parts_of(drawn), without.parts_of(drawn))
+    looked_up = np.isfinite(with_tables.tables[2])
+    assert np.isnan(known).all()
+    assert looked_up.sum() < 300 * with_tables.parts.size / 20
+    if part == 1:
+        assert looked_up.mean() > 0.5
+        with_tables.tables[2][looked_up] += 1
+        assert not np.array_equal(with_tables.parts_of(drawn), without.parts_of(drawn))
+
+
 def test_where_the_most_surprising_cell_is():
     """All 20 rows of one value have the event."""
     time, value, count = (np.arange(64) + 0.5) / 64, np.full(64, 0.5), np.full(64, 20.0)
