@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,6 +33,7 @@ SHARED = 8  # intervals of the grid onto which rows are split, for each of the n
 FINELY = 64  # the same for a single given bandwidth
 POINTS = 10  # points in a bandwidth at which the smoothed residuals are evaluated, at least
 FEWEST = 2**10  # intervals of any grid
+TOGETHER = 64  # resamples that are smoothed together
 SPARSE = 1e-9  # a density of predictions below which the mean residual would be rounding noise
 
 
@@ -76,12 +78,22 @@ def _waves(circle: np.ndarray, narrowest: float) -> np.ndarray:
     return np.asarray(coefficients / (2 * np.sinc(np.arange(waves) / circle.shape[-1]) ** 2))
 
 
-def curve(cosines: np.ndarray, bandwidth: float) -> np.ndarray:
-    """Return the sum of the smoothed waves at equally spaced points from 0 to 1, along the last axis."""
-    points = max(FEWEST, _power_of_two(POINTS / bandwidth))
-    waves = min(math.ceil(WAVES / bandwidth), cosines.shape[-1])
-    damping = np.exp(-0.5 * (math.pi * bandwidth * np.arange(waves)) ** 2)
-    return np.fft.irfft(cosines[..., :waves] * damping, 2 * points)[..., : points + 1] * (2 * points)
+def _points(bandwidth: float) -> int:
+    """Return the intervals between the points at which smoothed residuals are evaluated."""
+    return max(FEWEST, _power_of_two(POINTS / bandwidth))
+
+
+def curve(cosines: np.ndarray, bandwidth: float | np.ndarray) -> np.ndarray:
+    """Return the sum of the smoothed waves at equally spaced points from 0 to 1, along the last axis.
+
+    There may be a bandwidth for each row of waves, all of as many points.
+    """
+    narrowest = float(np.min(bandwidth))
+    points = _points(narrowest)
+    wave = np.arange(min(math.ceil(WAVES / narrowest), cosines.shape[-1]))
+    each = np.asarray(bandwidth)[..., None]
+    damping = np.exp(-0.5 * (math.pi * each * wave) ** 2) * (wave < np.ceil(WAVES / each))
+    return np.fft.irfft(cosines[..., : wave.size] * damping, 2 * points)[..., : points + 1] * (2 * points)
 
 
 def _smoothed(circle: np.ndarray, bandwidth: float) -> np.ndarray:
@@ -119,21 +131,23 @@ def _norm(curve: np.ndarray) -> float:
     return min(float(integral(curve)), 1.0)  # above 1 by rounding only
 
 
-def _fixed_point(waves: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the bandwidth equal to the norm there, or the narrowest if the norm there is below it, and the curve.
+def _integrals(waves: np.ndarray, bandwidth: float | np.ndarray) -> np.ndarray:
+    """Return the integral for each row of waves, at a bandwidth or at its own, as in `curve`."""
+    return np.array([integral(smoothed) for smoothed in curve(waves, bandwidth)])
 
-    The norm does not increase with the bandwidth, so that the two cross once. Guesses follow the secant through the
-    last two points on logarithmic scales, within the bracket found so far; bisection takes over if they do not
-    converge.
+
+def _search() -> Generator[float, float]:
+    """Give bandwidths to try, get the norm at each, and at last, at the bandwidth equal to the norm, give a nan.
+
+    If the norm at the narrowest bandwidth is below it, that is the last one. The norm does not increase with the
+    bandwidth, so that the two cross once. Guesses follow the secant through the last two points on logarithmic scales,
+    within the bracket found so far; bisection takes over if they do not converge.
     """
     narrow, wide = 0.0, 2.0
     guess, slope, trials = FIRST_GUESS, -1 / 3, 0
     at = before = (0.0, 0.0)
-    while True:
-        smoothed = curve(waves, guess)
-        norm = _norm(smoothed)
-        if abs(norm - guess) <= CLOSE or guess == NARROWEST > norm or wide - narrow <= CLOSE:
-            return guess, smoothed
+    norm = yield guess
+    while not (abs(norm - guess) <= CLOSE or guess == NARROWEST > norm or wide - narrow <= CLOSE):
         narrow, wide = (guess, wide) if norm > guess else (narrow, guess)
         at, before, trials = (math.log(guess), math.log(max(norm, CLOSE))), at, trials + 1
         if trials > 1:
@@ -142,6 +156,33 @@ def _fixed_point(waves: np.ndarray) -> tuple[float, np.ndarray]:
         if trials > 12 or not narrow < guess < wide:
             guess = (narrow + wide) / 2
         guess = max(guess, NARROWEST)
+        norm = yield guess
+    yield math.nan
+
+
+def _fixed_point(waves: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the bandwidth equal to the norm there, or the narrowest if the norm there is below it, and the curve."""
+    search = _search()
+    guess = next(search)
+    while not math.isnan(guess):
+        bandwidth, smoothed = guess, curve(waves, guess)
+        guess = search.send(_norm(smoothed))
+    return bandwidth, smoothed
+
+
+def _fixed_points(waves: np.ndarray) -> np.ndarray:
+    """Return the norm at the fixed point of each row of waves.
+
+    Transforms of one length are made together, because a call takes as long as a short transform.
+    """
+    searches, norm = [_search() for _ in waves], np.empty(len(waves))
+    guess = np.array([next(search) for search in searches])
+    while (left := np.flatnonzero(~np.isnan(guess))).size:
+        points = np.array([_points(each) for each in guess[left]])
+        for rows in (left[points == alike] for alike in np.unique(points)):  # whose transforms have one length
+            norm[rows] = np.minimum(_integrals(waves[rows], guess[rows]), 1.0)  # above 1 by rounding only
+        guess[left] = [searches[b].send(float(norm[b])) for b in left]
+    return norm
 
 
 def _solve(value: np.ndarray, residual: np.ndarray, bandwidth: float | None) -> tuple[float, np.ndarray]:
@@ -169,6 +210,17 @@ class WavesInOnePass(OnePass):
         half = state.T.copy()
         half[:, [0, -1]] *= 2.0
         return _waves(_reflected(half), self.narrowest)
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothInOnePass(WavesInOnePass):
+    """The norm at the fixed point of residuals at these predictions.
+
+    The state is long, but rows of ascending predictions touch a few neighbouring numbers of it at a time.
+    """
+
+    def result(self, state: np.ndarray) -> np.ndarray:
+        return _fixed_points(super().result(state))
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +298,8 @@ class SmoothInterval(Interval):
 
         def explained(t: float) -> bool:
             bandwidth = max(t, self.narrowest)  # below it the norm there stands in, which is at most that at t
-            drawn = np.array([integral(step) for step in curve(noise, bandwidth)])
+            parts = (noise[i : i + TOGETHER] for i in range(0, len(noise), TOGETHER))
+            drawn = np.concatenate([_integrals(part, bandwidth) for part in parts])
             return norm(bandwidth) - below.extend(upper_quantile(drawn, tail)) <= t
 
         return 0.0 if explained(NARROWEST) else smallest(explained, NARROWEST, at, CLOSE_END)
@@ -291,6 +344,9 @@ class SmoothECE(Statistic):
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         return _norm(_solve(value, (positives - count * value) / count.sum(), self.bandwidth)[1])
+
+    def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass | None:
+        return SmoothInOnePass(value, NARROWEST) if self.bandwidth is None else None
 
     @property
     def honest(self) -> Honest:

@@ -30,6 +30,7 @@ ROW_DRAW, BINOMIAL_DRAW = 3.0, 10.0  # units of time of drawing one outcome, and
 BLOCK = 64  # resamples that are drawn together
 TILE = 256  # distinct predictions that are drawn together
 LARGEST_TILE = 2**16  # values of the binomial distributions of a tile; a wider one is drawn by rejection
+LARGEST_STATE = 2**24  # numbers in the states of resamples that are drawn in one pass
 MOST_HELD = 2**22  # numbers of positives, of a block of resamples, that are held for any statistic
 
 Fill = Callable[[np.ndarray, np.ndarray], None]  # of the streams of the resamples, shape (B,), and of what is filled
@@ -68,8 +69,7 @@ def labels_in_one_pass(source: InOnePass, scheme: Labels, statistic: OnePass, dr
     sample = source.sample
     labels = LabelsOfSample(sample, scheme.chances(sample.value), sample.count * sample.value, float(sample.n))
 
-    def replicates(first: int, last: int) -> np.ndarray:
-        starts = [streams(draws.key, stage, b, min(b + BLOCK, last)) for b in range(first, last, BLOCK)]
+    def together(starts: list[np.ndarray]) -> np.ndarray:
         states = [np.zeros((statistic.size, start.size)) for start in starts]
         room = np.empty(TILE * BLOCK)
         for rows, fill in labels.tiles():
@@ -78,6 +78,11 @@ def labels_in_one_pass(source: InOnePass, scheme: Labels, statistic: OnePass, dr
                 fill(start, residual)
                 statistic.add(state, rows, residual)
         return np.concatenate([statistic.result(state) for state in states])
+
+    def replicates(first: int, last: int) -> np.ndarray:
+        starts = [streams(draws.key, stage, b, min(b + BLOCK, last)) for b in range(first, last, BLOCK)]
+        blocks = max(LARGEST_STATE // (statistic.size * BLOCK), 1)
+        return np.concatenate([together(starts[i : i + blocks]) for i in range(0, len(starts), blocks)])
 
     return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs))
 

@@ -42,7 +42,7 @@ def in_one_pass(measure, sample, scheme=GIVEN, n=150, n_jobs=1):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("measure", MEASURES, ids=str)
+@pytest.mark.parametrize("measure", [*MEASURES, cs.measures.SmoothECE()], ids=str)
 def test_a_block_is_its_resamples_one_at_a_time(measure, name):
     """The plain way holds the positives of each resample and evaluates the measure; blocks are 64, 64 and 22."""
     sample = SAMPLES[name]
@@ -65,6 +65,17 @@ def test_threads_and_parts_do_not_show(name):
     part = Draws(KEY, 150).part(60, 150, 1)
     one_pass = cs.measures.KS().one_pass(*SAMPLES[name].arrays)
     assert np.array_equal(labels_in_one_pass(InOnePass(SAMPLES[name]), Labels(), one_pass, part, 1), found[60:])
+
+
+def test_states_are_held_for_some_blocks_at_a_time(monkeypatch):
+    """Two blocks of 64 states of one number, then what is left."""
+    found = in_one_pass(cs.measures.Brier(), SINGLE)
+    held = []
+    of_add = WeightedSum.add
+    monkeypatch.setattr(WeightedSum, "add", lambda self, state, *rest: held.append(state) or of_add(self, state, *rest))
+    monkeypatch.setattr(binary_labels, "LARGEST_STATE", 2 * BLOCK)
+    assert np.array_equal(in_one_pass(cs.measures.Brier(), SINGLE), found)
+    assert [state.shape[1] for state in held] == [64, 64] * 3 + [22] * 3
 
 
 def test_the_test_draws_in_one_pass():

@@ -17,6 +17,7 @@ ONE_PASS = [
     cs.measures.Brier(),
     cs.measures.LogLoss(),
     cs.measures.LogLoss(clip=0.01),
+    cs.measures.SmoothECE(),
 ]
 
 
@@ -58,6 +59,7 @@ def test_what_is_no_pass():
     assert cs.measures.KernelCE(kernel="gaussian").one_pass(VALUE, COUNT, VALUE) is None
     assert cs.measures.KernelCESquared().one_pass(VALUE[:1], COUNT[:1], VALUE[:1]) is None
     assert cs.measures.SmoothCE().one_pass(VALUE, COUNT, VALUE) is None
+    assert cs.measures.SmoothECE(bandwidth=0.1).one_pass(VALUE, COUNT, VALUE) is None
 
 
 def test_of_residuals_at_all_predictions():
