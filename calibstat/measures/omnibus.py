@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,34 +18,18 @@ from calibstat.measures.components.deviations import BLOCK, KEPT, MOST_CELLS, Di
 from calibstat.measures.components.local_components import FINEST
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Binned
+from calibstat.measures.kinds.kept import Kept
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
 from calibstat.measures.kinds.registry import measure
+from calibstat.progress import announced
 
+T = TypeVar("T")
 CELLS_OF_CLASSES = 2**16  # of all classes together, where there are many
 GROWS = "it is the statistic of a test, which grows with the number of rows"
 
 
-class Kept:
-    """The last thing that was made of an array, kept as long as the array is: observed and drawn labels share it."""
-
-    def __init__(self) -> None:
-        self.last: tuple[weakref.ref[np.ndarray], list[int], Any] | None = None
-
-    def of(self, array: np.ndarray, make: Callable[[], Any]) -> Any:
-        """Return what `make` made of this array, or makes of it now, or of what has been written to it since."""
-        content = [hash(array[i : i + 1024].tobytes()) for i in range(0, len(array), 1024)]
-        last = self.last
-        if last is None or last[0]() is not array or last[1] != content:
-            last = self.last = weakref.ref(array, self._forget), content, make()
-        return last[2]
-
-    def _forget(self, array: weakref.ref[np.ndarray]) -> None:
-        if self.last is not None and self.last[0] is array:
-            self.last = None
-
-
-_cells_of_classes, _diagnostics_of_classes, _statistic_of_classes = Kept(), Kept(), Kept()
+_diagnostics_of_classes, _statistic_of_classes = Kept(), Kept()
 
 
 def most_cells(classes: int) -> int:
@@ -83,11 +66,6 @@ class Omnibus(Binned):
     def cells_of_class(self, value: np.ndarray, count: np.ndarray, classes: int) -> np.ndarray:
         return cells_of_time(value, count, most_cells(classes))
 
-    def class_cells(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        cells: tuple[np.ndarray, np.ndarray, np.ndarray]
-        cells = _cells_of_classes.of(predictions.prob, lambda: super(Omnibus, self).class_cells(predictions))
-        return cells
-
     def estimate_classes(self, predictions: Predictions) -> np.ndarray:
         n, classes = predictions.prob.shape
         if most_cells(classes) == MOST_CELLS:
@@ -105,7 +83,7 @@ class Omnibus(Binned):
         diagnostics = (
             [Diagnostics.of(*each) for each in sums]
             if len(sums) <= KEPT
-            else _diagnostics_of_classes.of(given, lambda: [Diagnostics.at(*each) for each in sums])
+            else _diagnostics_of_classes.of(given, lambda: [Diagnostics.at(*each) for each in _preparing(sums)])
         )
 
         def statistic(residual: np.ndarray) -> np.ndarray:
@@ -185,7 +163,7 @@ class OmnibusOfClasses(MulticlassMeasure):
         columns = [*prob.T, prob[np.arange(n), top]]
         index = np.empty((n, classes + 1), np.int32)
         diagnostics, first = [], [0]
-        for k, column in enumerate(columns):
+        for k, column in enumerate(_preparing(columns)):
             value, where, count = np.unique(column.astype(np.float64) + 0.0, return_inverse=True, return_counts=True)
             cell = self.single.cells_of_class(value, count.astype(np.float64), classes)
             rows, _, sums = cell_sums(cell, value, count.astype(np.float64), np.zeros(value.size))
@@ -206,6 +184,11 @@ class OmnibusOfClasses(MulticlassMeasure):
             return joined
 
         return statistic
+
+
+def _preparing(classes: Sequence[T]) -> Iterator[T]:
+    """Yield each class, and say how long all take if that is long."""
+    return announced(classes, [1] * len(classes), f"the components of {len(classes):,} classes, before the draws")
 
 
 @jit

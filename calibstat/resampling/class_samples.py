@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.progress import announced
 from calibstat.resampling.multiclass_labels import labels_of_rows
 from calibstat.resampling.multiclass_pairs import pairs_of_rows
 from calibstat.resampling.schemes import Draws, Labels, OfRows
 from calibstat.resampling.sources import ClassSamples
-from calibstat.resampling.threads import chunks, in_threads, small_chunks
+from calibstat.resampling.threads import chunks, in_order, of_draws, small_chunks
 
+AT_ONCE = 16  # classes, after which it is known how long all take
 OfSample = Callable[[np.ndarray, np.ndarray, np.ndarray], float]
 
 
@@ -29,8 +32,9 @@ def samples_of_classes(
     """
     predictions = source.predictions
     weight = np.ones(predictions.n) if source.weight is None else source.weight
+    drawn = np.empty((draws.n, predictions.n_classes))
 
-    def replicates(first: int, last: int) -> np.ndarray:
+    def replicates(first: int, last: int) -> Iterator[None]:
         rows: Sequence[np.ndarray] | None = None
         labels: Sequence[np.ndarray] | np.ndarray
         if isinstance(scheme, Labels):
@@ -38,7 +42,6 @@ def samples_of_classes(
         else:
             pairs = [pairs_of_rows(predictions, scheme, draws.key, stage, r) for r in range(first, last)]
             rows, labels = zip(*pairs, strict=True)
-        drawn = np.empty((last - first, predictions.n_classes))
 
         def classes(low: int, high: int) -> None:
             for k in range(low, high):
@@ -51,12 +54,17 @@ def samples_of_classes(
                         _positives(labels[r], cell, weight, k, positives)
                     else:
                         _counts(rows[r], labels[r], cell, weight, k, count_r, positives)
-                    drawn[r, k] = of_class(value, count_r, positives)
+                    drawn[first + r, k] = of_class(value, count_r, positives)
 
-        in_threads(classes, chunks(predictions.n_classes, draws.n_jobs), draws.n_jobs)
-        return drawn
+        return in_order(classes, of_classes, draws.n_jobs)
 
-    return np.concatenate(in_threads(replicates, small_chunks(draws.n, 1, 8 * predictions.n), 1))
+    pieces = small_chunks(draws.n, 1, 8 * predictions.n)
+    of_classes = chunks(predictions.n_classes, draws.n_jobs, AT_ONCE)
+    sizes = [(last - first) * (high - low) for first, last in pieces for low, high in of_classes]
+    parts = chain.from_iterable(replicates(*piece) for piece in pieces)
+    for _ in announced(parts, sizes, of_draws(draws.n, predictions)):
+        pass
+    return drawn
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------

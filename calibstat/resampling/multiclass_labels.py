@@ -13,7 +13,7 @@ from calibstat.data.predictions import Predictions
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import OfLabels
 from calibstat.resampling.streams import stream, word
-from calibstat.resampling.threads import in_threads, small_chunks
+from calibstat.resampling.threads import announced_draws, small_chunks
 
 GUIDE_BITS = 8  # leading bits of a word that index the table of starting classes
 
@@ -27,7 +27,7 @@ def labels_of_predictions(
         return statistic(labels_of_rows(scheme.chances(predictions.prob), draws.key, stage, first, last))
 
     pieces = small_chunks(draws.n, draws.n_jobs, 8 * predictions.n)
-    return np.concatenate(in_threads(replicates, pieces, draws.n_jobs))
+    return np.concatenate(announced_draws(replicates, pieces, draws.n_jobs, predictions))
 
 
 def labels_of_rows(prob: np.ndarray, key: np.uint64, stage: int, first: int, last: int) -> np.ndarray:

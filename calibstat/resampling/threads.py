@@ -11,6 +11,8 @@ from typing import TypeVar
 import numpy as np
 
 from calibstat.data.checks import check_jobs
+from calibstat.data.predictions import Predictions
+from calibstat.progress import announced
 
 T = TypeVar("T")
 LARGEST_PIECE = 2**26  # bytes of the draws of one piece of the replicates, at most
@@ -61,6 +63,20 @@ def in_order(task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_job
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def announced_draws(
+    task: Callable[[int, int], T], pieces: list[tuple[int, int]], n_jobs: int, predictions: Predictions
+) -> list[T]:
+    """Run the task on every piece of the draws of several classes, and say how long that takes if it is long."""
+    sizes = [last - first for first, last in pieces]
+    return list(announced(in_order(task, pieces, n_jobs), sizes, of_draws(sum(sizes), predictions)))
+
+
+def of_draws(draws: int, predictions: Predictions) -> str:
+    """Say of what the draws are, and how a call with fewer or shared ones is made."""
+    rows = f"{draws:,} draws of {predictions.n:,} rows and {predictions.n_classes:,} classes"
+    return f"{rows}; a smaller n_resamples or n_jobs=-1 takes less"
 
 
 def one_by_one(replicate: Callable[[int], T], size: int, n_jobs: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from calibstat.resampling.multiclass_pairs import draw_rows
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import OfLabels
 from calibstat.resampling.streams import stream, word
-from calibstat.resampling.threads import chunks, in_threads, small_chunks
+from calibstat.resampling.threads import announced_draws, chunks, small_chunks
 
 BLOCK, TILE = 64, 32  # resamples and rows that are added up together: their counts stay in the cache of the core
 MOST_HELD = 2**22  # counts of rows, or sums in cells, of a block of resamples
@@ -24,10 +24,10 @@ def labels_of_vectors(source: ClassSums, scheme: Labels, statistic: OfLabels, dr
     def replicates(first: int, last: int) -> np.ndarray:
         observed = np.zeros((last - first, source.cells), np.int32)
         _labels_in_cells(draws.key, stage, first, chance, source.index, source.stride, observed)
-        return statistic(observed)
+        return np.concatenate([statistic(observed[i : i + BLOCK]) for i in range(0, len(observed), BLOCK)])
 
     pieces = small_chunks(draws.n, draws.n_jobs, 16 * source.cells)
-    return np.concatenate(in_threads(replicates, pieces, draws.n_jobs))
+    return np.concatenate(announced_draws(replicates, pieces, draws.n_jobs, source.predictions))
 
 
 def pairs_of_vectors(source: ClassSums, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
@@ -39,18 +39,16 @@ def pairs_of_vectors(source: ClassSums, statistic: OfLabels, draws: Draws, stage
     block = max(min(BLOCK, MOST_HELD // max(predictions.n, source.cells)), 1)
 
     def replicates(first: int, last: int) -> np.ndarray:
-        parts = []
-        for begin in range(first, last, block):
-            times = np.zeros((min(block, last - begin), predictions.n), np.int32)
-            theta = np.zeros((source.cells, times.shape[0]))
-            _count_rows(draws.key, stage, begin, times)
-            _add_residuals(times, predictions.prob, predictions.label, source.index, source.stride, theta)
-            theta = np.ascontiguousarray(theta.T)
-            theta /= predictions.n
-            parts.append(statistic(theta))
-        return np.concatenate(parts)
+        times = np.zeros((last - first, predictions.n), np.int32)
+        theta = np.zeros((source.cells, times.shape[0]))
+        _count_rows(draws.key, stage, first, times)
+        _add_residuals(times, predictions.prob, predictions.label, source.index, source.stride, theta)
+        theta = np.ascontiguousarray(theta.T)
+        theta /= predictions.n
+        return statistic(theta)
 
-    return np.concatenate(in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs))
+    pieces = chunks(draws.n, draws.n_jobs, block)
+    return np.concatenate(announced_draws(replicates, pieces, draws.n_jobs, predictions))
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------

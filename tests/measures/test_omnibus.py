@@ -209,15 +209,3 @@ def test_many_classes_are_prepared_once(lens, monkeypatch):
     )
     cs.calibration_test(label, prob, measure="omnibus", lens=lens, n_resamples=99, rng=1)
     assert len(made) == {"canonical": 21, "class_wise": 20}[lens]
-
-
-def test_what_is_kept_goes_with_the_array_and_is_made_again_where_it_was_written_to():
-    kept, array, made = omnibus.Kept(), np.arange(6.0), []
-    for _ in range(2):
-        kept.of(array, lambda: made.append(0) or "made")
-    assert len(made) == 1
-    array[0] = 7
-    assert kept.of(array, lambda: made.append(0) or "again") == "again"
-    assert len(made) == 2
-    del array
-    assert kept.last is None

@@ -1,11 +1,14 @@
 """Residuals of rows of several classes that are drawn, against plain loops over the drawn rows."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from class_draws import KEY, example, slow_draw
 
+import calibstat as cs
 from calibstat.bounds.unit_sums import ClassSums
-from calibstat.measures import KS
+from calibstat.measures import ECE, KS
 from calibstat.resampling import Draws, Pairs
 from calibstat.residuals.classes import ClassResiduals, EachClassResiduals, RowCounts
 
@@ -59,3 +62,25 @@ def test_the_default_stage_is_that_of_intervals():
     for residuals, of in ((EachClassResiduals(PREDICTIONS), each), (RowCounts(PREDICTIONS), np.copy)):
         assert np.array_equal(residuals.resampled(of, DRAWS), residuals.resampled(of, DRAWS, 2))
         assert not np.array_equal(residuals.resampled(of, DRAWS), residuals.resampled(of, DRAWS, 1))
+
+
+@pytest.mark.parametrize("reduce", ["mean", "max"])
+def test_an_interval_over_classes_takes_less_than_twice_the_memory_of_the_matrix(reduce, monkeypatch):
+    """A copy in an order of its own, half of it for cells, which the test inside shares, and a block of resamples."""
+    monkeypatch.setattr("calibstat.resampling.vector_sums.BLOCK", 8)
+    monkeypatch.setattr("calibstat.resampling.threads.LARGEST_PIECE", 2**18)
+    made, make = [], ECE._class_cells
+    monkeypatch.setattr(ECE, "_class_cells", lambda self, rows: made.append(0) or make(self, rows))
+    random = np.random.default_rng(1)
+    prob, label = random.dirichlet(np.ones(100), 4000), random.integers(0, 100, 4000)
+    asked = {"lens": "class_wise", "reduce": reduce, "measure": "ece", "rng": 1, "n_resamples": 40}
+    cs.confidence_interval(label[:400], prob[:400], **asked)  # compiles
+    made.clear()
+    tracemalloc.start()
+    try:
+        cs.confidence_interval(label, prob, **asked)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(made) == 1
+    assert most < 2 * prob.nbytes

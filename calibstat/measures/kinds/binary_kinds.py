@@ -21,9 +21,12 @@ from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.base import Honest, Measure
+from calibstat.measures.kinds.kept import Kept
 from calibstat.measures.kinds.old_name import OldName
 from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS, BinaryPopulation
+
+_cells_of_classes = Kept()
 
 
 class Statistic(Measure, ABC):
@@ -311,8 +314,13 @@ class Binned(Statistic):
     def class_cells(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the cell of each row for each class, shape (n, K), and rows and predictions / n summed in these cells.
 
-        The sums have shape (K, cells).
+        The sums have shape (K, cells). The last ones are kept, because intervals and the test inside share them.
         """
+        cells: tuple[np.ndarray, np.ndarray, np.ndarray]
+        cells = _cells_of_classes.of(predictions.prob, lambda: self._class_cells(predictions), self)
+        return cells
+
+    def _class_cells(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n, classes = predictions.prob.shape
         index = np.empty((n, classes), np.int32)
         sums = self.column_sums(predictions)
