@@ -157,27 +157,29 @@ class LargestOverClasses(Norm):
 
         Statement and argument: docs/proofs.md, section 6.
         """
-        total, square, cube = (part.reshape(self.classes, -1) for part in (moments.total, moments.square, moments.cube))
-        return max(
-            SeparableMoments.of_powers(total[k], square[k], cube[k], moments.n).absolute_sum_bound(score)
-            for k in range(self.classes)
-        )
+        assert isinstance(moments, SeparableMoments)
+        cells = moments.total.size // self.classes
+        parts = (slice(k * cells, (k + 1) * cells) for k in range(self.classes))
+        return max(moments.of_cells(part).absolute_sum_bound(score) for part in parts)
 
 
 OfClasses = tuple[SeminormInterval, ClassTable]  # an interval and its table
 
 
-def over_classes(index: np.ndarray, value: np.ndarray, predictions: Predictions, reduce: str) -> OfClasses:
-    """Return the interval of the mean or the maximum over the classes, and its table.
+def over_classes(
+    index: np.ndarray, value: np.ndarray, predictions: Predictions, weight: np.ndarray | None, reduce: str
+) -> OfClasses:
+    """Return the interval of the mean or the maximum over the classes, and its table; rows may have a weight.
 
     `index`, shape (n, K), is the cell of each row for each class; `value`, shape (K, cells), holds the predictions / n
     summed in these cells.
     """
     n, classes = predictions.prob.shape
     observed = np.zeros(value.shape)
-    np.add.at(observed, (predictions.label, index[np.arange(n), predictions.label]), 1.0)
-    theta = (observed / n - value).ravel()
-    table = ClassTable(ClassSums(predictions, index, value.shape[1], theta.size), theta)
+    each, total = (1.0, n) if weight is None else (weight, weight.sum())
+    np.add.at(observed, (predictions.label, index[np.arange(n), predictions.label]), each)
+    theta = (observed / total - value).ravel()
+    table = ClassTable(ClassSums(predictions, index, value.shape[1], theta.size, weight), theta)
     if reduce == "mean":
         return SeminormInterval(SumOverClasses(1 / classes), table), table
     table = table.of_one_class()

@@ -149,7 +149,7 @@ class JointMoments(Moments):
         return self.sums.covariance(np.arange(self.cells))
 
     def absolute_sum_bound(self, score: ScoreBound) -> float:
-        """Return the inversion with covariances for rows, the bound over signs for clusters.
+        """Return the inversion with covariances for rows, with weights or without, the bound over signs for clusters.
 
         Few clusters are not nearly normal. Of too many sums for a matrix it is the bound with the largest variance
         that any signs have.
@@ -159,7 +159,7 @@ class JointMoments(Moments):
         total, along, third = self.of(np.where(self.total < 0, -1.0, 1.0))
         rate, most = float(score.rate(max(along, 0.0), third)), self.largest()[0]
         widest = score.z * np.sqrt(most)
-        if not self.sums.units_are_rows:
+        if not self.sums.inverts:
             few = self.cells <= MANY_SUMS and self.cells * self.numbers_per_sum <= PRODUCTS
             excess = largest_excess(self.total, self.covariance(), score.z) if few else widest
             return total + float(score.widen(excess, rate))
@@ -168,7 +168,8 @@ class JointMoments(Moments):
             return total + float(score.widen(widest, rate))
         covariance = self.sums.covariance(used)
         variance = np.maximum(np.diag(covariance), 0.0)
-        folded = are_folded(variance, self.square[used])
+        largest = self.sums.largest_square if self.sums.units_are_rows else np.asarray(self.sums.largest_square)[used]
+        folded = are_folded(variance / largest, self.square[used] / largest)
         return AbsoluteSums(self.total[used], variance, folded, covariance, most).high(score, rate)
 
 

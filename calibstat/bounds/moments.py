@@ -7,8 +7,8 @@ moments of a weighted sum follow from sums of powers in the cells; for other uni
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -143,7 +143,12 @@ class SeparableMoments(Moments):
 
     @classmethod
     def of_sample(cls, sample: Sample, cell: np.ndarray | None = None) -> SeparableMoments:
-        """Return the moments of a summary, over its distinct predictions or these cells of them."""
+        """Return the moments of a summary, of rows with weights too, over its distinct predictions or these cells."""
+        kept = sample.weighted
+        if kept is not None:
+            at = kept.cell if cell is None else cell[kept.cell]
+            cells = sample.value.size if cell is None else int(cell[-1]) + 1
+            return cls.of_rows(at, kept.outcome - kept.prediction, cells, kept.weight)
         value, positives, negatives = sample.value, sample.positives, sample.count - sample.positives
         powers = [positives * (1 - value) ** k + negatives * (-value) ** k for k in (1, 2, 3)]
         total, square, cube = powers if cell is None else [np.bincount(cell, power) for power in powers]
@@ -161,17 +166,42 @@ class SeparableMoments(Moments):
         if sample_weight is None:
             total, square, cube = (np.bincount(cell, residual**k, cells) for k in (1, 2, 3))
             return cls.of_powers(total, square, cube, float(cell.size))
-        x = residual * sample_weight
         largest = np.zeros(cells)
         np.maximum.at(largest, cell, sample_weight)
-        terms = x, x**2, x**3, x * sample_weight, x**2 * sample_weight, x * sample_weight**2
+        largest_square = np.where(largest**2 > 0, largest, 1.0) ** 2
+        return cls.of_weighted_columns([(cell, residual * sample_weight)], cells, sample_weight, largest_square)
+
+    @classmethod
+    def of_weighted_columns(
+        cls,
+        columns: Iterable[tuple[np.ndarray, np.ndarray]],
+        cells: int,
+        sample_weight: np.ndarray,
+        largest_square: np.ndarray,
+    ) -> SeparableMoments:
+        """Return the moments of rows with weights, for sums to which each row adds in one of its columns alone.
+
+        A column holds the cell of each row, and the contribution, which is weight times residual.
+        """
+        parts, third = [], 0.0
+        for cell, x in columns:
+            terms = x, x**2, x**3, x * sample_weight, x**2 * sample_weight, x * sample_weight**2
+            parts.append([np.bincount(cell, part, cells) for part in terms])
+            third += float((np.abs(x) ** 3).sum())
         return SeparableMoments(
-            powers=tuple(np.bincount(cell, part, cells) for part in terms),
+            powers=tuple(np.sum(parts, axis=0)),
             n=float(sample_weight.sum()),
-            largest_third=float((np.abs(x) ** 3).sum()),
+            largest_third=third,
             sample_weight=sample_weight,
-            largest_square=np.where(largest**2 > 0, largest, 1.0) ** 2,
+            largest_square=largest_square,
         )
+
+    def of_cells(self, cells: slice) -> SeparableMoments:
+        """Return the moments of sums over these cells alone, in one of which each row adds."""
+        if self.sample_weight is None:
+            return SeparableMoments.of_powers(self.total[cells], self.square[cells], self.cube[cells], self.n)
+        powers = tuple(part[cells] for part in self.powers)
+        return replace(self, powers=powers, largest_square=self.largest_square[cells])
 
     @property
     def total(self) -> np.ndarray:  # type: ignore[override]

@@ -323,8 +323,11 @@ class ClassTable(TableOfRows):
     theta: np.ndarray
     one_class: bool = False
     units_are_rows = True
-    sample_weight = None
     unit = None
+
+    @property
+    def sample_weight(self) -> np.ndarray | None:  # type: ignore[override]
+        return self.sums.sample_weight
 
     @property
     def drawn_sums(self) -> ClassSums:
@@ -341,14 +344,18 @@ class ClassTable(TableOfRows):
 
     @cached_property
     def n(self) -> float:  # type: ignore[override]
-        return float(self.n_rows)
+        return float(self.n_rows) if self.sample_weight is None else float(self.sample_weight.sum())
 
     @cached_property
     def moments(self) -> Moments:  # type: ignore[override]
-        if self.one_class:
+        if not self.one_class:
+            return JointMoments(self.sums)
+        if self.sample_weight is None:
             total, square, cube = self.sums.powers
             return SeparableMoments.of_powers(total, square, cube, self.n)
-        return JointMoments(self.sums)
+        columns = map(self.column, range(self.columns))
+        largest = np.asarray(self.sums.largest_square)
+        return SeparableMoments.of_weighted_columns(columns, self.cells, self.sample_weight, largest)
 
     def of_one_class(self) -> Self:
         """Return the table for norms that weigh the cells of one class alone."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -30,12 +30,18 @@ class UnitSums(ABC):
     units_are_rows : bool
         Whether each unit is one row without a weight. Of rows third moments are taken about 0, variances are sums of
         squares without a factor, and quantiles are normal; of clusters third moments are about the mean, variances have
-        the factor G / (G - 1), and quantiles are Student's.
+        the factor G / (G - 1), and quantiles are Student's. Rows with weights take the conventions of clusters here.
+    inverts : bool
+        Whether the bound of absolute sums is found by inversion, because each unit is one row, perhaps with a weight.
+    largest_square : ndarray, shape (cells,), or 1
+        The square of the most that one row may add in each cell.
     """
 
-    units_are_rows: ClassVar[bool]
+    units_are_rows: bool
+    inverts: ClassVar[bool]
     cells: int
     size: np.ndarray
+    largest_square: np.ndarray | float = 1.0
 
     @abstractmethod
     def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -82,7 +88,8 @@ class ClusterSums(UnitSums):
     Each row has its contribution in a cell. Rows may have a weight, which their residual has been multiplied by.
     """
 
-    units_are_rows: ClassVar[bool] = False
+    units_are_rows: bool = field(default=False, init=False)
+    inverts: ClassVar[bool] = False
     cell: np.ndarray
     contribution: np.ndarray
     unit: np.ndarray
@@ -115,33 +122,54 @@ class ClusterSums(UnitSums):
 class ClassSums(UnitSums):
     """Of rows each of which adds a residual for every class: class k of row i in cell ``index[i, k] + k * stride``.
 
-    If `index` has one column, all classes of a row share it.
+    If `index` has one column, all classes of a row share it. Rows may have a weight, by which residuals are multiplied.
     """
 
-    units_are_rows: ClassVar[bool] = True
+    inverts: ClassVar[bool] = True
     predictions: Predictions
     index: np.ndarray
     stride: int
     cells: int
+    sample_weight: np.ndarray | None = None
 
     @property
+    def units_are_rows(self) -> bool:  # type: ignore[override]
+        return self.sample_weight is None
+
+    @cached_property
     def size(self) -> np.ndarray:  # type: ignore[override]
-        return np.ones(self.predictions.n)
+        return np.ones(self.predictions.n) if self.sample_weight is None else self.sample_weight
+
+    @cached_property
+    def largest_square(self) -> np.ndarray | float:  # type: ignore[override]
+        if self.sample_weight is None:
+            return 1.0
+        largest = np.zeros(self.cells)
+        for k in range(self.predictions.n_classes):
+            np.maximum.at(largest, self._cells(k), self.sample_weight)
+        return np.where(largest**2 > 0, largest, 1.0) ** 2
 
     @property
     def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         return self.predictions.prob, self.predictions.label, self.index, self.stride
 
+    def _cells(self, k: int) -> np.ndarray:
+        """Return the cell of class k in each row."""
+        return self.index[:, 0 if self.index.shape[1] == 1 else k].astype(np.int64) + k * self.stride
+
     def column(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the cell and the residual of class k in each row, both of shape (n,)."""
-        at = self.index[:, 0 if self.index.shape[1] == 1 else k].astype(np.int64) + k * self.stride
-        return at, (self.predictions.label == k) - self.predictions.prob[:, k].astype(np.float64)
+        """Return the cell and the contribution of class k in each row, both of shape (n,)."""
+        residual = (self.predictions.label == k) - self.predictions.prob[:, k].astype(np.float64)
+        return self._cells(k), residual if self.sample_weight is None else residual * self.sample_weight
 
     def rows(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
-        """Return the cells and the residuals of these rows, both of shape (rows, K)."""
+        """Return the cells and the contributions of these rows, both of shape (rows, K)."""
         classes = np.arange(self.predictions.n_classes)
         label, prob = self.predictions.label[part], self.predictions.prob[part].astype(np.float64)
-        return self.index[part] + classes * self.stride, (label[:, None] == classes) - prob
+        contribution = (label[:, None] == classes) - prob
+        if self.sample_weight is not None:
+            contribution *= self.sample_weight[part, None]
+        return self.index[part] + classes * self.stride, contribution
 
     def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the entries of all rows and classes, shape (n * K,): more memory than the predictions take."""
@@ -151,31 +179,32 @@ class ClassSums(UnitSums):
 
     @cached_property
     def powers(self) -> np.ndarray:
-        return np.asarray(_powers(*self._rows, self.cells))
+        return np.asarray(_powers(*self._rows, self.size, self.cells))
 
     def score(self, tail: float) -> ScoreBound:
-        return ScoreBound.of_rows(tail).times(LARGEST)
+        weight = self.sample_weight
+        return (ScoreBound.of_rows(tail) if weight is None else ScoreBound.of_units(weight, tail)).times(LARGEST)
 
     def by_unit(self, weights: np.ndarray) -> np.ndarray:
-        return np.asarray(_row_sums(*self._rows, weights))
+        return np.asarray(_row_sums(*self._rows, weights)) * self.size
 
     def absolute(self) -> np.ndarray:
         # in size, the residuals of the classes that did not occur add up to the residual of the class that did
         prob, label = self.predictions.prob, self.predictions.label
-        return 2 * (1 - prob[np.arange(label.size), label].astype(np.float64))
+        return 2 * (1 - prob[np.arange(label.size), label].astype(np.float64)) * self.size
 
     def absolute_by_unit(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what units add without signs, and which cells hold residuals that are not 0."""
+        """Return what rows without weights add without signs, and which cells hold residuals that are not 0."""
         return tuple(_absolute_row_sums(*self._rows, weights))  # type: ignore[return-value]
 
     def products(self, chosen: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return the sums over rows of products of weight times residual of two of these cells: X'X."""
+        """Return the sums over rows of products of weight times contribution of two of these cells: X'X."""
         number = np.full(self.cells, -1)
         number[chosen] = np.arange(chosen.size)
         weight = np.ones(self.cells) if weights is None else weights
         if MANY_CELLS <= chosen.size <= CELLS_OF_A_CLASS * self.predictions.n_classes:
             return self._products_of_blocks(number, weight, chosen.size)
-        return np.asarray(_products(*self._rows, number, weight, chosen.size))
+        return np.asarray(_products(*self._rows, self.size, number, weight, chosen.size))
 
     def _products_of_blocks(self, number: np.ndarray, weight: np.ndarray, size: int) -> np.ndarray:
         """Return the same by matrix products of blocks of rows: most rows add in a large part of the cells."""
@@ -185,21 +214,30 @@ class ClassSums(UnitSums):
             part = slice(first, first + ROWS_OF_A_BLOCK)
             rows = block[: label[part].size]
             rows[:] = 0.0
-            _add_rows(prob[part], label[part], index[part], stride, number, weight, rows)
+            _add_rows(prob[part], label[part], index[part], stride, self.size[part], number, weight, rows)
             total += rows.T @ rows
         return total
 
     def covariance(self, chosen: np.ndarray) -> np.ndarray:
         total = self.powers[0][chosen]
-        return self.products(chosen) - np.outer(total, total) / float(self.predictions.n)
+        if self.sample_weight is None:
+            return self.products(chosen) - np.outer(total, total) / float(self.predictions.n)
+        mean = total / self.size.sum()
+        columns = map(self.column, range(self.predictions.n_classes))
+        by_size = sum(np.bincount(cell, x * self.size, self.cells) for cell, x in columns)
+        along = np.outer(mean, np.asarray(by_size)[chosen])
+        squares = float(self.size @ self.size)
+        return self.factor * (self.products(chosen) - along - along.T + squares * np.outer(mean, mean))
 
 
 # --- kernels ----------------------------------------------------------------------------------------------------------
 
 
 @jit
-def _powers(prob: np.ndarray, label: np.ndarray, index: np.ndarray, stride: int, size: int) -> np.ndarray:
-    """Return the sums of the first three powers of residuals, shape (3, size)."""
+def _powers(
+    prob: np.ndarray, label: np.ndarray, index: np.ndarray, stride: int, row_weight: np.ndarray, size: int
+) -> np.ndarray:
+    """Return the sums of the first three powers of contributions, shape (3, size)."""
     n, classes = prob.shape
     shared = index.shape[1] == 1
     out = np.zeros((3, size))
@@ -207,7 +245,7 @@ def _powers(prob: np.ndarray, label: np.ndarray, index: np.ndarray, stride: int,
         for k in range(classes):
             j = index[i, 0 if shared else k] + k * stride
             v = float(prob[i, k])
-            r = 1.0 - v if label[i] == k else -v
+            r = row_weight[i] * (1.0 - v if label[i] == k else -v)
             out[0, j] += r
             out[1, j] += r * r
             out[2, j] += r * r * r
@@ -254,18 +292,19 @@ def _add_rows(
     label: np.ndarray,
     index: np.ndarray,
     stride: int,
+    row_weight: np.ndarray,
     number: np.ndarray,
     weight: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Add weight times residual of each row at the number of its cell, if it has one from 0."""
+    """Add weight times contribution of each row at the number of its cell, if it has one from 0."""
     shared = index.shape[1] == 1
     for i in range(prob.shape[0]):
         for k in range(prob.shape[1]):
             j = index[i, 0 if shared else k] + k * stride
             if number[j] >= 0:
                 v = float(prob[i, k])
-                out[i, number[j]] += weight[j] * (1.0 - v if label[i] == k else -v)
+                out[i, number[j]] += weight[j] * row_weight[i] * (1.0 - v if label[i] == k else -v)
 
 
 @jit
@@ -274,11 +313,12 @@ def _products(
     label: np.ndarray,
     index: np.ndarray,
     stride: int,
+    row_weight: np.ndarray,
     number: np.ndarray,
     weight: np.ndarray,
     size: int,
 ) -> np.ndarray:
-    """Return the sums over rows of products of weight times residual, of cells with a number from 0, not -1."""
+    """Return the sums over rows of products of weight times contribution, of cells with a number from 0, not -1."""
     n, classes = prob.shape
     shared = index.shape[1] == 1
     out = np.zeros((size, size))
@@ -291,7 +331,7 @@ def _products(
             if number[j] >= 0:
                 v = float(prob[i, k])
                 at[kept] = number[j]
-                part[kept] = weight[j] * (1.0 - v if label[i] == k else -v)
+                part[kept] = weight[j] * row_weight[i] * (1.0 - v if label[i] == k else -v)
                 kept += 1
         for a in range(kept):
             for b in range(a + 1):

@@ -193,9 +193,9 @@ def confidence_interval(
         binary outcome that `compare` takes, and for canonical and class-wise means of losses; "percentile" and "basic"
         for every measure and lens. Not for a `Sample`.
     sample_weight : array_like, shape (n,), optional
-        Non-negative weights of the rows, of which only the ratios matter; for a binary outcome, not with "bca" and
-        "bracket", and "honest" for the measures that `compare` takes. Rows are drawn with their weights. Counts of
-        repeated rows are no weights: they are given as a `Sample`.
+        Non-negative weights of the rows, of which only the ratios matter; for a binary outcome or "class_wise",
+        not with "bca" and "bracket", and "honest" for the measures that `compare` takes of a binary outcome. Rows are
+        drawn with their weights. Counts of repeated rows are no weights: they are given as a `Sample`.
     rng, n_jobs
         As for `calibration_test`.
 

@@ -30,10 +30,11 @@ class ClassResiduals(Residuals):
 class EachClassResiduals(Residuals):
     """Of each class against the rest at its distinct predictions: statistics get the sums of one class after another.
 
-    All classes share the drawn rows.
+    All classes share the drawn rows, which may have a weight.
     """
 
     predictions: Predictions
+    weight: np.ndarray | None = None
 
     @cached_property
     def _cells(self) -> Sequence[tuple[np.ndarray, int]]:
@@ -45,7 +46,10 @@ class EachClassResiduals(Residuals):
         def of_class(k: int, rows: np.ndarray, label: np.ndarray) -> np.ndarray:
             cell, size = self._cells[k]
             residual = (label == k) - self.predictions.prob[rows, k].astype(np.float64)
-            return np.bincount(cell[rows], residual, size) / rows.size
+            if self.weight is None:
+                return np.bincount(cell[rows], residual, size) / rows.size
+            weight = self.weight[rows]
+            return np.bincount(cell[rows], weight * residual, size) / weight.sum()
 
         def of_drawn_rows(rows: np.ndarray, label: np.ndarray) -> Any:
             return of(of_class(k, rows, label) for k in range(self.predictions.n_classes))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.residual_tables import RowTable
+from calibstat.bounds.residual_tables import RowTable, TableOfRows
 from calibstat.resampling import Draws, Stage
 from calibstat.residuals.stack import Stack
 from calibstat.residuals.table import OfTheta, Residuals
@@ -19,13 +19,20 @@ TINY = 1e-12  # of a spread: without any, all are the same
 
 
 @dataclass(frozen=True, eq=False)
-class RowResiduals(Residuals):
+class TableResiduals(Residuals):
     """Of rows, which are drawn one by one or, if they have a `unit`, in whole clusters."""
 
-    table: RowTable
+    table: TableOfRows
 
     def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
         return Stack([self.table], draws, stage).resampled(of)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class RowResiduals(TableResiduals):
+    """Of rows each of which adds in one cell, also drawn as those of a calibrated model."""
+
+    table: RowTable
 
     def relabelled(self, of: OfTheta, draws: Draws) -> np.ndarray:
         """Return ``of(theta)`` of labels that are drawn independently from the predictions."""

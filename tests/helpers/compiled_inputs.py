@@ -67,15 +67,30 @@ INPUTS = {
         *(GENERATOR.random((3, 5)) * 0 + np.linspace(0, 1, 5), np.linspace(-1, 1, 15).reshape(3, 5), np.ones((3, 5))),
         *(np.arange(15).reshape(3, 5) % 4, np.array([0.1, 0.2, 0.5, 1.0]), np.array([0.5, 1.0]), 1.5),
     ),
-    "bounds.unit_sums._powers": lambda: (TENTHS, CLASSES, SHARED, 1, 9),
+    "bounds.unit_sums._powers": lambda: (TENTHS, CLASSES, SHARED, 1, TENTHS[:, 0] + 0.5, 9),
     "bounds.unit_sums._row_sums": lambda: (TENTHS, CLASSES, SHARED, 1, np.linspace(-1, 1, 9)),
     "bounds.unit_sums._absolute_row_sums": lambda: (TENTHS, CLASSES, *SUMMED, np.linspace(0.1, 1, 9)),
     "bounds.unit_sums._add_rows": lambda: (
-        *(TENTHS, CLASSES, *SUMMED, np.where(np.arange(9) == 4, -1, np.arange(9)), np.linspace(0.1, 1, 9)),
+        *(
+            TENTHS,
+            CLASSES,
+            *SUMMED,
+            TENTHS[:, 0] + 0.5,
+            np.where(np.arange(9) == 4, -1, np.arange(9)),
+            np.linspace(0.1, 1, 9),
+        ),
         np.zeros((6, 9)),
     ),
     "bounds.unit_sums._products": lambda: (
-        *(TENTHS, CLASSES, *SUMMED, np.where(np.arange(9) == 4, -1, np.arange(9)), np.linspace(0.1, 1, 9), 9),
+        *(
+            TENTHS,
+            CLASSES,
+            *SUMMED,
+            TENTHS[:, 0] + 0.5,
+            np.where(np.arange(9) == 4, -1, np.arange(9)),
+            np.linspace(0.1, 1, 9),
+            9,
+        ),
     ),
     "measures.gce._places": lambda: (
         *(TENTHS, TENTHS.argmax(axis=1), np.float64(0.05), np.zeros((3, 2))),

@@ -1,5 +1,7 @@
 """Sums of units of every kind, with the matrix of what each unit adds in each cell: the oracle of their moments."""
 
+from dataclasses import replace
+
 import numpy as np
 from class_examples import example
 
@@ -25,6 +27,11 @@ def classes(index, stride, cells, dtype=np.float64):
     return ClassSums(cs.Predictions.from_rows(label, prob), index, stride, cells)
 
 
+def weighted(sums):
+    """The same with weights of the rows."""
+    return replace(sums, sample_weight=np.random.default_rng(7).lognormal(0, 1, ROWS))
+
+
 def own_cells(dtype=np.float64):
     """Each class of a row has one of 4 cells of its own."""
     return classes(np.random.default_rng(4).integers(0, 4, (ROWS, 3)).astype(np.int32), 4, 12, dtype)
@@ -47,6 +54,8 @@ UNITS = {
     "classes in cells of their own": own_cells,
     "classes that share cells": shared_cells,
     "classes in the same cells": one_sum,
+    "classes of rows with weights": lambda: weighted(own_cells()),
+    "classes of rows with weights that share cells": lambda: weighted(shared_cells()),
 }
 
 
@@ -59,7 +68,7 @@ def entries(sums):
     for i in range(label.size):
         for k in range(prob.shape[1]):
             at = sums.index[i, min(k, sums.index.shape[1] - 1)] + k * sums.stride
-            yield i, at, (label[i] == k) - prob[i, k]
+            yield i, at, sums.size[i] * ((label[i] == k) - prob[i, k])
 
 
 def matrix(sums, function=float):

@@ -204,8 +204,8 @@ def compare(
         The cluster of each row (a patient, a day): its rows are drawn, or permuted, together. Not for samples, and
         of several classes only for means of losses.
     sample_weight : array_like, shape (n,), optional
-        Non-negative weights of the rows, of which only the ratios matter, for a binary outcome: rows are drawn, or
-        permuted, with their weights. Not for samples.
+        Non-negative weights of the rows, of which only the ratios matter, for a binary outcome or "class_wise": rows
+        are drawn, or permuted, with their weights. Not for samples.
     confidence_level : float
         Between 0 and 1; of each interval by itself.
     n_resamples : int, optional

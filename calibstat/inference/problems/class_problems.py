@@ -23,7 +23,7 @@ from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.resampling import Draws, Resampler
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.classes import ClassResiduals, EachClassResiduals, RowCounts
-from calibstat.residuals.rows import RowResiduals
+from calibstat.residuals.rows import RowResiduals, TableResiduals
 from calibstat.residuals.table import Residuals
 
 
@@ -132,7 +132,7 @@ class ClassWiseProblem(ProblemOfClasses):
 
     @property
     def _is_honest(self) -> bool:
-        return self.is_mean or (self.reduce is not None and self.measure.honest == "norm" and self.data.weight is None)
+        return self.is_mean or (self.reduce is not None and self.measure.honest == "norm")
 
     @property
     def why_no_interval(self) -> str:
@@ -193,8 +193,12 @@ class ClassWiseProblem(ProblemOfClasses):
         if self.is_mean:
             losses = self.losses()
             return losses.interval, RowResiduals(losses.table)
-        interval = self.measure.interval_over_classes(self.predictions, self.reduce)
-        return interval, self._residuals(interval, EachClassResiduals(self.predictions))
+        weight = self.data.weight
+        if weight is not None and self._adds_up:
+            interval_of_sums, table = self.measure.interval_of_sums(self.predictions, self.reduce, weight)
+            return interval_of_sums, TableResiduals(table)
+        interval = self.measure.interval_over_classes(self.predictions, self.reduce, weight)
+        return interval, self._residuals(interval, EachClassResiduals(self.predictions, weight))
 
     def deviations(self, classes: np.ndarray) -> Iterator[Deviation]:
         names, samples = self.predictions.names, list(self.data.samples())
@@ -205,10 +209,12 @@ class ClassWiseProblem(ProblemOfClasses):
 
     @property
     def compares(self) -> bool:
-        # the sum, or maximum, over classes has to be one norm on the sums of all classes
-        return self.is_mean or (
-            self._is_honest and type(self.measure).interval_of_sums is not Statistic.interval_of_sums
-        )
+        return self.is_mean or (self._is_honest and self._adds_up)
+
+    @property
+    def _adds_up(self) -> bool:
+        """Whether the mean, or the maximum, over classes is one norm on the sums of all classes."""
+        return type(self.measure).interval_of_sums is not Statistic.interval_of_sums
 
     @property
     def takes_clusters(self) -> bool:
@@ -222,4 +228,5 @@ class ClassWiseProblem(ProblemOfClasses):
 
     def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
         assert self.reduce is not None
-        return self.measure.interval_of_sums(resampling.take(self.predictions, order), self.reduce)
+        weight = None if self.data.weight is None else self.data.weight[order]
+        return self.measure.interval_of_sums(resampling.take(self.predictions, order), self.reduce, weight)

@@ -19,6 +19,7 @@ from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
+from calibstat.data.weighted_sample import weighted_sample
 from calibstat.measures.components.deviations import Diagnostics
 from calibstat.measures.kinds.base import Honest, Measure
 from calibstat.measures.kinds.kept import Kept
@@ -148,11 +149,16 @@ class Statistic(Measure, ABC):
         """Return the mean over all classes of the losses of each row, which may have a weight."""
         raise NotImplementedError(f"{self} is not a mean of losses")
 
-    def interval_over_classes(self, predictions: Predictions, reduce: str) -> Interval:
-        """Return the honest interval of the mean over all classes, or with `reduce` "max" of the maximum."""
+    def interval_over_classes(
+        self, predictions: Predictions, reduce: str, weight: np.ndarray | None = None
+    ) -> Interval:
+        """Return the honest interval of the mean over all classes, or with `reduce` "max" of the maximum.
+
+        Rows may have a weight.
+        """
         raise NotImplementedError(f"no honest interval over classes is known for {self}")
 
-    def interval_of_sums(self, predictions: Predictions, reduce: str) -> OfClasses:
+    def interval_of_sums(self, predictions: Predictions, reduce: str, weight: np.ndarray | None = None) -> OfClasses:
         """Return the same interval and its table, of a measure whose sums over classes are added up."""
         raise NotImplementedError(f"{self} is not one norm of the sums of all classes")
 
@@ -235,12 +241,19 @@ class Seminorm(Statistic):
     def interval(self, sample: Sample) -> SeminormInterval:
         return SeminormInterval(self.norm_on(sample.value, sample.count), SummaryTable.of_sample(sample))
 
-    def interval_over_classes(self, predictions: Predictions, reduce: str) -> Interval:
+    def interval_over_classes(
+        self, predictions: Predictions, reduce: str, weight: np.ndarray | None = None
+    ) -> Interval:
         parts = []
         for k in range(predictions.n_classes):
-            value, count, cell = predictions.distinct(k)
-            sample = Sample(value, count, np.bincount(cell, predictions.label == k, value.size))
-            parts.append(self.interval(sample))
+            if weight is None:
+                value, count, cell = predictions.distinct(k)
+                sample = Sample(value, count, np.bincount(cell, predictions.label == k, value.size))
+                parts.append(self.interval(sample))
+            else:
+                rows = weighted_sample(predictions.label == k, predictions.prob[:, k].astype(np.float64), weight)
+                norm = self.norm_on(rows.value, rows.count)
+                parts.append(self.interval_on(SummaryTable.of_sample(rows), norm))
         return ReducedInterval(parts, REDUCERS[reduce])
 
 
@@ -311,31 +324,41 @@ class Binned(Statistic):
         """Return these sums for each class against the rest, each of shape (K, cells); None if that needs sorting."""
         return None
 
-    def class_cells(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def class_cells(
+        self, predictions: Predictions, weight: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the cell of each row for each class, shape (n, K), and rows and predictions / n summed in these cells.
 
-        The sums have shape (K, cells). The last ones are kept, because intervals and the test inside share them.
+        The sums have shape (K, cells). Rows may have a weight, by which they count. Without weights the last sums are
+        kept, because intervals and the test inside share them.
         """
+        if weight is not None:
+            return self._class_cells(predictions, weight)
         cells: tuple[np.ndarray, np.ndarray, np.ndarray]
-        cells = _cells_of_classes.of(predictions.prob, lambda: self._class_cells(predictions), self)
+        cells = _cells_of_classes.of(predictions.prob, lambda: self._class_cells(predictions, None), self)
         return cells
 
-    def _class_cells(self, predictions: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _class_cells(
+        self, predictions: Predictions, weight: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n, classes = predictions.prob.shape
         index = np.empty((n, classes), np.int32)
-        sums = self.column_sums(predictions)
+        sums = self.column_sums(predictions) if weight is None else None
         if sums is not None:  # cells that depend on each prediction alone: nothing needs sorting
             for k in range(classes):
                 index[:, k] = self.cells(predictions.prob[:, k].astype(np.float64), np.ones(n))
             return index, sums[0], sums[2]
         for k in range(classes):
             value, count, cell = predictions.distinct(k)
+            count = count if weight is None else np.bincount(cell, weight)
             index[:, k] = self.cells_of_class(value, count, classes)[cell]
         cells = int(index.max()) + 1
         count_b, value_b = np.zeros((2, classes, cells))
+        total = n if weight is None else weight.sum()
         for k in range(classes):
-            count_b[k] = np.bincount(index[:, k], minlength=cells)
-            value_b[k] = np.bincount(index[:, k], predictions.prob[:, k], minlength=cells) / n
+            prob = predictions.prob[:, k] if weight is None else weight * predictions.prob[:, k]
+            count_b[k] = np.bincount(index[:, k], weight, minlength=cells)
+            value_b[k] = np.bincount(index[:, k], prob, minlength=cells) / total
         return index, count_b, value_b
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
@@ -365,9 +388,11 @@ class Binned(Statistic):
         norm = self.norm_on(sample.value, sample.count)
         return self.interval_on(SummaryTable.of_sample(sample, norm.cell), norm)
 
-    def interval_over_classes(self, predictions: Predictions, reduce: str) -> Interval:
-        return self.interval_of_sums(predictions, reduce)[0]
+    def interval_over_classes(
+        self, predictions: Predictions, reduce: str, weight: np.ndarray | None = None
+    ) -> Interval:
+        return self.interval_of_sums(predictions, reduce, weight)[0]
 
-    def interval_of_sums(self, predictions: Predictions, reduce: str) -> OfClasses:
-        index, _, value = self.class_cells(predictions)
-        return over_classes(index, value, predictions, reduce)
+    def interval_of_sums(self, predictions: Predictions, reduce: str, weight: np.ndarray | None = None) -> OfClasses:
+        index, _, value = self.class_cells(predictions, weight)
+        return over_classes(index, value, predictions, weight, reduce)
