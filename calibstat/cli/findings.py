@@ -90,11 +90,13 @@ def say_test(finding: Finding) -> str:
     )
 
 
-def say_whole(test: CalibrationTestResult, effect: DetectableEffect) -> tuple[list[str], list[str]]:
+def say_whole(test: CalibrationTestResult, effect: DetectableEffect | None) -> tuple[list[str], list[str]]:
     """Report a test whose statistic is a number for tests only, and what it could have found; also the details.
 
-    What it could have found is a detail if it found something.
+    What it could have found is a detail if it found something, and None if it is not known.
     """
+    if effect is None:
+        return [test.answer], [test.details]
     sentence = str(effect)
     return ([test.answer, sentence], [test.details]) if test.pvalue > LOW else ([test.answer], [sentence, test.details])
 

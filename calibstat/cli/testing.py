@@ -53,13 +53,12 @@ def check(
         from calibstat.cli.input_files import read_with_units
         from calibstat.cli.lens_syntax import view
         from calibstat.inference.power.detectable_effect import DEFAULT, detectable_effect
-        from calibstat.inference.sign_flip import OF_CLUSTERS
         from calibstat.output import wording as words
 
         if cluster is not None and stop_after is not None:
             raise ValueError("expected --cluster without --stop-after, found both")
         data, (y, p), units, how = read_with_units(file, label, prob, reading, cluster, weight)
-        names = measure or [DEFAULT if cluster is None else OF_CLUSTERS]
+        names = measure or [DEFAULT]
         seen = view(data, lens, names, reduce)
         draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng, **units}
         parts: list[str | Table] = []
@@ -75,7 +74,7 @@ def check(
         parts += [findings.say_together(of_measures)] if len(of_measures) > 1 else []
         for each in whole:
             asked = {**seen.settings(each.bound.name), "sample_weight": units.get("sample_weight")}
-            effect = detectable_effect(y, p, **asked, rng=0, n_jobs=-1)
+            effect = None if cluster else detectable_effect(y, p, **asked, rng=0, n_jobs=-1)
             answer, rest = findings.say_whole(each.test, effect)
             parts += answer
             details += rest

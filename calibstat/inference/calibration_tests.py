@@ -23,7 +23,7 @@ from calibstat.inference.power.detectable_effect import DEFAULT
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.sequential_draws import check_stop, draw_until, judge, stopping_point
-from calibstat.inference.sign_flip import OF_CLUSTERS, sign_flip_test
+from calibstat.inference.sign_flip import sign_flip_test
 from calibstat.inference.smaller_than_chance import NOTE
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
@@ -157,8 +157,7 @@ def calibration_test(
         As for `estimate`.
     measure : str or Measure
         The statistic: a name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
-        Default: "omnibus", which looks for errors of any shape, and says in the result what drove it; with `cluster`
-        "ece".
+        Default: "omnibus", which looks for errors of any shape, and says in the result what drove it.
     reduce : {None, "mean", "max"}
         For lens "class_wise". None: a test of each class with Holm's adjustment, and one of all classes by the mean.
         "mean" or "max": one test, by the mean or the maximum over the classes.
@@ -171,7 +170,7 @@ def calibration_test(
         `resample`.
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day), within which outcomes may depend on each other. The test is then
-        approximate, and of measures of calibration error that `compare` takes.
+        approximate, and by the omnibus statistic of one event or a measure of calibration error that `compare` takes.
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; for a binary outcome or "class_wise". Labels
         are drawn row by row with the weights held fixed. Counts of repeated rows are no weights: they are given as a
@@ -231,7 +230,9 @@ def calibration_test(
     labels and, where an outcome is observed or expected in fewer than ten clusters, of that by labels which the rows of
     a cluster share as far as their predictions allow. If clusters are fewer than ten only by the squares of their
     sizes, because a few large ones have the unlikely outcomes, the statistic is taken in units of how far the residuals
-    of clusters spread. The study `clusters` says how often a calibrated model is rejected; below 30 clusters it warns.
+    of clusters spread. The omnibus statistic always is, and its p-value by independent labels is that of the test
+    without `cluster`; so p is never below the p-value for independent rows. The study `clusters` says how often a
+    calibrated model is rejected; below 30 clusters it warns.
     Cost: one sort and `n_resamples` evaluations of the measure; for a binned measure under "labels" the exact
     distribution of each bin instead, O(n**1.5), and one draw from it for each resample and bin, wherever that is
     cheaper.
@@ -273,10 +274,8 @@ def calibration_test(
             raise ValueError("expected cluster without resample 'both' and stop_after, found one of them beside it")
     elif method is not None:
         raise ValueError("expected cluster= with method 'sign_flip', found none")
-    if measure is None:
-        measure = DEFAULT if data.unit is None else OF_CLUSTERS
     with options_of(calibration_test, options):
-        problem = problem_of(data, find_measure(measure, options), reduce)
+        problem = problem_of(data, find_measure(DEFAULT if measure is None else measure, options), reduce)
     if data.unit is not None:
         return sign_flip_test(problem, data.unit, Draws.of(rng, problem.measure.draws(n_resamples), n_jobs))
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)

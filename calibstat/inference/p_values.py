@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
+
+
+class Compared(NamedTuple):
+    """A statistic, large values of which speak against calibration, beside its resamples if calibrated."""
+
+    statistic: float
+    null: np.ndarray
+
+    @property
+    def pvalue(self) -> float:
+        """The one-sided p-value."""
+        return p_value(self.statistic, self.null, "greater")
 
 
 def extremes(statistic: float, null: np.ndarray, tail: str) -> list[np.ndarray]:

@@ -7,44 +7,44 @@ from dataclasses import replace
 import numpy as np
 
 from calibstat.inference.calibration_test_results import CalibrationTestResult
-from calibstat.inference.p_values import largest_p_value
+from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.measures.kinds.registry import MEASURES, measures_by_rows
 from calibstat.resampling import Draws
 from calibstat.result import read_only
 
-OF_CLUSTERS = "ece"  # the measure by default, as in the honest interval of clusters
-
 
 def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> CalibrationTestResult:
     """Return the test by signs of clusters, or by labels where their p-value is larger."""
     if not problem.is_one_number:
         raise ValueError("expected reduce 'mean' or 'max' for a test with clusters, found lens class_wise without it")
-    drawn = None if problem.is_mean else problem.in_clusters(unit)
-    if drawn is None:
+    compared = None if problem.is_mean else problem.compared_in_clusters(unit, draws)
+    if compared is None:
         errors = [name for name in measures_by_rows() if MEASURES[name]().honest == "norm"]
         raise ValueError(
             f"no test with clusters is known for {problem.title}; there is one for errors of one binary outcome such "
-            f"as {', '.join(errors)}"
+            f"as {', '.join(errors)}, and by the omnibus statistic"
         )
-    nulls = drawn.null_draws(draws)
-    p, how = largest_p_value(drawn.statistic(), nulls)
-    number = drawn.clusters
+    how, (statistic, null) = max(compared.items(), key=lambda item: item[1].pvalue)
+    p = compared[how].pvalue
+    number = int(unit.max()) + 1
     in_clusters = replace(problem.data.null_given_weights(problem.data.null), rows="in clusters")
     return CalibrationTestResult(
-        statistic=drawn.statistic(),
+        statistic=statistic,
         pvalue=p,
         pvalue_error=float((p * (1 - p) / draws.n) ** 0.5),
-        null_distribution=read_only(nulls[how]),
+        null_distribution=read_only(null),
         null_hypothesis=in_clusters.approximately(f"{number} clusters"),
         measure=problem.measure.named,
         lens=problem.lens,
         tail="greater",
         resample="sign_flip",
-        n=int(drawn.n),
+        n=unit.size,
         n_resamples=draws.n,
         stopped=False,
         why_stopped=WhyStopped(f"{draws.n} resamples by {how}, of {number} clusters"),
+        deviation=problem.deviation(None) if p <= CLAIM_LEVEL else None,  # described: errors of rows claim too much
+        why_infinite=problem.data.impossible() if np.isinf(statistic) else "",
         **problem.data.annotations(),
     )

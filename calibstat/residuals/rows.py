@@ -14,6 +14,7 @@ from calibstat.residuals.stack import Stack
 from calibstat.residuals.table import OfTheta, Residuals
 
 FEW_EVENTS = 10  # clusters
+SIGNS, INDEPENDENT, SHARED = "signs of clusters", "independent labels", "labels that clusters share"  # ways to draw
 LEVELS = 10  # of predictions, in which the residuals of a cluster are added up: errors at one do not undo another's
 TINY = 1e-12  # of a spread: without any, all are the same
 
@@ -36,7 +37,13 @@ class RowResiduals(TableResiduals):
 
     def relabelled(self, of: OfTheta, draws: Draws) -> np.ndarray:
         """Return ``of(theta)`` of labels that are drawn independently from the predictions."""
-        return self._labels(np.arange(self.table.n_rows), of, draws, Stage.LABELS)
+        table = self.table
+        rows = np.arange(table.n_rows)
+        return self._labels(table.cell, table.cells, rows, of, draws, Stage.LABELS)
+
+    def shared_labels(self, part: np.ndarray, parts: int, of: OfTheta, draws: Draws) -> np.ndarray:
+        """Return ``of(theta)`` of sums in parts, of labels that are as alike in a cluster as they can be."""
+        return self._labels(part, parts, self.table.units, of, draws, Stage.SHARED)
 
     def signed(self, of: OfTheta, draws: Draws) -> np.ndarray:
         """Return ``of(theta)`` where the residuals of a cluster keep or change their signs together.
@@ -57,12 +64,16 @@ class RowResiduals(TableResiduals):
         Statement and argument: docs/proofs.md, section 8.
         """
         independent = self.relabelled(of, draws) if labels is None else labels
-        null = {"signs of clusters": self.signed(of, draws), "independent labels": independent}
+        null = {SIGNS: self.signed(of, draws), INDEPENDENT: independent}
         if self.fewest_events() < FEW_EVENTS:
-            null["labels that clusters share"] = self._labels(self.table.units, of, draws, Stage.SHARED)
-        elif self.fewest_events(by_square=True) < FEW_EVENTS:  # enough clusters to tell their spread
-            null["labels that clusters share"] = self._labels_in_spread(of, draws)
+            null[SHARED] = self.shared_labels(self.table.cell, self.table.cells, of, draws)
+        elif self.has_few_events():  # by their squares alone: enough clusters to tell their spread
+            null[SHARED] = self._labels_in_spread(of, draws)
         return null
+
+    def has_few_events(self) -> bool:
+        """Whether an outcome is observed or expected in few clusters, or in few large ones."""
+        return min(self.fewest_events(), self.fewest_events(by_square=True)) < FEW_EVENTS
 
     def fewest_events(self, by_square: bool = False) -> float:
         """Return the least of the clusters with outcome 1, with outcome 0, and expected to have the less likely one.
@@ -85,11 +96,11 @@ class RowResiduals(TableResiduals):
         observed = [square[np.bincount(unit[rows], minlength=size.size) > 0].sum() for rows in (outcome, ~outcome)]
         return float(min(*observed, unlikely.sum()) * unlikely.sum() / (square @ unlikely))
 
-    def _labels(self, unit: np.ndarray, of: OfTheta, draws: Draws, stage: int) -> np.ndarray:
-        table = self.table
-        return resampling.sums_of_row_labels(
-            table.cell, table.prediction, table.cells, unit, table.sample_weight, of, draws, stage
-        )
+    def _labels(
+        self, cell: np.ndarray, cells: int, unit: np.ndarray, of: OfTheta, draws: Draws, stage: int
+    ) -> np.ndarray:
+        prediction, weight = self.table.prediction, self.table.sample_weight
+        return resampling.sums_of_row_labels(cell, prediction, cells, unit, weight, of, draws, stage)
 
     def _labels_in_spread(self, of: OfTheta, draws: Draws) -> np.ndarray:
         """Draw labels as alike as they can be in a cluster, each resample brought to the spread of the data.
@@ -113,7 +124,4 @@ class RowResiduals(TableResiduals):
         def statistic(total: np.ndarray) -> Any:
             return of(np.bincount(cell, total, cells)) * (observed / spread(total))
 
-        weight = table.sample_weight
-        return resampling.sums_of_row_labels(
-            part, table.prediction, held.size, table.units, weight, statistic, draws, Stage.SHARED
-        )
+        return self.shared_labels(part, held.size, statistic, draws)

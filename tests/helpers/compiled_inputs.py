@@ -110,12 +110,20 @@ INPUTS = {
     "measures.components.deviations._cells_of_time": lambda: (VALUE, COUNT, 3.0, 30.0, 4),
     "measures.components.local_components._deviance": lambda: (3.0, 5.0, 2.0, 6.0),
     "measures.components.local_components._surprise": lambda: (3.0,),
-    "measures.components.local_components._largest": lambda: (
+    "measures.components.local_components._deviances": lambda: (
         *(np.array([[2.0, 0.0, 1.0], [4.0, 3.0, 5.0]]), np.array([5, 40, 90])),
-        *(np.array([2, 2, 64]), np.array([0, 64, 40]), np.array([64, 128, 42]), np.array([True, True, True])),
+        *(np.array([0, 64, 40]), np.array([64, 128, 42])),
         *(np.array([7.0, 5.0, 3.0]), np.array([2.0, 3.0, 1.0]), np.array([5.0, 2.0, 2.0])),
         *(np.array([0.0, 2.0, 0.0]), np.array([0, 5, 8, 11]), np.full(11, np.nan)),
-        *(np.empty(129), np.zeros((2, 4))),
+        *(np.empty(129), np.zeros((2, 3))),
+    ),
+    "measures.components.local_components._largest": lambda: (
+        *(np.array([[2.0, 0.5, 1.0], [4.0, 3.0, 7.5]]), np.array([2, 2, 64]), np.array([True, True, True])),
+        np.zeros((2, 4)),
+    ),
+    "measures.components.cluster_deviations._add_squares": lambda: (
+        *(np.array([0.5, -0.25, 1.0, 0.75]), np.array([0, 2, 1, 2]), np.array([0, 2, 4])),
+        *(TENTHS[:3], np.array([[0, 0, 1], [0, 1, -1]]), np.empty(TENTHS.shape[1]), np.zeros(TENTHS.shape[1] + 2)),
     ),
     "measures.omnibus._positives_of": lambda: (
         *(CLASSES[None], np.arange(24, dtype=np.int32).reshape(6, 4), np.zeros(6, np.int64), 24),

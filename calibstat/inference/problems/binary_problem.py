@@ -14,12 +14,14 @@ from calibstat.bounds.residual_tables import LabelledRows, Order, RowTable, Tabl
 from calibstat.data.observations import BinaryData
 from calibstat.data.weighted_sample import sample_of_ordered_rows
 from calibstat.inference.deviation import Deviation, describe
+from calibstat.inference.p_values import Compared
+from calibstat.inference.problems.clustered_deviations import ClusteredDeviations
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.smaller_than_chance import smaller_than_chance
 from calibstat.measures.kinds.binary_kinds import Bracket, Statistic
 from calibstat.resampling import Draws, Resampler
 from calibstat.resampling.schemes import OfRows
-from calibstat.residuals.rows import RowResiduals
+from calibstat.residuals.rows import INDEPENDENT, RowResiduals
 from calibstat.residuals.summary import SummaryResiduals
 from calibstat.residuals.table import Residuals
 
@@ -123,7 +125,7 @@ class BinaryProblem(Problem):
         interval.check()
         return interval, table
 
-    def deviation(self, draws: Draws) -> Deviation | None:
+    def deviation(self, draws: Draws | None) -> Deviation | None:
         is_confidence = 1 in self.data.confidences
         return describe(self.measure, self.data.sample, self.lens.subject, draws, is_confidence=is_confidence)
 
@@ -145,6 +147,18 @@ class BinaryProblem(Problem):
     @property
     def _rows(self) -> LabelledRows:
         return LabelledRows(*self.data.float_rows(), self.weight)
+
+    def compared_in_clusters(self, unit: np.ndarray, draws: Draws) -> dict[str, Compared] | None:
+        diagnosed = self.measure.diagnose(self.data.sample)
+        if diagnosed is None:
+            return super().compared_in_clusters(unit, draws)
+        of_rows = Compared(self.statistic(), self.canonical("calibration_test").draw_labels(draws))
+        cell, diagnostics = diagnosed
+        if diagnostics.components is None:  # no outcome is uncertain
+            return {INDEPENDENT: of_rows}
+        order, unit_in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
+        table = RowTable.of_rows(self._rows.take(order), self.data.sample, None, unit_in_order)
+        return ClusteredDeviations.of(table, cell, diagnostics).compared(of_rows, draws)
 
     def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
         sample = self.data.sample

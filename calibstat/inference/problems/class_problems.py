@@ -95,7 +95,7 @@ class MulticlassProblem(ProblemOfClasses):
         interval = self.measure.interval(self.predictions)
         return interval, self._residuals(interval, RowCounts(self.predictions))
 
-    def deviation(self, draws: Draws) -> Deviation | None:
+    def deviation(self, draws: Draws | None) -> Deviation | None:
         part = self.measure.strongest_part(self.predictions)
         if part is None:
             return None

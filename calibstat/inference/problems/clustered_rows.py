@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibstat.bounds.intervals import Interval
+from calibstat.inference.p_values import Compared
 from calibstat.resampling import Draws
 from calibstat.residuals.rows import RowResiduals
 from calibstat.residuals.table import OfTheta
@@ -54,6 +55,10 @@ class ClusteredRows:
     def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Return the measure of calibrated clusters by each way to draw them."""
         return self.residuals.null_draws(self.of, draws, labels)
+
+    def compared(self, draws: Draws) -> dict[str, Compared]:
+        """Return the measure beside its draws by each way: the largest p-value of a test counts."""
+        return {way: Compared(self.estimate, null) for way, null in self.null_draws(draws).items()}
 
     def draw_pairs(self, draws: Draws) -> np.ndarray:
         """Return the measure of every resample of whole clusters."""

@@ -16,6 +16,7 @@ from calibstat.bounds.residual_tables import Order, RowTable, TableOfRows
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.observations import Observations
 from calibstat.inference.deviation import Deviation
+from calibstat.inference.p_values import Compared
 from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.smaller_than_chance import is_small
 from calibstat.measures.kinds.base import Measure
@@ -199,8 +200,8 @@ class Problem(ABC):
         """Return the interval on a table of the rows in this order, in clusters `unit` in this order, and the table."""
         raise NotImplementedError(f"nothing is known by rows of {self.title}")
 
-    def deviation(self, draws: Draws) -> Deviation | None:
-        """Return what drives the measure on these rows, or None if it does not say."""
+    def deviation(self, draws: Draws | None) -> Deviation | None:
+        """Return what drives the measure on these rows, or None if it does not say; directions are claimed by draws."""
         return None
 
     def deviations(self, classes: np.ndarray) -> Iterator[Deviation]:
@@ -214,6 +215,14 @@ class Problem(ABC):
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         """Return the measure of another binary sample."""
         raise NotImplementedError
+
+    def compared_in_clusters(self, unit: np.ndarray, draws: Draws) -> dict[str, Compared] | None:
+        """Return the measure of rows in clusters beside that of calibrated ones by each way to draw them.
+
+        None where no test with clusters is known.
+        """
+        drawn = self.in_clusters(unit)
+        return None if drawn is None else drawn.compared(draws)
 
     def in_clusters(self, unit: np.ndarray) -> ClusteredRows | None:
         """Return the measure of the rows in clusters, numbered from 0, or None where none is known."""

@@ -66,14 +66,28 @@ class Scales:
         return cls(index, *(column[full] for column in columns))
 
     def parts_of(self, positives: np.ndarray) -> np.ndarray:
-        """Return four numbers for each row of positives in cells of the data: shapes (B, m) and (B, 4).
+        """Return `largest_of` the deviances of positives in cells of the data, shape (B, m)."""
+        deviance = np.empty((len(positives), self.parts.size))
+        cells = self.begin, self.end, self.rows, self.events, self.others
+        _deviances(positives, self.index, *cells, *self.tables, np.empty(FINEST + 1), deviance)
+        return self.largest_of(deviance)
+
+    def sums_of(self, cells: np.ndarray) -> np.ndarray:
+        """Return the sums in cells of the scales, shape (B, C), of numbers in cells of the data, shape (B, m)."""
+        upto = np.zeros((len(cells), FINEST + 1))
+        filled = np.flatnonzero(np.diff(self.index, prepend=-1))
+        upto[:, self.index[filled] + 1] = np.add.reduceat(cells, filled, axis=1)
+        np.cumsum(upto, axis=1, out=upto)
+        return np.asarray(upto[:, self.end] - upto[:, self.begin])
+
+    def largest_of(self, deviance: np.ndarray) -> np.ndarray:
+        """Return four numbers for each row of deviances of the cells of the scales: shapes (B, C) and (B, 4).
 
         The largest standardised sum of deviances over a scale, and the number of parts of that scale; the largest
         single one, as minus the logarithm of its p-value with a penalty for the scale, and the number of its cell.
         """
-        cells = self.parts, self.begin, self.end, self.aligned, self.rows, self.events, self.others
-        most = np.empty((len(positives), 4))
-        _largest(positives, self.index, *cells, *self.tables, np.empty(FINEST + 1), most)
+        most = np.empty((len(deviance), 4))
+        _largest(deviance, self.parts, self.aligned, most)
         return most
 
     @cached_property
@@ -110,13 +124,11 @@ def _surprise(deviance: float) -> float:
 
 
 @jit
-def _largest(
+def _deviances(
     positives: np.ndarray,
     index: np.ndarray,
-    parts: np.ndarray,
     begin: np.ndarray,
     end: np.ndarray,
-    aligned: np.ndarray,
     rows: np.ndarray,
     expected_events: np.ndarray,
     expected_others: np.ndarray,
@@ -124,9 +136,9 @@ def _largest(
     start: np.ndarray,
     known: np.ndarray,
     sums: np.ndarray,
-    most: np.ndarray,
+    deviance: np.ndarray,
 ) -> None:
-    """Go through the scales for each row of positives; `sums` is room for their events up to each finest cell.
+    """Fill in the deviance of each cell for each row of positives; `sums` is room for events up to finest cells.
 
     Whole numbers of events near the expected one have a place in `known`, where their deviance is kept once computed.
     """
@@ -137,10 +149,7 @@ def _largest(
             sums[index[j] + 1] += positives[b, j]
         for i in range(1, sums.size):
             sums[i] += sums[i - 1]
-        scattered = local = -math.inf
-        total, largest = 0.0, -1.0
-        seen, where = 0, 0
-        for c in range(parts.size):
+        for c in range(begin.size):
             events = sums[end[c]] - sums[begin[c]]
             place = start[c] + int(events - least[c])
             kept = events - least[c] == place - start[c] and start[c] <= place < start[c + 1]
@@ -149,6 +158,18 @@ def _largest(
                 z = _deviance(events, rows[c] - events, expected_events[c], expected_others[c])
                 if kept:
                     known[place] = z
+            deviance[b, c] = z
+
+
+@jit
+def _largest(deviance: np.ndarray, parts: np.ndarray, aligned: np.ndarray, most: np.ndarray) -> None:
+    """Go through the scales for each row of deviances."""
+    for b in range(deviance.shape[0]):
+        scattered = local = -math.inf
+        total, largest = 0.0, -1.0
+        seen, where = 0, 0
+        for c in range(parts.size):
+            z = deviance[b, c]
             if aligned[c]:
                 total += z
                 seen += 1

@@ -50,7 +50,7 @@ class Components:
 
     def roots_of(self, residual: np.ndarray) -> np.ndarray:
         """Return the root of each component, shape (B, D), of sums of residuals in cells, shape (B, m)."""
-        return interpolated(_products(residual, self.basis), self.score, self.root)
+        return interpolated(products(residual, self.basis), self.score, self.root)
 
 
 # Sums of products are compiled here and not left to BLAS: its threads wait for each other on a busy machine, and its
@@ -98,7 +98,7 @@ def _square(weight: np.ndarray, function: np.ndarray) -> float:
     return square
 
 
-def _products(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def products(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return the matrix product."""
     n = len(rows)
     pairs = rows if n % 2 == 0 else np.vstack([rows, np.zeros_like(rows[0])])
