@@ -40,7 +40,7 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
         lens=problem.lens,
         tail="greater",
         resample="sign_flip",
-        n=unit.size,
+        n=int(problem.n),
         n_resamples=draws.n,
         stopped=False,
         why_stopped=WhyStopped(f"{draws.n} resamples by {how}, of {number} clusters"),

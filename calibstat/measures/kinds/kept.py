@@ -1,4 +1,4 @@
-"""What was made of an array, kept for those who ask for it next."""
+"""The last answer about an array, kept for the next caller that asks about the same array."""
 
 from __future__ import annotations
 

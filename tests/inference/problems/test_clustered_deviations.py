@@ -1,0 +1,115 @@
+"""The omnibus statistic of rows in clusters: its level, its power, and what makes p the largest of several."""
+
+import numpy as np
+import pytest
+
+import calibstat as cs
+from calibstat.inference.p_values import p_value
+from calibstat.inference.problems.pose import pose
+from calibstat.resampling import Draws
+from calibstat.study import most_rejections
+
+
+def of_clusters(y, p, cluster, **options):
+    return cs.calibration_test(y, p, cluster=cluster, **{"n_resamples": 199, "rng": 1, **options})
+
+
+def clustered(seed, tilt=1.0, clusters=60, size=6, alike=0.5):
+    """Predictions whose logits are so many times too far from 0, in clusters of which a share is alike."""
+    random = np.random.default_rng([11, seed])
+    unit = np.repeat(np.arange(clusters), size)
+    p = random.beta(1.5, 1.5, unit.size).clip(0.001, 0.999)
+    chance = p**tilt / (p**tilt + (1 - p) ** tilt)
+    uniform = np.where((random.random(clusters) < alike)[unit], random.random(clusters)[unit], random.random(unit.size))
+    return (uniform < chance).astype(int), p, unit
+
+
+def test_it_is_the_default():
+    y, p, unit = clustered(1, tilt=0.4)
+    found = of_clusters(y, p, unit)
+    assert found.measure.name == "omnibus"
+    assert found.pvalue <= 0.05
+    assert found.deviation.claims is None
+    assert "too far apart; that describes them, and is no claim" in str(found)
+    assert found.null_distribution.shape == (199,)
+    assert found.pvalue == p_value(found.statistic, found.null_distribution, "greater")
+
+
+@pytest.mark.parametrize("alike", [0.0, 1.0])
+def test_p_is_never_below_that_of_independent_rows(alike):
+    for seed in range(10):
+        y, p, unit = clustered(seed, alike=alike)
+        rows = cs.calibration_test(y, p, n_resamples=199, rng=1)
+        found = of_clusters(y, p, unit)
+        assert found.pvalue >= rows.pvalue
+        if "independent labels" in str(found):
+            assert found.pvalue == rows.pvalue
+
+
+def test_of_calibrated_clusters_and_of_others():
+    """Of 100 data sets at most as many are rejected as exact limits allow; rows taken as independent are the twin."""
+    rejected = {tilt: [0, 0] for tilt in (1.0, 0.5)}
+    for seed in range(100):
+        for tilt, counts in rejected.items():
+            y, p, unit = clustered(seed, tilt, alike=1.0)
+            test = {"n_resamples": 99, "rng": seed}
+            counts[0] += cs.calibration_test(y, p, cluster=unit, **test).pvalue <= 0.05
+            counts[1] += cs.calibration_test(y, p, **test).pvalue <= 0.05
+    limit = most_rejections(0.05, 100, 1e-4)
+    assert rejected[1.0][0] <= limit < rejected[1.0][1]
+    assert rejected[0.5][0] > limit
+
+
+def test_no_event_is_no_evidence():
+    p = np.random.default_rng(1).beta(2, 198, 600)
+    found = of_clusters(np.zeros(600, int), p, np.arange(600) // 20)
+    assert found.pvalue > 0.05
+    problem = pose(np.zeros(600, int), p, "omnibus", {})
+    compared = problem.compared_in_clusters(np.arange(600) // 20, Draws.of(1, 199))
+    assert compared["signs of clusters"].pvalue <= 0.01  # the twin
+    assert compared["labels that clusters share"].pvalue > 0.05
+
+
+def test_labels_that_clusters_share_are_exact_for_them():
+    """Few large clusters whose rows are alike: the p-values by shared labels are uniform, and by signs they are not."""
+    cluster = np.repeat(np.arange(46), np.repeat([100, 1], [6, 40]))
+    p = np.where(cluster < 6, 0.1, 0.5)
+    found = []
+    for seed in range(100):
+        y = (np.random.default_rng([13, seed]).random(46)[cluster] < p).astype(int)
+        compared = pose(y, p, "omnibus", {}).compared_in_clusters(cluster, Draws.of(seed, 99))
+        found.append([compared[how].pvalue for how in ("labels that clusters share", "signs of clusters")])
+    shared, signs = (np.array(found) <= 0.05).sum(axis=0)
+    assert shared <= most_rejections(0.05, 100, 1e-4) < signs
+
+
+def test_of_weights_rows_and_names_in_another_order():
+    y, p, unit = clustered(3, tilt=0.5)
+    weight = np.random.default_rng(4).gamma(1.0, 1.0, y.size)
+    weight[np.argmax(p)] = 0.0  # nothing of this row counts
+    found = of_clusters(y, p, unit, sample_weight=weight)
+    order = np.random.default_rng(5).permutation(y.size)
+    other = of_clusters(y[order], p[order], unit[order], sample_weight=3 * weight[order], n_jobs=2)
+    assert other.pvalue == found.pvalue
+    assert np.allclose(other.null_distribution, found.null_distribution, rtol=1e-9)
+    kept = weight > 0
+    without = of_clusters(y[kept], p[kept], unit[kept], sample_weight=weight[kept])
+    assert without.statistic == pytest.approx(found.statistic, rel=1e-9)
+
+
+def test_forbidden_labels_and_certain_predictions():
+    y, p, unit = clustered(4)
+    p[:12] = np.tile([0.0, 1.0], 6)
+    y[:12] = np.tile([0, 1], 6)
+    assert np.isfinite(of_clusters(y, p, unit).statistic)
+    y[0] = 1
+    found = of_clusters(y, p, unit)
+    assert found.statistic == np.inf
+    assert found.pvalue == 1 / 200
+    assert "probability 0" in found.why_infinite
+
+
+@pytest.mark.filterwarnings("ignore:.*clusters")
+def test_of_hardly_any_rows():
+    assert of_clusters([0, 1, 1], [0.0, 1.0, 1.0], ["a", "a", "b"]).pvalue == 1
+    assert of_clusters([0, 1], [0.3, 0.3], ["a", "b"]).pvalue > 0.2
