@@ -43,6 +43,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_paired_run.py",
     "test_proofs.py",
     "test_public_names.py",
+    "test_questions_of_rows.py",
     "test_simulations.py",
     "test_smoke.py",
     "test_type_counts.py",
