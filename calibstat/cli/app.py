@@ -136,7 +136,7 @@ def interval(
     """Estimate a calibration error, with a confidence interval."""
     with one_line_errors():
         from calibstat import MEASURES, confidence_interval
-        from calibstat.cli.input_files import read_with_units
+        from calibstat.cli.input_files import in_clusters, read_with_units
         from calibstat.cli.lens_syntax import view
         from calibstat.inference.confidence_interval import ConfidenceInterval
         from calibstat.output import wording as words
@@ -162,18 +162,17 @@ def interval(
         intervals = dict(zip(names, with_progress(names, ask), strict=True))
         sentences = {name: say_interval(MEASURES[name].info.title, each) for name, each in intervals.items()}
         estimands = [f"What is estimated: {each.estimand}" for each in intervals.values()]
+        described = about(data, how + in_clusters(units))
         weighted = [next(iter(intervals.values())).note] if weight is not None else []
         if len(intervals) == 1:
-            return Answer(
-                [*sentences.values(), *weighted], about(data, how), words.units(cluster is not None), estimands
-            )
+            return Answer([*sentences.values(), *weighted], described, words.units(cluster is not None), estimands)
         grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
         for name, each in intervals.items():
             grid.add_row(MEASURES[name].info.title, words.number(each.estimate), ends(each.low, each.high), each.method)
         title = f"On these rows, and in the population they come from with {words.percent(level)} confidence each:"
         notes = [sentences.pop(name) for name, each in intervals.items() if says_more(each)]
         details = [*sentences.values(), *estimands]
-        return Answer([title, grid, *notes, *weighted], about(data, how), words.units(cluster is not None), details)
+        return Answer([title, grid, *notes, *weighted], described, words.units(cluster is not None), details)
 
 
 @takes_reading
@@ -248,7 +247,7 @@ def compare_models(
     """Compare the calibration of models on the same rows."""
     with one_line_errors():
         from calibstat import MEASURES, compare
-        from calibstat.cli.input_files import read_models, read_units
+        from calibstat.cli.input_files import in_clusters, read_models, read_units
         from calibstat.cli.lens_syntax import view
         from calibstat.data.checks import unknown_name
         from calibstat.data.predictions import Predictions
@@ -269,6 +268,7 @@ def compare_models(
             del settings["reduce"]
         elif lens is not None:
             raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
+        units = read_units(file, cluster, weight)
         comparison = compare(
             y,
             models,
@@ -276,7 +276,7 @@ def compare_models(
             method=method,
             reference=reference,
             adjust=adjust,
-            **read_units(file, cluster, weight),
+            **units,
             confidence_level=level,
             n_resamples=n_resamples,
             rng=rng,
@@ -284,7 +284,9 @@ def compare_models(
         )
         parts: list[str | Table] = [say_comparison(comparison), table_of_models(comparison), table_of_pairs(comparison)]
         parts += [comparison.note] if comparison.note else []
-        data = words.Brief(f"{len(y):,} rows, {len(models)} models, {comparison.lens}. {how}".strip())
+        data = words.Brief(
+            f"{len(y):,} rows, {len(models)} models, {comparison.lens}. {how}".strip() + in_clusters(units)
+        )
         caution = words.SCORES + words.units(cluster is not None)
         null = f"Null hypothesis of each pair: {comparison.null_hypothesis}."
         return Answer(parts, data, caution, [null])

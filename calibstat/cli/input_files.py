@@ -20,6 +20,7 @@ from calibstat.cli.file_checks import check_file, check_size, readable
 from calibstat.cli.reading import AS_WRITTEN, Reading
 from calibstat.data.checks import short
 from calibstat.data.clipping import clipped
+from calibstat.data.clusters import clusters_in_words
 from calibstat.data.logits import from_logits
 from calibstat.data.models import are_classes
 from calibstat.data.predictions import Predictions
@@ -396,6 +397,16 @@ def read_units(file: Path, cluster: str | None, weight: str | None) -> dict[str,
     """Read what rows have beside outcomes and predictions, as the verbs take it: clusters and weights, if given."""
     given: dict[str, Any] = {} if cluster is None else {"cluster": read_column(file, cluster).to_numpy()}
     return given if weight is None else given | {"sample_weight": as_numbers(read_column(file, weight), weight)}
+
+
+def in_clusters(units: dict[str, Any]) -> str:
+    """Say in a sentence how many clusters rows are in, of what `read_units` returned; "" of rows without clusters."""
+    import pandas as pd
+
+    if "cluster" not in units:
+        return ""
+    unit = pd.factorize(units["cluster"])[0]
+    return f" Rows are in {clusters_in_words(unit, units.get('sample_weight'))}."
 
 
 def as_numbers(column: pd.Series, name: str, advice: str = "") -> Any:

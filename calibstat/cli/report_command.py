@@ -14,7 +14,7 @@ from calibstat.cli.answers import Answer
 from calibstat.cli.audit_groups import By
 from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Seed, WeightColumn
 from calibstat.cli.reading import AS_WRITTEN, Reading, takes_reading
-from calibstat.cli.terminal import about_models, one_line_errors
+from calibstat.cli.terminal import one_line_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,8 +118,7 @@ def write_report(
         caution = words.NO_PROOF + words.units(cluster is not None)
         sentences.append(caution.short)
         details = [*map(str, page.comparisons.values()), *caution.full]
-        data = about_models(len(y), [*models], how) if several else words.Brief(f"{page.data} {how}".strip())
-        return Answer(sentences, data, details=details, failed=met)
+        return Answer(sentences, words.Brief(f"{page.data} {how}".strip()), details=details, failed=met)
 
 
 def read(

@@ -67,6 +67,7 @@ def about(data: Sample | Predictions, how: str) -> Brief:
     """Describe the data, and how outcomes were read where there is a choice."""
     from calibstat.output.wording import Brief, describe_briefly, describe_data
 
+    how = how.strip()
     return Brief(f"{describe_briefly(data)} {how}".strip(), (f"{describe_data(data)} {how}".strip(),))
 
 

@@ -50,7 +50,7 @@ def check(
     """Test whether outcomes could be draws from the predictions."""
     with one_line_errors():
         from calibstat.cli import findings
-        from calibstat.cli.input_files import read_with_units
+        from calibstat.cli.input_files import in_clusters, read_with_units
         from calibstat.cli.lens_syntax import view
         from calibstat.inference.power.detectable_effect import DEFAULT, detectable_effect
         from calibstat.output import wording as words
@@ -81,7 +81,7 @@ def check(
         parts += [table_of_tests(sizes)] if len(sizes) > 1 else map(findings.say_test, sizes)
         several = [*map(findings.say_test, sizes), *findings.say_nulls(sizes)]
         details += several if len(sizes) > 1 else [each.test.details for each in sizes]
-        described = about(data, how)
+        described = about(data, how + in_clusters(units))
         parts += [*dict.fromkeys(note for each in of_measures for note in notes_beside(each.test.note, described))]
         return Answer(parts, described, words.NO_PROOF + words.units(cluster is not None), details)
 

@@ -9,12 +9,22 @@ from calibstat.data.checks import calls_within
 FEWEST_CLUSTERS = 30  # below it the bootstrap of clusters is not to be trusted
 
 
-def clusters_in_words(unit: np.ndarray) -> str:
-    """Return the number of clusters and of their rows, given the number of the cluster of each row."""
-    size = np.unique(unit, return_counts=True)[1]
-    low, high = int(size.min()), int(size.max())
-    rows = f"{low:,} to {high:,} rows" if low < high else f"{low:,} row{'s' * (low != 1)} each"
-    return f"{size.size:,} clusters of {rows}"
+def clusters_in_words(unit: np.ndarray, weight: np.ndarray | None = None) -> str:
+    """Return the number of clusters, of their rows, and of clusters of equal size that say about as much.
+
+    `unit` numbers the cluster of each row. Rows of weight 0 are not counted, and the effective number of clusters is by
+    their weights: (sum of W)**2 / (sum of W**2), W the sum of the weights, or the number of rows, of a cluster.
+    """
+    if weight is not None:
+        unit, weight = unit[weight > 0], weight[weight > 0]
+    index, rows = np.unique(unit, return_inverse=True, return_counts=True)[1:]
+    low, high = int(rows.min()), int(rows.max())
+    of = f"{low:,} to {high:,} rows" if low < high else f"{low:,} row{'s' * (low != 1)} each"
+    size = np.bincount(index, weight)
+    size = size / size.max()
+    effective = round(size.sum() ** 2 / (size @ size))
+    fewer = f" (effective number {effective:,})" if effective < size.size else ""
+    return f"{size.size:,} clusters of {of}{fewer}"
 
 
 def as_clusters(cluster: object, n: int) -> np.ndarray:

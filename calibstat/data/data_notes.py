@@ -52,8 +52,8 @@ def note_of_numbers(predictions: Predictions, start: str = "") -> str:
 def note_of_weights(weight: np.ndarray, is_whole: bool, separating: str) -> str:
     """Say how many rows there are, as how many of equal weight they count, and what whole or separating ones may be."""
     rows = int(np.count_nonzero(weight))
-    count = f"With their weights {rows:,} rows say" if rows != 1 else "With its weight 1 row says"
-    sentence = f"{count} as much as {weight.sum():,.0f} of equal weight (effective n)"
+    count = f"By their weights {rows:,} rows count" if rows != 1 else "By its weight 1 row counts"
+    sentence = f"{count} as {weight.sum():,.0f} of equal weight (effective n)"
     sentence += ", in which the rows of bins and ranges are counted."
     if separating:
         return f"{sentence}\n{separating}"

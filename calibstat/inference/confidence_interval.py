@@ -93,7 +93,7 @@ class ConfidenceInterval(NotedResult):
         elif (below or above) and self.method in BOOTSTRAPS:
             values = "larger" if below != (self.method == "basic") else "smaller"
             side = "below" if below else "above"
-            sentence = f"The estimate lies {side} the interval because resamples of the rows have {values} values."
+            sentence = f"The estimate lies {side} the interval because resamples have {values} values."
         return sentence.strip()
 
     def __str__(self) -> str:
@@ -361,7 +361,7 @@ def _sampled(problem: Problem, unit: np.ndarray | None) -> str:
     """Name the units that are independent: rows, or how many clusters with rows of positive weight."""
     if unit is None:
         return "rows"
-    return clusters_in_words(unit if problem.weight is None else unit[problem.weight > 0])
+    return clusters_in_words(unit, problem.weight)
 
 
 def _estimand(problem: Problem, method: str, not_extrapolated: bool, sampled: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from calibstat.data.clusters import clusters_in_words
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.problems.problem import Problem
@@ -28,14 +29,14 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
         )
     how, (statistic, null) = max(compared.items(), key=lambda item: item[1].pvalue)
     p = compared[how].pvalue
-    number = int(unit.max()) + 1
+    clusters = clusters_in_words(unit, problem.weight)
     in_clusters = replace(problem.data.null_given_weights(problem.data.null), rows="in clusters")
     return CalibrationTestResult(
         statistic=statistic,
         pvalue=p,
         pvalue_error=float((p * (1 - p) / draws.n) ** 0.5),
         null_distribution=read_only(null),
-        null_hypothesis=in_clusters.approximately(f"{number} clusters"),
+        null_hypothesis=in_clusters.approximately(clusters),
         measure=problem.measure.named,
         lens=problem.lens,
         tail="greater",
@@ -43,7 +44,7 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
         n=int(problem.n),
         n_resamples=draws.n,
         stopped=False,
-        why_stopped=WhyStopped(f"{draws.n} resamples by {how}, of {number} clusters"),
+        why_stopped=WhyStopped(f"{draws.n} resamples by {how}, of {clusters}"),
         deviation=problem.deviation(None) if p <= CLAIM_LEVEL else None,  # described: errors of rows claim too much
         why_infinite=problem.data.impossible() if np.isinf(statistic) else "",
         **problem.data.annotations(),

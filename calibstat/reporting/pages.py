@@ -10,7 +10,7 @@ from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.comparing.compare import Comparison
 from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
-from calibstat.output.wording import COMPARING, IN_FULL, number, p_text, percent
+from calibstat.output.wording import COMPARING, NO_PROOF, number, p_text, percent, units
 from calibstat.plots.inline_svg import inline_svg
 from calibstat.reporting.report_fields import ClassesReport, ModelReport, ReportFields
 from calibstat.reporting.sentences import ends, say_comparison, titled, whose_p
@@ -63,7 +63,8 @@ def sections(report: ReportFields, pictures: bool = True) -> Iterator[Section]:
     if known := [(name, m.detectable) for name, m in report.models.items() if m.detectable is not None]:
         sentences = [f"{name}: {answer}" if several else str(answer) for name, answer in known]
         yield Section("What these rows could have shown", sentences)
-    yield Section("What this rests on", [*_details(report), *IN_FULL, *report.notes], kind="detail")
+    conditions = (NO_PROOF + units(report.is_of_clusters)).at_length
+    yield Section("What this rests on", [*_details(report), *conditions, *report.notes], kind="detail")
     how = [f"calibstat {report.version}, seed {report.seed}: the same call gives the same numbers.", report.command]
     yield Section("How to make it again", how, kind="detail")
 

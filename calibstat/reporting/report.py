@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from calibstat.data import lenses
 from calibstat.data.checked_rows import Data, Models, Outcomes, as_data
 from calibstat.data.checks import check_level, short
+from calibstat.data.clusters import clusters_in_words
 from calibstat.data.groups import GivenGroups
 from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
@@ -179,6 +180,8 @@ def report(
         }
         notes += [f"{what} {BY_ROWS}" for what, there in detail.items() if there]
     described = describe_data(all_rows) if len(models) == 1 else f"{all_rows.n:,} rows, {len(models)} models."
+    if data.unit is not None:
+        described += f" Rows are in {clusters_in_words(data.unit, first.rows.weight(first.n)[0])}."
     for name, each in of_models.items():
         of_weights = each.test.effective_n is not None  # which all models share
         prefix = f"{name}: " if len(models) > 1 and not of_weights else ""

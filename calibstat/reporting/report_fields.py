@@ -120,6 +120,11 @@ class ReportFields(Result):
     command: str
     notes: tuple[str, ...]
 
+    @property
+    def is_of_clusters(self) -> bool:
+        """Whether the rows are in clusters."""
+        return any(model.overall.null_hypothesis.rows == "in clusters" for model in self.models.values())
+
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain values that JSON has: a flat dictionary, with keys as in "models.A.ece.low".
 

@@ -138,7 +138,7 @@ def test_the_level_is_kept_with_the_planted_fault():
 
 def test_what_is_printed():
     found = asked(measure="omnibus")
-    assert "With their weights 300 rows say as much as" in str(found)
+    assert "By their weights 300 rows count as" in str(found)
     assert "given the weights and the predictions" in str(found.null_hypothesis)
     assert found.effective_n == pytest.approx(W.sum() ** 2 / (W**2).sum())
     assert found.n == 300

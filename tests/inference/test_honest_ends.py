@@ -246,10 +246,10 @@ def test_what_is_said_of_an_estimate_below_its_interval(measure):
 @pytest.mark.parametrize(
     ("method", "low", "high", "words"),
     [
-        ("percentile", 0.2, 0.3, "below the interval because resamples of the rows have larger values."),
-        ("bca", 0.0, 0.05, "above the interval because resamples of the rows have smaller values."),
-        ("basic", 0.0, 0.05, "above the interval because resamples of the rows have larger values."),  # reflected
-        ("basic", 0.2, 0.3, "below the interval because resamples of the rows have smaller values."),
+        ("percentile", 0.2, 0.3, "below the interval because resamples have larger values."),
+        ("bca", 0.0, 0.05, "above the interval because resamples have smaller values."),
+        ("basic", 0.0, 0.05, "above the interval because resamples have larger values."),  # reflected
+        ("basic", 0.2, 0.3, "below the interval because resamples have smaller values."),
         ("basic", 0.0, 0.3, ""),
         ("percentile", 0.1 + 1e-15, 0.3, ""),  # rounding
         ("honest", 0.1, 0.1, ""),
@@ -264,7 +264,7 @@ def test_what_is_said_of_an_estimate_outside_a_bootstrap_interval(method, low, h
 def test_percentile_intervals_near_calibration_say_so():
     found = cs.confidence_interval(LUCKY, P, method="percentile", n_resamples=RESAMPLES, rng=1)
     assert found.estimate < found.low
-    assert "below the interval because resamples of the rows have larger values" in str(found)
+    assert "below the interval because resamples have larger values" in str(found)
 
 
 # --- how often -------------------------------------------------------------------------------------------------------

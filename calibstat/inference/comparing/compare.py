@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import Data, Models, Outcomes, as_models, named, samples_as_data
 from calibstat.data.checks import check_level, options_of, quoted, unknown_name
+from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.inference.comparing.compare_by_bootstrap import by_bootstrap
@@ -319,6 +320,7 @@ def compare(
     else:
         differences = _by_ends(names, problems, pairs, unit, paired, 1 - confidence_level, draws)
     least, most = problems[0].measure.bounds
+    clusters = "" if unit is None else clusters_in_words(unit, problems[0].weight)
     errors_low, errors, errors_high = (None,) * 3 if differences.errors is None else differences.errors
     return Comparison(
         names=names,
@@ -333,7 +335,7 @@ def compare(
         paired=paired,
         adjust=adjust,
         confidence_level=confidence_level,
-        null_hypothesis=_null(method, unit is not None, paired, problems[0].holds_cells(True)),
+        null_hypothesis=_null(method, clusters, paired, problems[0].holds_cells(True)),
         measure=problems[0].measure.named,
         lens=problems[0].lens,
         n=differences.n,
@@ -382,11 +384,13 @@ def _pose(data: Data, asked: Measure, reduce: str | None) -> Problem:
     return problem
 
 
-def _null(method: str, clustered: bool, paired: bool, held: bool) -> str:
+def _null(method: str, clusters: str, paired: bool, held: bool) -> str:
+    """Return the null hypothesis of each pair; `clusters` are the clusters in words, "" if rows are independent."""
     if method == "bootstrap":
-        over = ", over the cells that these rows make" if held else ""
+        over = f" these {clusters} are an independent sample of" if clusters else ""
+        over += ", over the cells that these rows make" if held else ""
         return f"the measure is the same for both {'models' if paired else 'samples'} in the population{over}"
-    unit = "cluster" if clustered else "row"
+    unit = f"one of {clusters}" if clusters else "row"
     return f"in every {unit} the two models can be exchanged without changing the distribution of the data"
 
 

@@ -1,0 +1,59 @@
+"""Clusters in the words of results."""
+
+import re
+
+import numpy as np
+import pytest
+
+import calibstat as cs
+from calibstat.data.clusters import clusters_in_words
+
+UNIT = np.repeat(np.arange(61), [*[5] * 60, 100])  # 400 rows; (400)^2 / (60 * 25 + 10000) = 13.9
+WORDS = "61 clusters of 5 to 100 rows (effective number 14)"
+random = np.random.default_rng(1)
+P = random.random(400)
+Y = (random.random(400) < P).astype(int)
+W = random.choice([0.5, 2.0], 400)
+
+
+@pytest.mark.parametrize(
+    ("unit", "weight", "words"),
+    [
+        ([0, 0, 1, 1], None, "2 clusters of 2 rows each"),
+        ([0, 1, 2], None, "3 clusters of 1 row each"),
+        ([0, 0, 0, 1], None, "2 clusters of 1 to 3 rows"),  # 16 / 10 = 1.6
+        (UNIT, None, WORDS),
+        ([0, 0, 1, 1], [1, 2, 0, 3], "2 clusters of 1 to 2 rows"),  # weights 3 and 3
+        ([0, 0, 1, 1], [1, 1, 0, 0.1], "2 clusters of 1 to 2 rows (effective number 1)"),  # 2.1^2 / 4.01 = 1.1
+        ([0, 0, 1, 1, 2], [1, 1, 1, 1, 0], "2 clusters of 2 rows each"),
+        ([0, 0, 1, 1], [1e-200, 1e-200, 1e-200, 1e-200], "2 clusters of 2 rows each"),
+    ],
+)
+def test_clusters_in_words(unit, weight, words):
+    assert clusters_in_words(np.array(unit), None if weight is None else np.array(weight)) == words
+
+
+@pytest.mark.parametrize("weight", [None, W])
+def test_every_result_names_the_clusters(weight):
+    """And none says that rows are a sample, or that they say as much as so many independent rows."""
+    rows = {"cluster": UNIT, "sample_weight": weight, "rng": 1}
+    words = clusters_in_words(UNIT, weight)
+    draws = {"n_resamples": 19, "measure": "ks"}
+    results = [
+        cs.calibration_test(Y, P, **rows, **draws),
+        cs.confidence_interval(Y, P, **rows, **draws),
+        cs.confidence_interval(Y, P, method="percentile", **rows, **draws),
+        cs.compare(Y, {"a": P, "b": P**2}, **rows, **draws),
+        cs.compare(Y, {"a": P, "b": P**2}, method="swap", **rows, **draws),
+    ]
+    for result in results:
+        assert words in str(result)
+        assert not re.search(r"these rows are|rows are independent|resamples of the rows|say as much", str(result))
+
+
+def test_a_report_names_the_clusters_and_what_must_be_independent():
+    page = cs.report(Y, {"a": P, "b": P**2}, cluster=UNIT, rng=1)
+    assert f"Rows are in {WORDS}." in str(page)
+    html = page._repr_html_()
+    assert "Rows of different clusters must be independent" in html
+    assert "Rows must be independent" not in html
