@@ -17,6 +17,7 @@ from calibstat.bounds.intervals import Draw, Interval, smallest, upper_quantile
 from calibstat.bounds.isotonic_gain import largest_gain
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.compiled import jit
+from calibstat.data.inner_product import inner
 from calibstat.data.sample import Sample
 
 _FINEST_GRID = 256  # intervals of the grid of recalibrated probabilities
@@ -74,8 +75,7 @@ class IsotonicInterval(Interval):
         noise = theta - self.residual
         around = zip(self.centres, self.outcomes, strict=True)
         fitted = max(largest_gain(centre, self.share, outcomes + noise) for centre, outcomes in around)
-        along = np.einsum("i,i->", self.best, noise)  # a product of BLAS has threads of its own, which wait
-        return np.array([2 * float(along), fitted])
+        return np.array([2 * inner(self.best, noise), fitted])
 
     def below(self, tail: float) -> Allowance:
         """Return how far the gain of the sample's best recalibration may lie above its mean, given the predictions.

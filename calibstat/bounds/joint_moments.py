@@ -13,6 +13,7 @@ from calibstat.bounds.moments import Moments, Sums
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.unit_sums import UnitSums
 from calibstat.compiled import jit
+from calibstat.data.inner_product import inner
 
 SMALL = 50  # clusters below which a matrix is made of their products
 
@@ -120,8 +121,8 @@ class JointMoments(Moments):
 
         def products(share: np.ndarray) -> np.ndarray:
             share = share.ravel()
-            smoothed = smooth(self.sums.at_cells(share - self.size @ share / self.n))
-            return self.centred(self.sums.by_unit(smoothed)) - along * (along @ share)
+            smoothed = smooth(self.sums.at_cells(share - inner(self.size, share) / self.n))
+            return self.centred(self.sums.by_unit(smoothed)) - along * inner(along, share)
 
         return self.factor * largest_eigenvalue(products, self.size.size)
 
@@ -143,7 +144,7 @@ class JointMoments(Moments):
         cell, unit = np.divmod(full, units)
         mean = np.bincount(at, contribution, self.cells) / self.n
         squares = np.bincount(cell, total * (total - 2 * self.size[unit] * mean[cell]), self.cells)
-        return self.factor * (squares + (self.size @ self.size) * mean**2)
+        return self.factor * (squares + inner(self.size, self.size) * mean**2)
 
     def covariance(self) -> np.ndarray:
         return self.sums.covariance(np.arange(self.cells))

@@ -13,6 +13,7 @@ from calibstat.bounds.joint_moments import sums_of_units
 from calibstat.bounds.residual_tables import Order, RowTable
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.clipping import advice
+from calibstat.data.inner_product import inner
 from calibstat.data.sample import Sample
 
 Losses = Callable[[], np.ndarray]  # that rows may have, shape (n, K)
@@ -130,8 +131,8 @@ def of_losses(title: str, mean: float, losses: np.ndarray, sample: Sample, bound
     for rows, loss in zip((sample.count - sample.positives, sample.positives), losses.T, strict=True):
         observed = rows > 0  # a certain prediction may have an infinite loss for the outcome that was not observed
         deviation = loss[observed] - mean
-        squares += float(rows[observed] @ deviation**2)
-        cubes += float(rows[observed] @ deviation**3)
+        squares += inner(rows[observed], deviation**2)
+        cubes += inner(rows[observed], deviation**3)
     return _of_moments(title, mean, squares, cubes, sample.n, lambda: losses, bounds)
 
 
@@ -148,7 +149,7 @@ def of_units(
 ) -> MeanInterval:
     """Return the interval of a mean of losses of rows with weights in clusters; `ends` are the least and largest."""
     n = float(weight.sum())
-    deviation = loss - (loss @ weight) / n
+    deviation = loss - inner(loss, weight) / n
     by_cluster, centred = (np.bincount(unit, part * weight) for part in (loss, deviation))
     total, variance, third = sums_of_units(by_cluster, centred)
     return MeanInterval(

@@ -16,6 +16,7 @@ import numpy as np
 
 from calibstat.bounds.folded_bounds import AbsoluteSums, are_folded
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.data.inner_product import inner
 from calibstat.data.sample import Sample
 
 POWERS = (1, 2, 3, 1, 2, 1)  # of x in x, x**2, x**3 and, of rows with weights w, in x * w, x**2 * w and x * w**2
@@ -234,7 +235,7 @@ class SeparableMoments(Moments):
         return ScoreBound.of_rows(tail) if self.sample_weight is None else ScoreBound.of_units(self.sample_weight, tail)
 
     def of(self, weights: np.ndarray) -> Sums:
-        sums = self._sums(*(float(weights**k @ part) for k, part in zip(POWERS, self.powers, strict=False)))
+        sums = self._sums(*(inner(weights**k, part) for k, part in zip(POWERS, self.powers, strict=False)))
         return Sums(*(float(each) for each in sums))
 
     @property
@@ -261,7 +262,7 @@ class SeparableMoments(Moments):
 
     def remainder(self, weights: np.ndarray, smooth: Callable[[np.ndarray], np.ndarray]) -> float:
         # the squares of orthogonal functions of the unit ball add up to at most 1 everywhere
-        return float(np.maximum(1 - weights**2, 0) @ self.square)
+        return inner(np.maximum(1 - weights**2, 0), self.square)
 
     def majorant(self) -> Sums:
         return Sums(self.total, self.square, self.cube)

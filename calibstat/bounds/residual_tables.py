@@ -14,6 +14,7 @@ from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.unit_sums import ClassSums, ClusterSums
 from calibstat.data.cell_sums import cell_sums
+from calibstat.data.inner_product import inner
 from calibstat.data.sample import Sample
 
 FEW_ROWS = 30  # below it a cell's observed variance is not trusted alone
@@ -204,11 +205,11 @@ class TableOfRows(Table):
 
     def by_unit(self, weights: np.ndarray) -> np.ndarray:
         """Return what each unit adds to the sum with these weights, less what its number of rows lets expect."""
-        return np.bincount(self.units, self.by_row(weights)) - self.size * float(self.theta @ weights)
+        return np.bincount(self.units, self.by_row(weights)) - self.size * inner(self.theta, weights)
 
     def at_cells(self, share: np.ndarray) -> np.ndarray:
         """Return the cells' mean products of the contributions with numbers of the units, centred likewise."""
-        return (self.summed(share[self.units]) - self.theta * float(self.size @ share)) / self.n
+        return (self.summed(share[self.units]) - self.theta * inner(self.size, share)) / self.n
 
     def summed(self, times: np.ndarray) -> np.ndarray:
         """Return the sums in cells of contributions times a number of each row, shape (cells,)."""

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from calibstat.data.inner_product import inner
+
 UNSEEN = 2.0  # events of the largest possible size that are added to what was observed
 _SPREAD_INTERVALS = 2000  # intervals of standard deviations in each of which the reach is bounded
 ROOT_SLOPES = 2.0 ** (np.arange(16) / 2)  # of lines above the square root, over the tangent at its largest value
@@ -54,7 +56,7 @@ class ScoreBound:
         from scipy.special import stdtrit
 
         square = (size / size.max()) ** 2
-        freedom = max(square.sum() ** 2 / (square @ square) - 1, 1.0)
+        freedom = max(square.sum() ** 2 / inner(square, square) - 1, 1.0)
         z = float(stdtrit(freedom, 1 - tail))
         k = events_at(z)
         largest_first = -np.sort(-size)

@@ -16,6 +16,7 @@ import numpy as np
 from calibstat.bounds.laplace import laplace_smoothed, laplace_square, sum_over_pairs
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
+from calibstat.data.inner_product import inner
 from calibstat.data.sample import Sample
 
 UNSEEN_PAIRS = 4.0  # what rows of a kind that was not observed add by themselves, in units of their squares over n
@@ -161,8 +162,8 @@ def bound_of(sides: Sequence[Side], count: np.ndarray, weight: np.ndarray | None
     each of a kind of its own. Of fewer than two rows nothing is known.
     """
     w = np.ones(count.size) if weight is None else weight
-    n = float(count @ w)
-    pairs = n * n - float(count @ w**2)
+    n = inner(count, w)
+    pairs = n * n - inner(count, w**2)
     if count.sum() < 2:
         return SquareBound(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0)
     added = np.zeros(count.size)  # by a row, in its pairs with all others
@@ -176,19 +177,19 @@ def bound_of(sides: Sequence[Side], count: np.ndarray, weight: np.ndarray | None
         added += side.sign * side.residual * (smoothed - side.residual)
         same += side.sign * side.residual**2
         size += np.abs(side.residual * smoothed) + side.residual**2
-    estimate = float(count @ added) / pairs
+    estimate = inner(count, added) / pairs
     c = n / pairs * (added - estimate * w * (n - w))
-    squares = 4 * float(count @ c**2)
+    squares = 4 * inner(count, c**2)
     curvature = 0.0
-    if squares > 4 * (n / pairs * ROUNDING) ** 2 * float(count @ size**2):
+    if squares > 4 * (n / pairs * ROUNDING) ** 2 * inner(count, size**2):
         along = sum(side.sign * side.square(count * c * side.residual, side.bandwidth) for side in sides)
         curvature = 4 * along / (n * squares)
-    quadratic = 2 / pairs * max(_squares_of_pairs(sides, count) - float(count @ same**2), 0.0)
+    quadratic = 2 / pairs * max(_squares_of_pairs(sides, count) - inner(count, same**2), 0.0)
     return SquareBound(
         estimate=estimate,
         linear=squares / n**2,
         quadratic=quadratic / n**2,
-        third=8 * float(count @ c**3) / n**3,
+        third=8 * inner(count, c**3) / n**3,
         curvature=curvature / n,
         most=2 * most / n**2,
         least=2 * least / n**2,

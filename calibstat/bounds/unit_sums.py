@@ -11,6 +11,7 @@ import numpy as np
 
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
+from calibstat.data.inner_product import inner
 from calibstat.data.predictions import Predictions
 
 MANY_CELLS, CELLS_OF_A_CLASS = 256, 4  # products of at least so many cells are added up by blocks, if rows fill them
@@ -226,7 +227,7 @@ class ClassSums(UnitSums):
         columns = map(self.column, range(self.predictions.n_classes))
         by_size = sum(np.bincount(cell, x * self.size, self.cells) for cell, x in columns)
         along = np.outer(mean, np.asarray(by_size)[chosen])
-        squares = float(self.size @ self.size)
+        squares = inner(self.size, self.size)
         return self.factor * (self.products(chosen) - along - along.T + squares * np.outer(mean, mean))
 
 

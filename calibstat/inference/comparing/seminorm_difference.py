@@ -12,6 +12,7 @@ import numpy as np
 from calibstat.bounds.intervals import SeminormInterval
 from calibstat.bounds.moments import Sums
 from calibstat.bounds.residual_tables import TableOfRows
+from calibstat.data.inner_product import inner
 from calibstat.resampling import Draws
 from calibstat.residuals.drawn import Drawn
 from calibstat.residuals.stack import OfTheta, Stack
@@ -229,7 +230,7 @@ class _Climb:
         table = self.table
         sums = table.moments.of(weight)
         self.sums.append(sums)
-        variance = self.variance - 2 * float(shared @ weight) + float(by_unit @ by_unit) / table.n**2
+        variance = self.variance - 2 * inner(shared, weight) + inner(by_unit, by_unit) / table.n**2
         spread = float(np.sqrt(max(variance, np.finfo(float).tiny)))
         skewness = float(self.score.skewness(sums.variance, sums.third))
         bound = sums.total / table.n + self.score.z * spread + skewness / table.n

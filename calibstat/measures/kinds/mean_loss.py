@@ -12,6 +12,7 @@ from calibstat.bounds import mean_interval
 from calibstat.bounds.intervals import Interval
 from calibstat.bounds.mean_interval import RowLosses, need_finite
 from calibstat.bounds.residual_tables import LabelledRows
+from calibstat.data.inner_product import inner
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest, MulticlassMeasure
@@ -58,7 +59,7 @@ class MeanLoss(Statistic):
         total = 0.0
         for rows, losses in zip((count - positives, positives), self.loss(value), strict=True):
             observed = rows > 0  # a certain prediction may have an infinite loss for the outcome that was not observed
-            total += float(rows[observed] @ losses[observed])
+            total += inner(rows[observed], losses[observed])
         return total / float(count.sum())
 
     def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass | None:
@@ -70,7 +71,7 @@ class MeanLoss(Statistic):
             zero, one = (
                 np.where(never, 0.0, of) for never, of in zip((chance == 1, chance == 0), self.loss(value), strict=True)
             )
-            constant = float(count @ (zero * (1 - value) + one * value)) / float(count.sum())
+            constant = inner(count, zero * (1 - value) + one * value) / float(count.sum())
         return WeightedSum(one - zero, constant) if np.isfinite(constant) else None
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
