@@ -20,7 +20,7 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.honest_ends import HonestEnds
-from calibstat.inference.problems.pose import pose
+from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.named_measure import NamedMeasure
@@ -28,7 +28,7 @@ from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
 from calibstat.resampling.rng import Rng
-from calibstat.result import Result, read_only
+from calibstat.result import NotedResult, read_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +37,10 @@ FIFTHS = 5
 COLUMNS = ("left", "right", "count", "mean_prediction", "frequency", "low", "high")
 LEAST = "A calibrated model would show {:g} on these rows: no smaller margin can be shown."
 LEAST_P = 1e-6  # of a test by a measure: the search for its p-value ends here
+_NO_BINS = (
+    "expected independent rows of equal weight for a test by bins, found {}: its proof bounds a number of events; "
+    'by= a measure, such as "ece", takes them'
+)
 _SEARCH_HALVINGS = 20  # halvings of the range of that search, on the scale of the normal quantile
 
 
@@ -60,7 +64,7 @@ class ClaimedBins(InWords):
 
 
 @dataclass(frozen=True, eq=False)
-class Equivalence(Result):
+class Equivalence(NotedResult):
     """Result of `equivalence_test`.
 
     Attributes
@@ -176,6 +180,8 @@ class EquivalenceTestArguments(RowArguments, MeasureOptions, total=False):
     by: str | Measure | type[Measure]
     level: float
     n_resamples: int | None
+    cluster: ArrayLike | None
+    sample_weight: ArrayLike | None
     rng: Rng
     n_jobs: int
 
@@ -201,6 +207,8 @@ def equivalence_test(
     level: float = 0.05,
     lens: AnyLens = None,
     n_resamples: int | None = None,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     rng: Rng = None,
     n_jobs: int = 1,
     labels: ArrayLike | None = None,
@@ -212,7 +220,7 @@ def equivalence_test(
     Parameters
     ----------
     y_true, y_prob, labels, pos_label
-        As for `estimate`; no real-valued weights.
+        As for `estimate`.
     margin : float
         The largest error that does not matter, between 0 and 1.
     by : "bins", str or Measure
@@ -225,6 +233,8 @@ def equivalence_test(
         lens made by `lenses.one_class`.
     n_resamples, rng, n_jobs
         As for `confidence_interval`, of a test by a measure; a test by bins draws nothing.
+    cluster, sample_weight
+        As for `confidence_interval` with method "honest", of a test by a measure; a test by bins takes neither.
     **options
         For bins: `n_bins`, by default 5, and `strategy`, by default "quantile", bins of as near equal numbers of rows
         as ties allow; both as for `reliability`. For a measure: its options.
@@ -237,9 +247,9 @@ def equivalence_test(
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named) or have real-valued weights, the lens does
-        not show a binary outcome, an argument is unknown or out of range, or the measure is a mean loss or has no
-        honest interval.
+        If the data are not as described (the first offending row is named), a `Sample` has real-valued counts, the
+        lens does not show a binary outcome, an argument is unknown or out of range, the measure is a mean loss or has
+        no honest interval on such rows, or a test by bins is given clusters or weights.
 
     Notes
     -----
@@ -247,15 +257,16 @@ def equivalence_test(
     than `margin` away from their mean prediction. It is rejected if it is rejected in every bin, in either direction,
     by itself at `level` (intersection-union). The probability of a false claim is at most `level` for every number of
     rows and all outcome probabilities, equal within a bin or not: the page on equivalence has the proof. Rows must be
-    independent given the predictions; nothing is known for clusters. Bins are cut from the predictions alone, and
+    independent given the predictions, and count the same: the proof bounds a number of events, which rows in clusters
+    or with weights do not have. Bins are cut from the predictions alone, and
     their number has to be fixed beforehand: trying several until one is claimed breaks the level. Errors within a bin
     that cancel are not seen.
 
     By a measure: the claim is made if the upper end of the honest interval with confidence level 1 - 2 `level` is at
-    most `margin`; it is as reliable as that end (see `confidence_interval`). `limit` is the upper end, and `pvalue`
-    the smallest level at which it is at most `margin`, by inversion from 1e-6 to 1/2, and 1 if there is none. A margin
-    below the median of the measure if calibrated is never shown, because no upper end lies below it. Cost: an interval
-    and about twenty upper ends.
+    most `margin`; it is as reliable as that end (see `confidence_interval`), also with weights and clusters. `limit` is
+    the upper end, and `pvalue` the smallest level at which it is at most `margin`, by inversion from 1e-6 to 1/2, and 1
+    if there is none. A margin below the median of the measure if calibrated is never shown, because no upper end lies
+    below it. Cost: an interval and about twenty upper ends.
 
     No claim does not mean that the margin is exceeded: few rows show little.
 
@@ -271,7 +282,16 @@ def equivalence_test(
     >>> result.claimed, round(result.limit, 3), round(result.pvalue, 3)
     (True, 0.035, 0.001)
     """
-    data = as_data(equivalence_test, y_true, y_prob, lens=lens, labels=labels, pos_label=pos_label)
+    data = as_data(
+        equivalence_test,
+        y_true,
+        y_prob,
+        lens=lens,
+        cluster=cluster,
+        sample_weight=sample_weight,
+        labels=labels,
+        pos_label=pos_label,
+    )
     if isinstance(data, Models):
         return ask_each(equivalence_test, data, locals())
     check_level("margin", margin)
@@ -284,16 +304,22 @@ def equivalence_test(
     if isinstance(by, str) and by == "bins":
         with options_of(equivalence_test, options):
             settings = _options_of_bins(options)
+        if data.unit is not None or sample.weighted is not None:
+            raise ValueError(_NO_BINS.format("clusters" if data.unit is not None else "weights"))
         return _by_bins(sample, seen.lens, float(margin), float(level), **settings)
     with options_of(equivalence_test, options):
         measure = find_measure(by, options)
     if measure.honest == "mean":
         raise ValueError(f"expected a measure of calibration error, found {measure.name!r}, a mean loss")
     seed = rng if is_whole(rng, 0) else int(draws.key)  # the same for every level
+    problem = problem_of(data, measure)
+    problem.data.one_event("equivalence_test")
     interval = confidence_interval(
-        sample, measure=measure, confidence_level=1 - 2 * level, n_resamples=n_resamples, rng=seed, n_jobs=n_jobs
+        data, measure=measure, confidence_level=1 - 2 * level, n_resamples=n_resamples, rng=seed, n_jobs=n_jobs
     )
-    ends = HonestEnds.of(pose(sample, None, measure, {}), Draws.of(seed, interval.n_resamples, n_jobs))
+    drawn = problem.canonical("equivalence_test") if data.unit is None else problem.in_clusters(data.unit)
+    assert drawn is not None  # there is an interval
+    ends = HonestEnds.of(drawn, Draws.of(seed, interval.n_resamples, n_jobs))
     claimed = interval.high <= margin
 
     def shown(alpha: float) -> bool:
@@ -315,6 +341,8 @@ def equivalence_test(
         lens=seen.lens,
         n=interval.n,
         if_calibrated=floor if floor == interval.high or (floor is not None and floor > margin) else None,
+        note=seen.weights_note(),
+        effective_n=seen.effective_n,
     )
 
 

@@ -11,38 +11,42 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.data.checked_rows import Models, Outcomes, as_models, observe, predictions_of
+from calibstat.data.checked_rows import Data, Models, Outcomes, as_models, predictions_of
 from calibstat.data.checks import check_level, unknown_name
+from calibstat.data.clusters import clusters_in_words
 from calibstat.data.data_notes import auc
 from calibstat.data.lenses import top_label
 from calibstat.data.predictions import Predictions
 from calibstat.inference.comparing.compare import compare
-from calibstat.inference.confidence_interval import TooFewEvents, confidence_interval
-from calibstat.inference.problems.pose import pose
+from calibstat.inference.confidence_interval import NoInterval, confidence_interval
+from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds import registry
+from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.resampling.rng import Rng
-from calibstat.result import Result, read_only
+from calibstat.result import NotedResult, read_only
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
-class Summary(Result):
+class Summary(NotedResult):
     """Result of `summarize`: a table of models by measures, with intervals.
 
     Attributes
     ----------
     names : tuple of str, length M
         The models.
-    measures : tuple of str, length 8
-        "accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "auc", "log_loss" and "brier".
-    subjects : tuple of str, length 8
+    measures : tuple of str, length Q
+        "accuracy", "ece", "average_ce", "adaptive_calibration_error", "smooth_ece", "auc", "log_loss" and "brier"; with
+        weights only those that are not of all classes jointly.
+    subjects : tuple of str, length Q
         What each is of: "outcome 1", "the most likely class" or "all classes jointly".
-    estimate, low, high : ndarray, shape (M, 8)
-        The measures and the ends of their intervals; the ends are nan for "average_ce" and "auc", which have none, and
-        for a logarithmic loss of few events. Both ends of an infinite one are infinite. The AUC is nan itself if one
+    estimate, low, high : ndarray, shape (M, Q)
+        The measures and the ends of their intervals; the ends are nan for "average_ce" and "auc", which have none, for
+        a logarithmic loss of few events, and for measures without an honest interval on rows with weights or in
+        clusters. Both ends of an infinite one are infinite. The AUC is nan itself if one
         outcome alone was observed.
     remarks : tuple of str
         Why an estimate lies outside its interval, and why a high end is not lower.
@@ -145,6 +149,8 @@ def summarize(
     confidence_level: float = 0.95,
     clip: float | None = None,
     n_resamples: int = 999,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     rng: Rng = None,
     n_jobs: int = 1,
     labels: ArrayLike | None = None,
@@ -170,6 +176,8 @@ def summarize(
         probability 0 of the observed class makes it infinite; `warnings` names the row.
     n_resamples : int
         Number of resamples, at least 1.
+    cluster, sample_weight
+        As for `confidence_interval`. What is of all classes jointly takes no weights, and is left out with them.
     rng, n_jobs
         As for `calibration_test`.
     labels
@@ -194,7 +202,8 @@ def summarize(
     the accuracy and the canonical `adaptive_calibration_error`; for more classes the calibration errors are of the most
     likely class and the two scores canonical. The printed result says which is which. All intervals are `honest`, see
     `confidence_interval`; `average_ce` and `auc` have none, nor has a logarithmic loss of fewer than ten events;
-    the interval of an infinite loss is [inf, inf].
+    the interval of an infinite loss is [inf, inf]. With weights or clusters the accuracy has the honest interval of a
+    mean, and `smooth_ece` and `adaptive_calibration_error` have none.
 
     A recalibration can lower a calibration error and lose information: predicting the accuracy for every row does.
     Proper scores get worse then. A warning is given for every model whose `ece` is below the reference's while
@@ -217,7 +226,16 @@ def summarize(
     'always the same: ece falls from 0.1008 to 0.0177, but log_loss rises by 0.4743'
     """
     check_level("confidence_level", confidence_level)
-    data = as_models(summarize, y_true, y_prob, unknown, labels=labels, pos_label=pos_label)
+    data = as_models(
+        summarize,
+        y_true,
+        y_prob,
+        unknown,
+        cluster=cluster,
+        sample_weight=sample_weight,
+        labels=labels,
+        pos_label=pos_label,
+    )
     models = predictions_of(data)
     names = tuple(models)
     reference = names[0] if reference is None else reference
@@ -226,7 +244,11 @@ def summarize(
     settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
     settings["rng"] = int(resampling.key_of(rng))
     questions = {name: question(name, models[names[0]].n_classes, clip) for name in (*CALIBRATION, *SCORES)}
-    rows = {name: _row(predictions, questions, settings) for name, predictions in models.items()}
+    if data.rows.sample_weight is not None:
+        questions = {name: arguments for name, arguments in questions.items() if not _is_joint(arguments)}
+    measures = tuple(name for name in MEASURES if name in questions or name in ("accuracy", "auc"))
+    asked = {name: _asked(data, predictions) for name, predictions in models.items()}
+    rows = {name: _row(each, questions, measures, settings) for name, each in asked.items()}
     table = np.array([[cell[:3] for cell in row] for row in rows.values()])
     infinite = [
         f"{name}: log_loss {'is infinite' if np.isinf(cell[0]) else 'has no upper limit'}: {cell[3]}."
@@ -237,89 +259,124 @@ def summarize(
     remarks = [
         f"{name}, {measure}: {cell[4]}"
         for name, row in rows.items()
-        for measure, cell in zip(MEASURES, row, strict=True)
+        for measure, cell in zip(measures, row, strict=True)
         if cell[4]
     ]
     return Summary(
         names=names,
-        measures=MEASURES,
-        subjects=_subjects(models[reference], questions),
+        measures=measures,
+        subjects=_subjects(asked[reference], questions, measures),
         estimate=read_only(table[..., 0].copy()),
         low=read_only(table[..., 1].copy()),
         high=read_only(table[..., 2].copy()),
         remarks=tuple(remarks),
         warnings=(
             *infinite,
-            *_doubts(models),
-            *_tradeoffs(data, table[..., 0], names, reference, questions, settings),
+            *_doubts(asked),
+            *_tradeoffs(data, table[..., 0], measures, reference, questions, settings),
         ),
         reference=reference,
         confidence_level=confidence_level,
         n=models[reference].n,
+        note=_note(asked[reference]),
+        effective_n=asked[reference].seen().effective_n,
     )
 
 
+def _asked(data: Models, predictions: Predictions) -> Data:
+    """Return the predictions of all classes of one model, with the weights and clusters of the rows."""
+    rows = Data(predictions, sample_weight=data.rows.sample_weight)
+    rows.unit = data.unit
+    return rows
+
+
+def _is_joint(arguments: Mapping[str, Any]) -> bool:
+    """Whether a measure is of all classes jointly."""
+    return "lens" in arguments or issubclass(registry.MEASURES[arguments["measure"]], MulticlassMeasure)
+
+
+def _note(data: Data) -> str:
+    clusters = "" if data.unit is None else f"Intervals are of {clusters_in_words(data.unit)}, drawn whole."
+    return "\n".join(part for part in (clusters, data.seen().weights_note()) if part)
+
+
 def _row(
-    predictions: Predictions, questions: Mapping[str, dict[str, Any]], settings: dict[str, Any]
+    data: Data, questions: Mapping[str, dict[str, Any]], measures: tuple[str, ...], settings: dict[str, Any]
 ) -> list[tuple[float, float, float, str, str]]:
     """Return estimate and ends of every measure, why it is infinite if it is, and what is to be said of its ends."""
-    from statsmodels.stats.proportion import proportion_confint
-
-    right = int(np.count_nonzero(predictions.top == predictions.label))
-    ends = proportion_confint(right, predictions.n, alpha=1 - settings["confidence_level"], method="wilson")
-    row = [(right / predictions.n, float(ends[0]), float(ends[1]), "", "")]
-    ordered = resampling.in_order(predictions)  # so that sums do not depend on the order of the rows
+    predictions, weight = data.predictions, data.rows.sample_weight
+    row = [(*_accuracy(data, settings), "", "")]
+    # so that sums do not depend on the order of the rows; those with weights are sorted when they are added up
+    ordered = data if weight is not None else Data(resampling.in_order(predictions))
     for arguments in questions.values():
         problem = _posed(ordered, arguments)
         interval = None
         if "honest" in problem.methods:
-            with suppress(TooFewEvents):  # shown without an interval
-                interval = confidence_interval(predictions, **arguments, **settings)
+            of_rows = {name: given for name, given in arguments.items() if name != "lens"}
+            with suppress(NoInterval):  # shown without an interval
+                interval = confidence_interval(data.through(arguments.get("lens")), **of_rows, **settings)
         if interval is None:
             row.append((problem.estimate(), np.nan, np.nan, "", ""))
         else:
             numbers = interval.estimate, interval.low, interval.high
             row.append((*numbers, interval.why_infinite, interval.remark("{:.4f}".format)))
-    sample = observe(predictions, None).one_event("the AUC").sample
-    row.insert(MEASURES.index("auc"), (auc(sample.count, sample.positives)[0], np.nan, np.nan, "", ""))
+    sample = data.seen().one_event("the AUC").sample
+    row.insert(measures.index("auc"), (auc(sample.count, sample.positives)[0], np.nan, np.nan, "", ""))
     return row
 
 
-def _doubts(models: Mapping[str, Predictions]) -> list[str]:
+def _accuracy(data: Data, settings: dict[str, Any]) -> tuple[float, float, float]:
+    """Return the share of rows in which the most likely class is observed, with its interval."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    predictions, weight = data.predictions, data.rows.sample_weight
+    observed = predictions.top == predictions.label
+    if weight is None and data.unit is None:
+        right = int(np.count_nonzero(observed))
+        ends = proportion_confint(right, predictions.n, alpha=1 - settings["confidence_level"], method="wilson")
+        return right / predictions.n, float(ends[0]), float(ends[1])
+    rows = Data(observed, np.zeros(predictions.n), sample_weight=weight)  # whose Brier score is the mean outcome
+    rows.unit = data.unit
+    interval = confidence_interval(rows, measure="brier", **settings)
+    return interval.estimate, interval.low, interval.high
+
+
+def _doubts(models: Mapping[str, Data]) -> list[str]:
     """Name the models whose predictions look reversed, or like labels, or miscounted."""
-    notes = {name: observe(predictions, None).data_note() for name, predictions in models.items()}
+    notes = {name: data.seen().data_note() for name, data in models.items()}
     return [f"{name}: {note[0].lower()}{note[1:]}" for name, note in notes.items() if note]
 
 
-def _posed(predictions: Predictions, arguments: dict[str, Any]) -> Problem:
+def _posed(data: Data, arguments: dict[str, Any]) -> Problem:
     options = {name: value for name, value in arguments.items() if name not in ("measure", "lens")}
-    return pose(predictions, None, arguments["measure"], options, lens=arguments.get("lens"))
+    return problem_of(data.through(arguments.get("lens")), registry.find_measure(arguments["measure"], options))
 
 
-def _subjects(predictions: Predictions, questions: Mapping[str, dict[str, Any]]) -> tuple[str, ...]:
+def _subjects(data: Data, questions: Mapping[str, dict[str, Any]], measures: tuple[str, ...]) -> tuple[str, ...]:
     """Return what each measure is a measure of."""
-    seen = {name: _posed(predictions, each).lens.subject for name, each in questions.items()}
+    seen = {name: _posed(data, each).lens.subject for name, each in questions.items()}
     seen |= {"accuracy": top_label.subject, "auc": seen["ece"]}
-    return tuple(seen[name] for name in MEASURES)
+    return tuple(seen[name] for name in measures)
 
 
 def _tradeoffs(
     data: Models,
     estimate: np.ndarray,
-    names: tuple[str, ...],
+    measures: tuple[str, ...],
     reference: str,
     questions: Mapping[str, dict[str, Any]],
     settings: dict[str, Any],
 ) -> list[str]:
     """Describe the models with a lower ECE but a worse proper score than the reference."""
+    names = tuple(data)
     base = estimate[names.index(reference)]
-    ece = MEASURES.index("ece")
+    ece = measures.index("ece")
     sentences = []
     for name, row in zip(names, estimate, strict=True):
         if row[ece] >= base[ece]:
             continue
-        for score in SCORES:
-            before, after = (values[MEASURES.index(score)] for values in (base, row))
+        for score in (name for name in SCORES if name in measures):
+            before, after = (values[measures.index(score)] for values in (base, row))
             if not after > before:
                 continue
             text = f"{name}: ece falls from {base[ece]:.4f} to {row[ece]:.4f}, but {score} rises"

@@ -115,3 +115,61 @@ def test_why_an_interval_does_not_end_lower():
     )
     assert not any(remark.startswith("too low, ece") for remark in found.remarks)
     assert found.remarks[0] in str(found)
+
+
+# --- weights and clusters --------------------------------------------------------------------------------------------
+
+CENTRES = {"clusters": 60, "size": "geometric", "share": 0.3, "weights": "independent"}
+KINDS = [("cluster",), ("sample_weight",), ("cluster", "sample_weight")]
+FEW = {"n_resamples": 19, "rng": 3}
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+def test_each_interval_of_such_rows_is_that_of_its_function(kinds):
+    y, p, cluster, weight = cs.generators.temperature(1.5).sample(300, rng=1, **CENTRES)
+    rows = {name: {"cluster": cluster, "sample_weight": weight}[name] for name in kinds}
+    found = cs.summarize(y, {"a": p, "b": np.sqrt(p)}, **rows, **FEW)
+    for i, prob in enumerate((p, np.sqrt(p))):
+        table = dict(zip(found.measures, zip(found.estimate[i], found.low[i], found.high[i], strict=True), strict=True))
+        for measure in ("ece", "log_loss", "brier"):
+            one = cs.confidence_interval(y, prob, measure=measure, **rows, **FEW)
+            assert table[measure] == (one.estimate, one.low, one.high)
+        weights = weight if "sample_weight" in kinds else None
+        assert table["auc"][0] == pytest.approx(roc_auc_score(y, prob, sample_weight=weights), abs=1e-12)
+        right, low, high = table["accuracy"]
+        assert right == pytest.approx(np.average((prob > 0.5) == y, weights=weights), abs=1e-12)
+        assert low < right < high
+        assert np.isnan([table[name][1] for name in ("smooth_ece", "average_ce")]).all()
+    assert ("adaptive_calibration_error" in found.measures) == ("sample_weight" not in kinds)
+    assert ("60 clusters of 1 to" in str(found)) == ("cluster" in kinds)
+    assert ("of equal weight" in str(found)) == (found.effective_n is not None) == ("sample_weight" in kinds)
+
+
+def test_what_is_of_all_classes_jointly_is_left_out_with_weights():
+    y, p, cluster, weight = cs.generators.dirichlet((1, 1, 1)).sample(200, rng=1, **CENTRES)
+    of_one = ("accuracy", "ece", "average_ce", "smooth_ece", "auc")
+    assert cs.summarize(y, {"a": p}, sample_weight=weight, **FEW).measures == of_one
+    assert len(cs.summarize(y, {"a": p}, cluster=cluster, **FEW).measures) == 8
+
+
+def test_weights_that_are_repetitions_give_the_estimates_of_repeated_rows():
+    y, p = cs.generators.temperature(1.5).sample(80, rng=1)
+    times = np.random.default_rng(1).integers(1, 4, 80)
+    once = cs.summarize(y, {"a": p}, sample_weight=times, **FEW)
+    again = cs.summarize(np.repeat(y, times), {"a": np.repeat(p, times)}, **FEW)
+    both = [again.measures.index(name) for name in once.measures if name != "smooth_ece"]  # its bandwidth sees rows
+    mine = [k for k, name in enumerate(once.measures) if name != "smooth_ece"]
+    assert once.estimate[:, mine] == pytest.approx(again.estimate[:, both], abs=1e-12)
+
+
+@pytest.mark.slow
+def test_the_accuracy_of_rows_in_centres_is_covered():
+    """Its expected value is that of max(p, 1 - p), of predictions that are right."""
+    family = cs.generators.calibrated()
+    draw = np.maximum(p := family.sample(200_000, rng=1)[1], 1 - p)
+    misses = 0
+    for seed in range(100):
+        y, p, cluster, weight = family.sample(300, rng=seed, **CENTRES)
+        found = cs.summarize(y, {"a": p}, cluster=cluster, sample_weight=weight, n_resamples=1, rng=1)
+        misses += not found.low[0, 0] <= draw.mean() <= found.high[0, 0]
+    assert misses <= cs.study.most_rejections(0.05, 100, 0.001)
