@@ -127,7 +127,10 @@ class HistogramBinning(Recalibrator):
         self.bootstrap = bootstrap
         self.rng = rng
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
+    def _why_no_weights(self) -> str:
+        return "bootstrap draws rows that count the same" if self.bootstrap else ""
+
+    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         if prob.shape[1] == 2:
             groups: list[list[int]] = [[1]]
         else:
@@ -135,7 +138,7 @@ class HistogramBinning(Recalibrator):
             groups = [[k] for k in every] if self.class_conditional else [every]
 
         def maps(prob: np.ndarray, label: np.ndarray) -> list[Steps]:
-            return [self._steps(prob[:, group], label[:, None] == group) for group in groups]
+            return [self._steps(prob[:, group], label[:, None] == group, weight) for group in groups]
 
         if not self.bootstrap:
             self.steps_ = [[steps] for steps in maps(prob, label)]
@@ -146,20 +149,23 @@ class HistogramBinning(Recalibrator):
         self.steps_ = drawn.T.tolist()
         return None
 
-    def _steps(self, p: np.ndarray, observed: np.ndarray) -> Steps:
+    def _steps(self, p: np.ndarray, observed: np.ndarray, weight: np.ndarray | None) -> Steps:
         """Make bins of the predictions, with the observed frequency of each."""
+        weight = None if weight is None else np.repeat(weight, p.shape[1])
         p, observed = p.reshape(-1), observed.reshape(-1)
-        bins = number_of_bins(self.n_bins, p.size)
+        events = observed if weight is None else weight * observed
+        bins = number_of_bins(self.n_bins, p.size if weight is None else weight.sum())
         if isinstance(self.strategy, str) and self.strategy == "uniform":
             cell = uniform_cells(p, p, n_bins=bins)
-            count = np.bincount(cell)
+            count = np.bincount(cell, weight)
             full, number = np.flatnonzero(count), np.empty(count.size, np.int64)
             number[cell] = bin_numbers(p, bins)
-            return Steps(np.bincount(cell, observed)[full] / count[full], number=number[full], n_bins=bins)
-        value, index, count = np.unique(p, return_inverse=True, return_counts=True)
-        cell = bin_cells(value, count.astype(np.float64), n_bins=bins, strategy=self.strategy)
+            return Steps(np.bincount(cell, events)[full] / count[full], number=number[full], n_bins=bins)
+        value, index = np.unique(p, return_inverse=True)
+        count = np.bincount(index, weight).astype(np.float64)
+        cell = bin_cells(value, count, n_bins=bins, strategy=self.strategy)
         last = np.flatnonzero(np.diff(cell, append=cell[-1] + 1))
-        return Steps(np.bincount(cell[index], observed) / np.bincount(cell, count), value[last])
+        return Steps(np.bincount(cell[index], events) / np.bincount(cell, count), value[last])
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
         if prob.shape[1] == 2:

@@ -41,8 +41,11 @@ class MeanReplacement(Recalibrator):
 
     confidence_: float
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        self.confidence_ = float(np.mean(prob.argmax(axis=1) == label))
+    def _why_no_weights(self) -> str:
+        return ""
+
+    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+        self.confidence_ = float(np.average(prob.argmax(axis=1) == label, weights=weight))
         return None
 
     def _map(self, prob: np.ndarray) -> np.ndarray:

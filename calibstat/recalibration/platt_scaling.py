@@ -65,12 +65,15 @@ class PlattScaling(Recalibrator):
     def __init__(self, *, clip: float | None = None) -> None:
         self.clip = clip
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
+    def _why_no_weights(self) -> str:
+        return ""
+
+    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         logits = _logits(prob, self.clip, self)
         classes = [1] if prob.shape[1] == 2 else range(prob.shape[1])
         coefficients, still = np.empty((len(classes), 2)), True
         for j, k in enumerate(classes):
-            coefficients[j], here = _logistic(logits[:, j], label == k)
+            coefficients[j], here = _logistic(logits[:, j], label == k, weight)
             still = still and here
         self.slope_, self.intercept_ = coefficients.T.copy()
         return None if still else NO_OPTIMUM
@@ -95,12 +98,14 @@ def _logits(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.ndarr
     return logs - np.log(clipped(others, clip))
 
 
-def _logistic(x: np.ndarray, observed: np.ndarray) -> tuple[np.ndarray, bool]:
+def _logistic(x: np.ndarray, observed: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, bool]:
     """Return slope and intercept of Cox's logistic regression of the outcomes on x, and whether it converged."""
-    value, index, count = np.unique(x, return_inverse=True, return_counts=True)
+    value, index = np.unique(x, return_inverse=True)
+    count = np.bincount(index, weight).astype(np.float64)
+    events = observed if weight is None else weight * observed
     ends = np.column_stack((value[[0, -1]], np.ones(2)))
     degree = int(np.linalg.matrix_rank(ends, rtol=FLAT)) - 1  # 0 if the predictions are equal, up to rounding
-    model = LogitPolynomial(value, count.astype(np.float64), np.bincount(index, observed), degree, "Platt scaling")
+    model = LogitPolynomial(value, count, np.bincount(index, events), degree, "Platt scaling")
     fit, converged = model.climb(degree, CONVERGED)
     moved = model.at(ends[:, 0]) @ fit.coefficient
     # of all lines through one point that which moves slope and intercept least

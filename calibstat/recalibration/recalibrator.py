@@ -14,6 +14,7 @@ from calibstat.data.checks import calls_within
 from calibstat.data.clipping import uncertain
 from calibstat.data.predictions import Predictions, checked_vectors
 from calibstat.data.validation import as_array, to_numpy
+from calibstat.data.weighted_sample import as_weights
 
 NO_OPTIMUM = (
     "the log loss keeps falling as parameters grow, because the predictions separate some classes without an exception "
@@ -38,7 +39,15 @@ class Recalibrator:
     classes_: np.ndarray
     converged_: bool
 
-    def fit(self, p: ArrayLike, y: ArrayLike, *, labels: Sequence[Any] | None = None, pos_label: object = None) -> Self:
+    def fit(
+        self,
+        p: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        labels: Sequence[Any] | None = None,
+        pos_label: object = None,
+    ) -> Self:
         """Fit the map.
 
         Parameters
@@ -47,6 +56,9 @@ class Recalibrator:
             Predicted probabilities, in [0, 1]: of class 1 of two, or of each class, with rows that sum to 1.
         y : array_like, shape (n,)
             The observed class, from 0 to K - 1, or its name in `labels`.
+        sample_weight : array_like, shape (n,), optional
+            Non-negative weights of the rows: a row of weight 2 counts as two rows, as in scikit-learn. Taken by
+            `PlattScaling`, `IsotonicRegression`, `HistogramBinning` without `bootstrap`, and `MeanReplacement`.
         labels : sequence of K, optional
             The names of the classes, in the order of the columns. By default the names of the columns of a frame, if
             the outcomes are among them.
@@ -60,8 +72,8 @@ class Recalibrator:
         Raises
         ------
         ValueError
-            If `p` and `y` look swapped, or are not what `calibstat.Predictions.from_rows` takes; or for a reason given
-            in the docstring of the class.
+            If the recalibrator takes no weights, `p` and `y` look swapped, or are not what
+            `calibstat.Predictions.from_rows` takes; or for a reason given in the docstring of the class.
 
         Warns
         -----
@@ -70,7 +82,16 @@ class Recalibrator:
         """
         _check_order(p, y)
         data = Predictions.from_rows(y, p, labels=labels, pos_label=pos_label)
-        failure = self._fit(data.prob.astype(np.float64, copy=False), data.label)
+        prob, label = data.prob.astype(np.float64, copy=False), data.label
+        if sample_weight is None:
+            failure = self._fit(prob, label, None)
+        else:
+            why = self._why_no_weights()
+            if why:
+                raise ValueError(f"expected no sample_weight for {type(self).__name__}, found one: {why}")
+            weight = _weights(sample_weight, label.size)
+            kept = weight > 0
+            failure = self._fit(prob[kept], label[kept], weight[kept])
         self.classes_, self.converged_ = np.array(data.names), failure is None
         if failure is not None:
             message = f"{type(self).__name__} has not converged: {failure}"
@@ -174,9 +195,14 @@ class Recalibrator:
 
         return Tags("classifier", TargetTags(required=True), classifier_tags=ClassifierTags())
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
+    def _why_no_weights(self) -> str:
+        """Return the reason why rows have to count the same; empty if `_fit` takes weights."""
+        return "its fit counts every row once"
+
+    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         """Fit the map on checked rows of shape (n, K), float64, and return why that has not converged, or None.
 
+        `weight` has the positive weights of the rows, shape (n,), or is None.
         The rows may be the caller's own and are not written to.
         """
         raise NotImplementedError
@@ -199,6 +225,12 @@ def normalised(scores: np.ndarray) -> np.ndarray:
 def finite_logs(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.ndarray:
     """Return the logarithms of probabilities, none of which may be 0, once they are moved by `clip`."""
     return np.log(uncertain(prob, clip, type(who).__name__, one=False))
+
+
+def _weights(sample_weight: ArrayLike, n: int) -> np.ndarray:
+    """Return checked weights of rows as they were given: two of a weight are as one of twice the weight."""
+    as_weights(sample_weight, n)
+    return to_numpy(sample_weight, "sample_weight").astype(np.float64)
 
 
 def _check_order(p: ArrayLike, y: ArrayLike) -> None:

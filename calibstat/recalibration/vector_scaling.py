@@ -60,11 +60,11 @@ class VectorScaling(Recalibrator):
     def __init__(self, *, clip: float | None = None) -> None:
         self.clip = clip
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
+    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         logs = finite_logs(prob, self.clip, self)
         if 2 * prob.shape[1] > MOST_CURVED:
-            weight = 1 / best_temperature(clipped(prob, self.clip), label, FURTHEST)
-            coefficients, still = likeliest_weights(logs, label, weight)
+            slope = 1 / best_temperature(clipped(prob, self.clip), label, FURTHEST)
+            coefficients, still = likeliest_weights(logs, label, slope)
         else:
             features = np.stack((logs, np.ones(logs.shape)), axis=2)
             start = np.column_stack((np.ones(prob.shape[1]), np.zeros(prob.shape[1])))

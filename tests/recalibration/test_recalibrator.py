@@ -144,7 +144,7 @@ def test_one_row(name):
 class Unnormalised(Recalibrator):
     """Forget to divide by the sums."""
 
-    def _fit(self, prob, label):
+    def _fit(self, prob, label, weight):
         return None
 
     def _map(self, prob):
@@ -315,3 +315,51 @@ def test_it_works_without_scikit_learn(monkeypatch):
         assert faults(p, RECALIBRATORS[name]().fit(p, y).predict_proba(p)) == []
     with pytest.raises(ImportError, match=r"scikit-learn for NeuralScaling, found none; .*calibstat\[simulations\]"):
         RECALIBRATORS["NeuralScaling"]().fit(p, y)
+
+
+# --- weights ---------------------------------------------------------------------------------------------------------
+
+WEIGHTED = {
+    "PlattScaling": {},
+    "IsotonicRegression": {},
+    "HistogramBinning": {"n_bins": 5},
+    "MeanReplacement": {},
+}
+TIMES = np.random.default_rng(1).integers(0, 4, 200)
+
+
+@pytest.mark.parametrize(("y", "p"), [BINARY, TERNARY])
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_a_row_of_weight_two_counts_as_two_rows(name, strategy, y, p):
+    options = {**WEIGHTED[name], **({"strategy": strategy} if name == "HistogramBinning" else {})}
+    once = RECALIBRATORS[name](**options).fit(p, y, sample_weight=TIMES)
+    again = RECALIBRATORS[name](**options).fit(np.repeat(p, TIMES, axis=0), np.repeat(y, TIMES))
+    assert once.predict_proba(p) == pytest.approx(again.predict_proba(p), abs=1e-9)
+    plain = RECALIBRATORS[name](**options).fit(p, y)
+    assert np.abs(plain.predict_proba(p) - again.predict_proba(p)).max() > 1e-3  # weights matter on these rows
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in WEIGHTED])
+def test_other_maps_refuse_weights(name):
+    with pytest.raises(ValueError, match=f"expected no sample_weight for {name}, found one: its fit counts every row"):
+        make(name).fit(BINARY[1], BINARY[0], sample_weight=TIMES)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1.0], "expected one weight a row"),
+        (np.full(200, -1.0), "a finite weight"),
+        (np.zeros(200), "at least one row"),
+    ],
+)
+def test_wrong_weights_are_refused(weight, message):
+    with pytest.raises(ValueError, match=message):
+        cs.recalibration.PlattScaling().fit(BINARY[1], BINARY[0], sample_weight=weight)
+
+
+def test_a_bootstrap_of_bins_refuses_weights():
+    fitted = cs.recalibration.HistogramBinning(bootstrap=5, rng=1)
+    with pytest.raises(ValueError, match="bootstrap draws rows that count the same"):
+        fitted.fit(BINARY[1], BINARY[0], sample_weight=TIMES)
