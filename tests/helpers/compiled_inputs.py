@@ -36,6 +36,10 @@ DEVIATIONS = np.eye(3)[:, np.arange(20) % 3] - COLUMNS
 # predicted vectors of multiples of 1/10, with ties, 0 and 1, and their classes; cells that all classes of a row share,
 # as (row, 1), or of each class by itself, as (row, class)
 TENTHS = np.array([[6, 4, 0], [0, 10, 0], [3, 3, 4], [1, 1, 8], [6, 4, 0], [2, 3, 5]]) / 10
+PARTS = (
+    *(np.array([0, 2, 1, 2]), np.array([0, 2, 4]), np.array([1, 0]), TENTHS[:3]),
+    np.array([[0, 0, 1], [0, 1, -1]]),
+)  # of two clusters
 CLASSES = np.array([1, 1, 0, 2, 0, 2])
 CELL_OF_TENTHS = np.array([0, 1, 0, 2, 0, 2])
 SHARED = CELL_OF_TENTHS[:, None] * 3
@@ -122,8 +126,11 @@ INPUTS = {
         np.zeros((2, 4)),
     ),
     "measures.components.cluster_deviations._add_squares": lambda: (
-        *(np.array([0.5, -0.25, 1.0, 0.75]), np.array([0, 2, 1, 2]), np.array([0, 2, 4])),
-        *(TENTHS[:3], np.array([[0, 0, 1], [0, 1, -1]]), np.empty(TENTHS.shape[1]), np.zeros(TENTHS.shape[1] + 2)),
+        *(np.array([0.5, -0.25, 1.0, 0.75]), *PARTS, np.empty(TENTHS.shape[1]), np.zeros((2, TENTHS.shape[1] + 2))),
+    ),
+    "measures.components.cluster_deviations._add_shared": lambda: (
+        *(np.array([2.0, 1.0, 3.0, 1.0]), np.array([0.1, 0.3, 0.6]), *PARTS),
+        *(np.empty((2, TENTHS.shape[1])), np.zeros(TENTHS.shape[1] + 2)),
     ),
     "measures.omnibus._positives_of": lambda: (
         *(CLASSES[None], np.arange(24, dtype=np.int32).reshape(6, 4), np.zeros(6, np.int64), 24),

@@ -18,6 +18,8 @@ from calibstat.measures.components.local_components import FINEST, Scales
 from calibstat.measures.components.smooth_components import Components, largest_sums, products
 
 NOTHING = 1e-300  # a square to divide by where clusters add nothing
+RARE = 0.25  # an outcome that is less likely in a cluster: without it the squares of the cluster are far too small
+FEW_EVENTS = 10.0  # clusters with the rare outcome that are expected, below which none is luck that has to be expected
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +41,11 @@ class ClusterDeviations:
         The cell of each part, ascending within clusters.
     first : ndarray, shape (clusters + 1,)
         The first part of each cluster.
-    expected : ndarray, shape (features,)
-        The variance of each component and cell of the scales if labels are independent, below which no spread of
-        clusters is trusted: where no event was observed the squares are far too small.
+    rare : ndarray of int, shape (clusters,)
+        1 for clusters whose spread cannot be told from their outcomes, as `rarest` says, and else 0.
+    expected : ndarray, shape (2, features)
+        The variance of each component and each cell of the scales, below which no spread of clusters is trusted: of the
+        other clusters with independent labels, and of those that are `rare` with labels as alike as they can be.
     """
 
     components: Components
@@ -49,6 +53,7 @@ class ClusterDeviations:
     part: np.ndarray
     cell: np.ndarray
     first: np.ndarray
+    rare: np.ndarray
     expected: np.ndarray
 
     @classmethod
@@ -62,9 +67,14 @@ class ClusterDeviations:
         cells = len(components.basis)
         held, part = np.unique(unit * np.int64(cells) + cell, return_inverse=True)
         first = np.flatnonzero(np.diff(held // cells, prepend=-1, append=-1))
-        variance = np.bincount(cell, weight**2 * prediction * (1 - prediction), cells)
-        expected = np.concatenate([variance @ components.basis**2, scales.sums_of(variance[None])[0]])
-        return cls(components, scales, part, held % cells, first, expected)
+        rare = rarest(unit, prediction, weight)
+        variance = np.bincount(cell, weight**2 * prediction * (1 - prediction) * ~rare[unit], cells)
+        alone = np.concatenate([variance @ components.basis**2, scales.sums_of(variance[None])[0]])
+        expected = np.stack([alone, np.zeros_like(alone)])
+        made = cls(components, scales, part, held % cells, first, rare.astype(np.int64), expected)
+        mean = diagnostics.value[diagnostics.inner]
+        _add_shared(made.in_parts(weight), mean, *made._of_parts, np.empty((2, components.basis.shape[1])), expected[1])
+        return made
 
     @cached_property
     def _layers(self) -> np.ndarray:
@@ -79,16 +89,19 @@ class ClusterDeviations:
             layers.append(of_finest[scales.index])
         return np.array(layers)
 
+    @property
+    def _of_parts(self) -> tuple[np.ndarray, ...]:
+        return self.cell, self.first, self.rare, self.components.basis, self._layers
+
     def in_parts(self, contribution: np.ndarray) -> np.ndarray:
         """Return the sums of what rows add, shape (n,), in parts, shape (parts,)."""
         return np.bincount(self.part, contribution, self.cell.size)
 
     def squares(self, total: np.ndarray) -> np.ndarray:
         """Return the squares of what clusters add to components and cells, from sums in parts; at least `expected`."""
-        squares = np.zeros(self.expected.size)
-        along = np.empty(self.components.basis.shape[1])
-        _add_squares(total, self.cell, self.first, self.components.basis, self._layers, along, squares)
-        return np.maximum(np.maximum(squares, self.expected), NOTHING)
+        squares = np.zeros(self.expected.shape)
+        _add_squares(total, *self._of_parts, np.empty(self.components.basis.shape[1]), squares)
+        return np.maximum(np.maximum(squares, self.expected).sum(axis=0), NOTHING)
 
     def statistic(self, residual: np.ndarray, squares: np.ndarray) -> np.ndarray:
         """Return the statistic of sums of residuals in cells, shape (B, m), with these squares of clusters."""
@@ -101,19 +114,39 @@ class ClusterDeviations:
         return deviations.statistic
 
 
+def rarest(unit: np.ndarray, prediction: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return for each cluster whether none of its like need have shown its unlikely outcome, shape (clusters,).
+
+    That outcome is rare in it, and of all clusters in which it is as rare, and which are as large to a factor of two or
+    larger, fewer than ten are expected to have it.
+    """
+    size = np.bincount(unit, weight)
+    mean = np.bincount(unit, weight * prediction) / size
+    unlikely = np.minimum(mean, 1 - mean).clip(0.0)
+    order = np.argsort(unlikely, kind="stable")
+    grade = np.floor(np.log2(size))[order]
+    few = np.zeros(size.size, bool)
+    for each in np.unique(grade):
+        expected = np.cumsum(unlikely[order] * (grade >= each))
+        few[order] |= (expected < FEW_EVENTS) & (grade == each)
+    return np.asarray(few & (unlikely < RARE))
+
+
 @jit
 def _add_squares(
     total: np.ndarray,
     cell: np.ndarray,
     first: np.ndarray,
+    rare: np.ndarray,
     basis: np.ndarray,
     layers: np.ndarray,
     along: np.ndarray,
     squares: np.ndarray,
 ) -> None:
-    """Add up the squares of each cluster; `along` is room for its components."""
+    """Add up the squares of each cluster, by whether it is rare; `along` is room for its components."""
     size = along.size
     for c in range(first.size - 1):
+        squares_of = squares[rare[c]]
         for k in range(size):
             along[k] = 0.0
         for j in range(first[c], first[c + 1]):
@@ -121,15 +154,62 @@ def _add_squares(
             for k in range(size):
                 along[k] += one * basis[cell[j], k]
         for k in range(size):
-            squares[k] += along[k] * along[k]
+            squares_of[k] += along[k] * along[k]
         for layer in range(layers.shape[0]):
             within, last = 0.0, np.int64(-1)  # cells of a layer ascend with the parts of a cluster
             for j in range(first[c], first[c + 1]):
                 place = layers[layer, cell[j]]
                 if place != last:
                     if last >= 0:
-                        squares[size + last] += within * within
+                        squares_of[size + last] += within * within
                     within, last = 0.0, place
                 within += total[j]
             if last >= 0:
-                squares[size + last] += within * within
+                squares_of[size + last] += within * within
+
+
+@jit
+def _add_shared(
+    rows: np.ndarray,
+    mean: np.ndarray,
+    cell: np.ndarray,
+    first: np.ndarray,
+    rare: np.ndarray,
+    basis: np.ndarray,
+    layers: np.ndarray,
+    along: np.ndarray,
+    variance: np.ndarray,
+) -> None:
+    """Add up the variances of rare clusters whose rows share one uniform number; `along` is room for two sums.
+
+    A part has the event if the number is below its mean prediction, so what a cluster adds is a step function of it.
+    """
+    size = along.shape[1]
+    for c in range(first.size - 1):
+        if rare[c] == 0:
+            continue
+        for k in range(size):
+            along[0, k] = 0.0
+            along[1, k] = 0.0
+        for j in range(first[c + 1] - 1, first[c] - 1, -1):
+            step = mean[cell[j]] - (mean[cell[j - 1]] if j > first[c] else 0.0)
+            for k in range(size):
+                along[0, k] += rows[j] * basis[cell[j], k]
+                along[1, k] += along[0, k] * step
+                variance[k] += along[0, k] * along[0, k] * step
+        for k in range(size):
+            variance[k] -= along[1, k] * along[1, k]
+        for layer in range(layers.shape[0]):
+            upto, expected = 0.0, 0.0
+            for j in range(first[c + 1] - 1, first[c] - 1, -1):
+                place = layers[layer, cell[j]]
+                if place < 0:
+                    continue
+                more = j > first[c] and layers[layer, cell[j - 1]] == place
+                step = mean[cell[j]] - (mean[cell[j - 1]] if more else 0.0)
+                upto += rows[j]
+                expected += upto * step
+                variance[size + place] += upto * upto * step
+                if not more:
+                    variance[size + place] -= expected * expected
+                    upto, expected = 0.0, 0.0

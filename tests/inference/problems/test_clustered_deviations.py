@@ -6,6 +6,7 @@ import pytest
 import calibstat as cs
 from calibstat.inference.p_values import p_value
 from calibstat.inference.problems.pose import pose
+from calibstat.measures.components import cluster_deviations
 from calibstat.resampling import Draws
 from calibstat.study import most_rejections
 
@@ -70,17 +71,33 @@ def test_no_event_is_no_evidence():
     assert compared["labels that clusters share"].pvalue > 0.05
 
 
+def test_alike_clusters_with_equal_predictions():
+    """Where only rare outcomes of few clusters are shared luck, which is what the floor of the squares is for."""
+    rejected = np.zeros(2)
+    for seed in range(100):
+        random = np.random.default_rng([17, seed])
+        unit = np.repeat(np.arange(150), 8)
+        p = random.beta(0.7, 3, 150)[unit].clip(1e-4, 1 - 1e-4)
+        uniform = np.where((random.random(150) < 0.65)[unit], random.random(150)[unit], random.random(unit.size))
+        y = (uniform < p).astype(int)
+        rejected[0] += of_clusters(y, p, unit, n_resamples=99, rng=seed).pvalue <= 0.05
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cluster_deviations, "RARE", 0.0)  # the twin: only variances of independent labels
+            rejected[1] += of_clusters(y, p, unit, n_resamples=99, rng=seed).pvalue <= 0.05
+    assert rejected[0] <= most_rejections(0.05, 100, 1e-4) < rejected[1]
+
+
 def test_labels_that_clusters_share_are_exact_for_them():
-    """Few large clusters whose rows are alike: the p-values by shared labels are uniform, and by signs they are not."""
+    """Few large clusters whose rows are alike: the twin takes rows as independent."""
     cluster = np.repeat(np.arange(46), np.repeat([100, 1], [6, 40]))
     p = np.where(cluster < 6, 0.1, 0.5)
     found = []
     for seed in range(100):
         y = (np.random.default_rng([13, seed]).random(46)[cluster] < p).astype(int)
         compared = pose(y, p, "omnibus", {}).compared_in_clusters(cluster, Draws.of(seed, 99))
-        found.append([compared[how].pvalue for how in ("labels that clusters share", "signs of clusters")])
-    shared, signs = (np.array(found) <= 0.05).sum(axis=0)
-    assert shared <= most_rejections(0.05, 100, 1e-4) < signs
+        found.append([compared[how].pvalue for how in ("labels that clusters share", "independent labels")])
+    shared, rows = (np.array(found) <= 0.05).sum(axis=0)
+    assert shared <= most_rejections(0.05, 100, 1e-4) < rows
 
 
 def test_of_weights_rows_and_names_in_another_order():
