@@ -1,8 +1,9 @@
 """Searches for populations in which the omnibus test of rows in clusters rejects calibrated models too often.
 
 Each population is drawn at random: 15 to 300 clusters, of equal, geometric, log-normal, heavy-tailed or two sizes, or
-one giant; predictions from rare to even, free, close or equal within clusters; rows independent, or as alike as they
-can be in some clusters, all, the larger ones or those with small predictions; no weights, weights of rows, or of clusters.
+one giant; predictions from rare to even, free, close or equal within clusters; rows independent, or as alike as
+they can be in some clusters, all, the larger ones or those with small predictions; no weights, or weights of rows or
+of clusters.
 
     python benchmarks/clusters.py 320 60     # populations, data sets of each: prints the rates, the largest last
     python benchmarks/clusters.py power 100  # five errors beside the test by ece, in clusters of six kinds

@@ -90,7 +90,7 @@ class ClusterDeviations:
         return np.array(layers)
 
     @property
-    def _of_parts(self) -> tuple[np.ndarray, ...]:
+    def _of_parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return self.cell, self.first, self.rare, self.components.basis, self._layers
 
     def in_parts(self, contribution: np.ndarray) -> np.ndarray:
