@@ -13,7 +13,8 @@ def test_each_threshold_is_the_measure_at_it():
     curve = cs.net_benefit(Y, P, [0.1, 0.6], confidence_level=0.8)
     for i, threshold in enumerate(curve.threshold):
         found = cs.confidence_interval(Y, P, measure=NetBenefit(threshold=threshold), confidence_level=0.8)
-        assert (curve.model[i], curve.low[i], curve.high[i]) == (found.estimate, found.low, found.high)
+        of_measure = (found.estimate, found.low, found.high)
+        assert (curve.model[i], curve.low[i], curve.high[i]) == pytest.approx(of_measure, rel=1e-12)
 
 
 def test_acting_on_all_rows_is_the_model_that_is_always_sure():
