@@ -24,8 +24,8 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
     if compared is None:
         errors = [name for name in measures_by_rows() if MEASURES[name]().honest == "norm"]
         raise ValueError(
-            f"no test with clusters is known for {problem.title}; there is one for errors of one binary outcome such "
-            f"as {', '.join(errors)}, and by the omnibus statistic"
+            f"no test with clusters is known for {problem.title}; there is one for the omnibus statistic and "
+            f"for errors of one binary outcome, such as {', '.join(errors)}"
         )
     how, (statistic, null) = max(compared.items(), key=lambda item: item[1].pvalue)
     p = compared[how].pvalue
