@@ -46,13 +46,13 @@ class reweighted(Generator):
 
     Notes
     -----
-    The truth is as exact as that of the generator. `sample` draws unweighted rows of the weighted population, by
+    The truth is as exact as the truth of the generator. `sample` draws unweighted rows of the weighted population, by
     rejection: the time grows with the largest weight over the mean weight.
 
     Examples
     --------
-    A bank keeps one in ten of the rows of outcome 0, which then weigh 10: the rows have another distribution, and
-    the weighted ones that of the bank.
+    A bank keeps one in ten of the rows of outcome 0, which then weigh 10. The kept rows have another distribution;
+    with their weights they have the distribution of the bank.
 
     >>> from calibstat import generators
     >>> bank = generators.shift(0.5, [0.02, 0.1, 0.3])

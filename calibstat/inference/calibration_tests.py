@@ -230,9 +230,10 @@ def calibration_test(
     labels and, where an outcome is observed or expected in fewer than ten clusters, of that by labels which the rows of
     a cluster share as far as their predictions allow. If clusters are fewer than ten only by the squares of their
     sizes, because a few large ones have the unlikely outcomes, the statistic is taken in units of how far the residuals
-    of clusters spread. The omnibus statistic always is, and its p-value by independent labels is that of the test
-    without `cluster`; so p is never below the p-value for independent rows. The study `clusters` says how often a
-    calibrated model is rejected; below 30 clusters it warns.
+    of clusters spread. The omnibus statistic is always in these units. Its p-value by independent labels is the p-value
+    of the test without `cluster`, so p is never smaller than without. The study `clusters` says how often `ece`, `ks`
+    and `kernel_ce` reject a calibrated model, and ``benchmarks/clusters.py`` how often the omnibus statistic does;
+    below 30 clusters it warns.
     Cost: one sort and `n_resamples` evaluations of the measure; for a binned measure under "labels" the exact
     distribution of each bin instead, O(n**1.5), and one draw from it for each resample and bin, wherever that is
     cheaper.

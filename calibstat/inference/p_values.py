@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Compared(NamedTuple):
-    """A statistic, large values of which speak against calibration, beside its resamples if calibrated."""
+    """A statistic and its resamples under calibration; large values are evidence against calibration."""
 
     statistic: float
     null: np.ndarray

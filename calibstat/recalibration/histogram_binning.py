@@ -127,10 +127,12 @@ class HistogramBinning(Recalibrator):
         self.bootstrap = bootstrap
         self.rng = rng
 
-    def _why_no_weights(self) -> str:
-        return "bootstrap draws rows that count the same" if self.bootstrap else ""
+    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
+        return self._fit_weighted(prob, label, None)
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+    def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+        if weight is not None and self.bootstrap:
+            raise ValueError(NO_WEIGHTS.format("HistogramBinning", "bootstrap draws rows that count the same"))
         if prob.shape[1] == 2:
             groups: list[list[int]] = [[1]]
         else:

@@ -44,10 +44,10 @@ class IsotonicRegression(Recalibrator):
 
     knots_: list[tuple[np.ndarray, np.ndarray]]
 
-    def _why_no_weights(self) -> str:
-        return ""
+    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
+        return self._fit_weighted(prob, label, None)
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+    def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         classes = [1] if prob.shape[1] == 2 else range(prob.shape[1])
         samples = [Sample.from_rows(label == k, prob[:, k], weight) for k in classes]
         self.knots_ = [_ends_of_pieces(sample.value, recalibrated(*sample.arrays)) for sample in samples]

@@ -61,7 +61,7 @@ class MatrixScaling(Recalibrator):
         self.regularisation = regularisation
         self.clip = clip
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
         classes = prob.shape[1]
         if not 0 <= self.regularisation < np.inf:
             raise ValueError(f"expected regularisation of at least 0 and finite, found {self.regularisation!r}")

@@ -76,7 +76,7 @@ class NeuralScaling(Recalibrator):
         self.random_state = random_state
         self.clip = clip
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
         try:
             from sklearn.exceptions import ConvergenceWarning
             from sklearn.neural_network import MLPClassifier

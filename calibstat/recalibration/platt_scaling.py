@@ -65,10 +65,10 @@ class PlattScaling(Recalibrator):
     def __init__(self, *, clip: float | None = None) -> None:
         self.clip = clip
 
-    def _why_no_weights(self) -> str:
-        return ""
+    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
+        return self._fit_weighted(prob, label, None)
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+    def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         logits = _logits(prob, self.clip, self)
         classes = [1] if prob.shape[1] == 2 else range(prob.shape[1])
         coefficients, still = np.empty((len(classes), 2)), True

@@ -16,6 +16,7 @@ from calibstat.data.predictions import Predictions, checked_vectors
 from calibstat.data.validation import as_array, to_numpy
 from calibstat.data.weighted_sample import as_weights
 
+NO_WEIGHTS = "expected no sample_weight for {}, found one: {}"
 NO_OPTIMUM = (
     "the log loss keeps falling as parameters grow, because the predictions separate some classes without an exception "
     "or a class is never observed; or the fit needs more steps"
@@ -84,14 +85,11 @@ class Recalibrator:
         data = Predictions.from_rows(y, p, labels=labels, pos_label=pos_label)
         prob, label = data.prob.astype(np.float64, copy=False), data.label
         if sample_weight is None:
-            failure = self._fit(prob, label, None)
+            failure = self._fit(prob, label)
         else:
-            why = self._why_no_weights()
-            if why:
-                raise ValueError(f"expected no sample_weight for {type(self).__name__}, found one: {why}")
             weight = _weights(sample_weight, label.size)
             kept = weight > 0
-            failure = self._fit(prob[kept], label[kept], weight[kept])
+            failure = self._fit_weighted(prob[kept], label[kept], weight[kept])
         self.classes_, self.converged_ = np.array(data.names), failure is None
         if failure is not None:
             message = f"{type(self).__name__} has not converged: {failure}"
@@ -195,17 +193,16 @@ class Recalibrator:
 
         return Tags("classifier", TargetTags(required=True), classifier_tags=ClassifierTags())
 
-    def _why_no_weights(self) -> str:
-        """Return the reason why rows have to count the same; empty if `_fit` takes weights."""
-        return "its fit counts every row once"
-
-    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
         """Fit the map on checked rows of shape (n, K), float64, and return why that has not converged, or None.
 
-        `weight` has the positive weights of the rows, shape (n,), or is None.
         The rows may be the caller's own and are not written to.
         """
         raise NotImplementedError
+
+    def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+        """Do the same with the positive weights of the rows, shape (n,), or None; by default weights are refused."""
+        raise ValueError(NO_WEIGHTS.format(type(self).__name__, "its fit counts every row once"))
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
         """Return the recalibrated rows of shape (n, K)."""

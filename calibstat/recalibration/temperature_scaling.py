@@ -107,7 +107,7 @@ class TemperatureScaling(Recalibrator):
         self.search = search
         self.clip = clip
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
         options, prob = dict(self.options or {}), clipped(prob, self.clip)
         if self.objective == "log_loss" and options:
             raise ValueError(f"expected no options with objective 'log_loss', found {options!r}")

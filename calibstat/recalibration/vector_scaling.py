@@ -60,7 +60,7 @@ class VectorScaling(Recalibrator):
     def __init__(self, *, clip: float | None = None) -> None:
         self.clip = clip
 
-    def _fit(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+    def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
         logs = finite_logs(prob, self.clip, self)
         if 2 * prob.shape[1] > MOST_CURVED:
             slope = 1 / best_temperature(clipped(prob, self.clip), label, FURTHEST)

@@ -31,7 +31,7 @@ class TableResiduals(Residuals):
 
 @dataclass(frozen=True, eq=False)
 class RowResiduals(TableResiduals):
-    """Of rows each of which adds in one cell, also drawn as those of a calibrated model."""
+    """Residuals of rows, each of which adds in one cell; calibrated labels can be drawn for them."""
 
     table: RowTable
 

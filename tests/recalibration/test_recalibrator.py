@@ -144,7 +144,7 @@ def test_one_row(name):
 class Unnormalised(Recalibrator):
     """Forget to divide by the sums."""
 
-    def _fit(self, prob, label, weight):
+    def _fit(self, prob, label):
         return None
 
     def _map(self, prob):

@@ -217,7 +217,7 @@ class Problem(ABC):
         raise NotImplementedError
 
     def compared_in_clusters(self, unit: np.ndarray, draws: Draws) -> dict[str, Compared] | None:
-        """Return the measure of rows in clusters beside that of calibrated ones by each way to draw them.
+        """Return the measure of rows in clusters and its resamples under calibration, for each way to draw them.
 
         None where no test with clusters is known.
         """

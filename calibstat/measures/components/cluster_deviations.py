@@ -19,7 +19,7 @@ from calibstat.measures.components.smooth_components import Components, largest_
 
 NOTHING = 1e-300  # a square to divide by where clusters add nothing
 RARE = 0.25  # an outcome that is less likely in a cluster: without it the squares of the cluster are far too small
-FEW_EVENTS = 10.0  # clusters with the rare outcome that are expected, below which none is luck that has to be expected
+FEW_EVENTS = 10.0  # expected number of clusters with the rare outcome, below which it may well be seen in none
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +115,10 @@ class ClusterDeviations:
 
 
 def rarest(unit: np.ndarray, prediction: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return for each cluster whether none of its like need have shown its unlikely outcome, shape (clusters,).
+    """Return for each cluster whether its spread cannot be estimated from its outcomes, shape (clusters,).
 
-    That outcome is rare in it, and of all clusters in which it is as rare, and which are as large to a factor of two or
-    larger, fewer than ten are expected to have it.
+    Its less likely outcome has a mean probability below 1/4. And of the clusters in which the less likely outcome is at
+    most as probable, and which are at least as large, to a factor of two, fewer than ten are expected to have it.
     """
     size = np.bincount(unit, weight)
     mean = np.bincount(unit, weight * prediction) / size
