@@ -9,7 +9,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.data.predictions import Predictions
 from calibstat.measures.bins import bin_cells, bin_numbers, number_of_bins, uniform_cells
-from calibstat.recalibration.recalibrator import Recalibrator, normalised
+from calibstat.recalibration.recalibrator import NO_WEIGHTS, Recalibrator, normalised
 from calibstat.resampling import Draws, Pairs, Stage
 from calibstat.resampling.rng import Rng
 
