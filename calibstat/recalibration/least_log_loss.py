@@ -13,19 +13,19 @@ IMPOSSIBLE = -1e6  # in place of log 0: at every temperature searched its power 
 STILL = 1e-8  # a Newton step in log T below which the next one would be rounding
 
 
-def best_temperature(prob: np.ndarray, label: np.ndarray, hottest: float) -> float:
+def best_temperature(prob: np.ndarray, label: np.ndarray, hottest: float, times: np.ndarray) -> float:
     """Return the temperature at which the derivative of the log loss is 0, or the end of the range towards it.
 
-    The range is from 1 / hottest to hottest. Observed classes have probabilities above 0.
+    The range is from 1 / hottest to hottest. Observed classes have probabilities above 0. A row counts `times`.
     """
-    logs = np.empty(prob.shape)
+    logs, total = np.empty(prob.shape), float(times.sum())
     if _fill_logs(prob, logs):
         return 1.0  # no temperature changes anything
 
     def slope(log_inverse: float) -> tuple[float, float]:
         """The first derivative by 1/T, and its derivative by log 1/T."""
         inverse = math.exp(log_inverse)
-        first, second = _derivatives(logs, label, inverse)
+        first, second = _derivatives(logs, label, inverse, times, total)
         return first, second * inverse
 
     end = math.log(hottest)
@@ -77,14 +77,17 @@ def _fill_logs(prob: np.ndarray, logs: np.ndarray) -> bool:
 
 
 @jit
-def _derivatives(logs: np.ndarray, label: np.ndarray, inverse: float) -> tuple[float, float]:
+def _derivatives(
+    logs: np.ndarray, label: np.ndarray, inverse: float, times: np.ndarray, n: float
+) -> tuple[float, float]:
     """Return the first and the second derivative of the mean log loss by the inverse temperature.
 
     The first is the mean logarithm under the scaled predictions minus the observed classes', the second its variance.
+    A row counts `times`, together n.
     """
-    n, classes = logs.shape
+    rows, classes = logs.shape
     slope = curvature = 0.0
-    for i in range(n):
+    for i in range(rows):
         total = first = second = 0.0
         for k in range(classes):
             log = logs[i, k]
@@ -93,6 +96,6 @@ def _derivatives(logs: np.ndarray, label: np.ndarray, inverse: float) -> tuple[f
             first += weight * log
             second += weight * log * log
         mean = first / total
-        slope += mean - logs[i, label[i]]
-        curvature += second / total - mean * mean
+        slope += times[i] * (mean - logs[i, label[i]])
+        curvature += times[i] * (second / total - mean * mean)
     return slope / n, curvature / n

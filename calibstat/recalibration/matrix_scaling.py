@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, finite_logs
+from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, counted, finite_logs
 from calibstat.recalibration.softmax_regression import likeliest
 
 
@@ -62,6 +62,9 @@ class MatrixScaling(Recalibrator):
         self.clip = clip
 
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
+        return self._fit_weighted(prob, label, None)
+
+    def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         classes = prob.shape[1]
         if not 0 <= self.regularisation < np.inf:
             raise ValueError(f"expected regularisation of at least 0 and finite, found {self.regularisation!r}")
@@ -71,7 +74,9 @@ class MatrixScaling(Recalibrator):
         share = np.full((classes, classes + 1), 1 / (classes * (classes - 1)))
         share[:, :classes][np.diag_indices(classes)] = 0
         share[:, classes] = 1 / classes
-        coefficients, still = likeliest(features, label, start, self.regularisation * share)
+        coefficients, still = likeliest(
+            features, label, counted(weight, label.size), start, self.regularisation * share
+        )
         self.weight_, self.intercept_ = coefficients[:, :classes].copy(), coefficients[:, classes].copy()
         return None if still else NO_OPTIMUM
 

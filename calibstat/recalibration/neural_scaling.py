@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibstat.recalibration.recalibrator import Recalibrator, finite_logs
+from calibstat.recalibration.recalibrator import NO_WEIGHTS, Recalibrator, finite_logs
 
 
 class NeuralScaling(Recalibrator):
@@ -36,7 +36,8 @@ class NeuralScaling(Recalibrator):
     ImportError
         By `fit`, if scikit-learn is not installed; ``pip install calibstat[simulations]`` brings it.
     ValueError
-        By `fit` and `predict_proba`, if a probability is exactly 0 and there is no `clip`.
+        By `fit`, if there are weights; by `fit` and `predict_proba`, if a probability is exactly 0 and there is no
+        `clip`.
 
     Notes
     -----
@@ -101,6 +102,10 @@ class NeuralScaling(Recalibrator):
         self.network_ = network
         done = network.n_iter_ < self.max_iter
         return never if never or done else f"the loss was still falling after max_iter={self.max_iter} passes"
+
+    def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+        why = "its training takes rows in batches of equal size, where a row of weight 2 is not two rows"
+        raise ValueError(NO_WEIGHTS.format("NeuralScaling", why))
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
         features = (finite_logs(prob, self.clip, self) - self._centre) / self._spread

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checks import calls_within
 from calibstat.data.clipping import uncertain
+from calibstat.data.labels import check_row_names
 from calibstat.data.predictions import Predictions, checked_vectors
 from calibstat.data.validation import as_array, to_numpy
 from calibstat.data.weighted_sample import as_weights
@@ -58,8 +59,8 @@ class Recalibrator:
         y : array_like, shape (n,)
             The observed class, from 0 to K - 1, or its name in `labels`.
         sample_weight : array_like, shape (n,), optional
-            Non-negative weights of the rows: a row of weight 2 counts as two rows, as in scikit-learn. Taken by
-            `PlattScaling`, `IsotonicRegression`, `HistogramBinning` without `bootstrap`, and `MeanReplacement`.
+            Non-negative weights of the rows: a row of weight 2 counts as two rows, as in scikit-learn. Taken by all but
+            `NeuralScaling` and `HistogramBinning` with `bootstrap`.
         labels : sequence of K, optional
             The names of the classes, in the order of the columns. By default the names of the columns of a frame, if
             the outcomes are among them.
@@ -87,6 +88,7 @@ class Recalibrator:
         if sample_weight is None:
             failure = self._fit(prob, label)
         else:
+            check_row_names(y, sample_weight, ("y", "sample_weight"))
             weight = _weights(sample_weight, label.size)
             kept = weight > 0
             failure = self._fit_weighted(prob[kept], label[kept], weight[kept])
@@ -222,6 +224,11 @@ def normalised(scores: np.ndarray) -> np.ndarray:
 def finite_logs(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.ndarray:
     """Return the logarithms of probabilities, none of which may be 0, once they are moved by `clip`."""
     return np.log(uncertain(prob, clip, type(who).__name__, one=False))
+
+
+def counted(weight: np.ndarray | None, n: int) -> np.ndarray:
+    """Return how much each of n rows counts in a mean: its weight over the largest, or 1."""
+    return np.ones(n) if weight is None else weight / weight.max()
 
 
 def _weights(sample_weight: ArrayLike, n: int) -> np.ndarray:

@@ -10,14 +10,14 @@ BLOCK = 2**20  # weighted features of the rows that are handled together
 
 
 def likeliest(
-    features: np.ndarray, label: np.ndarray, start: np.ndarray, penalty: np.ndarray | float = 0.0
+    features: np.ndarray, label: np.ndarray, times: np.ndarray, start: np.ndarray, penalty: np.ndarray | float = 0.0
 ) -> tuple[np.ndarray, bool]:
     """Minimise the mean log loss of softmax(sum over m of features[i, k, m] theta[k, m]), and say if it converged.
 
-    The features have shape (n, K, M), or (n, 1, M) where all classes share them; theta and start (K, M). The penalty,
-    one number or one for each of theta, multiplies its square. Convex. Predictions that separate classes without an
-    exception show in the last Newton step: the loss falls like exp(-t) along some direction, gradient and curvature
-    vanish together, and the step stays near 1 however small the gradient is.
+    A row counts `times`. The features have shape (n, K, M), or (n, 1, M) where all classes share them; theta and start
+    (K, M). The penalty, one number or one for each of theta, multiplies its square. Convex. Predictions that separate
+    classes without an exception show in the last Newton step: the loss falls like exp(-t) along some direction,
+    gradient and curvature vanish together, and the step stays near 1 however small the gradient is.
     """
     from scipy.optimize import minimize
 
@@ -26,11 +26,11 @@ def likeliest(
     weight = np.minimum(weight, 1.0)
 
     def loss(x: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient, _ = _log_loss(features, label, (x * unit).reshape(start.shape), curved=False)
+        value, gradient, _ = _log_loss(features, label, times, (x * unit).reshape(start.shape), curved=False)
         return value + weight @ x**2, gradient * unit + 2 * weight * x
 
     def curvature(x: np.ndarray) -> np.ndarray:
-        bend = _log_loss(features, label, (x * unit).reshape(start.shape), curved=True)[2]
+        bend = _log_loss(features, label, times, (x * unit).reshape(start.shape), curved=True)[2]
         return bend * unit * unit[:, None] + np.diag(2 * weight)
 
     begin = start.ravel() / unit
@@ -60,28 +60,30 @@ def _logits_of(features: np.ndarray, theta: np.ndarray) -> np.ndarray:
 
 
 def _log_loss(
-    features: np.ndarray, label: np.ndarray, theta: np.ndarray, *, curved: bool
+    features: np.ndarray, label: np.ndarray, times: np.ndarray, theta: np.ndarray, *, curved: bool
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Return the mean log loss and its first and, if asked for, second derivatives by the flat parameters."""
     from scipy.special import log_softmax
 
-    n, (classes, each) = len(label), theta.shape
+    n, (classes, each) = float(times.sum()), theta.shape
     size = max(BLOCK // theta.size, 1)
     value, gradient = 0.0, np.zeros(theta.shape)
     curvature = np.zeros((theta.size, theta.size) if curved else (0, 0))
-    for first in range(0, n, size):
-        part, observed = features[first : first + size], label[first : first + size]
+    for first in range(0, label.size, size):
+        part, observed, count = (rows[first : first + size] for rows in (features, label, times))
         rows = np.arange(observed.size)
         logs = log_softmax(_logits_of(part, theta), axis=1)
-        value -= logs[rows, observed].sum()
+        value -= (count * logs[rows, observed]).sum()
         chance = np.exp(logs)
         if curved:
-            weighted = (chance[:, :, None] * part).reshape(rows.size, -1)
+            root = np.sqrt(count)[:, None]
+            weighted = ((root * chance)[:, :, None] * part).reshape(rows.size, -1)
             curvature -= weighted.T @ weighted
             for k in range(classes):
                 own = slice(k * each, (k + 1) * each)
-                curvature[own, own] += weighted[:, own].T @ part[:, min(k, part.shape[1] - 1)]
+                curvature[own, own] += weighted[:, own].T @ (root * part[:, min(k, part.shape[1] - 1)])
         chance[rows, observed] -= 1
+        chance *= count[:, None]
         if part.shape[1] == 1:
             gradient += chance.T @ part[:, 0]
         else:

@@ -13,7 +13,7 @@ from calibstat.data.checks import calls_within
 from calibstat.data.clipping import advice, clipped
 from calibstat.inference.estimate import estimate
 from calibstat.recalibration.least_log_loss import best_temperature
-from calibstat.recalibration.recalibrator import Recalibrator
+from calibstat.recalibration.recalibrator import Recalibrator, counted
 
 HOTTEST = 100.0  # temperatures are searched from 1 / HOTTEST to HOTTEST
 GRID = 201  # temperatures at which an objective that need not be smooth is tried; an odd number, so that 1 is one
@@ -108,6 +108,9 @@ class TemperatureScaling(Recalibrator):
         self.clip = clip
 
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
+        return self._fit_weighted(prob, label, None)
+
+    def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         options, prob = dict(self.options or {}), clipped(prob, self.clip)
         if self.objective == "log_loss" and options:
             raise ValueError(f"expected no options with objective 'log_loss', found {options!r}")
@@ -115,11 +118,12 @@ class TemperatureScaling(Recalibrator):
             raise ValueError(f"expected search 'local' or 'global', found {self.search!r}")
         if self.objective == "log_loss":
             _check_possible(prob, label)
-            self.temperature_ = best_temperature(prob, label, HOTTEST)
+            self.temperature_ = best_temperature(prob, label, HOTTEST, counted(weight, label.size))
         else:
-            best = _least(lambda t: estimate(label, scaled(prob, t), measure=self.objective, **options), self.search)
+            of_rows = {**options, "measure": self.objective, "sample_weight": weight}
+            best = _least(lambda t: estimate(label, scaled(prob, t), **of_rows), self.search)
             self.temperature_ = best
-            before, after = (_log_loss(prob, label, t) for t in (1.0, best))
+            before, after = (_log_loss(prob, label, weight, t) for t in (1.0, best))
             if after > before + 1e-9 * abs(before):
                 warnings.warn(
                     f"{self.objective} is smallest at temperature {best:.4g}, where the log loss of these rows is "
@@ -154,15 +158,17 @@ def _check_possible(prob: np.ndarray, label: np.ndarray) -> None:
         )
 
 
-def _log_loss(prob: np.ndarray, label: np.ndarray, temperature: float) -> float:
+def _log_loss(prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None, temperature: float) -> float:
     """Return the mean log loss of scaled predictions, of the rows whose observed class is possible; 0 of none."""
     observed = prob[np.arange(label.size), label]
-    prob, observed = prob[observed > 0], observed[observed > 0]
+    possible = observed > 0
+    prob, observed = prob[possible], observed[possible]
     if observed.size == 0:
         return 0.0
     largest = prob.max(axis=1)
     total = ((prob / largest[:, np.newaxis]) ** (1 / temperature)).sum(axis=1)
-    return float((np.log(total) - np.log(observed / largest) / temperature).mean())
+    loss = np.log(total) - np.log(observed / largest) / temperature
+    return float(np.average(loss, weights=None if weight is None else weight[possible]))
 
 
 def _least(objective: Callable[[float], float], search: str) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from calibstat.data.clipping import clipped
 from calibstat.recalibration.least_log_loss import best_temperature
 from calibstat.recalibration.many_weights import likeliest_weights
-from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, finite_logs
+from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, counted, finite_logs
 from calibstat.recalibration.softmax_regression import MOST_CURVED, likeliest
 
 FURTHEST = 10.0  # with many classes the search starts at one weight for all, from 1 / FURTHEST to FURTHEST
@@ -61,14 +61,17 @@ class VectorScaling(Recalibrator):
         self.clip = clip
 
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
-        logs = finite_logs(prob, self.clip, self)
+        return self._fit_weighted(prob, label, None)
+
+    def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
+        logs, times = finite_logs(prob, self.clip, self), counted(weight, label.size)
         if 2 * prob.shape[1] > MOST_CURVED:
-            slope = 1 / best_temperature(clipped(prob, self.clip), label, FURTHEST)
-            coefficients, still = likeliest_weights(logs, label, slope)
+            slope = 1 / best_temperature(clipped(prob, self.clip), label, FURTHEST, times)
+            coefficients, still = likeliest_weights(logs, label, slope, times)
         else:
             features = np.stack((logs, np.ones(logs.shape)), axis=2)
             start = np.column_stack((np.ones(prob.shape[1]), np.zeros(prob.shape[1])))
-            coefficients, still = likeliest(features, label, start)
+            coefficients, still = likeliest(features, label, times, start)
         self.weight_, self.intercept_ = coefficients.T.copy()
         return None if still else NO_OPTIMUM
 

@@ -41,6 +41,7 @@ PARTS = (
     np.array([[0, 0, 1], [0, 1, -1]]),
 )  # of two clusters
 CLASSES = np.array([1, 1, 0, 2, 0, 2])
+OF_ROWS = (np.array([1.0, 0.5, 2.0, 1.0, 0.25, 3.0]), 7.75)  # weights and their sum
 CELL_OF_TENTHS = np.array([0, 1, 0, 2, 0, 2])
 SHARED = CELL_OF_TENTHS[:, None] * 3
 OWN = (TENTHS * 2).astype(np.int32)
@@ -52,10 +53,13 @@ RESIDUALS = np.linspace(-1, 1, 5 * M).reshape(M, 5)
 TABLES = binomial_tables(MANY, VALUE, 61 * (np.arange(M) > 2))  # the others are drawn by rejection
 INPUTS = {
     "recalibration.least_log_loss._fill_logs": lambda: (TENTHS, np.zeros((6, 3))),
-    "recalibration.least_log_loss._derivatives": lambda: (np.log(TENTHS + 0.1), CLASSES, 0.7),
+    "recalibration.least_log_loss._derivatives": lambda: (np.log(TENTHS + 0.1), CLASSES, 0.7, *OF_ROWS),
     "recalibration.many_weights._fill_chances": lambda: (np.log(INSIDE), INSIDE, VALUE, np.zeros(M)),
-    "recalibration.many_weights._log_loss": lambda: (np.log(TENTHS + 0.1), CLASSES, TENTHS[0] + 0.5, TENTHS[1]),
-    "recalibration.many_weights._curvatures": lambda: (np.log(TENTHS + 0.1), TENTHS[0] + 0.5, TENTHS[1]),
+    "recalibration.many_weights._log_loss": lambda: (
+        *(np.log(TENTHS + 0.1), CLASSES, *OF_ROWS),
+        *(TENTHS[0] + 0.5, TENTHS[1]),
+    ),
+    "recalibration.many_weights._curvatures": lambda: (np.log(TENTHS + 0.1), *OF_ROWS, TENTHS[0] + 0.5, TENTHS[1]),
     "recalibration.isotonic_regression._interpolated": lambda: (
         *(np.linspace(0, 1, 21), np.array([0.1, 0.3, 0.35, 0.9]), np.array([0.0, 0.2, 0.25, 1.0])),
         np.searchsorted([1, 4, 5, 14], np.arange(18)),

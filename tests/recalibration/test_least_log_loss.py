@@ -44,7 +44,7 @@ def passes(monkeypatch):
 def test_a_few_passes_find_what_a_plain_search_finds(temperature, monkeypatch):
     seen = passes(monkeypatch)
     prob = scaled(P, 1 / temperature)
-    assert best_temperature(prob, Y, HOTTEST) == pytest.approx(plain(prob, Y), rel=1e-10)
+    assert best_temperature(prob, Y, HOTTEST, np.ones(Y.size)) == pytest.approx(plain(prob, Y), rel=1e-10)
     assert len(seen) <= 10
 
 
@@ -55,7 +55,7 @@ def test_rows_with_ties_and_certain_predictions(data):
     possible = prob[np.arange(label.size), label] > 0
     prob, label = prob[possible], label[possible]
     assume(label.size and not np.all((prob == 0) | (prob == prob.max(axis=1, keepdims=True))))
-    found, searched = best_temperature(prob, label, HOTTEST), plain(prob, label)
+    found, searched = best_temperature(prob, label, HOTTEST, np.ones(label.size)), plain(prob, label)
 
     def loss(t):
         return -np.log(scaled(prob, t)[np.arange(label.size), label]).mean()
@@ -68,7 +68,7 @@ def test_rows_with_ties_and_certain_predictions(data):
 def test_the_ends_of_the_range_take_few_passes(label, end, smallest, monkeypatch):
     seen = passes(monkeypatch)
     prob = np.array([[1 - smallest, smallest], [smallest, 1 - smallest]])
-    assert best_temperature(prob, np.array(label), HOTTEST) == pytest.approx(end, rel=1e-14)
+    assert best_temperature(prob, np.array(label), HOTTEST, np.ones(2)) == pytest.approx(end, rel=1e-14)
     assert len(seen) <= 4
 
 
@@ -87,9 +87,11 @@ def test_the_derivatives_are_those_of_the_log_loss():
     logs = np.empty(P.shape)
     assert not least_log_loss._fill_logs(P, logs)
 
-    def loss(inverse):
-        return -np.log(scaled(P, 1 / inverse)[np.arange(Y.size), Y]).mean()
+    times = np.random.default_rng(1).random(Y.size)
 
-    first, second = least_log_loss._derivatives(logs, Y, 0.7)
+    def loss(inverse):
+        return np.average(-np.log(scaled(P, 1 / inverse)[np.arange(Y.size), Y]), weights=times)
+
+    first, second = least_log_loss._derivatives(logs, Y, 0.7, times, times.sum())
     assert first == pytest.approx((loss(0.7 + 1e-5) - loss(0.7 - 1e-5)) / 2e-5, abs=1e-8)
     assert second == pytest.approx((loss(0.7 + 1e-3) - 2 * loss(0.7) + loss(0.7 - 1e-3)) / 1e-6, abs=1e-5)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from distorted import P, Y, log_loss
+from distorted import P, Y
 from scipy import optimize
 from scipy.special import softmax
 
@@ -10,15 +10,17 @@ import calibstat as cs
 from calibstat.recalibration import VectorScaling, many_weights, vector_scaling
 
 WEIGHT, INTERCEPT = np.array([0.5, 1.0, 1.5]), np.array([0.3, 0.0, -0.2])
+TIMES = np.random.default_rng(1).random(Y.size)
 
 
 def test_derivatives():
     logs = np.log(P)
 
     def loss(theta):
-        return log_loss(Y, softmax(logs * theta[:3] + theta[3:], axis=1))
+        chance = softmax(logs * theta[:3] + theta[3:], axis=1)
+        return np.average(-np.log(chance[np.arange(Y.size), Y]), weights=TIMES)
 
-    value, *gradient = many_weights._log_loss(logs, Y, WEIGHT, INTERCEPT)
+    value, *gradient = many_weights._log_loss(logs, Y, TIMES, TIMES.sum(), WEIGHT, INTERCEPT)
     theta = np.concatenate((WEIGHT, INTERCEPT))
     assert value == pytest.approx(loss(theta), rel=1e-13)
     np.testing.assert_allclose(np.concatenate(gradient), optimize.approx_fprime(theta, loss), atol=1e-6)
@@ -26,9 +28,9 @@ def test_derivatives():
 
 def test_curvatures():
     logs, chance = np.log(P), softmax(np.log(P) * WEIGHT + INTERCEPT, axis=1)
-    bend = chance * (1 - chance)
-    total, mean, spread = many_weights._curvatures(logs, WEIGHT, INTERCEPT)
-    np.testing.assert_allclose(total, bend.mean(axis=0), rtol=1e-12)
+    bend = TIMES[:, None] * chance * (1 - chance)
+    total, mean, spread = many_weights._curvatures(logs, TIMES, TIMES.sum(), WEIGHT, INTERCEPT)
+    np.testing.assert_allclose(total, bend.sum(axis=0) / TIMES.sum(), rtol=1e-12)
     np.testing.assert_allclose(mean, np.average(logs, axis=0, weights=bend), rtol=1e-12)
     np.testing.assert_allclose(spread, np.average((logs - mean) ** 2, axis=0, weights=bend), rtol=1e-9)
 

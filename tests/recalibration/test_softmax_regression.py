@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from distorted import P, Y, log_loss
+from distorted import P, Y
 from scipy import optimize
 from scipy.special import logit, softmax
 
@@ -20,14 +20,15 @@ from calibstat.recalibration import (
 def test_derivatives(shared):
     rng = np.random.default_rng(5)
     features, label = rng.normal(size=(20, 1 if shared else 3, 2)), rng.integers(0, 3, 20)
-    theta = rng.normal(size=(3, 2))
+    theta, times = rng.normal(size=(3, 2)), rng.random(20)
 
     def parts(flat):
-        return softmax_regression._log_loss(features, label, flat.reshape(3, 2), curved=True)
+        return softmax_regression._log_loss(features, label, times, flat.reshape(3, 2), curved=True)
 
     value, gradient, curvature = parts(theta.ravel())
     logits = np.array([[features[i, 0 if shared else k] @ theta[k] for k in range(3)] for i in range(20)])
-    assert value == pytest.approx(log_loss(label, softmax(logits, axis=1)))
+    losses = -np.log(softmax(logits, axis=1)[np.arange(20), label])
+    assert value == pytest.approx(np.average(losses, weights=times))
     np.testing.assert_allclose(gradient, optimize.approx_fprime(theta.ravel(), lambda t: parts(t)[0]), atol=1e-6)
     np.testing.assert_allclose(curvature, optimize.approx_fprime(theta.ravel(), lambda t: parts(t)[1]), atol=1e-6)
 
@@ -103,7 +104,7 @@ def test_a_gradient_alone_does_not_tell_separation():
     y = np.array([0, 0, 1, 1])
 
     def loss(theta):
-        return softmax_regression._log_loss(features, y, np.array([[0, 0], theta]), curved=False)[0]
+        return softmax_regression._log_loss(features, y, np.ones(4), np.array([[0, 0], theta]), curved=False)[0]
 
     assert optimize.minimize(loss, [1.0, 0.0], method="BFGS").success
-    assert not softmax_regression.likeliest(features, y, np.array([[0.0, 0.0], [1.0, 0.0]]))[1]
+    assert not softmax_regression.likeliest(features, y, np.ones(4), np.array([[0.0, 0.0], [1.0, 0.0]]))[1]
