@@ -16,14 +16,16 @@ from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import UnknownOption, check_jobs, check_level, check_whole, options_of, unknown_name
 from calibstat.data.clipping import advice
+from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import need_counts
+from calibstat.inference.problems.binary_problem import sample_in_clusters
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss
 from calibstat.measures.regression_ce import regression
-from calibstat.resampling import Draws, Pairs, Stage
+from calibstat.resampling import Clusters, Draws, Pairs, Stage
 from calibstat.resampling.rng import Rng
 from calibstat.result import NotedResult
 
@@ -64,6 +66,8 @@ class Decomposition(NotedResult):
         Bootstrap samples behind the percentiles (0 if none were drawn).
     why_infinite : str
         The row that makes the score infinite; empty if it is finite.
+    drawn : str
+        What each bootstrap sample draws: "rows", or clusters, with their number and sizes.
     """
 
     score: float
@@ -79,6 +83,7 @@ class Decomposition(NotedResult):
     n: int | float
     n_resamples: int
     why_infinite: str = ""
+    drawn: str = "rows"
 
     def __getitem__(self, name: str) -> float:
         return self.parts[name]
@@ -109,8 +114,9 @@ class Decomposition(NotedResult):
         if self.low is None or self.high is None:
             return text
         ends = ", ".join(f"{name} [{self.low[name]:.4g}, {self.high[name]:.4g}]" for name in self.low)
+        of = "" if self.drawn == "rows" else f" of {self.drawn}"
         return (
-            f"{text}\nMiddle {self.confidence_level:.4g} of {self.n_resamples} bootstrap samples: {ends}.\n"
+            f"{text}\nMiddle {self.confidence_level:.4g} of {self.n_resamples} bootstrap samples{of}: {ends}.\n"
             "Parts that cannot be negative are overestimated: their ranges are not confidence intervals near 0."
         )
 
@@ -201,6 +207,7 @@ class DecomposeArguments(RowArguments, total=False):
     n_resamples: int
     rng: Rng
     n_jobs: int
+    cluster: ArrayLike | None
     sample_weight: ArrayLike | None
 
 
@@ -227,6 +234,7 @@ def decompose(
     n_resamples: int = 0,
     rng: Rng = None,
     n_jobs: int = 1,
+    cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     pos_label: object = None,
@@ -252,6 +260,9 @@ def decompose(
         Number of bootstrap samples; 0 for no ranges.
     rng, n_jobs
         As for `calibration_test`.
+    cluster : array_like, shape (n,), optional
+        The cluster of each row, such as a patient or a day: whole clusters are drawn for the ranges. The score and its
+        parts do not depend on clusters.
     **options
         For method "sharpness" `kernel`, "gaussian" or "epanechnikov", and `bandwidth`, from 0.0001 to 1 (0.05); for
         method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile". For scores that can be infinite
@@ -287,12 +298,12 @@ def decompose(
       much the score would fall if each prediction were replaced by the mean of its bin: for "brier" the variance of
       predictions within bins minus twice their covariance with outcomes (Stephenson, Coelho, Jolliffe 2008).
 
-    The ranges are percentiles of a pairs bootstrap. For the score and for unc they are confidence intervals. The
-    parts that cannot be negative (mcb, dsc, calibration_error, reliability, resolution) are overestimated, most where
-    they are small, and every bootstrap sample overestimates them once more: near 0 the range lies above the true
-    value, and for a calibrated model it hardly ever contains 0. Test whether such a part is more than noise by
-    `calibration_test` with measure "mcb" or "regression_ce". Cost: one sort, and one pass for each bootstrap
-    sample.
+    The ranges are percentiles of a pairs bootstrap, or of a bootstrap of whole clusters. For the score and for unc
+    they are confidence intervals. The parts that cannot be negative (mcb, dsc, calibration_error, reliability,
+    resolution) are overestimated, most where they are small, and every bootstrap sample overestimates them once
+    more: near 0 the range lies above the true value, and for a calibrated model it hardly ever contains 0. Test
+    whether such a part is more than noise by `calibration_test` with measure "mcb" or "regression_ce". Cost: one
+    sort, and one pass for each bootstrap sample.
 
     References
     ----------
@@ -308,7 +319,14 @@ def decompose(
     brier score 0.2917 = mcb 0.125 - dsc 0.05556 + unc 0.2222 (corp), event: outcome 1, n = 3.
     """
     data = as_data(
-        decompose, y_true, y_prob, lens=lens, sample_weight=sample_weight, labels=labels, pos_label=pos_label
+        decompose,
+        y_true,
+        y_prob,
+        lens=lens,
+        cluster=cluster,
+        sample_weight=sample_weight,
+        labels=labels,
+        pos_label=pos_label,
     )
     if isinstance(data, Models):
         return ask_each(decompose, data, locals())
@@ -342,7 +360,12 @@ def decompose(
             score_r, parts_r = split(*arrays)
             return [score_r, *parts_r.values()]
 
-        drawn = resampling.draw(sample, Pairs(), numbers, Draws.of(rng, n_resamples, n_jobs), Stage.ROWS)
+        draws = Draws.of(rng, n_resamples, n_jobs)
+        if data.unit is None:
+            drawn = resampling.draw(sample, Pairs(), numbers, draws, Stage.ROWS)
+        else:
+            in_order, unit = sample_in_clusters(seen, data.unit)
+            drawn = resampling.draw(in_order, Clusters(unit), numbers, draws, Stage.ROWS)
         tail = (1 - confidence_level) / 2
         ends = np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
         low, high = (dict(zip(("score", *parts), end, strict=True)) for end in ends)
@@ -360,6 +383,7 @@ def decompose(
         n=sample.n_rows,
         n_resamples=n_resamples,
         why_infinite=seen.impossible() if np.isinf(total) else "",
+        drawn="rows" if data.unit is None else clusters_in_words(data.unit, seen.weight),
         **seen.annotations(),
     )
 

@@ -66,7 +66,7 @@ class ReliabilityDisplay:
         Parameters
         ----------
         y_true, y_prob, **options
-            As for `calibstat.reliability`: `n_bins`, `strategy`, `band`, `level`, `rng` and so on.
+            As for `calibstat.reliability`: `n_bins`, `strategy`, `band`, `level`, `sample_weight`, `rng` and so on.
         name : str, optional
             Name of the model, the title.
         ax, deviation

@@ -228,6 +228,32 @@ def test_rows_count_by_their_weights():
     assert "(effective n)" in str(once)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ranges_are_percentiles_of_a_bootstrap_of_whole_clusters(weighted):
+    random = np.random.default_rng(7)
+    family = cs.generators.temperature(1.5)
+    y, p, cluster, _ = family.sample(400, rng=2, clusters=40, share=1.0)
+    rows = {"cluster": cluster, **({"sample_weight": random.gamma(2, 1, 400)} if weighted else {})}
+    found = decompose(y, p, n_resamples=999, rng=1, **rows)
+    assert found.parts == decompose(y, p, **{**rows, "cluster": None}).parts
+    assert "bootstrap samples of 40 clusters of 10 rows each" in str(found)
+    for part, measure in (("mcb", "mcb"), ("score", "brier")):
+        same = cs.confidence_interval(y, p, measure=measure, method="percentile", rng=1, **rows)  # the same draws
+        assert (found.low[part], found.high[part]) == pytest.approx((same.low, same.high), abs=1e-12)
+    # a ratio of sums over clusters: 1.96 standard errors by linearisation, give or take the error of 999 samples
+    weight = rows.get("sample_weight", np.ones(400))
+    off = np.bincount(cluster, weight * ((y - p) ** 2 - found.score)) / weight.sum()
+    assert found.high["score"] - found.low["score"] == pytest.approx(2 * 1.96 * math.sqrt(off @ off), rel=0.15)
+
+
+def test_ranges_of_clusters_do_not_depend_on_the_order_of_rows():
+    y, p, cluster, _ = cs.generators.calibrated().sample(120, rng=2, clusters=40, share=0.5)
+    order = np.random.default_rng(1).permutation(120)
+    found = decompose(y, p, cluster=cluster, n_resamples=20, rng=1)
+    other = decompose(y[order], p[order], cluster=cluster[order], n_resamples=20, rng=1)
+    assert found.low == pytest.approx(other.low, abs=1e-12)
+
+
 def test_weights_have_no_ranges():
     sample = cs.Sample.from_rows([0, 1], [0.2, 0.7], [0.5, 1.5])
     assert decompose(sample).score == pytest.approx((0.5 * 0.04 + 1.5 * 0.09) / 2)

@@ -23,6 +23,20 @@ def test_display_from_predictions():
     assert ax.get_title().startswith("again\nECE ")
 
 
+def test_a_display_of_weighted_rows():
+    y, p = rows(200)
+    weight = np.random.default_rng(1).integers(1, 4, 200)
+    display = cs.ReliabilityDisplay.from_predictions(y, p, n_bins=5, band=None, sample_weight=weight)
+    repeated = cs.reliability(np.repeat(y, weight), np.repeat(p, weight), n_bins=5, band=None)
+    np.testing.assert_allclose(display.reliability.frequency, repeated.frequency)
+    X = np.random.default_rng(2).normal(size=(200, 2))
+    model = LogisticRegression().fit(X, y)
+    fitted = cs.ReliabilityDisplay.from_estimator(model, X, y, n_bins=5, band=None, sample_weight=weight)
+    given = cs.reliability(y, model.predict_proba(X), n_bins=5, band=None, sample_weight=weight)
+    np.testing.assert_array_equal(fitted.reliability.frequency, given.frequency)
+    assert not np.array_equal(given.frequency, cs.reliability(y, model.predict_proba(X), n_bins=5, band=None).frequency)
+
+
 def test_its_repr_is_short():
     shown = repr(cs.ReliabilityDisplay.from_predictions(*rows(200), name="forest", rng=1))
     assert shown.startswith("ReliabilityDisplay(Reliability(")

@@ -12,7 +12,7 @@ from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.residual_tables import LabelledRows, Order, RowTable, TableOfRows
 from calibstat.data.observations import BinaryData
-from calibstat.data.weighted_sample import sample_of_ordered_rows
+from calibstat.data.weighted_sample import WeightedSample, sample_of_ordered_rows
 from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.p_values import Compared
 from calibstat.inference.problems.clustered_deviations import ClusteredDeviations
@@ -85,14 +85,8 @@ class BinaryProblem(Problem):
         return replace(self, data=replace(self.data, rows=None, summary=self.data.counted(function)))
 
     def of_drawn_clusters(self, unit: np.ndarray) -> BinaryProblem:
-        order, in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
-        assert in_order is not None
-        y, p, weight = self._rows.take(order)
-        ascending = np.argsort(p, kind="stable")
-        weight = np.ones(p.size) if weight is None else weight
-        rows = sample_of_ordered_rows(y[ascending], p[ascending] + 0.0, weight[ascending])  # 0.0 for -0.0
-        data = replace(self.data, rows=None, summary=rows)
-        return replace(self, data=data, unit=in_order[ascending])
+        rows, unit = sample_in_clusters(self.data, unit)
+        return replace(self, data=replace(self.data, rows=None, summary=rows), unit=unit)
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
         return resampling.resampler(self.measure, self.data.sample, scheme, stage)
@@ -172,3 +166,15 @@ class BinaryProblem(Problem):
                 weights.append(rows[j])
                 left_out.append(measure.evaluate(sample.value, count, positives) if sample.n > 1 else 0.0)
         return np.array(weights), np.array(left_out)
+
+
+def sample_in_clusters(data: BinaryData, unit: np.ndarray) -> tuple[WeightedSample, np.ndarray]:
+    """Return the sample of rows in an order that draws of clusters do not depend on, and the cluster of each row."""
+    y, p = data.float_rows()
+    order, in_order = resampling.canonical_order((y, p), unit, data.weight)
+    assert in_order is not None
+    y, p, weight = LabelledRows(y, p, data.weight).take(order)
+    ascending = np.argsort(p, kind="stable")
+    weight = np.ones(p.size) if weight is None else weight
+    rows = sample_of_ordered_rows(y[ascending], p[ascending] + 0.0, weight[ascending])  # 0.0 for -0.0
+    return rows, in_order[ascending]
