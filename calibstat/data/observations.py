@@ -20,7 +20,7 @@ from calibstat.data.data_notes import (
     note_of_weights,
 )
 from calibstat.data.named_lens import NamedLens
-from calibstat.data.null_hypothesis import Null
+from calibstat.data.null_hypothesis import EVENT_NULL, Null
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample, need_counts, sample_of_rows
 from calibstat.data.validation import check_rows
@@ -368,6 +368,14 @@ class ClassWiseData(_OfClasses):
         for k in range(prob.shape[1]):
             rows = label == k, prob[:, k].astype(np.float64)
             yield Sample.from_rows(*rows) if self.weight is None else weighted_sample(*rows, self.weight)
+
+    def events(self) -> Iterator[BinaryData]:
+        """Return the rows of each class, one against the rest."""
+        prob, label = self.predictions.prob, self.predictions.label
+        for k, (name, sample) in enumerate(zip(self.class_names, self.samples(), strict=True)):
+            rows = (label == k).astype(np.int64), prob[:, k].astype(np.float64)
+            lens = NamedLens(f"class {name}", f"class {name}")
+            yield BinaryData(lens, EVENT_NULL, rows, sample, weight=self.weight, weight_is_whole=self.weight_is_whole)
 
 
 def _of_row(bad: np.ndarray) -> str:

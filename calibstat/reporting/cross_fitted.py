@@ -130,7 +130,7 @@ def cross_fitted(
     error = confidence_interval(new.through(primary["lens"]), **beside(primary), **settings)
     diagram = None
     if band is not None:
-        diagram = reliability(new.through(data.lens).without_clusters(), interval=False, **band)
+        diagram = reliability(new.through(data.lens), interval=False, **band)
     return CrossFitted(
         recalibrator=repr(recalibrator),
         folds=FOLDS,

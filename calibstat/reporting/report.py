@@ -249,7 +249,7 @@ class _Asked:
         ece = confidence_interval(data.through(asked[primary]["lens"]), **beside(asked[primary]), **self.settings)
         diagram = None
         if not several:  # the picture states the primary interval
-            diagram = replace(reliability(data.without_clusters(), interval=False, **self.draws), interval=ece)
+            diagram = replace(reliability(data, interval=False, **self.draws), interval=ece)
         groups = None
         if features is not None:
             about = {"confidence_level": self.confidence_level, **self.draws}

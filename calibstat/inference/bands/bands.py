@@ -29,6 +29,10 @@ class BandKind:
         ``promise(level, n_bins)``, what it holds, and on what condition, in a sentence.
     boxes : bool
         Whether it is about the average over the rows of a bin, and so drawn across the bin.
+    of_clusters : callable or None
+        ``of_clusters(level, n_bins)``, what it says of rows in clusters; None if it takes none.
+    why_no_clusters : str
+        The reason if it takes none.
     """
 
     make: Callable[[Bins, float, Draws], Band]
@@ -36,6 +40,8 @@ class BandKind:
     compared: str | None
     promise: Callable[[float, int], str]
     boxes: bool = False
+    of_clusters: Callable[[float, int], str] | None = None
+    why_no_clusters: str = ""
 
 
 def _alone(what: str, more: str = "") -> Callable[[float, int], str]:
@@ -55,6 +61,11 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
                 "The frequencies of a calibrated model with independent outcomes leave it anywhere with probability at "
                 f"most {1 - level:.4g}."
             ),
+            of_clusters=lambda level, bins: (
+                "It is the widest of bands by signs of clusters, by independent labels and, in bins of few events, by "
+                f"labels that clusters share; the aim, not a bound, is that a calibrated model leaves it anywhere with "
+                f"probability at most {1 - level:.4g}."
+            ),
         ),
         "confidence": BandKind(
             simultaneous_confidence,
@@ -65,6 +76,10 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
                 f"probability at least {level:.4g} if outcomes are independent."
             ),
             boxes=True,
+            of_clusters=lambda level, bins: (
+                "It aims to hold the average outcome probability of every bin with probability at least "
+                f"{level:.4g} if clusters are independent: each is a score interval of whole clusters."
+            ),
         ),
         "monotone": BandKind(
             monotone_confidence,
@@ -74,18 +89,21 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
                 "If the outcome probability never falls as the prediction rises and outcomes are independent, it holds "
                 f"the whole curve with probability at least {level:.4g}. It is a picture, not a test of calibration."
             ),
+            why_no_clusters="the limits of Clopper and Pearson take outcomes as independent",
         ),
         "pointwise_consistency": BandKind(
             pointwise_consistency,
             "pointwise consistency bars",
             "frequency",
             _alone("a calibrated model", ", more if bins hold few rows"),
+            why_no_clusters="it draws rows, and an outcome for each, one by one",
         ),
         "pointwise_confidence": BandKind(
             pointwise_confidence,
             "pointwise confidence bars",
             "mean_prediction",
             _alone("the true frequencies"),
+            of_clusters=_alone("the true frequencies"),
         ),
     }
 )

@@ -6,6 +6,7 @@ import numpy as np
 
 from calibstat.bounds.mean_interval import interval_of_weighted_mean
 from calibstat.data.sample import WeightedRows
+from calibstat.inference.bands.bands_of_clusters import bars_of_clusters
 from calibstat.inference.bands.reliability_bands import Band, Bins
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.resampling import Draws
@@ -16,8 +17,10 @@ def simultaneous_confidence(bins: Bins, level: float, draws: Draws) -> Band:
 
     The bins are independent given the predictions, so each end may miss with probability (1 - level**(1/B)) / 2. Rows
     of a bin may have different probabilities: up to a miss of about a quarter the limits are the ones of Clopper and
-    Pearson, but for a single event.
+    Pearson, but for a single event. Bins of rows in clusters are not independent, and may miss (1 - level) / (2 B).
     """
+    if bins.clusters is not None:
+        return bars_of_clusters(bins, bins.clusters, (1 - level) / (2 * bins.count.size))
     miss = (1 - level ** (1 / bins.count.size)) / 2
     if bins.sample.weighted is not None:
         return _of_weights(bins, bins.sample.weighted, miss)
@@ -38,6 +41,8 @@ def lower_limit(positives: np.ndarray, rows: np.ndarray, miss: float | np.ndarra
 
 def pointwise_confidence(bins: Bins, level: float, draws: Draws) -> Band:
     """Return the interval of Wilson (1927) for the outcome probability of each bin."""
+    if bins.clusters is not None:
+        return bars_of_clusters(bins, bins.clusters, (1 - level) / 2)
     if bins.sample.weighted is not None:
         return _of_weights(bins, bins.sample.weighted, (1 - level) / 2)
     from statsmodels.stats.proportion import proportion_confint

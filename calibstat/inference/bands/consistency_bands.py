@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
 from calibstat import resampling
 from calibstat.bounds.isotonic_interval import pooled
-from calibstat.data.sample import Sample
+from calibstat.inference.bands.bands_of_clusters import bins_of_few_events, curves_of_clusters, in_bins
 from calibstat.inference.bands.reliability_bands import Band, Bins, Steps
 from calibstat.resampling import Consistency, Draws, Labels, Stage, in_cells
 from calibstat.resampling.poisson_binomial import pmf_of_many_positives
@@ -20,11 +21,51 @@ TIE = 1e-9  # tails whose relative difference is smaller, such as tails of mirro
 
 
 def simultaneous_consistency(bins: Bins, level: float, draws: Draws) -> Band:
-    """Return the bands that all frequencies, and all of the CORP curve, keep to with this probability if calibrated."""
+    """Return the bands that all frequencies, and all of the CORP curve, keep to with this probability if calibrated.
+
+    Of rows in clusters each is the widest of the bands by independent labels, by signs of clusters and, in bins of few
+    events, by labels that clusters share: calibration does not say how the outcomes of a cluster depend on each other.
+    """
     with_weights = bins.sample.weighted is not None
     low, high = _drawn_frequencies(bins, level, draws) if with_weights else _frequencies_if_calibrated(bins, level)
-    steps, drawn = _corp_if_calibrated(bins.sample, level, draws)
+    few = None if bins.clusters is None else bins_of_few_events(bins, bins.clusters)
+    if few is not None:
+        low, high = _widened_by_clusters(bins, few, level, draws, low, high)
+    steps, drawn = _corp_if_calibrated(bins, few, level, draws)
     return Band(low, high, steps, drawn)
+
+
+def _widened_by_clusters(
+    bins: Bins, few: np.ndarray, level: float, draws: Draws, low: np.ndarray, high: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Widen the band of the frequencies of independent rows to the ones of rows in clusters."""
+    assert bins.clusters is not None
+    need_draws(level, draws)
+    scale = bins.sample.count.sum() / bins.count
+
+    def frequencies(theta: np.ndarray) -> np.ndarray:
+        return np.asarray(bins.mean + theta[..., bins.full] * scale)
+
+    drawn = curves_of_clusters(in_bins(bins, bins.clusters), frequencies, few, draws)
+    low, high = _widest(low, high, drawn, bins.frequency, level, bins.sample.n)
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def _widest(
+    low: np.ndarray,
+    high: np.ndarray,
+    curves: Iterable[tuple[np.ndarray, np.ndarray]],
+    observed: np.ndarray,
+    level: float,
+    n: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a band that also holds the band of each way to draw curves, where that way counts."""
+    low, high = low.copy(), high.copy()
+    for drawn, where in curves:
+        ends = _envelope(drawn[:, where], observed[where], level, n)
+        low[where] = np.minimum(low[where], ends[0])
+        high[where] = np.maximum(high[where], ends[1])
+    return low, high
 
 
 def need_draws(level: float, draws: Draws) -> int:
@@ -95,9 +136,12 @@ def _envelope(drawn: np.ndarray, observed: np.ndarray, level: float, n: float) -
     return middle - reach * below, middle + reach * above
 
 
-def _corp_if_calibrated(sample: Sample, level: float, draws: Draws) -> tuple[Steps, int]:
-    """Return the band that the whole CORP curve keeps to with this probability if calibrated, and its resamples."""
-    value = sample.value
+def _corp_if_calibrated(bins: Bins, few: np.ndarray | None, level: float, draws: Draws) -> tuple[Steps, int]:
+    """Return the band that the whole CORP curve keeps to with this probability if calibrated, and its resamples.
+
+    Of rows in clusters, `few` tells of each bin whether it has few events.
+    """
+    sample, value = bins.sample, bins.sample.value
     affordable = max(FEWEST, need_draws(level, draws), int(FITTED / value.size))
     draws = replace(draws, n=min(draws.n, affordable))
     index = np.arange(value.size)
@@ -111,7 +155,17 @@ def _corp_if_calibrated(sample: Sample, level: float, draws: Draws) -> tuple[Ste
         return mean[np.searchsorted(stop, index, "right")]
 
     drawn = resampling.draw(sample, Labels(), curve, draws, Stage.BARS)
-    low, high = _envelope(drawn, curve(*sample.arrays), level, sample.n)
+    observed = curve(*sample.arrays)
+    low, high = _envelope(drawn, observed, level, sample.n)
+    if bins.clusters is not None and few is not None:
+
+        def of_sums(theta: np.ndarray) -> np.ndarray:
+            positives = (value + theta * (sample.count.sum() / sample.count)) * sample.count
+            curves = [curve(value, sample.count, one) for one in np.atleast_2d(positives)]
+            return np.array(curves if theta.ndim > 1 else curves[0])
+
+        at = few[np.searchsorted(bins.full, bins.cell[index])]
+        low, high = _widest(low, high, curves_of_clusters(bins.clusters, of_sums, at, draws), observed, level, sample.n)
     # a curve that does not decrease and keeps to both lines at all places keeps to these too
     lower = np.maximum.accumulate(np.clip(low, 0, 1))
     upper = np.minimum.accumulate(np.clip(high, 0, 1)[::-1])[::-1]

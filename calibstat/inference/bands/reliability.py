@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.bounds.absolute_norms import TooFewRowsInCells
 from calibstat.bounds.isotonic_interval import recalibrated
+from calibstat.bounds.residual_tables import LabelledRows, RowTable
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
 from calibstat.data.checks import check_level
+from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens, EachClass, Lens
 from calibstat.data.models import Predicted
-from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
-from calibstat.data.sample import Sample, need_counts
+from calibstat.data.sample import need_counts
 from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.reliability_bands import Band, Bins
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
@@ -30,7 +31,7 @@ from calibstat.inference.problems.class_problems import ClassWiseProblem
 from calibstat.measures.binned import ECE
 from calibstat.measures.bins import Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
 from calibstat.measures.canonical_ce import CanonicalCE
-from calibstat.resampling import Draws
+from calibstat.resampling import Draws, canonical_order
 from calibstat.resampling.rng import Rng
 from calibstat.result import read_only
 
@@ -47,6 +48,7 @@ class ReliabilityArguments(TypedDict, total=False):
     rng: Rng
     n_jobs: int
     sample_weight: ArrayLike | None
+    cluster: ArrayLike | None
     labels: ArrayLike | None
     pos_label: object
 
@@ -133,6 +135,7 @@ def reliability(
     rng: Rng = None,
     n_jobs: int = 1,
     sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     pos_label: object = None,
     **unknown: Never,
@@ -178,6 +181,10 @@ def reliability(
         As for `calibration_test`.
     sample_weight
         As for `calibration_test`. Bins, bars and the interval then count rows by their weights; not for "monotone".
+    cluster : array_like, shape (n,), optional
+        The cluster of each row (a patient, a day), within which outcomes may depend on each other. For the bands
+        "consistency", "confidence" and "pointwise_confidence", the interval, and no band; not with a lens that shows
+        several classes jointly.
 
     Returns
     -------
@@ -193,7 +200,8 @@ def reliability(
 
     Notes
     -----
-    All bands but None take outcomes to be independent given the predictions: no clusters. Then, for any number of rows:
+    Without `cluster` all bands but None take outcomes to be independent given the predictions. Then, for any number of
+    rows:
 
     * "consistency": if calibrated, the numbers of positives of the bins are independent with known (Poisson-binomial)
       distributions. Their tails are cut as far as a calibrated model still stays inside in all bins with probability at
@@ -208,6 +216,14 @@ def reliability(
     * "pointwise_consistency": draws rows with replacement and an outcome for each from its prediction, takes frequency
       minus mean prediction in each bin, and puts its percentiles around the observed mean prediction, kept within
       [0, 1]. Resamples in which a bin is empty do not count for that bin; quantile bins keep the observed edges.
+
+    With `cluster` no band is exact, because calibration does not say how outcomes of a cluster depend on each other:
+
+    * "consistency": the widest of the band above, of one by random signs of whole clusters and, in bins where an
+      outcome is observed or expected in fewer than ten clusters, of one by labels that the rows of a cluster share as
+      far as their predictions allow. The same holds for the CORP curve.
+    * "confidence", "pointwise_confidence": score intervals, to which the rows of a cluster in a bin are one unit, with
+      Bonferroni's correction or none.
 
     Of 15 pointwise bars of 95 % all hold with probability of only about .95**15 = .46.
 
@@ -235,35 +251,47 @@ def reliability(
     False
     """
     data = as_data(
-        reliability, y_true, y_prob, unknown, lens=lens, sample_weight=sample_weight, labels=labels, pos_label=pos_label
+        reliability,
+        y_true,
+        y_prob,
+        unknown,
+        lens=lens,
+        sample_weight=sample_weight,
+        cluster=cluster,
+        labels=labels,
+        pos_label=pos_label,
     )
     if isinstance(data, Models):
         return ask_each(reliability, data, locals())
     if band is not None and band not in BANDS:
         raise ValueError(f"expected band {', '.join(map(repr, BANDS))} or None, found {band!r}")
     check_level("level", level)
+    if data.unit is not None and band is not None and BANDS[band].of_clusters is None:
+        raise ValueError(f"expected no cluster= for band={band!r}, found one: {BANDS[band].why_no_clusters}")
     draws = Draws.of(rng, n_resamples, n_jobs)
-    seen = data.seen()
+    seen, unit = data.seen(), data.unit
     usual = isinstance(n_bins, str) and n_bins == "auto"
     several = 5  # a grid has bins in each coordinate, so many cells
     n_bins = 15 if usual else n_bins
 
-    def binary(sample: Sample, lens: NamedLens) -> Reliability:
-        error = (
-            _interval(sample, lens, ECE(n_bins=n_bins, strategy=strategy), float(level), draws) if interval else None
-        )
-        return _binary(sample, lens, n_bins, strategy, band, float(level), draws, error)
+    def binary(data: BinaryData) -> Reliability:
+        error = _interval(data, unit, ECE(n_bins=n_bins, strategy=strategy), float(level), draws) if interval else None
+        return _binary(data, unit, n_bins, strategy, band, float(level), draws, error)
 
     def class_wise(data: ClassWiseData) -> ClassWiseReliability:
         names = data.predictions.names
-        classes = zip(data.samples(), names, strict=True)
-        diagrams = tuple(binary(sample, NamedLens(f"class {name}", f"class {name}")) for sample, name in classes)
+        diagrams = tuple(map(binary, data.events()))
         error = ClassWiseProblem(ECE(n_bins=n_bins, strategy=strategy), data, None).estimate()
         return ClassWiseReliability(diagrams, names, read_only(error), data.lens, data.predictions.n)
 
+    def canonical(data: MulticlassData) -> SimplexReliability:
+        if unit is not None:
+            raise ValueError(f"expected no cluster= for a diagram without a band, of {data.lens}; found one")
+        return _canonical(data, several if usual else n_bins, str(strategy))
+
     diagram: Reliability | ClassWiseReliability | SimplexReliability = seen.choose(
-        lambda data: binary(data.sample, data.lens),
-        lambda data: _canonical(data, several if usual else n_bins, str(strategy)),
+        binary,
+        canonical,
         class_wise,
     )
     return replace(diagram, **seen.annotations())
@@ -286,8 +314,8 @@ def _canonical(data: MulticlassData, n_bins: int | str | None, strategy: str) ->
 
 
 def _binary(
-    sample: Sample,
-    lens: NamedLens,
+    data: BinaryData,
+    unit: np.ndarray | None,
     n_bins: int | str | None,
     strategy: Strategy,
     band: str | None,
@@ -296,9 +324,10 @@ def _binary(
     interval: ConfidenceInterval | None,
 ) -> Reliability:
     """Compare observed frequency and mean prediction bin by bin."""
+    sample = data.sample
     value, count, positives = sample.arrays
     cell = bin_cells(value, count, n_bins=n_bins, strategy=strategy)
-    bins = Bins.of(sample, cell)
+    bins = Bins.of(sample, cell, None if unit is None else _table(data, unit))
     drawn = Band()
     if band is not None:
         need_counts(sample, f"band={band!r}")
@@ -327,21 +356,35 @@ def _binary(
         corp_frequency=read_only(corp_frequency),
         corp_count=read_only(corp_count),
         strategy=kind,
-        lens=lens,
+        lens=data.lens,
         n=sample.n_rows,
         n_resamples=drawn.n_resamples,
         interval=interval,
+        clusters="" if unit is None else clusters_in_words(unit if data.weight is None else unit[data.weight > 0]),
         effective_n=None if sample.weighted is None else float(sample.n),
     )
 
 
-def _interval(sample: Sample, lens: NamedLens, error: ECE, level: float, draws: Draws) -> ConfidenceInterval | None:
+def _table(data: BinaryData, unit: np.ndarray) -> RowTable:
+    """Return the residuals of rows in clusters at their distinct predictions."""
+    columns = data.float_rows()
+    order, unit_in_order = canonical_order(columns, unit, data.weight)
+    return RowTable.of_rows(LabelledRows(*columns, data.weight).take(order), data.sample, None, unit_in_order)
+
+
+def _interval(
+    data: BinaryData, unit: np.ndarray | None, error: ECE, level: float, draws: Draws
+) -> ConfidenceInterval | None:
     """Return the honest interval of the error over the bins of a diagram, None where none is known."""
+    sample = data.sample
     if not sample.keeps_rows:
         return None
-    problem = BinaryProblem(error, BinaryData(lens, EVENT_NULL, rows=None, summary=sample))
+    lens = replace(data, null=EVENT_NULL, predictions=None, confidences=())
+    problem = BinaryProblem(
+        error, replace(lens, rows=None, weight=None, weight_is_whole=False, summary=sample) if unit is None else lens
+    )
     with suppress(TooFewRowsInCells):
-        return interval_of(problem, "honest", level, replace(draws, n=error.draws(None)))
+        return interval_of(problem, "honest", level, replace(draws, n=error.draws(None)), unit)
     return None
 
 

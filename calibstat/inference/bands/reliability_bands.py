@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibstat.bounds.residual_tables import RowTable
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.sample import Sample
 
@@ -15,7 +16,8 @@ class Bins:
     """The bins of a sample that hold rows.
 
     `cell` is the bin of each distinct prediction, ascending, and `full` are the bins that occur; `count`, `mean` and
-    `frequency` are their rows, mean predictions and shares of outcome 1.
+    `frequency` are their rows, mean predictions and shares of outcome 1. `clusters` is the table of the rows at their
+    distinct predictions, if they are in clusters.
     """
 
     sample: Sample
@@ -24,16 +26,17 @@ class Bins:
     count: np.ndarray
     mean: np.ndarray
     frequency: np.ndarray
+    clusters: RowTable | None = None
 
     @classmethod
-    def of(cls, sample: Sample, cell: np.ndarray) -> Bins:
+    def of(cls, sample: Sample, cell: np.ndarray, clusters: RowTable | None = None) -> Bins:
         """Sum up the rows of each bin."""
         count, residual, value = cell_sums(cell, *sample.arrays)
         full = np.flatnonzero(count)
         scale = sample.count.sum() / count[full]
         mean = np.clip(value[full] * scale, 0, 1)
         frequency = np.clip((value + residual)[full] * scale, 0, 1)
-        return cls(sample, cell, full, count[full], mean, frequency)
+        return cls(sample, cell, full, count[full], mean, frequency, clusters)
 
     @property
     def positives(self) -> np.ndarray:

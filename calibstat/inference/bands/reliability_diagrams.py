@@ -58,6 +58,8 @@ class Reliability(NotedResult):
     interval : ConfidenceInterval or None
         The honest interval of `error`, which pictures state; None if not wanted, of a `Sample` with real-valued
         counts, or of more than 100 bins of fewer than 3 rows on average.
+    clusters : str
+        The number of clusters and of their rows, in words; empty if rows were taken as independent.
     """
 
     mean_prediction: np.ndarray
@@ -80,6 +82,7 @@ class Reliability(NotedResult):
     n: int | float
     n_resamples: int
     interval: ConfidenceInterval | None = None
+    clusters: str = ""
 
     @property
     def error(self) -> float:
@@ -145,10 +148,12 @@ class Reliability(NotedResult):
     def __str__(self) -> str:
         bins = self.count.size
         text = f"Reliability in {bins} {self.strategy} bin{'s' * (bins != 1)}, {self.lens}, n = {self.n:.10g}"
+        text += f" in {self.clusters}" if self.clusters else ""
         if self.band is None or self.band_level is None:
             return f"{text}."
         kind = BANDS[self.band]
-        band, promise = f"{self.band_level:.4g} {kind.name}", kind.promise(self.band_level, bins)
+        promises = kind.of_clusters if self.clusters and kind.of_clusters is not None else kind.promise
+        band, promise = f"{self.band_level:.4g} {kind.name}", promises(self.band_level, bins)
         if kind.compared is None:
             text += f", and the {band}."
         else:
