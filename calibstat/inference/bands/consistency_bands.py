@@ -60,11 +60,9 @@ def _widest(
     n: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a band that also holds the band of each way to draw curves, where that way counts."""
-    low, high = low.copy(), high.copy()
     for drawn, where in curves:
-        ends = _envelope(drawn[:, where], observed[where], level, n)
-        low[where] = np.minimum(low[where], ends[0])
-        high[where] = np.maximum(high[where], ends[1])
+        below, above = _envelope(drawn, observed, level, n)  # of all places, or these would miss as often as all
+        low, high = np.where(where, np.minimum(low, below), low), np.where(where, np.maximum(high, above), high)
     return low, high
 
 

@@ -1,4 +1,4 @@
-"""Reliability diagrams of rows in clusters: the widest of the ways to draw, score intervals of clusters, and refusals."""
+"""Bands of rows in clusters: the widest of the ways to draw, score intervals of clusters, and refusals."""
 
 import numpy as np
 import pytest
