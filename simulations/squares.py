@@ -8,6 +8,11 @@ up to the exact binomial limit; other levels are asked too. Misses of the high e
 difference and of the error of one model: `confidence_interval` of `kernel_ce` uses the latter. The sentence "A's error
 is smaller, by at least x" is judged as a whole: it is wrong if A's error is not smaller, or smaller by less than x.
 
+Rows in clusters, and several classes, are searched in the same way, with fewer populations: clusters of equal and of
+unequal sizes, whose rows are of one kind or not, and whose outcomes one uniform number decides or not. With
+`unseen="rows"` the bound allows for unseen rows and not for unseen clusters; how often it misses is shown, and is no
+promise. How often over-confidence and a shift are found in clusters is in the table too.
+
 The recipe is that of the package, written a second time with matrices over the kinds of rows: a test compares the two,
 and shows for each step of it a population that needs it.
 """
@@ -26,6 +31,7 @@ from calibstat.generators.simulator import drawing
 from calibstat.study import Study
 
 from .parts import squares_in_the_limit as limits
+from .parts import squares_of_clusters as clusters
 from .parts.kept import kept
 from .parts.pairs_of_models import changed, made_equal, random_pair, random_rows
 from .parts.promises import more_often
@@ -40,12 +46,14 @@ SEED = 20611
 LEVELS = 0.05, 0.01, 0.1, 0.2
 EQUAL, DIFFERENCE = "equal errors", "difference"
 ONE_SIDE, HIGH_END = "high end of the difference", "high end of one error"  # misses of one side count alone
+ROWS_HIDE, FOUND = "rows alone unseen", "found"  # nothing is promised of these
 ROUNDS = 5
 WORST = 40  # of each round, and asked again
 MOST = 40_000  # fresh data sets of each of the worst that are suspicious with a tenth of them
 SUSPECT = 1.1  # times the nominal probability
 POPULATIONS = {0.05: 22_000, 0.01: 3000, 0.1: 3000, 0.2: 3000}  # at first; as many changes of the worst are added
 POPULATIONS_OF_ONE_SIDE = 10_000
+POPULATIONS_OF_CLUSTERS, DATA_SETS, AGAIN, WORST_OF_CLUSTERS = 150, 200, 3000, 3
 Row = dict[str, Any]
 Counts = tuple[int, int, int]  # lies above the truth, below it, and false sentences
 
@@ -92,7 +100,50 @@ def _search_limits(question: str, alpha: float, seed: list[int], quick: bool) ->
     return rows
 
 
-SEARCHES = {"limit": in_limit, "limit, high ends": of_high_ends}
+def of_clusters(quick: bool) -> list[Row]:
+    """Search pairs of models on rows in clusters, and of several classes; then ask how often differences are found."""
+    random = drawing(1, np.random.SeedSequence([SEED, 6]))[1]
+    rows = []
+    for classes, sizes in ((False, clusters.SIZES), (True, clusters.SIZES_OF_CLASSES)):
+        for name in list(sizes)[: 1 if quick else None]:
+            for question in (EQUAL, DIFFERENCE, ROWS_HIDE)[: 2 if classes else 3]:
+                rows += _search_clusters(random, question, name, sizes[name], classes, quick)
+    for name in list(clusters.SIZES)[: 1 if quick else None]:
+        for alike in (0.0, 0.5, 1.0):
+            for kind in clusters.ALTERNATIVES:
+                models = clusters.alternative(kind, clusters.SIZES[name], alike)
+                for rows_hide in (False, True):
+                    data_sets = 10 if quick else 400
+                    low, high = models.ends(models.draw(random, data_sets), 0.025, rows_hide=rows_hide)
+                    case = f"{kind}, {name}, {alike:g} alike{', rows alone unseen' * rows_hide}"
+                    counts = int((high < 0).sum()), int((low > 0).sum()), 0
+                    rows.append(_row("clusters", FOUND, 0.05, 1, case, int(models.size.sum()), data_sets, counts))
+    return rows
+
+
+def _search_clusters(
+    random: Random, question: str, name: str, size: np.ndarray, classes: bool, quick: bool
+) -> list[Row]:
+    populations, each, again = (4, 20, 40) if quick else (POPULATIONS_OF_CLUSTERS, DATA_SETS, AGAIN)
+    rows_hide = question == ROWS_HIDE
+    pool: list[tuple[int, int, clusters.ModelsOnClusters]] = []
+    while len(pool) < populations:
+        drawn = clusters.random_models(random, size, classes=classes, weights=random.random() < 0.3)
+        models = drawn if question == DIFFERENCE else clusters.made_equal(drawn)
+        if models is not None:
+            found = clusters.misses(random, models, 0.025, each, rows_hide=rows_hide)
+            pool.append((-sum(found), len(pool), models))
+    pool.sort(key=lambda entry: entry[:2])
+    rows = []
+    for _, _, models in pool[:WORST_OF_CLUSTERS]:
+        counts = (*clusters.misses(random, models, 0.025, again, rows_hide=rows_hide), 0)
+        kind = "classes" if classes else "clusters"
+        case = f"{name}: {models}"
+        rows.append(_row(kind, question, 0.05, len(pool), case, int(size.sum()), again, counts))
+    return rows
+
+
+SEARCHES = {"limit": in_limit, "limit, high ends": of_high_ends, "clusters": of_clusters}
 
 
 def _worst(
@@ -224,7 +275,8 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     of_one = table["question"] == HIGH_END
-    ends, asked = (table[which & (table["level"] == 0.05)] for which in (of_one, ~of_one))
+    promised = ~of_one & ~table["question"].isin((ROWS_HIDE, FOUND))
+    ends, asked = (table[which & (table["level"] == 0.05)] for which in (of_one, promised))
     parts = [
         more_often(asked, asked["missed_below"] + asked["missed_above"], 0.05),
         more_often(asked, asked["false_sentences"], 0.05),
@@ -240,19 +292,21 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     from calibstat.plots.style import colors
 
     hue = colors()
+    table = table[table["question"] != FOUND]
+    marks = (("population", "blue", "o"), ("limit", "orange", "^"), ("clusters", "green", "s"), ("classes", "red", "d"))
     questions = table["question"].nunique()
     figure = Figure(figsize=(1 + 3.5 * questions, 4.2), layout="constrained")
     axes = figure.subplots(1, questions, sharey=True)
     for ax, (question, rows) in zip(axes, table.groupby("question", sort=False), strict=True):
-        for place, (kind, color, marker) in enumerate((("population", "blue", "o"), ("limit", "orange", "^"))):
+        for place, (kind, color, marker) in enumerate(marks):
             part = rows[rows["kind"] == kind]
-            nominal = part["level"] / (1 if question in (EQUAL, DIFFERENCE) else 2)
-            x = [LEVELS.index(level) + (place - 0.5) / 3 for level in part["level"]]
+            nominal = part["level"] / (1 if question not in (ONE_SIDE, HIGH_END) else 2)
+            x = [LEVELS.index(level) + (place - 1.5) / 5 for level in part["level"]]
             ax.plot(x, part["rate"] / nominal, marker, color=hue[color], alpha=0.5, ms=4, ls="", label=kind)
         ax.axhline(1, color="black", ls="--", lw=1, label="nominal")
         ax.set_xticks(range(len(LEVELS)), [f"{level:g}" for level in LEVELS])
         ax.set_title(question, fontsize="medium")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5, frameon=False)
     figure.supylabel("misses of the worst cases / nominal probability", fontsize="medium")
     figure.supxlabel("nominal probability of a miss", fontsize="medium")
     return {"": figure}
@@ -261,7 +315,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 study = Study(
     question="Does `compare` by squared kernel errors keep its level, and do its intervals cover?",
     seed=SEED,
-    runtime_hours=0.15,
+    runtime_hours=0.25,
     table=table,
     takes_store=True,
     figures=figures,

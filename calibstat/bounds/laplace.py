@@ -91,6 +91,27 @@ def laplace_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float) 
 
 
 @jit
+def laplace_smoothed_within(unit: np.ndarray, value: np.ndarray, residual: np.ndarray, bandwidth: float) -> np.ndarray:
+    """Return `laplace_smoothed` of each unit by itself; rows are in the order of units, and then of predictions."""
+    out = residual.copy()
+    near = 0.0
+    for j in range(1, value.size):
+        if unit[j] != unit[j - 1]:
+            near = 0.0
+        else:
+            near = (near + residual[j - 1]) * math.exp((value[j - 1] - value[j]) / bandwidth)
+        out[j] += near
+    near = 0.0
+    for j in range(value.size - 2, -1, -1):
+        if unit[j] != unit[j + 1]:
+            near = 0.0
+        else:
+            near = (near + residual[j + 1]) * math.exp((value[j] - value[j + 1]) / bandwidth)
+        out[j] += near
+    return out
+
+
+@jit
 def signed_pairs(
     value: np.ndarray, part: np.ndarray, place: np.ndarray, signs: np.ndarray, bandwidth: float
 ) -> np.ndarray:

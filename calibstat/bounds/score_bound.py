@@ -44,10 +44,11 @@ class ScoreBound:
         return cls(float(ndtri(1 - tail)))
 
     @classmethod
-    def of_units(cls, size: np.ndarray, tail: float) -> Self:
+    def of_units(cls, size: np.ndarray, tail: float, hides: np.ndarray | None = None) -> Self:
         """Return the bound for clusters of these sizes, whose rows may have an event together, or for rows of weights.
 
-        Units of `size` hide the most, each with a chance q of its own, that have no event with probability exp(-k): the
+        What may hide are units of these sizes too, or of the sizes `hides`. They hide the most, each with a chance q of
+        its own, that have no event with probability exp(-k): the
         sum of q * size, subject to prod(1 - q) = exp(-k), is largest where size * (1 - q) is one number. The degrees of
         freedom of Student's quantile are of a sum of squares of such sizes (Satterthwaite 1946).
 
@@ -59,9 +60,9 @@ class ScoreBound:
         freedom = max(square.sum() ** 2 / inner(square, square) - 1, 1.0)
         z = float(stdtrit(freedom, 1 - tail))
         k = events_at(z)
-        largest_first = -np.sort(-size)
+        largest_first = -np.sort(-(size if hides is None else hides))
         logs = np.cumsum(np.log(largest_first))
-        below = np.exp((logs - k) / np.arange(1, size.size + 1))  # the common number if so many clusters take part
+        below = np.exp((logs - k) / np.arange(1, logs.size + 1))  # the common number if so many clusters take part
         taking_part = int(np.count_nonzero(largest_first > below))
         hidden = float((largest_first[:taking_part] - below[taking_part - 1]).sum())
         return cls(z, hidden / k, float(largest_first[0]))

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from calibstat.bounds.laplace import laplace_smoothed, laplace_square, sum_over_pairs
+from calibstat.bounds.laplace import laplace_smoothed, laplace_smoothed_within, laplace_square, sum_over_pairs
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.inner_product import inner
@@ -22,6 +22,7 @@ from calibstat.data.sample import Sample
 UNSEEN_PAIRS = 4.0  # what rows of a kind that was not observed add by themselves, in units of their squares over n
 USUAL = 1.96  # standard errors up to which V3 counts twice; further out its directions move the variance of each other
 ROUNDING = 1e-12  # share of the terms of what a row adds that is rounding
+DIRECT = 8  # a unit is large if it has more pairs of its own rows than there are rows over this and the sides
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,17 +36,19 @@ class SquareBound:
     estimate : float
         U.
     linear, quadratic : float
-        V1, the squares of what rows add, and V3, the squares of what pairs of rows add.
+        V1, the squares of what units add, and V3, the squares of what pairs of units add.
     third : float
-        K, the cubes of what rows add.
+        K, the cubes of what units add.
     curvature : float
         d, how much the estimate bends along its noise.
     most, least : float
         The most that a row of any prediction and outcome adds to the estimate, and takes from it.
     alone : float
         What a row of a kind of its own adds in a pair with another such row.
-    weight : ndarray, shape (n,), or None
-        The weights of the rows.
+    size : ndarray or None
+        The sizes of the independent units: the weights of rows, or the rows of clusters; None of rows without weights.
+    hides : ndarray or None
+        The sizes of units that were not observed, if they are not `size`.
     """
 
     estimate: float
@@ -56,11 +59,12 @@ class SquareBound:
     most: float
     least: float
     alone: float
-    weight: np.ndarray | None = None
+    size: np.ndarray | None = None
+    hides: np.ndarray | None = None
 
     def high(self, tail: float) -> float:
         """Return the end, below the value in the population with probability `tail`."""
-        score = ScoreBound.of_rows(tail) if self.weight is None else ScoreBound.of_units(self.weight, tail)
+        score = ScoreBound.of_rows(tail) if self.size is None else ScoreBound.of_units(self.size, tail, self.hides)
         pairs = max(UNSEEN_PAIRS, math.log(tail) ** 2 / score.k)
         largest = self.most + pairs * score.largest * self.alone
         variance = self.linear + (1 + max(score.z / USUAL, 1.0) ** 3) * self.quadratic
@@ -81,6 +85,20 @@ class SquareBound:
             least=self.most,
         )
 
+    def over(self, number: int) -> SquareBound:
+        """Return the bound of this value divided by a number."""
+        return replace(
+            self,
+            estimate=self.estimate / number,
+            linear=self.linear / number**2,
+            quadratic=self.quadratic / number**2,
+            third=self.third / number**3,
+            curvature=self.curvature / number,
+            most=self.most / number,
+            least=self.least / number,
+            alone=self.alone / number,
+        )
+
     def minus(self, other: SquareBound) -> SquareBound:
         """Return the bound of this value minus the value of an independent sample."""
         linear = self.linear + other.linear
@@ -99,7 +117,7 @@ class SquareBound:
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One model on rows: what `sign` times its squared error is made of.
+    """One event of one model on rows: what `sign` times its squared error is made of.
 
     Attributes
     ----------
@@ -123,6 +141,13 @@ class Side:
         """Return sum_j part_j k(v_i, v_j) for every row i."""
         smooth = np.empty(part.size)
         smooth[self.order] = laplace_smoothed(self.value[self.order], part[self.order], self.bandwidth)
+        return smooth
+
+    def smoothed_within(self, unit: np.ndarray) -> np.ndarray:
+        """Return sum_j r_j k(v_i, v_j) for every row i, over the rows j of its own unit."""
+        order = np.lexsort((self.value, unit))
+        smooth = np.empty(self.value.size)
+        smooth[order] = laplace_smoothed_within(unit[order], self.value[order], self.residual[order], self.bandwidth)
         return smooth
 
     def square(self, part: np.ndarray, bandwidth: float) -> float:
@@ -155,47 +180,94 @@ def _largest_products(value: np.ndarray, f: np.ndarray, order: np.ndarray) -> tu
     return up, down
 
 
-def bound_of(sides: Sequence[Side], count: np.ndarray, weight: np.ndarray | None = None) -> SquareBound:
+def bound_of(
+    sides: Sequence[Side],
+    count: np.ndarray,
+    weight: np.ndarray | None = None,
+    unit: np.ndarray | None = None,
+    *,
+    rows_hide: bool = False,
+) -> SquareBound:
     """Return the bound of the sum of the signed squared errors of models on the same rows.
 
     There are count[i] rows of kind i, whose predictions and residuals are entry i of the sides; rows with weights are
-    each of a kind of its own. Of fewer than two rows nothing is known.
+    each of a kind of its own, and so are rows in clusters, which `unit` numbers from 0. A model of several classes has
+    a side for each. Whole clusters may not have been observed, or if `rows_hide` only rows. Of fewer than two
+    independent units nothing is known.
     """
     w = np.ones(count.size) if weight is None else weight
-    n = inner(count, w)
-    pairs = n * n - inner(count, w**2)
-    if count.sum() < 2:
+    row_weight = w
+
+    def by_unit(part: np.ndarray) -> np.ndarray:
+        return part if unit is None else np.bincount(unit, part)
+
+    w, number = by_unit(w), count if unit is None else np.ones(unit.max(initial=-1) + 1)
+    n = inner(number, w)
+    pairs = n * n - inner(number, w**2)
+    if number.sum() < 2:
         return SquareBound(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0)
-    added = np.zeros(count.size)  # by a row, in its pairs with all others
-    same = np.zeros(count.size)  # what a row would add in a pair with itself
+    added = np.zeros(count.size)  # by a row, in its pairs with all rows of other units
+    same = np.zeros(count.size)  # what a row would add in its pairs with its own unit
     size = np.zeros(count.size)  # of the terms of which what a row adds is the sum
-    most = least = 0.0
+    unseen = [_Unseen(), _Unseen()]
     for side in sides:
         smoothed = side.smoothed(count * side.residual)
-        up, down = side.unseen(smoothed)
-        most, least = most + up, least + down
-        added += side.sign * side.residual * (smoothed - side.residual)
-        same += side.sign * side.residual**2
-        size += np.abs(side.residual * smoothed) + side.residual**2
-    estimate = inner(count, added) / pairs
+        own = side.residual if unit is None else side.smoothed_within(unit)
+        unseen[side.sign < 0].add(side, smoothed)
+        added += side.sign * side.residual * (smoothed - own)
+        same += side.sign * (side.residual * own)
+        size += np.abs(side.residual * smoothed) + np.abs(side.residual * own)
+    added, same, size = by_unit(added), by_unit(same), by_unit(size)
+    estimate = inner(number, added) / pairs
     c = n / pairs * (added - estimate * w * (n - w))
-    squares = 4 * inner(count, c**2)
+    squares = 4 * inner(number, c**2)
     curvature = 0.0
-    if squares > 4 * (n / pairs * ROUNDING) ** 2 * inner(count, size**2):
-        along = sum(side.sign * side.square(count * c * side.residual, side.bandwidth) for side in sides)
+    if squares > 4 * (n / pairs * ROUNDING) ** 2 * inner(number, size**2):
+        of_row = c if unit is None else c[unit]
+        along = sum(side.sign * side.square(count * of_row * side.residual, side.bandwidth) for side in sides)
         curvature = 4 * along / (n * squares)
-    quadratic = 2 / pairs * max(_squares_of_pairs(sides, count) - inner(count, same**2), 0.0)
+    all_pairs = _squares_of_pairs(sides, count) if unit is None else _squares_of_units(sides, unit, same)
+    quadratic = 2 / pairs * max(all_pairs - inner(number, same**2), 0.0)
+    if unit is not None:  # of units of one size this factor is 1
+        quadratic *= n * n / pairs * (1 - 1 / number.size)
+    clusters = None if weight is None and unit is None else w
     return SquareBound(
         estimate=estimate,
         linear=squares / n**2,
         quadratic=quadratic / n**2,
-        third=8 * inner(count, c**3) / n**3,
+        third=8 * inner(number, c**3) / n**3,
         curvature=curvature / n,
-        most=2 * most / n**2,
-        least=2 * least / n**2,
-        alone=1 / n**2,
-        weight=weight,
+        most=2 * (unseen[0].up + unseen[1].up) / n**2,
+        least=2 * (unseen[0].down + unseen[1].down) / n**2,
+        alone=min(max(each.events for each in unseen), 2) / n**2,
+        size=clusters,
+        hides=row_weight if rows_hide else None,
     )
+
+
+class _Unseen:
+    """The most that a row of any predictions and outcome adds by one model, up and down, over its classes.
+
+    Each class is bounded by itself. Of several classes, of which one occurs, the residuals times f_k add up to f of the
+    class that occurs less a mean of all f_k by the predictions: at most the largest f less the smallest.
+    """
+
+    def __init__(self) -> None:
+        self.events, self._up, self._down, self._highest, self._lowest = 0, 0.0, 0.0, 0.0, 0.0
+
+    def add(self, side: Side, smoothed: np.ndarray) -> None:
+        up, down = side.unseen(smoothed)
+        self.events, self._up, self._down = self.events + 1, self._up + up, self._down + down
+        self._highest = max(self._highest, float(smoothed.max(initial=0.0)))
+        self._lowest = min(self._lowest, float(smoothed.min(initial=0.0)))
+
+    @property
+    def up(self) -> float:
+        return self._up if self.events < 2 else min(self._up, self._highest - self._lowest)
+
+    @property
+    def down(self) -> float:
+        return self._down if self.events < 2 else min(self._down, self._highest - self._lowest)
 
 
 def bound_of_sample(sample: Sample, bandwidth: float) -> SquareBound:
@@ -218,3 +290,44 @@ def _squares_of_pairs(sides: Sequence[Side], count: np.ndarray) -> float:
             both = sum_over_pairs(product, one.value[order], other.value[order], one.bandwidth)
             total += 2 * one.sign * other.sign * both
     return total
+
+
+def _squares_of_units(sides: Sequence[Side], unit: np.ndarray, same: np.ndarray) -> float:
+    """Return the sum over all pairs of units of the square of what they add; `same` is what each adds by itself.
+
+    What units c and d add is sum r_i r_j k(v_i, v_j) over the rows i of c and j of d. Its square is a sum over pairs
+    (i, i') of rows of c and (j, j') of d of (r_i r_i') (r_j r_j') k(v_i, v_j) k(v_i', v_j'): a sum over pairs of points
+    (v_i, v_i') in the plane. A unit with many pairs of rows is smoothed over all rows instead.
+    """
+    rows = np.bincount(unit)
+    large = rows.astype(np.float64) ** 2 * len(sides) * DIRECT > unit.size
+    total = 0.0
+    for c in np.flatnonzero(large):
+        added = np.zeros(rows.size)
+        for side in sides:
+            smoothed = side.smoothed(np.where(unit == c, side.residual, 0.0))
+            added += side.sign * np.bincount(unit, side.residual * smoothed, rows.size)
+        added[c] = same[c]
+        total += float((added**2 * np.where(large, 1.0, 2.0)).sum())
+    first, second = _pairs_within(unit, ~large)
+    if not first.size:
+        return total
+    for i, one in enumerate(sides):
+        order = first[by_first := np.argsort(one.value[first], kind="stable")]
+        partner = second[by_first]
+        for j, other in enumerate(sides[: i + 1]):
+            product = one.residual[order] * other.residual[partner]
+            both = sum_over_pairs(product, one.value[order], other.value[partner], one.bandwidth)
+            total += (1 if j == i else 2) * one.sign * other.sign * both
+    return total
+
+
+def _pairs_within(unit: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return all ordered pairs of rows of the same chosen unit, a row with itself included."""
+    order = np.argsort(unit, kind="stable")
+    rows = np.bincount(unit)
+    begin = np.concatenate(([0], np.cumsum(rows)[:-1]))
+    own = order[chosen[unit[order]]]
+    partners = rows[unit[own]]
+    place = np.arange(partners.sum()) - np.repeat(np.cumsum(partners) - partners, partners)
+    return np.repeat(own, partners), order[np.repeat(begin[unit[own]], partners) + place]

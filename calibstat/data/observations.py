@@ -143,6 +143,10 @@ class Observations(ABC):
         """The names of the classes; none of binary data."""
         return ()
 
+    def event_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return outcomes and predictions of each event, shape (K, n): of one event, or of each of K classes."""
+        raise NotImplementedError(f"nothing is known by events of {self.kind} data")
+
     def one_event(self, what: str = "") -> BinaryData:
         """Return the data if they are binary, else raise."""
         wanted = f" for {what}" if what else ""
@@ -255,6 +259,10 @@ class BinaryData(Observations):
         y, p = self.rows
         return y.astype(np.float64), p + 0.0
 
+    def event_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        y, p = self.float_rows()
+        return y[None], p[None]
+
     def impossible(self) -> str:
         if self.rows is not None:
             y, p = self.rows
@@ -361,6 +369,10 @@ class ClassWiseData(_OfClasses):
         if self.weight is None:
             return ""
         return note_of_weights(self.weight, self.weight_is_whole, note_if_classes_apart(self.weight, self.predictions))
+
+    def event_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        prob = np.ascontiguousarray(self.predictions.prob.T, np.float64) + 0.0  # 0.0 for -0.0
+        return (self.predictions.label == np.arange(len(prob))[:, None]).astype(np.float64), prob
 
     def samples(self) -> Iterator[Sample]:
         """Return the binary sample of each class, one against the rest."""

@@ -305,6 +305,7 @@ INPUTS = {
     ),
     "bounds.laplace.laplace_square": lambda: (VALUE, RESIDUAL, 0.5),
     "bounds.laplace.laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "bounds.laplace.laplace_smoothed_within": lambda: (np.arange(M) // 3, VALUE, RESIDUAL, 0.5),
     "resampling.folds._words": lambda: (START, 7),
     "bounds.laplace.signed_pairs": lambda: (
         *(VALUE, RESIDUAL, np.arange(M), np.arange(70 * (M // 8 + 1), dtype=np.uint8).reshape(70, -1), 0.5),

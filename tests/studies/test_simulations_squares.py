@@ -7,9 +7,21 @@ from scipy.special import expit, logit
 
 from calibstat.bounds.square_bound import Side, bound_of
 from simulations.parts import squares_in_the_limit as limits
+from simulations.parts import squares_of_clusters as clusters
 from simulations.parts.pairs_of_models import changed, made_equal, random_pair
 from simulations.parts.squares_of_kinds import PairOfKinds
-from simulations.squares import DIFFERENCE, EQUAL, HIGH_END, ONE_SIDE, SEARCHES, misses, study, violations
+from simulations.squares import (
+    DIFFERENCE,
+    EQUAL,
+    FOUND,
+    HIGH_END,
+    ONE_SIDE,
+    ROWS_HIDE,
+    SEARCHES,
+    misses,
+    study,
+    violations,
+)
 
 HUNDRED = (np.arange(100) + 0.5) / 100
 
@@ -73,6 +85,41 @@ def test_every_step_is_needed(needed):
     assert found(*without) > 0.06
 
 
+def test_it_is_the_recipe_of_the_package_in_clusters_and_classes():
+    random = np.random.default_rng(1)
+    for i in range(20):
+        size = random.integers(1, 7, random.integers(2, 9))
+        models = clusters.random_models(random, size, classes=i % 2 == 1, weights=i % 3 == 0)
+        count = models.draw(random, 1)
+        weight = np.ones(models.chance.size)
+        if models.weight is not None:
+            weight = np.repeat(models.weight, models.chance.shape[1])
+        rows = (count[0] / weight).round().astype(int)
+        assert (rows.sum(axis=1) == size).all()
+        unit, cell = (np.repeat(each, rows.ravel()) for each in np.indices(rows.shape).reshape(2, -1))
+        sides = [Side(v[cell], weight[cell] * r[cell], models.bandwidth, sign) for sign, v, r in models.sides]
+        given = None if models.weight is None else weight[cell]
+        for rows_hide in (False, True):
+            bound = bound_of(sides, np.ones(cell.size), given, unit, rows_hide=rows_hide).over(len(models.events))
+            low, high = models.ends(count, 0.025, rows_hide=rows_hide)
+            assert low[0] == pytest.approx(max(bound.low(0.025), -1), abs=1e-11)
+            assert high[0] == pytest.approx(min(bound.high(0.025), 1), abs=1e-11)
+
+
+def test_clusters_taken_as_rows_would_be_found_apart():
+    """Clusters of one kind and outcome: the interval of clusters covers, the interval of their rows does not."""
+    pair = of_kinds([0.5, 0.5], [0.3, 0.7], [0.2, 0.8], [0.4, 0.6])
+    models = clusters.ModelsOnClusters.of_event(pair, np.full(200, 5), whole=1.0, alike=1.0)
+    random = np.random.default_rng(4)
+    assert models.difference == pytest.approx(pair.difference)
+    assert sum(clusters.misses(random, models, 0.025, 400)) <= 37
+    wrong = pair.ends(models.draw(random, 400).sum(axis=1)[:, [0, 2, 1, 3]])
+    assert ((wrong.low(0.025) > pair.difference) | (wrong.high(0.025) < pair.difference)).sum() > 60
+    equal = clusters.made_equal(models)
+    assert equal is not None
+    assert equal.difference == pytest.approx(0, abs=1e-15)
+
+
 def test_errors_are_made_equal():
     random = np.random.default_rng(2)
     made = [made_equal(random_pair(random, 1000)) for _ in range(50)]
@@ -116,8 +163,8 @@ def test_limits(equal):
 
 def test_the_table_and_a_planted_fault():
     table = study.table(quick=True, n_jobs=1)
-    assert set(table["question"]) == {EQUAL, DIFFERENCE, ONE_SIDE, HIGH_END}
-    assert set(table["kind"]) == {"limit", "population"}
+    assert set(table["question"]) == {EQUAL, DIFFERENCE, ONE_SIDE, HIGH_END, ROWS_HIDE, FOUND}
+    assert set(table["kind"]) == {"limit", "population", "clusters", "classes"}
     assert violations(table).empty
     for column in ("missed_below", "false_sentences"):
         planted = table.assign(**{column: np.where(table.index == table.index[-1], table["replicates"], table[column])})
@@ -129,4 +176,6 @@ def test_the_table_and_a_planted_fault():
     again = pd.DataFrame(SEARCHES["limit"](True))
     pd.testing.assert_frame_equal(table.iloc[: len(again)], again, check_dtype=False)
     figure = study.figures(table)[""]
-    assert [ax.get_title() for ax in figure.axes] == list(dict.fromkeys(table["question"]))
+    assert [ax.get_title() for ax in figure.axes] == [
+        each for each in dict.fromkeys(table["question"]) if each != FOUND
+    ]

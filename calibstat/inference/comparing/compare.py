@@ -71,8 +71,9 @@ class Comparison(NotedResult):
     n_resamples : int
         Resamples.
     errors, errors_low, errors_high : ndarray, shape (M,), or None
-        Of `kernel_ce_squared` and `kernel_ce` without clusters: the kernel error of each model, which is the root of
-        the unbiased estimate of its square (0 where this is negative), and the ends of its interval, without draws.
+        Of `kernel_ce_squared`, and `kernel_ce` without clusters: the kernel error of each model, which is the root of
+        the unbiased estimate of its square (0 where this is negative), and the ends of its interval, without draws. Of
+        classes it is the root of the mean over the classes.
     same_order : tuple of bool, length n_pairs
         Whether the measure is a proper score of one event, and one prediction of the pair is a strictly increasing
         function of the other on these rows, equal predictions to equal ones. Then both models tell the same rows apart,
@@ -136,7 +137,8 @@ class Comparison(NotedResult):
             return []
         each = zip(self.names, self.errors, self.errors_low, self.errors_high, strict=True)
         errors = ", ".join(f"{name} {error:.3g} [{low:.3g}, {high:.3g}]" for name, error, low, high in each)
-        return [f"Kernel errors with {self.confidence_level:.4g} confidence intervals: {errors}."]
+        of = ", root mean squares over the classes," if self.lens.reduce else ""
+        return [f"Kernel errors{of} with {self.confidence_level:.4g} confidence intervals: {errors}."]
 
     def _conclusion(self, i: int) -> str:
         """Say of a pair which error is smaller and by how much at least, if known; or that a score compares errors."""
@@ -150,7 +152,7 @@ class Comparison(NotedResult):
 
 METHODS = ("bootstrap", "swap")
 DEFAULT = "kernel_ce_squared", {"bandwidth": 0.2}
-OF_CLUSTERS: tuple[str, dict[str, float]] = "kernel_ce", {}  # squares of clusters are not known
+UNSEEN = ("clusters", "rows")
 ADJUSTMENTS = ("holm", "bh")
 
 
@@ -165,6 +167,7 @@ def compare(
     reference: str | None = None,
     adjust: str = "holm",
     cluster: ArrayLike | None = None,
+    unseen: str | None = None,
     sample_weight: ArrayLike | None = None,
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
@@ -185,12 +188,12 @@ def compare(
         The predictions of each model, two models or more, for the same rows.
     measure : str or Measure, optional
         A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``. Default:
-        `kernel_ce_squared` with bandwidth 0.2, with `cluster` `kernel_ce`. For "bootstrap": `kernel_ce_squared`,
+        `kernel_ce_squared` with bandwidth 0.2. For "bootstrap": `kernel_ce_squared`,
         `kernel_ce`, `ece` (L1), `ks`, `kuiper`, `smooth_ce`, `brier`, `log_loss`, `canonical_ce` in total variation or
         L1, or a user-defined measure of such a kind. For "swap" any binary measure.
     lens : str or Lens, optional
         As for `estimate`: a lens with a binary outcome; "canonical" for `canonical_ce`, `brier` and `log_loss`; or
-        "class_wise" for `ece` (L1) and, with `reduce` "mean", `brier` and `log_loss`.
+        "class_wise" for `ece` (L1) and, with `reduce` "mean", `kernel_ce_squared`, `brier` and `log_loss`.
     reduce : {"mean", "max"}, optional
         For lens "class_wise", and then needed: the mean over the classes, or the largest.
     method : {"bootstrap", "swap"}
@@ -203,7 +206,11 @@ def compare(
         Benjamini and Hochberg, which bounds the share of false ones among the findings.
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day): its rows are drawn, or permuted, together. Not for samples, and
-        of several classes only for means of losses.
+        of several classes only for `kernel_ce_squared` and means of losses.
+    unseen : {"clusters", "rows"}, optional
+        Of `kernel_ce_squared` with `cluster`: whether what the sample lacks may be whole clusters, the default, or rows
+        alone. "rows" finds more where clusters are few, and assumes that kinds of clusters that were not observed do
+        not matter.
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter, for a binary outcome or "class_wise": rows
         are drawn, or permuted, with their weights. Not for samples.
@@ -237,6 +244,11 @@ def compare(
     `kernel_ce_squared` draws nothing: the mean over pairs of rows is an unbiased estimate of the difference of squares
     for every n; its interval is asymptotic, see the docs page "How squares are compared" and the study `squares`. Cost:
     a few sorts of the rows. `kernel_ce` takes its p-value from squares at its own bandwidth.
+
+    Of clusters the mean is over pairs of rows of different clusters, and the quantile is Student's; the study
+    `squares` has how often a difference is found where there is none. With few clusters, or one that is much larger
+    than the others, hardly any difference is found unless `unseen` is "rows". Of K classes the mean over the classes is
+    compared, in time that grows with the square of K.
 
     Any other error is the largest weighted sum of residuals that its weights allow. The high end of A - B is the
     largest bound over fixed weights of A of their sum, less B's error, with the noise of both from the same draws;
@@ -306,11 +318,12 @@ def compare(
     unit = data[names[0]].unit
     asked_options: Mapping[str, Any] = options
     if measure is None:
-        measure, given = DEFAULT if unit is None else OF_CLUSTERS
+        measure, given = DEFAULT
         asked_options = {**given, **options}
     with options_of(compare, options):
         asked = find_measure(measure, asked_options)
     problems = list(named(lambda each: _pose(each, asked, reduce), data).values())
+    _check_unseen(unseen, problems[0], unit, method)
     draws = Draws.of(rng, problems[0].measure.draws(n_resamples), n_jobs)
     pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
     if reference is not None:
@@ -318,7 +331,8 @@ def compare(
     if method == "swap":
         differences = by_permutation(names, problems, pairs, unit, draws)
     else:
-        differences = _by_ends(names, problems, pairs, unit, paired, 1 - confidence_level, draws)
+        alpha = 1 - confidence_level
+        differences = _by_ends(names, problems, pairs, unit, paired, alpha, draws, rows_hide=unseen == "rows")
     least, most = problems[0].measure.bounds
     clusters = "" if unit is None else clusters_in_words(unit, problems[0].weight)
     errors_low, errors, errors_high = (None,) * 3 if differences.errors is None else differences.errors
@@ -335,7 +349,7 @@ def compare(
         paired=paired,
         adjust=adjust,
         confidence_level=confidence_level,
-        null_hypothesis=_null(method, clusters, paired, problems[0].holds_cells(True)),
+        null_hypothesis=_null(method, clusters, paired, problems[0].holds_cells(True), unseen == "rows"),
         measure=problems[0].measure.named,
         lens=problems[0].lens,
         n=differences.n,
@@ -358,16 +372,35 @@ def _by_ends(
     paired: bool,
     alpha: float,
     draws: Draws,
+    *,
+    rows_hide: bool,
 ) -> Differences:
     """Compare by squares where they are known; a measure with an interval of its own takes their p-values alone."""
-    squares = problems[0].laplace_bandwidth is not None and unit is None
-    by_square = by_squares(names, problems, pairs, paired, alpha) if squares else None
+    squares = _goes_by_squares(problems[0], unit)
+    by_square = by_squares(names, problems, pairs, unit, paired, alpha, rows_hide=rows_hide) if squares else None
     if by_square is not None and not problems[0].compares:
         return by_square
     differences = by_bootstrap(names, problems, pairs, unit, paired, alpha, draws)
     if by_square is None:
         return differences
     return differences._replace(pvalue=by_square.pvalue, errors=by_square.errors, at_least=by_square.at_least)
+
+
+def _goes_by_squares(problem: Problem, unit: np.ndarray | None) -> bool:
+    """Whether the squares of errors are compared; an error with an interval of clusters keeps its own p-value there."""
+    return problem.laplace_bandwidth is not None and (unit is None or not problem.compares)
+
+
+def _check_unseen(unseen: str | None, problem: Problem, unit: np.ndarray | None, method: str) -> None:
+    if unseen is None:
+        return
+    if unseen not in UNSEEN:
+        raise ValueError(f"expected unseen 'clusters' or 'rows', found {unseen!r}")
+    if unit is None or method == "swap" or not _goes_by_squares(problem, unit):
+        raise ValueError(
+            f"expected unseen={unseen!r} with cluster= and kernel_ce_squared, whose bound allows for clusters that "
+            f"were not observed; found {problem.measure}{'' if unit is not None else ' without clusters'}"
+        )
 
 
 def _same_order(one: Problem, other: Problem) -> bool:
@@ -384,11 +417,12 @@ def _pose(data: Data, asked: Measure, reduce: str | None) -> Problem:
     return problem
 
 
-def _null(method: str, clusters: str, paired: bool, held: bool) -> str:
+def _null(method: str, clusters: str, paired: bool, held: bool, rows_hide: bool) -> str:
     """Return the null hypothesis of each pair; `clusters` are the clusters in words, "" if rows are independent."""
     if method == "bootstrap":
         over = f" these {clusters} are an independent sample of" if clusters else ""
         over += ", over the cells that these rows make" if held else ""
+        over += ", assuming that kinds of clusters that were not observed do not matter" if rows_hide else ""
         return f"the measure is the same for both {'models' if paired else 'samples'} in the population{over}"
     unit = f"one of {clusters}" if clusters else "row"
     return f"in every {unit} the two models can be exchanged without changing the distribution of the data"

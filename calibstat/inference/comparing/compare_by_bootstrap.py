@@ -79,8 +79,12 @@ def _need_comparison(problem: Problem, unit: np.ndarray | None) -> None:
     """Raise if no honest comparison is known for such rows."""
     if not problem.compares:
         weighted = " of rows with weights" if problem.data.effective_n is not None else ""
+        reason = "" if "honest" in problem.methods else problem.why_no_interval
+        why = f", because {reason}" if reason else ""
+        if not problem.is_one_number:
+            why = ", because it is a number for each class; reduce='mean' makes them one"
         raise ValueError(
-            f"no honest comparison{weighted} is known for {problem.measure}, {problem.lens}; of a binary "
+            f"no honest comparison{weighted} is known for {problem.measure}, {problem.lens}{why}; of a binary "
             f"outcome it is for {', '.join(measures_by_rows())}; method 'swap' takes any binary measure"
         )
     if unit is not None and not problem.takes_clusters:

@@ -16,53 +16,82 @@ from calibstat.result import read_only
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """Rows of models in an order of their own: outcomes and predictions of each model, and how many rows are alike."""
+    """Rows of models in an order of their own: outcomes and predictions of each model, and how many rows are alike.
+
+    Attributes
+    ----------
+    label, value : ndarray, shape (M, K, n)
+        Outcomes and predictions of M models, of one event or of each of K classes.
+    count : ndarray, shape (n,)
+        How many rows are of each kind.
+    weight, unit : ndarray, shape (n,), or None
+        The weights of rows, and their clusters.
+    """
 
     label: np.ndarray
     value: np.ndarray
     count: np.ndarray
     weight: np.ndarray | None
+    unit: np.ndarray | None
 
     @classmethod
-    def of(cls, problems: list[Problem]) -> Kinds:
-        """Return the kinds of rows of models on the same rows: those that are equal in everything are one kind."""
-        rows = [problem.data.one_event().float_rows() for problem in problems]
-        weight = problems[0].weight
-        order, _ = resampling.canonical_order(sort_columns(rows), None, weight)
-        label, value = (np.array([part[order] for part in parts]) for parts in zip(*rows, strict=True))
-        if weight is not None:
-            return cls(label, value, np.ones(order.size), weight[order])
-        differs = (np.diff(label) != 0).any(axis=0) | (np.diff(value) != 0).any(axis=0)
-        first = np.flatnonzero(np.append(True, differs))
-        return cls(label[:, first], value[:, first], np.diff(np.append(first, order.size)).astype(np.float64), None)
+    def of(cls, problems: list[Problem], unit: np.ndarray | None = None) -> Kinds:
+        """Return the kinds of rows of models on the same rows: those that are equal in everything are one kind.
 
-    def bound(self, bandwidth: float, *signs: tuple[int, float]) -> SquareBound:
-        """Return the bound of the sum of the squared errors of these models, each with its sign."""
+        Rows with weights, and rows in clusters, are each of a kind of its own.
+        """
+        rows = [problem.data.event_rows() for problem in problems]
+        weight = problems[0].weight
+        columns = [column for part in sort_columns(rows) for column in part]
+        order, unit = resampling.canonical_order(columns, unit, weight)
+        label, value = (np.array([part[:, order] for part in parts]) for parts in zip(*rows, strict=True))
+        if weight is not None or unit is not None:
+            return cls(label, value, np.ones(order.size), None if weight is None else weight[order], unit)
+        differs = (np.diff(label) != 0).any(axis=(0, 1)) | (np.diff(value) != 0).any(axis=(0, 1))
+        first = np.flatnonzero(np.append(True, differs))
+        count = np.diff(np.append(first, order.size)).astype(np.float64)
+        return cls(label[:, :, first], value[:, :, first], count, None, None)
+
+    def bound(self, bandwidth: float, *signs: tuple[int, float], rows_hide: bool = False) -> SquareBound:
+        """Return the bound of the sum of the squared errors of these models, each with its sign.
+
+        Of several classes a squared error is the mean over the classes. If `rows_hide`, what was not observed are rows
+        and not whole clusters.
+        """
         residual = self.label - self.value if self.weight is None else self.weight * (self.label - self.value)
-        sides = [Side(self.value[m], residual[m], bandwidth, sign) for m, sign in signs]
-        return bound_of(sides, self.count, self.weight)
+        classes = range(self.value.shape[1])
+        sides = [Side(self.value[m, k], residual[m, k], bandwidth, sign) for m, sign in signs for k in classes]
+        bound = bound_of(sides, self.count, self.weight, self.unit, rows_hide=rows_hide)
+        return bound if len(classes) == 1 else bound.over(len(classes))
 
 
 def by_squares(
-    names: tuple[str, ...], problems: list[Problem], pairs: list[tuple[int, int]], paired: bool, alpha: float
+    names: tuple[str, ...],
+    problems: list[Problem],
+    pairs: list[tuple[int, int]],
+    unit: np.ndarray | None,
+    paired: bool,
+    alpha: float,
+    *,
+    rows_hide: bool = False,
 ) -> Differences:
     """Compare on the same rows for all models, unless they are separate samples."""
     bandwidth = problems[0].laplace_bandwidth
     assert bandwidth is not None
     groups = [by_name(names, range(len(names)))] if paired else [[m] for m in range(len(names))]
     index = {m: (g, k) for g, group in enumerate(groups) for k, m in enumerate(group)}
-    kinds = [Kinds.of([problems[m] for m in group]) for group in groups]
+    kinds = [Kinds.of([problems[m] for m in group], unit) for group in groups]
 
     def alone(m: int) -> SquareBound:
         g, k = index[m]
-        return kinds[g].bound(bandwidth, (k, 1.0))
+        return kinds[g].bound(bandwidth, (k, 1.0), rows_hide=rows_hide)
 
     def difference(a: int, b: int) -> SquareBound:
         if not paired:
             return single[a].minus(single[b])
         # added up in one order, so that B - A is the negative of A - B to the last bit
         (first, second), swapped = sorted((index[a][1], index[b][1])), index[a][1] > index[b][1]
-        bound = kinds[0].bound(bandwidth, (first, 1.0), (second, -1.0))
+        bound = kinds[0].bound(bandwidth, (first, 1.0), (second, -1.0), rows_hide=rows_hide)
         return -bound if swapped else bound
 
     single = [alone(m) for m in range(len(names))]

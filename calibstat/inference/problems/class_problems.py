@@ -138,6 +138,8 @@ class ClassWiseProblem(ProblemOfClasses):
     def why_no_interval(self) -> str:
         if self.measure.honest == "mean":
             return "the class whose mean loss is largest is chosen by the same rows; reduce='mean' has one"
+        if self.measure.laplace_bandwidth is not None and self.measure.honest != "norm" and self.reduce == "max":
+            return "the largest of several squares has no unbiased estimate, and their mean has"
         return super().why_no_interval
 
     @property
@@ -222,6 +224,11 @@ class ClassWiseProblem(ProblemOfClasses):
 
     def sort_columns(self) -> tuple[np.ndarray, ...]:
         return (self.losses().loss,) if self.is_mean else self._columns
+
+    @property
+    def laplace_bandwidth(self) -> float | None:
+        # the mean over classes of squares is one sum over pairs of rows; a mean of roots, or a largest square, is not
+        return self.measure.laplace_bandwidth if self.reduce == "mean" and self.measure.honest != "norm" else None
 
     def losses(self) -> RowLosses:
         return self.measure.losses_over_classes(self.predictions, self.data.weight)

@@ -150,7 +150,7 @@ class Problem(ABC):
 
     @property
     def why_no_interval(self) -> str:
-        """The reason why no honest interval is known, for messages; empty if none is given."""
+        """The reason why no honest interval or comparison is known, for messages; empty if none is given."""
         return self.measure.why_no_interval
 
     @property
@@ -165,7 +165,7 @@ class Problem(ABC):
 
     @property
     def laplace_bandwidth(self) -> float | None:
-        """The bandwidth of the Laplace kernel if the measure is an error by it or its square, of one event; or None."""
+        """The bandwidth of the Laplace kernel of an error, of its square or of a mean of squares; else None."""
         return None
 
     @property

@@ -85,7 +85,6 @@ def test_the_kernel_error_keeps_its_interval_and_takes_its_p_from_squares():
         found = cs.compare(y, {"A": p, "B": q}, measure="kernel_ce", n_resamples=39, rng=1, **settings)
         assert found.errors is None
         assert (found.pvalue[0] <= 0.05) == (found.low[0] > 0 or found.high[0] < 0)
-    assert str(cs.compare(y, {"A": p, "B": q}, cluster=cluster, n_resamples=39, rng=1).measure) == "kernel_ce"
 
 
 def test_by_how_much_at_least():
@@ -163,3 +162,75 @@ def test_memory_is_at_most_200_bytes_a_row():
     finally:
         tracemalloc.stop()
     assert most / n <= 176
+
+
+def test_clusters():
+    """The default compares sums over pairs of different clusters, in which names and the order of rows do not show."""
+    y, p, q = two_models(300)
+    cluster = np.random.default_rng(1).integers(0, 60, 300)
+    weight = np.random.default_rng(2).choice([0.0, 1.0, 2.5], 300)
+    order = np.random.default_rng(3).permutation(300)
+    for given in (None, weight):
+        for unseen in (None, "clusters", "rows"):
+            asked = {"cluster": cluster, "unseen": unseen, "sample_weight": given}
+            found = cs.compare(y, {"A": p, "B": q}, **asked)
+            w = np.ones(300) if given is None else given
+            kept = w > 0
+            weighted = [Side(side.value[kept], (w * side.residual)[kept], H, side.sign) for side in sides(y, p, q)]
+            unit = np.unique(cluster[kept], return_inverse=True)[1]
+            both = bound_of(weighted, np.ones(kept.sum()), w[kept], unit, rows_hide=unseen == "rows")
+            assert str(found.measure) == "kernel_ce_squared(bandwidth=0.2)"
+            ends = (found.difference[0], found.low[0], found.high[0])
+            assert ends == pytest.approx((both.estimate, both.low(0.025), both.high(0.025)), rel=1e-9)
+            assert "clusters of" in found.null_hypothesis
+            assert ("not observed do not matter" in found.null_hypothesis) == (unseen == "rows")
+            moved = {name: v[order] if isinstance(v, np.ndarray) else v for name, v in asked.items()}
+            moved["cluster"] = 100 - moved["cluster"]
+            assert cs.compare(y[order], {"A": p[order], "B": q[order]}, **moved).to_dict() == found.to_dict()
+    same = cs.compare(y, {"A": p, "B": p.copy()}, cluster=cluster, unseen="rows")
+    assert (same.pvalue[0], same.difference[0]) == (1, 0)
+
+
+@pytest.mark.parametrize("clusters", [False, True])
+def test_classes(clusters):
+    y, p = cs.generators.dirichlet((1, 1, 1)).sample(300, rng=1)
+    q = np.roll(p, 1, axis=1)
+    given = {"cluster": np.arange(300) // 2} if clusters else {}
+    found = cs.compare(y, {"A": p, "B": q}, lens="class_wise", reduce="mean", **given)
+    of_classes = [
+        side
+        for v, sign in ((p, 1.0), (q, -1.0))
+        for k in range(3)
+        for side in [Side(v[:, k], (y == k) - v[:, k], H, sign)]
+    ]
+    both = bound_of(of_classes, np.ones(300), None, given.get("cluster")).over(3)
+    assert (found.low[0], found.high[0]) == pytest.approx((both.low(0.025), both.high(0.025)), rel=1e-9)
+    if not clusters:
+        wanted = cs.estimate(y, p, measure="kernel_ce_squared", bandwidth=H, lens="class_wise", reduce="mean")
+        assert found.estimates[0] == pytest.approx(wanted, rel=1e-10)
+    assert "root mean squares over the classes" in str(found)
+    same = cs.compare(y, {"A": p, "B": p.copy()}, lens="class_wise", reduce="mean", **given)
+    assert same.pvalue[0] == 1
+
+
+def test_the_most_likely_class_of_each_model():
+    """Each model has its own hits: the interval is that of two sides with outcomes of their own."""
+    y, p = cs.generators.dirichlet((1, 1, 1)).sample(300, rng=1)
+    q = np.roll(p, 1, axis=1)
+    found = cs.compare(y, {"A": p, "B": q})
+    hits = [(prob.max(axis=1), (prob.argmax(axis=1) == y).astype(float)) for prob in (p, q)]
+    both = bound_of([Side(v, hit - v, H, sign) for (v, hit), sign in zip(hits, (1.0, -1.0), strict=True)], np.ones(300))
+    assert (found.low[0], found.high[0]) == pytest.approx((both.low(0.025), both.high(0.025)), rel=1e-10)
+
+
+def test_reasons():
+    y, p = cs.generators.dirichlet((1, 1, 1)).sample(40, rng=1)
+    for reduce, reason in ((None, "a number for each class; reduce='mean'"), ("max", "has no unbiased estimate")):
+        with pytest.raises(ValueError, match=reason):
+            cs.compare(y, {"A": p, "B": p}, lens="class_wise", reduce=reduce)
+    hit, cluster = (y == 0).astype(int), np.arange(40)
+    for given in ({}, {"cluster": cluster, "measure": "ks"}, {"cluster": cluster, "method": "swap"}):
+        with pytest.raises(ValueError, match="expected unseen='rows' with cluster="):
+            cs.compare(hit, {"A": p[:, 0], "B": p[:, 1]}, unseen="rows", **given)
+    with pytest.raises(ValueError, match="expected unseen 'clusters' or 'rows', found 'all'"):
+        cs.compare(hit, {"A": p[:, 0], "B": p[:, 1]}, unseen="all", cluster=cluster)
