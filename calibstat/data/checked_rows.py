@@ -30,6 +30,7 @@ from calibstat.data.validation import as_rows, check_rows, n_columns
 from calibstat.data.weighted_sample import as_weights
 
 OF_ROWS = ("y_true", "y_prob", "lens", "cluster", "sample_weight", "labels", "pos_label")  # which `Data` holds
+UNITS = ("cluster", "sample_weight")  # which rows belong together, and how much each counts
 
 
 class RowArguments(TypedDict, total=False):
@@ -362,12 +363,18 @@ def as_data(
     y_true: object,
     y_prob: Predicted,
     unknown: Iterable[str] = (),
+    by_rows: str = "",
     **rows: Any,
 ) -> Any:
     """Return the `Data` or `Models` that a public function was given, or make it of its arguments about rows.
 
     `unknown` are arguments that the function does not have: they are refused, and the nearest one is asked for.
+    `by_rows` is the reason why a function of single rows takes neither clusters nor weights.
     """
+    why = {name: f"because {by_rows}" for name in UNITS if by_rows}
+    for name, because in why.items():
+        if name in unknown:
+            raise TypeError(f"expected no {name}= for {function.__name__}, {because}")
     refuse_unknown(function, unknown)
     if not isinstance(y_true, Data | Models):
         make: Callable[..., Data | Models] = Data if named_models(y_prob) is None else Models
@@ -379,7 +386,8 @@ def as_data(
     held = {"lens": y_true.lens, "cluster": y_true.unit, "sample_weight": y_true.rows.sample_weight}
     for name, given in held.items():
         if given is not None and name not in rows:
-            raise ValueError(f"expected {kind} without {name}= for {function.__name__}, which takes none; found one")
+            because = why.get(name, "which takes none")
+            raise ValueError(f"expected {kind} without {name}= for {function.__name__}, {because}; found one")
     return y_true
 
 

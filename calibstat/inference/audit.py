@@ -23,6 +23,8 @@ from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, pa
 from calibstat.resampling.rng import Rng
 from calibstat.result import read_only
 
+BY_ROWS = "it draws the label of each row independently, and its limits are of counts of rows, not of sums of weights"
+
 
 class AuditArguments(RowArguments, total=False):
     """The arguments of `audit` beside outcomes and predictions."""
@@ -136,10 +138,11 @@ def audit(
     the form for unequal probabilities (Hoeffding): they hold for any outcome probabilities and need no draws. They
     assume less than the test, so that a group may be significant while its interval touches 0.
 
-    Rows must be independent. A group that is not significant is not shown to be calibrated. Groups that are looked at
-    after the outcomes, or predictions fitted to the same rows, break all of this. Cost: n_resamples passes over the
-    rows, and over G bits for each of them; memory of G n / 4 bytes. With G groups no adjusted p-value is below
-    1 / (n_resamples + 1), which is independent of G.
+    Rows must be independent, and count equally: there is no `cluster` and no `sample_weight`, because the label of each
+    row is drawn independently, and the limits are of counts of rows. A group that is not significant is not shown to be
+    calibrated. Groups that are looked at after the outcomes, or predictions fitted to the same rows, break all of this.
+    Cost: n_resamples passes over the rows, and over G bits for each of them; memory of G n / 4 bytes. With G groups no
+    adjusted p-value is below 1 / (n_resamples + 1), which is independent of G.
 
     References
     ----------
@@ -159,7 +162,7 @@ def audit(
     >>> bool(0 < result.low[first] < result.error[first] < result.high[first])
     True
     """
-    data = as_data(audit, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    data = as_data(audit, y_true, y_prob, unknown, by_rows=BY_ROWS, lens=lens, labels=labels, pos_label=pos_label)
     if isinstance(data, Models):
         return ask_each(audit, data, locals())
     if groups is None:

@@ -147,7 +147,13 @@ def report(
         labels, y_prob, y_true = list(y_true.names), y_true.prob, names[y_true.label]
     asked_of = {"by": by, "cluster": cluster, "sample_weight": sample_weight, "recalibrate": recalibrate or None}
     _check_given(asked_of, y_true, lens)
-    rows = {"lens": lens, "cluster": cluster, "sample_weight": sample_weight, "labels": labels, "pos_label": pos_label}
+    rows: dict[str, Any] = {
+        "lens": lens,
+        "cluster": cluster,
+        "sample_weight": sample_weight,
+        "labels": labels,
+        "pos_label": pos_label,
+    }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         data = as_data(report, y_true, y_prob, unknown, **rows)
