@@ -17,7 +17,7 @@ def simultaneous_confidence(bins: Bins, level: float, draws: Draws) -> Band:
 
     The bins are independent given the predictions, so each end may miss with probability (1 - level**(1/B)) / 2. Rows
     of a bin may have different probabilities: up to a miss of about a quarter the limits are the ones of Clopper and
-    Pearson, but for a single event. Bins of rows in clusters are not independent, and may miss (1 - level) / (2 B).
+    Pearson, except with a single event. Bins of rows in clusters are dependent, and may miss (1 - level) / (2 B).
     """
     if bins.clusters is not None:
         return bars_of_clusters(bins, bins.clusters, (1 - level) / (2 * bins.count.size))

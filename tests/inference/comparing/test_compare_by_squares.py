@@ -214,7 +214,7 @@ def test_classes(clusters):
 
 
 def test_the_most_likely_class_of_each_model():
-    """Each model has its own hits: the interval is that of two sides with outcomes of their own."""
+    """Each model has its own hits: the interval has two sides with outcomes of their own."""
     y, p = cs.generators.dirichlet((1, 1, 1)).sample(300, rng=1)
     q = np.roll(p, 1, axis=1)
     found = cs.compare(y, {"A": p, "B": q})
