@@ -47,10 +47,10 @@ class ScoreBound:
     def of_units(cls, size: np.ndarray, tail: float, hides: np.ndarray | None = None) -> Self:
         """Return the bound for clusters of these sizes, whose rows may have an event together, or for rows of weights.
 
-        What may hide are units of these sizes too, or of the sizes `hides`. They hide the most, each with a chance q of
-        its own, that have no event with probability exp(-k): the
-        sum of q * size, subject to prod(1 - q) = exp(-k), is largest where size * (1 - q) is one number. The degrees of
-        freedom of Student's quantile are of a sum of squares of such sizes (Satterthwaite 1946).
+        The units that may hide have these sizes too, or the sizes `hides`. They hide the most, each with a chance q of
+        its own, that have no event with probability exp(-k): the sum of q * size, subject to prod(1 - q) = exp(-k), is
+        largest where size * (1 - q) is one number. The degrees of freedom of Student's quantile are of a sum of squares
+        of `size` (Satterthwaite 1946).
 
         Statement and argument: docs/proofs.md, section 8.
         """

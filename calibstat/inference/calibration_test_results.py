@@ -30,7 +30,7 @@ def verdict(p: float) -> str:
         return "evidence that the predictions are not calibrated"
     if p <= 0.10:
         return "a hint, no more, that the predictions are not calibrated"
-    return "no evidence against calibration, as far as this test can see"
+    return "no evidence against calibration in this test"
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ class ClassWiseTestResult(NotedResult):
         holm, k = self.pvalue_holm, len(self.names)
         low = [str(self.names[i]) for i in np.argsort(holm, kind="stable") if holm[i] <= LOW]
         if not low:
-            return f"There is no evidence against the calibration of any of {k:,} classes, as far as this test can see."
+            return f"There is no evidence against the calibration of any of {k:,} classes in this test."
         if len(low) == k:
             return f"There is evidence against the calibration of each of {k:,} classes."
         more = f" and {len(low) - _SHOWN:,} more" if len(low) > _SHOWN else ""

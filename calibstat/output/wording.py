@@ -23,8 +23,8 @@ MONITORING = (
     "Outcomes must be independent given the predictions and earlier periods, and predictions as they were issued.",
 )
 IN_FULL = (
-    "A large p-value is not evidence that the model is calibrated: it says that these outcomes could have been drawn "
-    "from the predictions, as far as this test can see.",
+    "A large p-value is not evidence that the model is calibrated: it says only that this test found no difference "
+    "between these outcomes and outcomes drawn from the predictions.",
     "Use held-out rows: a model fitted, recalibrated or chosen on the same rows looks better than it is.",
     "Rows must be independent: repeated patients, customers or days make every p-value too small and every interval "
     "too short.",

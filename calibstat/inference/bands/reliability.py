@@ -360,7 +360,7 @@ def _binary(
         n=sample.n_rows,
         n_resamples=drawn.n_resamples,
         interval=interval,
-        clusters="" if unit is None else clusters_in_words(unit if data.weight is None else unit[data.weight > 0]),
+        clusters="" if unit is None else clusters_in_words(unit, data.weight),
         effective_n=None if sample.weighted is None else float(sample.n),
     )
 
@@ -379,12 +379,11 @@ def _interval(
     sample = data.sample
     if not sample.keeps_rows:
         return None
-    lens = replace(data, null=EVENT_NULL, predictions=None, confidences=())
-    problem = BinaryProblem(
-        error, replace(lens, rows=None, weight=None, weight_is_whole=False, summary=sample) if unit is None else lens
-    )
+    rows = replace(data, null=EVENT_NULL, predictions=None, confidences=())
+    if unit is None:  # the sample holds all that an interval of independent rows is of
+        rows = replace(rows, rows=None, weight=None, weight_is_whole=False, summary=sample)
     with suppress(TooFewRowsInCells):
-        return interval_of(problem, "honest", level, replace(draws, n=error.draws(None)), unit)
+        return interval_of(BinaryProblem(error, rows), "honest", level, replace(draws, n=error.draws(None)), unit)
     return None
 
 

@@ -22,7 +22,12 @@ def test_clusters_widen_the_consistency_band(weight):
         assert np.all(getattr(found, low) <= getattr(by_rows, low))
         assert np.all(getattr(found, high) >= getattr(by_rows, high))
     assert (found.high - found.low).sum() > (by_rows.high - by_rows.low).sum()
-    assert "in 40 clusters of 7 to 8 rows: " in str(found)
+    if weight is None:
+        fewer = ""
+    else:  # (sum of W)**2 / (sum of W**2), W the weight of a cluster
+        total = np.bincount(ROWS.cluster, weight)
+        fewer = f" (effective number {round(total.sum() ** 2 / (total @ total))})"
+    assert f"in 40 clusters of 7 to 8 rows{fewer}: " in str(found)
     assert "signs of clusters" in str(found)
     np.testing.assert_array_equal(found.frequency, by_rows.frequency)
 
