@@ -315,7 +315,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
 study = Study(
     question="Does `compare` by squared kernel errors keep its level, and do its intervals cover?",
     seed=SEED,
-    runtime_hours=0.25,
+    runtime_hours=0.3,
     table=table,
     takes_store=True,
     figures=figures,
