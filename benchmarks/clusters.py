@@ -1,4 +1,4 @@
-"""Searches for populations in which the omnibus test of rows in clusters rejects calibrated models too often.
+"""Searches for populations in which a test of rows in clusters rejects calibrated models too often.
 
 Each population is drawn at random: 15 to 300 clusters, of equal, geometric, log-normal, heavy-tailed or two sizes, or
 one giant; predictions from rare to even, free, close or equal within clusters; rows independent, or as alike as
@@ -6,6 +6,7 @@ they can be in some clusters, all, the larger ones or those with small predictio
 of clusters.
 
     python benchmarks/clusters.py 320 60     # populations, data sets of each: prints the rates, the largest last
+    python benchmarks/clusters.py 200 20 mcb  # the same by another measure
     python benchmarks/clusters.py power 100  # five errors beside the test by ece, in clusters of six kinds
 """
 
@@ -85,14 +86,14 @@ def rows_of(kind: dict[str, Any], size: np.ndarray, seed: int) -> tuple[np.ndarr
     return (uniform < p).astype(int), p, unit, weight
 
 
-def search(populations: int, data_sets: int) -> Iterator[tuple[float, dict[str, Any]]]:
+def search(populations: int, data_sets: int, measure: str = "omnibus") -> Iterator[tuple[float, dict[str, Any]]]:
     """Give the share of rejected data sets of each population, with its kind."""
     for number in range(populations):
         kind, size = population(number)
         rejected = 0
         for seed in range(data_sets):
             y, p, unit, weight = rows_of(kind, size, seed)
-            given = {"sample_weight": weight} if weight.size else {}
+            given: dict[str, Any] = {"measure": measure, **({"sample_weight": weight} if weight.size else {})}
             rejected += cs.calibration_test(y, p, cluster=unit, n_resamples=DRAWS, rng=seed, **given).pvalue <= 0.05
         yield rejected / data_sets, kind
 
@@ -144,7 +145,7 @@ if __name__ == "__main__":
             print(line, flush=True)
     else:
         rates = []
-        for rate, kind in search(int(sys.argv[1]), int(sys.argv[2])):
+        for rate, kind in search(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]):
             rates.append((rate, kind))
             print(f"{rate:.3f} {kind}", flush=True)
         print(f"mean {np.mean([rate for rate, _ in rates]):.3f}; the largest:")

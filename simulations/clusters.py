@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 SEED = 20481
 LEVEL = 0.05
-MEASURES = ("ece", "ks")
+MEASURES = ("ece", "ks", "omnibus")
 METHODS = ("sign_flip", "independent rows")
-ALL_MEASURES = (*MEASURES, "kernel_ce")  # of clusters of unequal sizes
+ALL_MEASURES = ("ece", "ks", "kernel_ce", "omnibus")  # of clusters of unequal sizes
 SHIFT = 0.7
 UNEQUAL_SHIFT = 0.5
 SMALL_PART = 3  # cases of unequal sizes that are asked quickly
@@ -222,7 +222,8 @@ def equal_sizes(table: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(9, 6.4), layout="constrained")
     parts = [("size", 0.5), ("size", 0.01), ("power", 0.5), ("power", 0.01)]
     looks = {("ece", "sign_flip"): ("blue", "o", "-"), ("ks", "sign_flip"): ("green", "s", "-")}
-    looks |= {("ece", "independent rows"): ("orange", "^", ":"), ("ks", "independent rows"): ("red", "D", ":")}
+    looks |= {("omnibus", "sign_flip"): ("purple", "v", "-"), ("ece", "independent rows"): ("orange", "^", ":")}
+    looks |= {("ks", "independent rows"): ("red", "D", ":"), ("omnibus", "independent rows"): ("grey", "<", ":")}
     for ax, (question, prevalence) in zip(figure.subplots(2, 2, sharex=True).flat, parts, strict=True):
         part = table[(table["question"] == question) & (table["prevalence"] == prevalence) & (table["alike"] > 0)]
         for (measure, method), (color, marker, line) in looks.items():
@@ -254,15 +255,15 @@ def unequal_sizes(table: pd.DataFrame) -> Figure:
     hue = colors()
     part = table[(table["method"] == "sign_flip") & table["question"].str.endswith("unequal")]
     figure = Figure(figsize=(9, 6.4), layout="constrained")
+    looks = {"ece": ("blue", "o"), "ks": ("green", "s"), "kernel_ce": ("orange", "^"), "omnibus": ("purple", "v")}
     heights = [int(number) for number in part.groupby("question", sort=False)["generator"].nunique()]
     sides = figure.subplots(2, 1, height_ratios=heights, sharex=True)
     for ax, (question, rows) in zip(sides, part.groupby("question", sort=False), strict=True):
         names = list(rows["generator"].unique())
-        for shift, (measure, color, marker) in enumerate(
-            zip(ALL_MEASURES, ("blue", "green", "orange"), "os^", strict=True)
-        ):
+        for shift, measure in enumerate(rows["measure"].unique()):
+            color, marker = looks[measure]
             each = rows[rows["measure"] == measure]
-            place = np.arange(len(names)) + 0.2 * (shift - 1)
+            place = np.arange(len(names)) + 0.2 * (shift - 1.5)
             reach = [each["rate"] - each["low"], each["high"] - each["rate"]]
             ax.errorbar(each["rate"], place, xerr=reach, fmt=marker, ms=4, lw=1, color=hue[color], label=measure)
         ax.axvline(LEVEL, color="black", ls="--", lw=1)
@@ -279,7 +280,7 @@ def unequal_sizes(table: pd.DataFrame) -> Figure:
 study = Study(
     question="How often does the test of rows in clusters reject a calibrated model?",
     seed=SEED,
-    runtime_hours=0.2,
+    runtime_hours=0.6,
     table=table,
     figures=figures,
 )
