@@ -10,15 +10,16 @@ import numpy as np
 
 
 class Compared(NamedTuple):
-    """A statistic and its resamples under calibration; large values are evidence against calibration."""
+    """A statistic and its resamples under calibration, and the tail of the test."""
 
     statistic: float
     null: np.ndarray
+    tail: str = "greater"
 
     @property
     def pvalue(self) -> float:
-        """The one-sided p-value."""
-        return p_value(self.statistic, self.null, "greater")
+        """The p-value in this tail."""
+        return p_value(self.statistic, self.null, self.tail)
 
 
 def extremes(statistic: float, null: np.ndarray, tail: str) -> list[np.ndarray]:

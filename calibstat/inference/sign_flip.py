@@ -20,14 +20,15 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
     """Return the test by signs of clusters, or by labels where their p-value is larger."""
     if not problem.is_one_number:
         raise ValueError("expected reduce 'mean' or 'max' for a test with clusters, found lens class_wise without it")
-    compared = None if problem.is_mean else problem.compared_in_clusters(unit, draws)
+    compared = problem.compared_in_clusters(unit, draws)
     if compared is None:
         errors = [name for name in measures_by_rows() if MEASURES[name]().honest == "norm"]
+        why = f": {problem.why_no_signs}" if problem.why_no_signs else ""
         raise ValueError(
-            f"no test with clusters is known for {problem.title}; there is one for the omnibus statistic and "
+            f"no test with clusters is known for {problem.title}{why}; there is one for the omnibus statistic and "
             f"for errors of one binary outcome, such as {', '.join(errors)}"
         )
-    how, (statistic, null) = max(compared.items(), key=lambda item: item[1].pvalue)
+    how, (statistic, null, tail) = max(compared.items(), key=lambda item: item[1].pvalue)
     p = compared[how].pvalue
     clusters = clusters_in_words(unit, problem.weight)
     in_clusters = replace(problem.data.null_given_weights(problem.data.null), rows="in clusters")
@@ -39,7 +40,7 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
         null_hypothesis=in_clusters.approximately(clusters),
         measure=problem.measure.named,
         lens=problem.lens,
-        tail="greater",
+        tail=tail,
         resample="sign_flip",
         n=int(problem.n),
         n_resamples=draws.n,

@@ -279,6 +279,8 @@ class ECEDebiased(Statistic):
     the square. Opposite errors in one bin cancel. Cost: one sort of the rows, then one pass.
     """
 
+    why_no_signs = "the variance that it takes away from each bin is that of independent rows"
+
     n_bins: int | str | None = 15
     strategy: Strategy = "uniform"
     variant: str = "unbiased"

@@ -11,7 +11,7 @@ from calibstat.bounds.isotonic_gain import largest_gain
 from calibstat.bounds.isotonic_interval import IsotonicInterval, recalibrated
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
-from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.measures.kinds.binary_kinds import OfResiduals, Statistic
 from calibstat.measures.kinds.registry import measure
 from calibstat.measures.losses import Brier
 
@@ -36,6 +36,16 @@ class MCB(Statistic):
     """
 
     plugs_in = True
+
+    def of_residuals(self, sample: Sample) -> tuple[None, OfResiduals]:
+        value, count, n = sample.value, sample.count, float(sample.count.sum())
+
+        def of(residual: np.ndarray) -> np.ndarray:
+            rows = np.atleast_2d(residual)
+            gains = np.array([self.evaluate(value, count, count * value + n * one) for one in rows])
+            return gains.reshape(residual.shape[:-1])
+
+        return None, of
 
     @property
     def honest(self) -> Honest:

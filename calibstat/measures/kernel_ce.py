@@ -18,7 +18,7 @@ from calibstat.bounds.square_bound import SquareBound, bound_of_sample
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
-from calibstat.measures.kinds.binary_kinds import Seminorm, Statistic
+from calibstat.measures.kinds.binary_kinds import OfResiduals, Seminorm, Statistic
 from calibstat.measures.kinds.one_pass import OnePass, add_weighted
 from calibstat.measures.kinds.population_value import BinaryPopulation
 from calibstat.measures.kinds.registry import measure
@@ -278,6 +278,16 @@ class KernelCESquared(Statistic):
         if self.kernel != "laplace" or n < 2:
             return None
         return _UnbiasedSquare(value, float(self.bandwidth), n, float(count @ (value * (1 - value))))
+
+    def of_residuals(self, sample: Sample) -> tuple[None, OfResiduals]:
+        """Return the measure with what rows add with themselves as it is, so that resamples rank as by `kernel_ce`.
+
+        Signs do not change it. Labels do, but of rows in clusters other pairs depend on each other too.
+        """
+        n, root = float(sample.count.sum()), self._root.norm_on(sample.value, sample.count)
+        now = float(root.value(sample.residual)) ** 2
+        estimate, times = self.estimate(sample), n / max(n - 1, 1.0)
+        return None, lambda residual: estimate + times * (np.square(root.value(residual)) - now)
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         n = count.sum()

@@ -8,13 +8,15 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.data.clipping import check_clip, clipped
-from calibstat.measures.kinds.binary_kinds import Statistic
+from calibstat.data.sample import Sample
+from calibstat.measures.kinds.binary_kinds import OfResiduals, Statistic
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.measures.kinds.population_value import BinaryPopulation
 from calibstat.measures.kinds.registry import measure
 
 BRIER = "Brier 1950, Verification of forecasts expressed in terms of probability"
 BRIER += ", doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2"
+DIGITS = 12  # of a rate that is a sum of residuals: without an event it is 0
 GNEITING = "Gneiting, Raftery 2007, Strictly Proper Scoring Rules, Prediction, and Estimation"
 GNEITING += ", doi:10.1198/016214506000001437"
 
@@ -183,3 +185,18 @@ class NormalizedLogLoss(Statistic):
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         loss = _negative_log_likelihood(clipped(value, self.clip), count, positives)
         return normalized(loss, float(positives.sum() / count.sum()))
+
+    def of_residuals(self, sample: Sample) -> tuple[None, OfResiduals] | None:
+        loss = LogLoss(clip=self.clip).one_pass(sample.value, sample.count, sample.value)
+        if loss is None:
+            return None
+        expected = float(sample.count @ sample.value / sample.count.sum())
+
+        def of(residual: np.ndarray) -> np.ndarray:
+            pairs = zip(np.ravel(loss.of(residual)), np.ravel(residual.sum(axis=-1)), strict=True)
+            ratios = np.array(
+                [normalized(float(mean), round(expected + float(excess), DIGITS)) for mean, excess in pairs]
+            )
+            return ratios.reshape(residual.shape[:-1])
+
+        return None, of

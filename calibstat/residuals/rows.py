@@ -122,6 +122,6 @@ class RowResiduals(TableResiduals):
         observed = spread(np.bincount(part, table.contribution) / table.n)
 
         def statistic(total: np.ndarray) -> Any:
-            return of(np.bincount(cell, total, cells)) * (observed / spread(total))
+            return of(np.bincount(cell, total, cells) * (observed / spread(total)))
 
         return self.shared_labels(part, held.size, statistic, draws)

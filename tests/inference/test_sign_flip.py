@@ -185,8 +185,10 @@ def test_labels_that_clusters_share_by_hand(weight):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"measure": "brier"}, "no test with clusters is known for brier; there is one for .* ece, ks"),
-        ({"measure": "average_ce"}, "no test with clusters is known for average_ce"),
+        (
+            {"measure": "ece_debiased"},
+            "no test with clusters is known for ece_debiased: .* there is one for .* ece, ks",
+        ),
         ({"method": "signs"}, "expected method 'sign_flip' or None, found 'signs'"),
         ({"cluster": None, "method": "sign_flip"}, "expected cluster= with method 'sign_flip', found none"),
         ({"resample": "both"}, "expected cluster without resample 'both' and stop_after"),
@@ -217,4 +219,4 @@ def test_the_command(tmp_path):
     assert plain_text(found.answer) in text
     assert plain_text(found.details) in text
     fails_with(run(*given, "--stop-after", 20), "expected --cluster without --stop-after")
-    fails_with(run(*given, "--measure", "brier"), "no test with clusters is known for brier")
+    fails_with(run(*given, "--measure", "ece_debiased"), "no test with clusters is known for ece_debiased")

@@ -19,7 +19,6 @@ ELSEWHERE = {  # source files with nothing to test by themselves, and the test f
     "cli/options.py": "test_app.py",
     "cli/testing.py": "test_app.py",
     "inference/comparing/compare_by_bootstrap.py": "test_compare.py",
-    "inference/problems/binary_problem.py": "test_pose.py",
     "inference/problems/class_problems.py": "test_pose.py",
     "inference/problems/clustered_rows.py": "test_confidence_interval_clusters.py",
     "inference/problems/problem.py": "test_pose.py",

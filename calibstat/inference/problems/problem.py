@@ -154,6 +154,11 @@ class Problem(ABC):
         return self.measure.why_no_interval
 
     @property
+    def why_no_signs(self) -> str:
+        """The reason why no test with clusters is known, for messages; empty if none is given."""
+        return ""
+
+    @property
     def is_one_number(self) -> bool:
         """Whether the measure is one number, and not one for each class."""
         return True
@@ -221,7 +226,7 @@ class Problem(ABC):
 
         None where no test with clusters is known.
         """
-        drawn = self.in_clusters(unit)
+        drawn = None if self.is_mean else self.in_clusters(unit)
         return None if drawn is None else drawn.compared(draws)
 
     def in_clusters(self, unit: np.ndarray) -> ClusteredRows | None:

@@ -27,6 +27,8 @@ from calibstat.measures.kinds.old_name import OldName
 from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS, BinaryPopulation
 
+OfResiduals = Callable[[np.ndarray], Any]
+
 _cells_of_classes = Kept()
 
 
@@ -38,6 +40,7 @@ class Statistic(Measure, ABC):
     """
 
     plugs_in: ClassVar[bool] = False
+    why_no_signs: ClassVar[str] = "it is not known as a function of residuals, whose signs change in whole clusters"
 
     @abstractmethod
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
@@ -57,6 +60,18 @@ class Statistic(Measure, ABC):
         subclass that changes the value of a measure changes this too.
         """
         return None
+
+    def of_residuals(self, sample: Sample) -> tuple[np.ndarray | None, OfResiduals] | None:
+        """Return the cell of each distinct prediction, and the measure as a function of the residuals / n in cells.
+
+        The function takes any residuals, also those of no outcome, as random signs of whole clusters make them, and
+        cells along the last axis. The cells are None if each prediction is one. None if it is no such function, which
+        `why_no_signs` explains.
+
+        Statement and argument: docs/proofs.md, section 8.
+        """
+        one_pass = self.one_pass(sample.value, sample.count, sample.value)
+        return None if one_pass is None else (None, one_pass.of)
 
     def diagnose(self, sample: Sample) -> tuple[np.ndarray, Diagnostics] | None:
         """Return the cell of each distinct prediction, and the diagnostics of labels in these cells.
@@ -306,6 +321,11 @@ class Binned(Statistic):
         What depends on the predictions alone may then be computed once.
         """
         return lambda residual: self.reduce(count, residual, value)
+
+    def of_residuals(self, sample: Sample) -> tuple[np.ndarray | None, OfResiduals] | None:
+        cell = self.cells(sample.value, sample.count)
+        count, _, value = cell_sums(cell, *sample.arrays)
+        return cell, self.of_residual(count, value)
 
     def row_sums(self, y: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Return these sums, each of shape (cells,), of rows without sorting.
