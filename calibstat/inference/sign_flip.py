@@ -11,6 +11,7 @@ from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.sequential_draws import WhyStopped
+from calibstat.measures.kinds.binary_kinds import NotOfResiduals
 from calibstat.measures.kinds.registry import MEASURES, measures_by_rows
 from calibstat.resampling import Draws
 from calibstat.result import read_only
@@ -20,10 +21,13 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
     """Return the test by signs of clusters, or by labels where their p-value is larger."""
     if not problem.is_one_number:
         raise ValueError("expected reduce 'mean' or 'max' for a test with clusters, found lens class_wise without it")
-    compared = problem.compared_in_clusters(unit, draws)
+    why = ""
+    try:
+        compared = problem.compared_in_clusters(unit, draws)
+    except NotOfResiduals as error:
+        compared, why = None, f": {error}"
     if compared is None:
         errors = [name for name in measures_by_rows() if MEASURES[name]().honest == "norm"]
-        why = f": {problem.why_no_signs}" if problem.why_no_signs else ""
         raise ValueError(
             f"no test with clusters is known for {problem.title}{why}; there is one for the omnibus statistic and "
             f"for errors of one binary outcome, such as {', '.join(errors)}"

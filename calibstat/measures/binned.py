@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
+from typing import Any, Never, Self, TypeVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from calibstat.measures.bins import (
     uniform_sorted_sums,
 )
 from calibstat.measures.kinds.base import Honest
-from calibstat.measures.kinds.binary_kinds import Binned, Statistic
+from calibstat.measures.kinds.binary_kinds import Binned, NotOfResiduals, Statistic
 from calibstat.measures.kinds.population_value import BinaryPopulation
 from calibstat.measures.kinds.registry import measure
 
@@ -279,8 +279,6 @@ class ECEDebiased(Statistic):
     the square. Opposite errors in one bin cancel. Cost: one sort of the rows, then one pass.
     """
 
-    why_no_signs = "the variance that it takes away from each bin is that of independent rows"
-
     n_bins: int | str | None = 15
     strategy: Strategy = "uniform"
     variant: str = "unbiased"
@@ -312,6 +310,9 @@ class ECEDebiased(Statistic):
     @property
     def condition(self) -> str:
         return bin_norms.CONDITION
+
+    def of_residuals(self, sample: Sample) -> Never:
+        raise NotOfResiduals("the variance that it takes away from each bin is that of independent rows")
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         cell = bin_cells(value, count, n_bins=self.n_bins, strategy=self.strategy)

@@ -186,14 +186,12 @@ class NormalizedLogLoss(Statistic):
         loss = _negative_log_likelihood(clipped(value, self.clip), count, positives)
         return normalized(loss, float(positives.sum() / count.sum()))
 
-    def of_residuals(self, sample: Sample) -> tuple[None, OfResiduals] | None:
-        loss = LogLoss(clip=self.clip).one_pass(sample.value, sample.count, sample.value)
-        if loss is None:
-            return None
+    def of_residuals(self, sample: Sample) -> tuple[None, OfResiduals]:
+        _, loss = LogLoss(clip=self.clip).of_residuals(sample)
         expected = float(sample.count @ sample.value / sample.count.sum())
 
         def of(residual: np.ndarray) -> np.ndarray:
-            pairs = zip(np.ravel(loss.of(residual)), np.ravel(residual.sum(axis=-1)), strict=True)
+            pairs = zip(np.ravel(loss(residual)), np.ravel(residual.sum(axis=-1)), strict=True)
             ratios = np.array(
                 [normalized(float(mean), round(expected + float(excess), DIGITS)) for mean, excess in pairs]
             )

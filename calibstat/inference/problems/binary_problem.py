@@ -155,20 +155,13 @@ class BinaryProblem(Problem):
         table = RowTable.of_rows(self._rows.take(order), self.data.sample, None, unit_in_order)
         return ClusteredDeviations.of(table, cell, diagnostics).compared(of_rows, draws)
 
-    def _by_residuals(self, unit: np.ndarray, draws: Draws) -> dict[str, Compared] | None:
+    def _by_residuals(self, unit: np.ndarray, draws: Draws) -> dict[str, Compared]:
         """Return the same of a measure that is not a norm but a function of the residuals."""
-        function = self._measure.of_residuals(self.data.sample)
-        if function is None:
-            return None
-        cell, of = function
+        cell, of = self._measure.of_residuals(self.data.sample)
         order, unit_in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
         table = RowTable.of_rows(self._rows.take(order), self.data.sample, cell, unit_in_order)
         null, tail = RowResiduals(table).null_draws(of, draws), self.measure.info.tail
         return {way: Compared(self.statistic(), drawn, tail) for way, drawn in null.items()}
-
-    @property
-    def why_no_signs(self) -> str:
-        return self.measure.why_no_signs
 
     def jackknife(self) -> tuple[np.ndarray, np.ndarray]:
         sample = self.data.sample

@@ -154,11 +154,6 @@ class Problem(ABC):
         return self.measure.why_no_interval
 
     @property
-    def why_no_signs(self) -> str:
-        """The reason why no test with clusters is known, for messages; empty if none is given."""
-        return ""
-
-    @property
     def is_one_number(self) -> bool:
         """Whether the measure is one number, and not one for each class."""
         return True

@@ -29,6 +29,11 @@ from calibstat.measures.kinds.population_value import NO_EDGES, POPULATION_BINS,
 
 OfResiduals = Callable[[np.ndarray], Any]
 
+
+class NotOfResiduals(ValueError):
+    """A measure that is not known as a function of the residuals, with the reason."""
+
+
 _cells_of_classes = Kept()
 
 
@@ -40,7 +45,6 @@ class Statistic(Measure, ABC):
     """
 
     plugs_in: ClassVar[bool] = False
-    why_no_signs: ClassVar[str] = "it is not known as a function of residuals, whose signs change in whole clusters"
 
     @abstractmethod
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
@@ -61,17 +65,19 @@ class Statistic(Measure, ABC):
         """
         return None
 
-    def of_residuals(self, sample: Sample) -> tuple[np.ndarray | None, OfResiduals] | None:
+    def of_residuals(self, sample: Sample) -> tuple[np.ndarray | None, OfResiduals]:
         """Return the cell of each distinct prediction, and the measure as a function of the residuals / n in cells.
 
         The function takes any residuals, also those of no outcome, as random signs of whole clusters make them, and
-        cells along the last axis. The cells are None if each prediction is one. None if it is no such function, which
-        `why_no_signs` explains.
+        cells along the last axis. The cells are None if each prediction is one. `NotOfResiduals` is raised with the
+        reason if it is no such function.
 
         Statement and argument: docs/proofs.md, section 8.
         """
         one_pass = self.one_pass(sample.value, sample.count, sample.value)
-        return None if one_pass is None else (None, one_pass.of)
+        if one_pass is None:
+            raise NotOfResiduals("it is not known as a function of residuals, whose signs change in whole clusters")
+        return None, one_pass.of
 
     def diagnose(self, sample: Sample) -> tuple[np.ndarray, Diagnostics] | None:
         """Return the cell of each distinct prediction, and the diagnostics of labels in these cells.
@@ -322,7 +328,7 @@ class Binned(Statistic):
         """
         return lambda residual: self.reduce(count, residual, value)
 
-    def of_residuals(self, sample: Sample) -> tuple[np.ndarray | None, OfResiduals] | None:
+    def of_residuals(self, sample: Sample) -> tuple[np.ndarray | None, OfResiduals]:
         cell = self.cells(sample.value, sample.count)
         count, _, value = cell_sums(cell, *sample.arrays)
         return cell, self.of_residual(count, value)
