@@ -138,7 +138,7 @@ def interval(
         from calibstat import MEASURES, confidence_interval
         from calibstat.cli.input_files import in_clusters, read_with_units
         from calibstat.cli.lens_syntax import view
-        from calibstat.inference.confidence_interval import ConfidenceInterval
+        from calibstat.inference.confidence_interval_results import ConfidenceInterval
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import ends, say_interval, says_more
 

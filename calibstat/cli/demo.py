@@ -14,7 +14,7 @@ from calibstat.cli.findings import save_side_by_side
 from calibstat.cli.printed_tables import table
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.calibration_test_results import CalibrationTestResult
-from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.output.wording import number, p_text
 from calibstat.reporting.sentences import ends
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data import lenses
-from calibstat.data.checks import described, refuse_unknown, short
+from calibstat.data.checks import TAKE_FOLDS, described, refuse_unknown, short
 from calibstat.data.clusters import as_clusters
+from calibstat.data.folds_of_rows import ONE_EVENT, columns_of_folds, numbered_folds
 from calibstat.data.labels import check_row_names, labels_or_positive
 from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
 from calibstat.data.models import Predicted, named_models, pairs_of_samples
@@ -29,7 +30,7 @@ from calibstat.data.sample import Sample, as_sample, sample_of_rows
 from calibstat.data.validation import as_rows, check_rows, n_columns
 from calibstat.data.weighted_sample import as_weights
 
-OF_ROWS = ("y_true", "y_prob", "lens", "cluster", "sample_weight", "labels", "pos_label")  # which `Data` holds
+OF_ROWS = ("y_true", "y_prob", "lens", "cluster", "folds", "sample_weight", "labels", "pos_label")  # held by `Data`
 UNITS = ("cluster", "sample_weight")  # which rows belong together, and how much each counts
 
 
@@ -141,6 +142,9 @@ class Data:
         As for `estimate`.
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day), for functions that take clusters.
+    folds : array_like, shape (n,) or (n, R), optional
+        The fold of each row that was predicted out of fold, for functions that take folds; of R repeats of
+        cross-validation a column each, as of `y_prob`. Of one event, without `lens`, `cluster` and `sample_weight`.
 
     Attributes
     ----------
@@ -152,6 +156,8 @@ class Data:
         The lens that was given.
     unit : ndarray of int64, shape (n,), or None
         The number of the cluster of each row, from 0; None without clusters.
+    fold : ndarray of int64, shape (n,), or None
+        The number of the fold of each row, from 0, in the first repeat; None without folds.
 
     Raises
     ------
@@ -180,16 +186,39 @@ class Data:
         *,
         sample_weight: ArrayLike | None = None,
         cluster: ArrayLike | None = None,
+        folds: ArrayLike | None = None,
         lens: AnyLens = None,
         labels: ArrayLike | None = None,
         pos_label: object = None,
     ) -> None:
-        for name, given in (("sample_weight", sample_weight), ("cluster", cluster)):
+        for name, given in (("sample_weight", sample_weight), ("cluster", cluster), ("folds", folds)):
             check_row_names(y_true, given, ("y_true", name))
+        label, further = None, list[tuple[Any, np.ndarray]]()
+        if folds is not None:
+            (y_prob, label), *further = columns_of_folds(y_prob, folds)
         self.rows = GivenRows(y_true, y_prob, sample_weight, labels_or_positive(labels, pos_label))
         self.lens, self._seen = lens, dict[bool, Observations]()
         self.seen()  # raises now if the rows are wrong
         self.unit = None if cluster is None else as_clusters(cluster, self.n)
+        self.fold = None if label is None else self._numbered(label)
+        more: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
+        self.further = tuple(Data(y_true, prob, folds=label, **more) for prob, label in further)
+        if len({int(each.fold.max()) for each in self.repeats if each.fold is not None}) > 1:
+            raise ValueError("expected the same number of folds in each repeat, found different ones")
+
+    def _numbered(self, label: np.ndarray) -> np.ndarray:
+        """Return the number of the fold of each row; raise if rows are not such as functions take with folds."""
+        beside = {"lens": self.lens, "cluster": self.unit, "sample_weight": self.rows.sample_weight}
+        if found := [f"{name}=" for name, given in beside.items() if given is not None]:
+            raise ValueError(f"expected folds= {ONE_EVENT}, which no study has with folds, found {found[0]}")
+        if self.rows.are_of_classes:
+            raise ValueError(f"expected folds= {ONE_EVENT}, found predictions of {self.rows.n_classes} classes")
+        return numbered_folds(label, self.seen().one_event().float_rows()[0])
+
+    @property
+    def repeats(self) -> tuple[Data, ...]:
+        """The rows of each repeat of cross-validation, which have folds of their own; of rows without folds one."""
+        return self, *self.further
 
     def seen(self, canonical: bool = False) -> Observations:
         """Return what the lens shows of the rows; without a lens, if `canonical`, all classes jointly."""
@@ -232,6 +261,8 @@ class Data:
         counts = [f"{self.n:,} row{'s' * (self.n != 1)}", self.seen().counts]
         counts += ["with weights"] if self.rows.sample_weight is not None else []
         counts += [f"{self.unit.max() + 1:,} clusters"] if self.unit is not None else []
+        counts += [f"{self.fold.max() + 1:,} folds"] if self.fold is not None else []
+        counts += [f"{len(self.repeats):,} repeats"] if self.further else []
         return ", ".join(counts)
 
     def __repr__(self) -> str:
@@ -255,6 +286,9 @@ class Models(Mapping[str, Data]):
         The predictions of each model; a data frame has a column of probabilities of outcome 1 for each.
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day), for functions that take clusters.
+    folds : array_like, shape (n,) or (n, R), optional
+        The fold of each row that was predicted out of fold, for functions that take folds; of R repeats of
+        cross-validation a column each, as of `y_prob`. Of one event, without `lens`, `cluster` and `sample_weight`.
 
     Raises
     ------
@@ -279,6 +313,7 @@ class Models(Mapping[str, Data]):
         *,
         sample_weight: ArrayLike | None = None,
         cluster: ArrayLike | None = None,
+        folds: ArrayLike | None = None,
         lens: AnyLens = None,
         labels: ArrayLike | None = None,
         pos_label: object = None,
@@ -288,11 +323,13 @@ class Models(Mapping[str, Data]):
             raise no_models(y_prob)
         check_row_names(y_true, cluster, ("y_true", "cluster"))
         labels = labels_or_positive(labels, pos_label)
-        rows: dict[str, Any] = {"sample_weight": sample_weight, "lens": lens, "labels": labels}
+        rows: dict[str, Any] = {"sample_weight": sample_weight, "lens": lens, "labels": labels, "folds": folds}
         self._data: dict[str, Data] = named(lambda prob: Data(y_true, prob, **rows), models)
         self.unit = None if cluster is None else as_clusters(cluster, self.first.n)
         for each in self.values():
             each.unit = self.unit
+        if folds is not None and cluster is not None:
+            raise ValueError(f"expected folds= {ONE_EVENT}, which no study has with folds, found cluster=")
 
     @property
     def first(self) -> Data:
@@ -303,6 +340,11 @@ class Models(Mapping[str, Data]):
     def rows(self) -> GivenRows:
         """Outcomes and predictions of the first model."""
         return self.first.rows
+
+    @property
+    def fold(self) -> np.ndarray | None:
+        """The number of the fold of each row in the first repeat, None without folds; all models have the same."""
+        return self.first.fold
 
     @property
     def lens(self) -> Any:
@@ -383,8 +425,9 @@ def as_data(
     for name, given in {"y_prob": y_prob, **rows}.items():
         if given is not None:
             raise ValueError(f"expected {kind} alone, found {name}= beside it; give it to {kind}, which holds the rows")
+    why["folds"] = f"which takes none: {', '.join(TAKE_FOLDS)} do"
     held = {"lens": y_true.lens, "cluster": y_true.unit, "sample_weight": y_true.rows.sample_weight}
-    for name, given in held.items():
+    for name, given in {**held, "folds": y_true.fold}.items():
         if given is not None and name not in rows:
             because = why.get(name, "which takes none")
             raise ValueError(f"expected {kind} without {name}= for {function.__name__}, {because}; found one")

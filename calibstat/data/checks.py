@@ -74,6 +74,7 @@ def check_jobs(n_jobs: object) -> None:
         )
 
 
+TAKE_FOLDS = ("confidence_interval", "calibration_test", "compare", "report")  # public functions
 ELSEWHERE = {  # names of options in other packages, and what to use here
     **dict.fromkeys(("random_state", "seed", "random_seed"), "use rng="),
     **dict.fromkeys(("bins", "num_bins", "n_bin"), "use n_bins="),
@@ -85,6 +86,10 @@ ELSEWHERE = {  # names of options in other packages, and what to use here
         ("sample_weight", "weights", "weight"),
         "estimate, calibration_test, confidence_interval, compare and reliability take sample_weight=, for each row; "
         "counts of repeated rows go into Sample.from_rows(y_true, y_prob, counts)",
+    ),
+    **dict.fromkeys(
+        ("folds", "fold", "cv"),
+        f"of predictions out of fold {', '.join(TAKE_FOLDS)} take folds=, the fold of each row",
     ),
 }
 

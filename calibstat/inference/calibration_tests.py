@@ -17,6 +17,9 @@ from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.null_hypothesis import Null
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
+from calibstat.inference.cross_validation.fold_test import cross_validated_test
+from calibstat.inference.cross_validation.folded_problem import DEFAULT as DEFAULT_WITH_FOLDS
+from calibstat.inference.cross_validation.folded_problem import need_defaults_with_folds
 from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.p_values import holm
 from calibstat.inference.power.detectable_effect import DEFAULT
@@ -45,6 +48,7 @@ class CalibrationTestArguments(MeasureOptions, total=False):
     resample: str
     method: str | None
     cluster: ArrayLike | None
+    folds: ArrayLike | None
     sample_weight: ArrayLike | None
     n_resamples: int | None
     stop_after: int | None
@@ -140,6 +144,7 @@ def calibration_test(
     resample: str = "labels",
     method: str | None = None,
     cluster: ArrayLike | None = None,
+    folds: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     n_resamples: int | None = None,
     stop_after: int | None = None,
@@ -260,6 +265,7 @@ def calibration_test(
         y_prob,
         lens=lens,
         cluster=cluster,
+        folds=folds,
         sample_weight=sample_weight,
         labels=labels,
         pos_label=pos_label,
@@ -275,8 +281,14 @@ def calibration_test(
             raise ValueError("expected cluster without resample 'both' and stop_after, found one of them beside it")
     elif method is not None:
         raise ValueError("expected cluster= with method 'sign_flip', found none")
+    default = DEFAULT if data.fold is None else DEFAULT_WITH_FOLDS
     with options_of(calibration_test, options):
-        problem = problem_of(data, find_measure(DEFAULT if measure is None else measure, options), reduce)
+        asked = find_measure(default if measure is None else measure, options)
+    if data.fold is not None:
+        beside = {"resample": (resample, "labels"), "stop_after": (stop_after, None), "reduce": (reduce, None)}
+        need_defaults_with_folds(beside)
+        return cross_validated_test(data, asked, Draws.of(rng, asked.draws(n_resamples), n_jobs))
+    problem = problem_of(data, asked, reduce)
     if data.unit is not None:
         return sign_flip_test(problem, data.unit, Draws.of(rng, problem.measure.draws(n_resamples), n_jobs))
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)

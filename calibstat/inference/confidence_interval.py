@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -12,125 +11,47 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
-from calibstat.data.checks import check_level, options_of, unknown_name
+from calibstat.data.checks import check_level, options_of, short, unknown_name
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
-from calibstat.data.named_lens import EVENT, NamedLens
+from calibstat.data.named_lens import EVENT
+from calibstat.inference.confidence_interval_results import (
+    BOOTSTRAPS,
+    FEW_EVENTS,
+    ConfidenceInterval,
+    NoInterval,
+    exceeds,
+    need_events,
+)
+from calibstat.inference.cross_validation.fold_interval import cross_validated_interval
+from calibstat.inference.cross_validation.folded_problem import DEFAULT as DEFAULT_WITH_FOLDS
+from calibstat.inference.cross_validation.folded_problem import need_defaults_with_folds
 from calibstat.inference.honest_ends import HonestEnds
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Drawn, Problem
 from calibstat.measures.kinds.base import Measure
-from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
 from calibstat.resampling.quantiles import quantiles
 from calibstat.resampling.rng import Rng
-from calibstat.result import NotedResult
 
-
-@dataclass(frozen=True, eq=False)
-class ConfidenceInterval(NotedResult):
-    """Result of `confidence_interval`.
-
-    Attributes
-    ----------
-    low, high : float
-        The ends.
-    estimate : float
-        The measure on the data.
-    confidence_level : float
-        The nominal coverage probability.
-    method : {"honest", "bracket", "percentile", "basic", "bca"}
-        The method of the interval.
-    estimand : str
-        The quantity that it is meant to cover, in one sentence.
-    measure : NamedMeasure
-        The measure with its options.
-    lens : NamedLens
-        The outcome whose probability was predicted.
-    n, n_resamples : int
-        Rows and resamples.
-    why_infinite : str
-        The row that makes the high end infinite; empty if it is finite.
-    few_events : str
-        The outcome that was observed fewer than 10 times, in rows or clusters; empty if none was.
-    if_calibrated : float or None
-        The median of the estimate on these rows if every prediction were the true probability, of an honest interval
-        whose high end is this median, or of which the estimate lies above the high end; else None.
-    """
-
-    low: float
-    high: float
-    estimate: float
-    confidence_level: float
-    method: str
-    estimand: str
-    measure: NamedMeasure
-    lens: NamedLens
-    n: int
-    n_resamples: int
-    why_infinite: str = ""
-    few_events: str = ""
-    if_calibrated: float | None = None
-
-    def remark(self, write: Callable[[float], str] = "{:.4g}".format) -> str:
-        """Say why the high end is not lower, and why the estimate lies outside the interval; nothing if neither is so.
-
-        `write` writes numbers.
-        """
-        below, above = exceeds(self.low, self.estimate), exceeds(self.estimate, self.high)
-        floor = "" if self.if_calibrated is None else f"would show {write(self.if_calibrated)} on these rows"
-        if above and floor:
-            return f"The estimate lies above the interval because it is biased upwards: a calibrated model {floor}."
-        sentence = f"A calibrated model {floor}; the interval does not end below that." if floor else ""
-        if below and self.method == "honest":
-            sentence += (
-                " The estimate lies below the interval because its bias is subtracted: it may be below 0, the error "
-            )
-            sentence += "is not."
-        elif (below or above) and self.method in BOOTSTRAPS:
-            values = "larger" if below != (self.method == "basic") else "smaller"
-            side = "below" if below else "above"
-            sentence = f"The estimate lies {side} the interval because resamples have {values} values."
-        return sentence.strip()
-
-    def __str__(self) -> str:
-        infinite = f"Infinite: {self.why_infinite}.\n" if self.why_infinite else ""
-        if self.few_events:
-            infinite += f"Few events: {self.few_events}; the interval rests on what was not observed.\n"
-        infinite += f"{self.remark()}\n" if self.remark() else ""
-        return (
-            f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
-            f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
-            f"{infinite}Estimand: {self.estimand}"
-        )
-
-
-BOOTSTRAPS = ("percentile", "basic", "bca")
+DEFAULT = "ece"
 METHODS = ("honest", "bracket", *BOOTSTRAPS)
-ROUNDING = 1e-12
-FEW_EVENTS = 10  # of either outcome, below which a result says so
-
-
-class NoInterval(ValueError):
-    """No such interval is known of this measure, on these rows or with clusters."""
-
-
-class TooFewEvents(NoInterval):
-    """The mean of a loss without bounds, of which too few events were observed to know anything of it."""
 
 
 class ConfidenceIntervalArguments(RowArguments, MeasureOptions, total=False):
     """The arguments of `confidence_interval` beside outcomes and predictions."""
 
-    measure: str | Measure | type[Measure]
+    measure: str | Measure | type[Measure] | None
     reduce: str | None
     method: str
     confidence_level: float
     n_resamples: int | None
     cluster: ArrayLike | None
+    folds: ArrayLike | None
+    learner: str | None
     sample_weight: ArrayLike | None
     rng: Rng
     n_jobs: int
@@ -152,13 +73,15 @@ def confidence_interval(
     y_true: Outcomes,
     y_prob: Predicted = None,
     *,
-    measure: str | Measure | type[Measure] = "ece",
+    measure: str | Measure | type[Measure] | None = None,
     lens: AnyLens = None,
     reduce: str | None = None,
     method: str = "honest",
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     cluster: ArrayLike | None = None,
+    folds: ArrayLike | None = None,
+    learner: str | None = None,
     sample_weight: ArrayLike | None = None,
     rng: Rng = None,
     n_jobs: int = 1,
@@ -265,6 +188,7 @@ def confidence_interval(
         y_prob,
         lens=lens,
         cluster=cluster,
+        folds=folds,
         sample_weight=sample_weight,
         labels=labels,
         pos_label=pos_label,
@@ -274,8 +198,16 @@ def confidence_interval(
     if method not in METHODS:
         raise unknown_name("a method", method, METHODS)
     check_level("confidence_level", confidence_level)
+    default = DEFAULT if data.fold is None else DEFAULT_WITH_FOLDS
     with options_of(confidence_interval, options):
-        problem = problem_of(data, find_measure(measure, options), reduce)
+        asked = find_measure(default if measure is None else measure, options)
+    if data.fold is not None:
+        need_defaults_with_folds({"method": (method, "honest"), "reduce": (reduce, None)})
+        draws = Draws.of(rng, asked.draws(n_resamples), n_jobs)
+        return cross_validated_interval(data, asked, learner, confidence_level, draws)
+    if learner is not None:
+        raise ValueError(f"expected folds= with learner={short(learner)}, found none")
+    problem = problem_of(data, asked, reduce)
     draws = Draws.of(rng, problem.measure.draws(n_resamples), n_jobs)
     _need_method(problem, method)
     return interval_of(problem, method, confidence_level, draws, data.unit)
@@ -300,12 +232,7 @@ def interval_of(
     elif method == "honest":
         ends = HonestEnds.of(drawn, draws)
         interval = ends.interval
-        if not interval.is_bounded and rarest.count < FEW_EVENTS:
-            raise TooFewEvents(
-                f"no honest interval is known for {problem.title} of few events, because a row that was not observed "
-                f"may have any loss: expected at least {FEW_EVENTS} {rarest.counted} of each outcome, but {rarest}; "
-                "clip= bounds the loss"
-            )
+        need_events(interval, rarest, problem.title)
         low, high = ends.low(alpha), ends.high(alpha)
         if not interval.is_mean and (ends.known == high or exceeds(estimate, high)):
             if_calibrated = ends.median
@@ -380,11 +307,6 @@ def _estimand(problem: Problem, method: str, not_extrapolated: bool, sampled: st
         f"{bracket * (method == 'bracket')}{title} of the population these {sampled} are an independent sample of"
         f"{beyond}."
     )
-
-
-def exceeds(one: float, other: float) -> bool:
-    """Whether a number lies above another by more than rounding."""
-    return one > other and not math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
 def bracket_interval(problem: Problem, alpha: float, draws: Draws) -> tuple[float, float]:

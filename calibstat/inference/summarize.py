@@ -18,7 +18,8 @@ from calibstat.data.data_notes import auc
 from calibstat.data.lenses import top_label
 from calibstat.data.predictions import Predictions
 from calibstat.inference.comparing.compare import compare
-from calibstat.inference.confidence_interval import NoInterval, confidence_interval
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.confidence_interval_results import NoInterval
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds import registry

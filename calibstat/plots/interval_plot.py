@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.plots.style import POINT, as_text, colors, new_axes, three_numbers
 
 if TYPE_CHECKING:

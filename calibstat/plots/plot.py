@@ -10,7 +10,7 @@ from calibstat.inference.audit_results import Audit
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.calibration_tests import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.comparing.compare import Comparison
-from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.estimate import MeasureDetail
 from calibstat.inference.net_benefit_curve import NetBenefitCurve
 from calibstat.inference.sharpness import CalibrationSharpness

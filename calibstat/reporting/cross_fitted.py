@@ -15,7 +15,8 @@ from calibstat.data.validation import n_columns
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.bands.reliability_diagrams import Reliability
 from calibstat.inference.comparing.compare import Comparison, compare
-from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.output.wording import number
 from calibstat.recalibration.platt_scaling import PlattScaling
 from calibstat.recalibration.recalibrator import Recalibrator

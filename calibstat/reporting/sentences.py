@@ -6,7 +6,7 @@ import math
 
 from calibstat.inference.calibration_test_results import LOW
 from calibstat.inference.comparing.compare import Comparison
-from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.output.wording import listed, number, p_text, percent
 
 

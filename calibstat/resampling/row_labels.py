@@ -44,7 +44,7 @@ def sums_of_row_labels(
         _add_events(start, cell, limit, unit, weight, events)
         return [statistic((one - expected) / n) for one in np.ascontiguousarray(events.T)]
 
-    return _of_blocks(of_events, cells, draws, stage)
+    return in_blocks_of_streams(of_events, cells, draws, stage)
 
 
 def sums_of_signs(
@@ -63,15 +63,15 @@ def sums_of_signs(
 
     def of_signs(start: np.ndarray) -> np.ndarray:
         signs, sums = np.empty(units, np.uint64), np.zeros((cells, start.size))
-        _draw_signs(start, signs)
+        draw_signs(start, signs)
         for cell, contribution in columns:
             _add_signed(signs, unit, cell, contribution, sums)
         return np.asarray(statistic(np.ascontiguousarray(sums.T)))
 
-    return _of_blocks(of_signs, cells, draws, stage)
+    return in_blocks_of_streams(of_signs, cells, draws, stage)
 
 
-def _of_blocks(statistic: Callable[[np.ndarray], Any], cells: int, draws: Draws, stage: int) -> np.ndarray:
+def in_blocks_of_streams(statistic: Callable[[np.ndarray], Any], cells: int, draws: Draws, stage: int) -> np.ndarray:
     """Return the statistic of the streams of all resamples, as many at a time as there is room for their sums."""
     block = max(min(BLOCK, MOST_HELD // cells), 1)
 
@@ -106,7 +106,7 @@ def _add_events(
 
 
 @jit
-def _draw_signs(start: np.ndarray, signs: np.ndarray) -> None:
+def draw_signs(start: np.ndarray, signs: np.ndarray) -> None:
     """Draw the sign of each unit in a block of resamples: bit b is 1 for plus in resample b."""
     step = np.uint64(0)
     for u in range(signs.size):

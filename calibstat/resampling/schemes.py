@@ -31,6 +31,8 @@ class Stage:
     ALTERNATIVE = 9  # labels under an alternative: power
     PLANNED = 10  # rows of planned data sets, and the keys of what is drawn for each
     FOLDS = 11  # parts of the rows that are held out together
+    FOLD_SIGNS = 12  # signs of rows, centred within each fold of cross-validation
+    REPEATS = 13  # the keys of what is drawn for each repeat of cross-validation
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from calibstat.data.null_hypothesis import Null
 from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, SimplexReliability
 from calibstat.inference.calibration_tests import ClassWiseTestResult
-from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.measures.kinds.named_measure import NamedMeasure
 

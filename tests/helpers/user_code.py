@@ -23,7 +23,7 @@ import numpy.typing as npt
 import calibstat as cs
 from calibstat.inference.audit_results import Audit
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
-from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability
 from calibstat.classical.cox import CoxResult
 

@@ -25,7 +25,8 @@ from calibstat.data.sample import need_counts
 from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.reliability_bands import Band, Bins
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
-from calibstat.inference.confidence_interval import ConfidenceInterval, interval_of
+from calibstat.inference.confidence_interval import interval_of
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.class_problems import ClassWiseProblem
 from calibstat.measures.binned import ECE

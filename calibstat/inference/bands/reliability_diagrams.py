@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from calibstat.data.named_lens import NamedLens
 from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.reliability_bands import Steps
-from calibstat.inference.confidence_interval import ConfidenceInterval
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:

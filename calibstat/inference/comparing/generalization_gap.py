@@ -14,7 +14,8 @@ from calibstat.data.labels import labels_or_positive
 from calibstat.data.models import predictions_of_set
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.comparing.compare import compare
-from calibstat.inference.confidence_interval import ConfidenceInterval, confidence_interval
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions

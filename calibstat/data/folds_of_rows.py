@@ -1,0 +1,82 @@
+"""Folds of cross-validation: which rows were predicted by one model, which was fitted on the other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.checks import calls_within, described, short
+
+FEWEST_ROWS = 2  # of a fold, so that its residuals vary
+FEW_ROWS = 20  # of a fold on average, below which a warning says so
+ONE_EVENT = "of one event, without lens=, cluster= and sample_weight="
+
+
+def columns_of_folds(y_prob: Any, folds: object) -> list[tuple[Any, np.ndarray]]:
+    """Return predictions and fold labels of each repeat of cross-validation.
+
+    One repeat has labels of shape (n,), and predictions as they were given. R repeats have both of shape (n, R).
+    """
+    if isinstance(folds, Mapping):
+        raise ValueError(
+            f"expected folds, one array for all models, which share their folds, found {described(folds)}: models that "
+            "were fitted on different folds differ by their training rows too"
+        )
+    label = np.asarray(folds)
+    if label.ndim == 1:
+        return [(y_prob, label)]
+    prob = np.asarray(y_prob)
+    if label.ndim != 2 or prob.shape != label.shape:
+        raise ValueError(
+            "expected folds of shape (n,), or folds and y_prob of one shape (n, R) for R repeats, found folds of shape "
+            f"{label.shape} and y_prob of shape {prob.shape}"
+        )
+    if label.shape[1] == 0:
+        raise ValueError("expected at least one repeat, found folds without columns")
+    return [(prob[:, r], label[:, r]) for r in range(label.shape[1])]
+
+
+def numbered_folds(label: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+    """Number the folds from 0 and return the number of each row.
+
+    Raise unless there are two folds or more, each of two rows or more with both outcomes among the other rows; warn if
+    folds are small.
+    """
+    import warnings
+
+    import pandas as pd
+
+    if label.shape != outcome.shape:
+        raise ValueError(f"expected one fold a row, shape {outcome.shape}, found shape {label.shape}")
+    fold, names = pd.factorize(label)
+    if (fold < 0).any():
+        raise ValueError(f"expected no missing folds, found one at row {int(np.argmin(fold))}")
+    if len(names) < 2:
+        raise ValueError("expected at least 2 folds, found 1")
+    rows, events = np.bincount(fold), np.bincount(fold, outcome)
+    if rows.min() < FEWEST_ROWS:
+        named = short(names[int(rows.argmin())])
+        raise ValueError(f"expected at least {FEWEST_ROWS} rows in each fold, found {rows.min()} in fold {named}")
+    training = events.sum() - events
+    single = (training == 0) | (training == outcome.size - rows)
+    if single.any():
+        k = int(single.argmax())
+        raise ValueError(
+            "expected both outcomes among the training rows of each fold, found outcome "
+            f"{int(training[k] > 0)} alone outside of fold {short(names[k])}"
+        )
+    if rows.mean() < FEW_ROWS:
+        warnings.warn(
+            f"{rows.mean():.3g} rows a fold on average are few: nothing was studied below {FEW_ROWS}",
+            UserWarning,
+            stacklevel=calls_within(),
+        )
+    return np.asarray(fold, np.int64)
+
+
+def are_stratified(fold: np.ndarray, outcome: np.ndarray) -> bool:
+    """Whether all folds hold the same number of events, up to one, as folds that were dealt by the outcomes do."""
+    events = np.bincount(fold, outcome)
+    return bool(events.max() - events.min() <= 1)

@@ -1,0 +1,124 @@
+"""Results of confidence intervals, what they print, and why there may be none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from calibstat.bounds.intervals import Interval
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.observations import Rarest
+from calibstat.measures.kinds.named_measure import NamedMeasure
+from calibstat.result import NotedResult
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidenceInterval(NotedResult):
+    """Result of `confidence_interval`.
+
+    Attributes
+    ----------
+    low, high : float
+        The ends.
+    estimate : float
+        The measure on the data.
+    confidence_level : float
+        The nominal coverage probability.
+    method : {"honest", "bracket", "percentile", "basic", "bca"}
+        The method of the interval.
+    estimand : str
+        The quantity that it is meant to cover, in one sentence.
+    measure : NamedMeasure
+        The measure with its options.
+    lens : NamedLens
+        The outcome whose probability was predicted.
+    n, n_resamples : int
+        Rows and resamples.
+    why_infinite : str
+        The row that makes the high end infinite; empty if it is finite.
+    few_events : str
+        The outcome that was observed fewer than 10 times, in rows or clusters; empty if none was.
+    if_calibrated : float or None
+        The median of the estimate on these rows if every prediction were the true probability, of an honest interval
+        whose high end is this median, or of which the estimate lies above the high end; else None.
+    """
+
+    low: float
+    high: float
+    estimate: float
+    confidence_level: float
+    method: str
+    estimand: str
+    measure: NamedMeasure
+    lens: NamedLens
+    n: int
+    n_resamples: int
+    why_infinite: str = ""
+    few_events: str = ""
+    if_calibrated: float | None = None
+
+    def remark(self, write: Callable[[float], str] = "{:.4g}".format) -> str:
+        """Say why the high end is not lower, and why the estimate lies outside the interval; nothing if neither is so.
+
+        `write` writes numbers.
+        """
+        below, above = exceeds(self.low, self.estimate), exceeds(self.estimate, self.high)
+        floor = "" if self.if_calibrated is None else f"would show {write(self.if_calibrated)} on these rows"
+        if above and floor:
+            return f"The estimate lies above the interval because it is biased upwards: a calibrated model {floor}."
+        sentence = f"A calibrated model {floor}; the interval does not end below that." if floor else ""
+        if below and self.method == "honest":
+            sentence += (
+                " The estimate lies below the interval because its bias is subtracted: it may be below 0, the error "
+            )
+            sentence += "is not."
+        elif (below or above) and self.method in BOOTSTRAPS:
+            values = "larger" if below != (self.method == "basic") else "smaller"
+            side = "below" if below else "above"
+            sentence = f"The estimate lies {side} the interval because resamples have {values} values."
+        return sentence.strip()
+
+    @property
+    def reservations(self) -> str:
+        """Why the interval is infinite, and that events were few, a line each; nothing if neither is so."""
+        lines = f"Infinite: {self.why_infinite}.\n" if self.why_infinite else ""
+        if self.few_events:
+            lines += f"Few events: {self.few_events}; the interval rests on what was not observed.\n"
+        return lines
+
+    def __str__(self) -> str:
+        remark = f"{self.remark()}\n" if self.remark() else ""
+        return (
+            f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
+            f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
+            f"{self.reservations}{remark}Estimand: {self.estimand}"
+        )
+
+
+BOOTSTRAPS = ("percentile", "basic", "bca")
+ROUNDING = 1e-12
+FEW_EVENTS = 10  # of either outcome, below which a result says so
+
+
+class NoInterval(ValueError):
+    """No such interval is known of this measure, on these rows or with clusters."""
+
+
+class TooFewEvents(NoInterval):
+    """The mean of a loss without bounds, of which too few events were observed to know anything of it."""
+
+
+def need_events(interval: Interval, rarest: Rarest, title: str) -> None:
+    """Raise if an interval of a loss without bounds rests on few events."""
+    if not interval.is_bounded and rarest.count < FEW_EVENTS:
+        raise TooFewEvents(
+            f"no honest interval is known for {title} of few events, because a row that was not observed "
+            f"may have any loss: expected at least {FEW_EVENTS} {rarest.counted} of each outcome, but {rarest}; "
+            "clip= bounds the loss"
+        )
+
+
+def exceeds(one: float, other: float) -> bool:
+    """Whether a number lies above another by more than rounding."""
+    return one > other and not math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)

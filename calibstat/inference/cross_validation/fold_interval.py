@@ -1,0 +1,220 @@
+"""Intervals of the error of the models of cross-validation, by their predictions out of fold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from calibstat.bounds.intervals import Interval, upper_quantile
+from calibstat.bounds.mean_interval import MeanInterval
+from calibstat.bounds.residual_tables import RowTable
+from calibstat.data.checked_rows import Data
+from calibstat.data.checks import unknown_name
+from calibstat.inference.confidence_interval_results import FEW_EVENTS, ConfidenceInterval, need_events
+from calibstat.inference.cross_validation.fold_test import merged, p_values_of_repeats
+from calibstat.inference.cross_validation.folded_problem import (
+    FoldedProblem,
+    folded_problems,
+    need_error_with_folds,
+    of_repeats,
+)
+from calibstat.inference.honest_ends import HonestEnds
+from calibstat.measures.kinds.base import Measure
+from calibstat.output.wording import percent
+from calibstat.resampling import Draws
+from calibstat.residuals.fold_residuals import FoldResiduals
+
+TRIANGLE, MIRROR, OF_MEAN = "triangle", "mirror", "variance within folds"
+LEARNERS = {"any": TRIANGLE, "smooth": MIRROR}
+COVERED = {  # the learners that a high end covers
+    TRIANGLE: "The triangle covers any learner whose predictions hardly depend on a single training row.",
+    MIRROR: (
+        "The mirror is studied for learners that correct at most fully: logistic regression, ridge, other efficient or "
+        "penalised fits, Platt, isotonic and histogram maps. For others, such as those that select, round or sharpen, "
+        "take learner='any'."
+    ),
+    OF_MEAN: "",
+}
+REFITTED = "Nothing is promised of the model refitted on all rows."
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CrossValidatedInterval(ConfidenceInterval):
+    """Result of `confidence_interval` with `folds`.
+
+    Attributes
+    ----------
+    method : {"triangle", "mirror", "variance within folds"}
+        The high end of an error for any learner, and for learners that correct at most fully; or the interval of the
+        mean of a loss.
+    estimate : float
+        The measure of all rows, the mean over the repeats.
+    folds, repeats : int
+        The number of folds and of repeats.
+    """
+
+    folds: int
+    repeats: int
+
+    def remark(self, write: Callable[[float], str] = "{:.4g}".format) -> str:
+        """Say which models the interval is for, for which learners, and why the estimate may lie outside of it."""
+        bound = f"at most {write(self.high)}"
+        if self.low > 0:
+            bound = f"between {write(self.low)} and {write(self.high)}"
+        what = "mean loss" if self.method == OF_MEAN else "error"
+        of_repeats = f", the mean over {self.repeats} repeats," if self.repeats > 1 else ""
+        sentences = [
+            f"With {percent(self.confidence_level)} confidence the {what} of the {self.folds} models{of_repeats} is "
+            f"{bound}, if for each new row one of them is drawn at random.",
+            COVERED[self.method],
+            REFITTED,
+            super().remark(write),
+        ]
+        return " ".join(sentence for sentence in sentences if sentence)
+
+    def __str__(self) -> str:
+        repeats = f", {self.repeats} repeats" if self.repeats > 1 else ""
+        return (
+            f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
+            f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n} in {self.folds} "
+            f"folds{repeats}.\n{self.reservations}{self.remark()}\nEstimand: {self.estimand}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FoldEnds:
+    """The ends of the interval of an error by one repeat, before the gate of the low end.
+
+    Attributes
+    ----------
+    estimate : float
+        The measure of all rows.
+    low, high : float
+        The ends of the honest interval as if rows were fresh.
+    noise : float
+        The quantile of the norm of the noise within folds.
+    shifted : float
+        The quantile of the norm of the sums with this noise added.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    noise: float
+    shifted: float
+
+    @classmethod
+    def of(cls, folded: FoldedProblem, alpha: float, draws: Draws) -> FoldEnds:
+        """Return the ends at a level of 1 - alpha.
+
+        Statement and argument: docs/proofs.md, section 12.
+        """
+        ends = HonestEnds.of(folded.problem.canonical("confidence_interval"), draws)
+        order, fold = folded.order
+        interval, table = folded.problem.interval_of_rows(order)
+        assert isinstance(table, RowTable)  # as of one event
+        of = interval.norm.value if interval.norm.one_pass is None else interval.norm.one_pass.of
+
+        def norms(noise: np.ndarray) -> Any:
+            return np.stack([of(noise), of(table.theta + noise)], axis=-1)
+
+        drawn = FoldResiduals(table, fold).noise(norms, draws)
+        noise, shifted = (upper_quantile(each, alpha / 2) for each in drawn.T)
+        return cls(ends.interval.estimate, ends.low(alpha), ends.high(alpha), noise, shifted)
+
+    @property
+    def triangle(self) -> float:
+        """The high end for any learner; it is never below the mirror."""
+        return max(self.high, self.estimate + self.noise)
+
+    @property
+    def mirror(self) -> float:
+        """The high end for learners that correct at most fully."""
+        return max(self.high, self.shifted)
+
+
+def cross_validated_interval(
+    data: Data, asked: Measure, learner: str | None, confidence_level: float, draws: Draws
+) -> CrossValidatedInterval:
+    """Return the interval of a measure of the models of cross-validation: the mean of the ends of all repeats."""
+    if learner is not None and learner not in LEARNERS:
+        raise unknown_name("a learner", learner, LEARNERS)
+    folded = folded_problems(data, asked)
+    problem, alpha = folded[0].problem, 1 - confidence_level
+    if problem.is_mean:
+        method = OF_MEAN
+        estimate, low, high = _ends_of_mean(folded, alpha, draws)
+    else:
+        need_error_with_folds(problem, "interval")
+        method = LEARNERS[learner or "any"]
+        estimate, low, high = _ends_of_error(folded, method, alpha, draws)
+    rarest, (smallest, largest) = problem.data.rarest(), problem.measure.bounds
+    return CrossValidatedInterval(
+        low=float(np.clip(low, smallest, largest)),
+        high=float(np.clip(high, smallest, largest)),
+        estimate=estimate,
+        confidence_level=confidence_level,
+        method=method,
+        estimand=_estimand(folded),
+        measure=problem.measure.named,
+        lens=problem.lens,
+        n=int(problem.n),
+        n_resamples=draws.n,
+        why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(high) else "",
+        few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
+        folds=folded[0].n_folds,
+        repeats=len(folded),
+        **problem.data.annotations(),
+    )
+
+
+def _ends_of_error(
+    folded: Sequence[FoldedProblem], method: str, alpha: float, draws: Draws
+) -> tuple[float, float, float]:
+    """Return the means over all repeats; the low end is 0 unless the test with folds rejects at half of alpha."""
+    ends = [FoldEnds.of(each, alpha, of) for each, of in zip(folded, of_repeats(draws, len(folded)), strict=True)]
+    estimate, low = (float(np.mean([getattr(each, name) for each in ends])) for name in ("estimate", "low"))
+    high = float(np.mean([each.triangle if method == TRIANGLE else each.mirror for each in ends]))
+    if low > 0 and merged([each.studied for each in p_values_of_repeats(folded, draws)]) > alpha / 2:
+        low = 0.0
+    return estimate, low, high
+
+
+def _ends_of_mean(folded: Sequence[FoldedProblem], alpha: float, draws: Draws) -> tuple[float, float, float]:
+    """Return the means over all repeats of score bounds by the variance within folds."""
+    ends = []
+    for each in folded:
+        problem = each.problem.canonical("confidence_interval")
+        estimate = problem.statistic()
+        if np.isinf(estimate):
+            return (np.inf,) * 3
+        interval: Interval = problem.honest()[0]
+        need_events(interval, problem.data.rarest(), problem.title)
+        assert isinstance(interval, MeanInterval)
+        variance = variance_within(each.problem.losses().loss, each.fold) * interval.n
+        interval = replace(interval, variance=variance)
+        ends.append((estimate, interval.low(lambda: np.empty(0), alpha / 2), interval.high(alpha / 2)))
+    return tuple(map(float, np.mean(ends, axis=0)))  # type: ignore[return-value]
+
+
+def variance_within(number: np.ndarray, fold: np.ndarray) -> float:
+    """Return the mean over rows of the unbiased variance of a number in the fold of each row."""
+    rows = np.bincount(fold)
+    centred = number - (np.bincount(fold, number) / rows)[fold]
+    return float((np.bincount(fold, centred**2) * rows / (rows - 1)).sum() / number.size)
+
+
+def _estimand(folded: Sequence[FoldedProblem]) -> str:
+    """Say in one sentence what the interval is for."""
+    problem, repeats = folded[0].problem, len(folded)
+    settings = ", ".join(f"{name}={value!r}" for name, value in problem.measure.options.items())
+    title = problem.measure.info.title + (f" ({settings})" if settings else "")
+    each = f", the mean over {repeats} repeats," if repeats > 1 else ""
+    beyond = "; a lower bound on the unbinned error" if problem.is_coarse else ""
+    return (
+        f"{title}{each} of predicting each new row by one of the {folded[0].n_folds} models of cross-validation, drawn "
+        f"at random, in the population these rows are an independent sample of{problem.measure.condition}{beyond}."
+    )

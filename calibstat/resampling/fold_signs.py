@@ -1,0 +1,73 @@
+"""Random signs of rows, centred within each fold of cross-validation, and the keys of its repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from calibstat.compiled import jit
+from calibstat.resampling.row_labels import draw_signs, in_blocks_of_streams
+from calibstat.resampling.row_sums import Column
+from calibstat.resampling.schemes import Draws, Stage
+from calibstat.resampling.streams import stream
+
+
+def repeat_key(key: np.uint64, repeat: int) -> np.uint64:
+    """Return the key of a repeat of cross-validation; the first has the key of a single one."""
+    return key if repeat == 0 else np.uint64(stream(key, int(Stage.REPEATS), repeat))
+
+
+def sums_of_fold_signs(
+    column: Column, cells: int, fold: np.ndarray, statistic: Callable[[np.ndarray], Any], draws: Draws
+) -> np.ndarray:
+    """Return ``statistic(sums)`` of all resamples, in which each row adds what it adds times its multiplier.
+
+    The multipliers of a fold of m rows are random signs less their mean, times sqrt(m / (m - 1)), so that the sums have
+    the variance within folds. The column says in which of `cells` each row adds how much; `sums` have shape (B, cells).
+
+    Statement and argument: docs/proofs.md, section 12.
+    """
+    cell, contribution = column
+    rows = np.bincount(fold).astype(np.float64)
+    scale = np.sqrt(rows / (rows - 1))
+
+    def of_signs(start: np.ndarray) -> np.ndarray:
+        signs, sums = np.empty(fold.size, np.uint64), np.zeros((cells, start.size))
+        draw_signs(start, signs)
+        _add_centred(signs, fold, rows, scale, cell, contribution, sums)
+        return np.asarray(statistic(np.ascontiguousarray(sums.T)))
+
+    return in_blocks_of_streams(of_signs, cells, draws, Stage.FOLD_SIGNS)
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _add_centred(
+    signs: np.ndarray,
+    fold: np.ndarray,
+    rows: np.ndarray,
+    scale: np.ndarray,
+    cell: np.ndarray,
+    contribution: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    """Add up what rows add in their cells, times their centred signs in each resample."""
+    mean = np.zeros((rows.size, sums.shape[1]))
+    for i in range(fold.size):
+        bits = signs[i]
+        total = mean[fold[i]]
+        part = 1.0 / rows[fold[i]]
+        for b in range(total.size):
+            total[b] += part if (bits >> np.uint64(b)) & np.uint64(1) else -part
+    for i in range(fold.size):
+        bits = signs[i]
+        centre = mean[fold[i]]
+        one = scale[fold[i]] * contribution[i]
+        total = sums[cell[i]]
+        for b in range(total.size):
+            sign = 1.0 if (bits >> np.uint64(b)) & np.uint64(1) else -1.0
+            total[b] += one * (sign - centre[b])
