@@ -235,9 +235,10 @@ class Data:
         return other
 
     def without_clusters(self) -> Data:
-        """Return the same rows, taken as independent."""
+        """Return the same rows, of one repeat, taken as independent: without clusters and folds."""
         other = copy(self)
-        other.unit = None
+        other.unit = other.fold = None
+        other.further = ()
         return other
 
     @property

@@ -80,3 +80,11 @@ def are_stratified(fold: np.ndarray, outcome: np.ndarray) -> bool:
     """Whether all folds hold the same number of events, up to one, as folds that were dealt by the outcomes do."""
     events = np.bincount(fold, outcome)
     return bool(events.max() - events.min() <= 1)
+
+
+def folds_in_words(fold: np.ndarray, repeats: int) -> str:
+    """Return the number of folds, of their rows and of repeats, such as "5 folds of 40 rows, 3 repeats"."""
+    rows = np.bincount(fold)
+    low, high = int(rows.min()), int(rows.max())
+    of = f"{low:,} to {high:,}" if low < high else f"{low:,}"
+    return f"{rows.size:,} folds of {of} rows{f', {repeats:,} repeats' if repeats > 1 else ''}"

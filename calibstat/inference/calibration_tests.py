@@ -162,7 +162,8 @@ def calibration_test(
         As for `estimate`.
     measure : str or Measure
         The statistic: a name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
-        Default: "omnibus", which looks for errors of any shape, and says in the result what drove it.
+        Default: "omnibus", which looks for errors of any shape, and says in the result what drove it; with `folds`
+        "kernel_ce".
     reduce : {None, "mean", "max"}
         For lens "class_wise". None: a test of each class with Holm's adjustment, and one of all classes by the mean.
         "mean" or "max": one test, by the mean or the maximum over the classes.
@@ -176,6 +177,9 @@ def calibration_test(
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day), within which outcomes may depend on each other. The test is then
         approximate, and by the omnibus statistic of one event or a measure of calibration error that `compare` takes.
+    folds : array_like, shape (n,) or (n, R), optional
+        The fold of each row, where `y_prob` are predictions out of the folds of cross-validation, as for
+        `confidence_interval`, and for the same errors.
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; for a binary outcome or "class_wise". Labels
         are drawn row by row with the weights held fixed. Counts of repeated rows are no weights: they are given as a
@@ -195,13 +199,19 @@ def calibration_test(
     Returns
     -------
     CalibrationTestResult or ClassWiseTestResult
-        The latter for lens "class_wise" without `reduce`. `Answers`, a mapping from name to this, for several models.
+        The latter for lens "class_wise" without `reduce`; `CrossValidatedTestResult` with `folds`. `Answers`, a mapping
+        from name to this, for several models.
 
     Raises
     ------
     ValueError
         If the data are not as described (the first offending row is named), a `Sample` has real-valued counts, or an
-        argument is unknown.
+        argument is unknown; with `folds`, as for `confidence_interval`.
+
+    Warns
+    -----
+    UserWarning
+        If there are fewer than 30 clusters, or fewer than 20 rows a fold on average.
 
     Notes
     -----
@@ -239,6 +249,14 @@ def calibration_test(
     of the test without `cluster`, so p is never smaller than without. The study `clusters` says how often `ece`, `ks`
     and `kernel_ce` reject a calibrated model, and ``benchmarks/clusters.py`` how often the omnibus statistic does;
     below 30 clusters it warns.
+    With `folds` the null hypothesis is that each of the K models is calibrated, and the p-value is twice the smaller of
+    the p-value of all rows and of K times the smallest p-value of a fold. The latter alone, `pvalue_by_theorem`, is at
+    most a with probability of at most a, for any learner, if rows are of one law and folds are dealt at random, neither
+    by outcomes nor by features. The former is studied: a test of all rows takes them as independent of the models. Of R
+    repeats both are twice their mean over the repeats, which keeps the level however repeats depend on each other. The
+    test finds what a learner does wrong each time it is fitted. How far a fit is off by chance of its training rows, no
+    test on the same rows can say; `confidence_interval` with `folds` bounds it. A `note` says so if folds hold
+    equal numbers of events: tests of such folds hardly find anything. For models that predict later rows see `Monitor`.
     Cost: one sort and `n_resamples` evaluations of the measure; for a binned measure under "labels" the exact
     distribution of each bin instead, O(n**1.5), and one draw from it for each resample and bin, wherever that is
     cheaper.
@@ -258,6 +276,13 @@ def calibration_test(
     >>> one = cs.calibration_test(sample, measure="ks", rng=1)
     >>> round(one.statistic, 3), one.pvalue < 0.01
     (0.03, False)
+
+    Predictions out of folds, here of a model that ignores the outcomes:
+
+    >>> y, p = cs.generators.shift(0.5).sample(400, rng=1)
+    >>> result = cs.calibration_test(y, p, folds=[i % 5 for i in range(400)], rng=1)
+    >>> result.pvalue < 0.05, result.pvalue_of_folds.shape
+    (True, (1, 5))
     """
     data = as_data(
         calibration_test,

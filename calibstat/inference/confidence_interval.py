@@ -96,7 +96,8 @@ def confidence_interval(
     y_true, y_prob, lens, labels, pos_label, **options
         As for `estimate`.
     measure : str or Measure
-        A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``.
+        A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``. Default: "ece", with
+        `folds` "kernel_ce".
     reduce : {"mean", "max"}
         For lens "class_wise", and then needed: the mean over the classes, or the largest.
     method : {"honest", "bracket", "percentile", "basic", "bca"}
@@ -115,6 +116,14 @@ def confidence_interval(
         The cluster of each row (a patient, a day); clusters are resampled, not rows. "honest" for the measures of a
         binary outcome that `compare` takes, and for canonical and class-wise means of losses; "percentile" and "basic"
         for every measure and lens. Not for a `Sample`.
+    folds : array_like, shape (n,) or (n, R), optional
+        The fold of each row, where `y_prob` are predictions out of the folds of cross-validation, each by a model that
+        was fitted on the other folds. Of R repeats folds and predictions have a column each. For `kernel_ce`, `ks`,
+        `kuiper`, `smooth_ce`, `ece` with uniform bins and other norms of residuals of one event, and for `brier` and
+        `log_loss`; without `lens`, `cluster`, `sample_weight`, and with `method` "honest" alone.
+    learner : {"any", "smooth"}, optional
+        Of an error with `folds`. "any", the default: the *triangle*, a high end for any learner. "smooth": the
+        *mirror*, a shorter one for learners that correct at most fully (see Notes).
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; for a binary outcome or "class_wise",
         not with "bca" and "bracket", and "honest" for the measures that `compare` takes of a binary outcome. Rows are
@@ -125,13 +134,19 @@ def confidence_interval(
     Returns
     -------
     ConfidenceInterval
-        `Answers`, a mapping from name to this, for several models.
+        `CrossValidatedInterval` with `folds`. `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------
     ValueError
         If the data are not as described (the first offending row is named), a `Sample` has real-valued counts, an
-        argument is unknown, or the measure has no such interval; the message names the methods it has.
+        argument is unknown, or the measure has no such interval; the message names the methods it has. With `folds`,
+        if there is one fold, a fold of one row, or a fold whose training rows have a single outcome.
+
+    Warns
+    -----
+    UserWarning
+        If there are fewer than 30 clusters, or fewer than 20 rows a fold on average.
 
     Notes
     -----
@@ -169,10 +184,22 @@ def confidence_interval(
     by labels that clusters share all reject calibration; they are not exact. There is a warning below 30 clusters. The
     estimand weighs rows, not clusters, equally.
 
+    With `folds` the interval is for predictions of new rows by one of the K models, drawn at random for each; nothing
+    is promised of a model that is refitted on all rows. Rows have to be of one law, in folds dealt at random, neither
+    by outcomes nor by features; of models that are fitted on the past and predict the future see `Monitor`. What a fit
+    owes to chance is the noise of these rows with its sign changed, so the interval of fresh rows is too short. The
+    triangle adds to the estimate the quantile of the norm of the noise, from random signs of rows, centred within
+    folds. It covers any learner whose predictions hardly depend on a single training row, asymptotically. The mirror is
+    the same quantile of the sums with the noise added. It is studied, not proved, and covers efficient and penalised
+    fits (logistic regression, ridge) and Platt, isotonic and histogram maps; it misses where a learner over-corrects
+    or selects. No high end lies below that of fresh rows. The low end is that of fresh rows, or 0 unless the test with
+    `folds` rejects at (1 - confidence_level) / 2. Means of losses have score bounds by the variance within folds. Of R
+    repeats ends are means of the R ends: the interval is for the mean of the R errors, and hardly shorter.
+
     References
     ----------
     Fang, Santos 2019, doi:10.1093/restud/rdy049; Hong, Li 2018, doi:10.1016/j.jeconom.2018.06.007;
-    Efron 1987, doi:10.2307/2289144.
+    Efron 1987, doi:10.2307/2289144; Bayle et al. 2020, arXiv:2007.12671.
 
     Examples
     --------
@@ -181,6 +208,13 @@ def confidence_interval(
     >>> result = cs.confidence_interval(sample, measure="ks", rng=1)
     >>> round(result.estimate, 3), round(result.low, 2), round(result.high, 2)
     (0.05, 0.02, 0.08)
+
+    Predictions out of folds, here of a model that ignores the outcomes:
+
+    >>> y, p = cs.generators.shift(0.5).sample(400, rng=1)
+    >>> result = cs.confidence_interval(y, p, folds=[i % 5 for i in range(400)], rng=1)
+    >>> result.method, result.low < cs.generators.shift(0.5).truth("kernel_ce") < result.high
+    ('triangle', True)
     """
     data = as_data(
         confidence_interval,

@@ -58,6 +58,11 @@ class ConfidenceInterval(NotedResult):
     few_events: str = ""
     if_calibrated: float | None = None
 
+    @property
+    def scope(self) -> str:
+        """What the interval is for beside the population of the rows; nothing of one model and fresh rows."""
+        return ""
+
     def remark(self, write: Callable[[float], str] = "{:.4g}".format) -> str:
         """Say why the high end is not lower, and why the estimate lies outside the interval; nothing if neither is so.
 

@@ -15,6 +15,7 @@ from calibstat.data import lenses
 from calibstat.data.checked_rows import Data, Models, Outcomes, as_data
 from calibstat.data.checks import check_level, short
 from calibstat.data.clusters import clusters_in_words
+from calibstat.data.folds_of_rows import folds_in_words
 from calibstat.data.groups import GivenGroups
 from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
@@ -40,6 +41,7 @@ from calibstat.reporting.report_measures import (
     compared,
     measured,
     questions,
+    questions_with_folds,
     shows_several,
 )
 from calibstat.reporting.report_results import Report
@@ -61,6 +63,7 @@ def report(
     *,
     by: GivenGroups | None = None,
     cluster: ArrayLike | None = None,
+    folds: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     recalibrate: bool | Recalibrator = False,
     lens: AnyLens = None,
@@ -86,6 +89,9 @@ def report(
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day), for the test, intervals, comparisons and folds; not with a lens that
         shows several classes. Single classes and groups take rows as independent all the same; the page says so.
+    folds : array_like, shape (n,) or (n, R), optional
+        The fold of each row, where `y_prob` are predictions out of the folds of cross-validation, as for
+        `confidence_interval`: for the test, intervals and comparisons; not with `by` and `recalibrate`.
     sample_weight : array_like, shape (n,), optional
         Weights of the rows, as for `calibration_test`; not with `by`, `recalibrate`, or a lens that shows several
         classes. Of more than two classes scores are then of the most likely one.
@@ -123,6 +129,9 @@ def report(
     error, its default (through a lens that shows several classes, by the error of the verdict), and by the Brier score,
     groups are by `audit`, what could have been found by `detectable_effect`.
 
+    With `folds` the primary interval is of the kernel calibration error, and comparisons are by the Brier score. There
+    is neither a reliability diagram nor what could have been found: both take all predictions as of one model.
+
     Recalibration: each of five folds is predicted by a map fitted on the other four. Folds are dealt at random by `rng`
     and the position of the rows, all rows of a cluster to one, and never by outcomes or predictions; so these numbers
     alone depend on the order of the rows. Intervals after recalibration are of the five maps together, and approximate,
@@ -146,11 +155,13 @@ def report(
     if isinstance(y_true, Predictions) and y_prob is None:
         names = np.array(y_true.names, dtype=object)
         labels, y_prob, y_true = list(y_true.names), y_true.prob, names[y_true.label]
-    asked_of = {"by": by, "cluster": cluster, "sample_weight": sample_weight, "recalibrate": recalibrate or None}
+    asked_of = {"by": by, "cluster": cluster, "folds": folds, "sample_weight": sample_weight}
+    asked_of["recalibrate"] = recalibrate or None
     _check_given(asked_of, y_true, lens)
     rows: dict[str, Any] = {
         "lens": lens,
         "cluster": cluster,
+        "folds": folds,
         "sample_weight": sample_weight,
         "labels": labels,
         "pos_label": pos_label,
@@ -159,7 +170,7 @@ def report(
         warnings.simplefilter("always")
         data = as_data(report, y_true, y_prob, unknown, **rows)
     first = data.first if isinstance(data, Models) else data
-    held = {"cluster": data.unit, "sample_weight": first.rows.sample_weight}
+    held = {"cluster": data.unit, "folds": data.fold, "sample_weight": first.rows.sample_weight}
     given = [name for name, each in (asked_of | held).items() if each is not None]
     _check_given(asked_of | held, first.rows.y_true, data.lens)
     check_row_names(first.rows.y_true, by, ("y_true", "by"))
@@ -189,14 +200,17 @@ def report(
     described = describe_data(all_rows) if len(models) == 1 else f"{all_rows.n:,} rows, {len(models)} models."
     if data.unit is not None:
         described += f" Rows are in {clusters_in_words(data.unit, first.rows.weight(first.n)[0])}."
+    if data.fold is not None:
+        described += f" They were predicted out of {folds_in_words(data.fold, len(first.repeats))}."
     for name, each in of_models.items():
         of_weights = each.test.effective_n is not None  # which all models share
         prefix = f"{name}: " if len(models) > 1 and not of_weights else ""
         notes += [f"{prefix}{line}" for line in each.test.note.splitlines() if line not in described]
+    notes += [line for each in comparisons.values() for line in each.note.splitlines() if line not in described]
     return Report(
         title=f"Calibration of {', '.join(of_models)}" if title is None else str(title),
         models=of_models,
-        comparisons=comparisons,
+        comparisons={name: replace(each, note="") for name, each in comparisons.items()},  # said once, in the notes
         data=described,
         n=int(all_rows.n),
         n_classes=asked.n_classes,
@@ -240,6 +254,8 @@ class _Asked:
     @property
     def questions(self) -> dict[str, dict[str, Any]]:
         """The arguments of each measure, the primary one first."""
+        if self.data.fold is not None:
+            return questions_with_folds()
         return questions(self.n_classes, self.lens, jointly=self.data.rows.sample_weight is None)
 
     @property
@@ -250,12 +266,12 @@ class _Asked:
     def model(self, data: Data, features: GivenGroups | None, recalibrate: bool | Recalibrator) -> ModelReport:
         """Ask everything about one model."""
         asked = self.questions
-        several = shows_several(self.lens)
+        one_model = data.fold is None
         test = calibration_test(data, **self.draws)
         primary = next(iter(asked))
         ece = confidence_interval(data.through(asked[primary]["lens"]), **beside(asked[primary]), **self.settings)
         diagram = None
-        if not several:  # the picture states the primary interval
+        if one_model and not shows_several(self.lens):  # the picture states the primary interval
             diagram = replace(reliability(data, interval=False, **self.draws), interval=ece)
         groups = None
         if features is not None:
@@ -270,7 +286,7 @@ class _Asked:
             },
             diagram=diagram,
             classes=self.classes(data.through(lenses.class_wise), test) if self.n_classes > 2 else None,
-            detectable=detectable_effect(data, rng=0, n_jobs=self.n_jobs) if data.unit is None else None,
+            detectable=detectable_effect(data, rng=0, n_jobs=self.n_jobs) if data.unit is None and one_model else None,
             groups=groups,
             recalibrated=self.recalibrated(data, ece, recalibrate) if recalibrate is not False else None,
         )
@@ -285,9 +301,12 @@ class _Asked:
 
     def comparisons(self, models: Models, n: float) -> dict[str, Comparison]:
         """Compare all pairs of models as `compare` does by default, and by the Brier score."""
-        asked = compared(self.questions if models.unit is None else affordable(self.questions, n))
+        if models.fold is not None:
+            asked = [self.questions[COMPARED[1]]]
+        else:
+            asked = compared(self.questions if models.unit is None else affordable(self.questions, n))
         comparisons = (compare(models.through(each["lens"]), **beside(each), **self.settings) for each in asked)
-        return {each.measure.name: replace(each, note="") for each in comparisons}  # the page says the note once
+        return {each.measure.name: each for each in comparisons}
 
     def recalibrated(self, data: Data, ece: ConfidenceInterval, recalibrate: bool | Recalibrator) -> CrossFitted:
         """Recalibrate on held-out folds, and measure before and after."""
@@ -323,11 +342,14 @@ def _check_given(asked: Mapping[str, Any], y_true: Outcomes, lens: AnyLens) -> N
     given = [name for name, each in asked.items() if each is not None]
     if isinstance(y_true, Sample) and given:
         raise ValueError(f"expected rows of outcomes and predictions with {given[0]}=, found a Sample")
-    rows = [name for name in ("cluster", "sample_weight") if name in given]
+    rows = [name for name in ("cluster", "folds", "sample_weight") if name in given]
     if rows and shows_several(lens):
         raise ValueError(f"expected a lens that shows one event with {rows[0]}=, such as 'top_label', found {lens}")
-    if "sample_weight" in given and (others := [name for name in ("by", "recalibrate") if name in given]):
+    others = [name for name in ("by", "recalibrate") if name in given]
+    if "sample_weight" in given and others:
         raise ValueError(f"expected {others[0]}= without sample_weight=, found both: it takes rows without weights")
+    if "folds" in given and others:
+        raise ValueError(f"expected {others[0]}= without folds=, found both: it takes predictions of one model")
 
 
 def _call(given: list[str], recalibrate: Any, lens: AnyLens, confidence_level: float, seed: int) -> str:

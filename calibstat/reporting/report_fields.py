@@ -53,15 +53,15 @@ class ModelReport(Result):
         The primary test: by the omnibus statistic; of rows in clusters by signs of clusters.
     ece : ConfidenceInterval
         The primary interval, of the expected calibration error; through a lens that shows several classes, of the
-        canonical calibration error.
+        canonical calibration error; of predictions out of fold, of the kernel calibration error.
     measures : dict of Measured
         More measures by their names, as detail.
     diagram : Reliability or None
-        The reliability diagram; None if the lens shows several classes.
+        The reliability diagram; None if the lens shows several classes, and of predictions out of fold.
     classes : ClassesReport or None
         The classes, if there are more than two.
     detectable : DetectableEffect or None
-        What the test could have found on these rows; None with clusters.
+        What the test could have found on these rows; None with clusters, and of predictions out of fold.
     groups : Result or None
         The audit of the groups, if asked for.
     recalibrated : CrossFitted or None
@@ -90,7 +90,8 @@ class ModelReport(Result):
     @property
     def verdict(self) -> list[str]:
         """The answer in lines, and a remark if the test and the interval seem to contradict each other."""
-        remark = say_both(self.overall.pvalue, self.ece.low)
+        same = self.overall.measure == self.ece.measure
+        remark = "" if same else say_both(self.overall.pvalue, self.ece.low)
         return [*self.answer.splitlines(), *([remark] if remark else [])]
 
     def __str__(self) -> str:

@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from calibstat.bounds.absolute_norms import TooFewRowsInCells
 from calibstat.data.checked_rows import Data
 from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
@@ -22,6 +24,7 @@ COMPARED = (
     "kernel_ce",
     "brier",
 )  # the error that `compare` squares by default, and a score that rewards sharpness
+WITH_FOLDS = (COMPARED[0], "ks", "ece")  # of predictions out of fold; the first is the primary one
 ERRORS = ("ece", "ece_debiased", COMPARED[0], "smooth_ece")  # the first is the primary one
 SCORES = (COMPARED[1], "log_loss")
 OF_ALL_CLASSES = "canonical_ce"  # the primary error through a lens that shows several classes
@@ -83,6 +86,11 @@ def questions(n_classes: int, lens: AnyLens, *, jointly: bool = True) -> dict[st
     return asked | {name: {"measure": name, "lens": "canonical" if jointly else lens} for name in SCORES}
 
 
+def questions_with_folds() -> dict[str, dict[str, Any]]:
+    """Return the same of predictions out of fold, which are of one event."""
+    return {name: {"measure": name, "lens": None} for name in (*WITH_FOLDS, *SCORES)}
+
+
 def affordable(asked: dict[str, dict[str, Any]], n: float) -> dict[str, dict[str, Any]]:
     """Return the measures that so many rows allow; the primary one always."""
     first = next(iter(asked))
@@ -108,7 +116,7 @@ def measured(data: Data, asked: dict[str, Any], settings: dict[str, Any], interv
         with suppress(NoInterval, TooFewRowsInCells):
             interval = confidence_interval(seen, **beside(asked), **settings)
     if interval is None:
-        value = float(estimate(seen.without_clusters(), **beside(asked)))
+        value = float(np.mean([estimate(each.without_clusters(), **beside(asked)) for each in seen.repeats]))
         return Measured(name, MEASURES[name].info.title, UNSAID, value, float("nan"), float("nan"))
     ends = interval.low, interval.high
     return Measured(name, MEASURES[name].info.title, interval.lens, interval.estimate, *ends, interval.remark(number))

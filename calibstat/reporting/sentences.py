@@ -20,7 +20,8 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
     if math.isinf(interval.high):
         where = f"at least {number(interval.low)}, and may be infinite, because {interval.why_infinite}"
     remark = interval.remark(number)
-    few = f" {remark}" if remark else ""
+    few = f" {interval.scope}" if interval.scope else ""
+    few += f" {remark}" if remark else ""
     few += f" {_capital(interval.few_events)}: this rests on what was not observed." if interval.few_events else ""
     return (
         f"{title}: {number(interval.estimate)} on these rows; in the population they come from it is {where}, "

@@ -19,6 +19,10 @@ from calibstat.inference.comparing.compare_by_bootstrap import by_bootstrap
 from calibstat.inference.comparing.compare_by_permutation import by_permutation
 from calibstat.inference.comparing.compare_by_squares import by_squares
 from calibstat.inference.comparing.differences import Differences, same_order
+from calibstat.inference.cross_validation.fold_comparison import DEFAULT as DEFAULT_WITH_FOLDS
+from calibstat.inference.cross_validation.fold_comparison import METHOD as BY_FOLDS
+from calibstat.inference.cross_validation.fold_comparison import by_folds, note_of_repeats, null_of_folds
+from calibstat.inference.cross_validation.folded_problem import folded_problems, need_defaults_with_folds
 from calibstat.inference.p_values import holm
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
@@ -52,8 +56,8 @@ class Comparison(NotedResult):
     pvalue, pvalue_adjusted : ndarray, shape (n_pairs,)
         Probability, if the null hypothesis holds, of a difference at least as extreme; and adjusted for the number of
         pairs.
-    method : {"bootstrap", "swap"}
-        The method of comparison.
+    method : {"bootstrap", "swap", "folds"}
+        The method of comparison; "folds" of predictions out of fold.
     paired : bool
         Whether all models predict the same rows.
     adjust : {"holm", "bh"}
@@ -167,6 +171,7 @@ def compare(
     reference: str | None = None,
     adjust: str = "holm",
     cluster: ArrayLike | None = None,
+    folds: ArrayLike | None = None,
     unseen: str | None = None,
     sample_weight: ArrayLike | None = None,
     confidence_level: float = 0.95,
@@ -207,6 +212,9 @@ def compare(
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day): its rows are drawn, or permuted, together. Not for samples, and
         of several classes only for `kernel_ce_squared` and means of losses.
+    folds : array_like, shape (n,) or (n, R), optional
+        The fold of each row, if all models are learners that predicted it out of the same folds, as for
+        `confidence_interval`; the difference of a mean loss, by default `brier`, is then compared. Not for samples.
     unseen : {"clusters", "rows"}, optional
         Of `kernel_ce_squared` with `cluster`: whether what the sample lacks may be whole clusters, the default, or rows
         alone. "rows" finds more where clusters are few, and assumes that kinds of clusters that were not observed do
@@ -263,6 +271,11 @@ def compare(
     ends; of draws, one that makes alpha / 2 * (n_resamples + 1) whole. How often a difference is found where there is
     none is the study `comparison`.
 
+    With `folds` the question is which learner has the smaller mean loss, if each new row is predicted by one of its K
+    models, drawn at random. Training rows are shared, so the variance is up to twice that within folds: it is taken as
+    that within folds plus K (n - 1) / (n - K) times the variance of a row's difference between R repeats; of one repeat
+    as twice that within folds. Differences of calibration errors are refused, because no study has them.
+
     Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the
     distribution of the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need
     not mean that one is better calibrated.
@@ -299,11 +312,12 @@ def compare(
     alone = {
         "method 'swap'": method == "swap",
         "cluster": cluster is not None,
+        "folds": folds is not None,
         "sample_weight": sample_weight is not None,
     }
     data: Mapping[str, Data]
     if paired:
-        rows: dict[str, Any] = {"lens": lens, "cluster": cluster, "sample_weight": sample_weight}
+        rows: dict[str, Any] = {"lens": lens, "cluster": cluster, "folds": folds, "sample_weight": sample_weight}
         data = as_models(compare, y_true, y_prob, **rows, labels=labels, pos_label=pos_label)
         if len(data) < 2:
             raise ValueError(f"expected two or more different names, found {quoted(data)}")
@@ -315,10 +329,10 @@ def compare(
     names = tuple(data)
     if reference is not None and reference not in names:
         raise unknown_name("a reference", reference, names)
-    unit = data[names[0]].unit
+    unit, in_folds = data[names[0]].unit, data[names[0]].fold is not None
     asked_options: Mapping[str, Any] = options
     if measure is None:
-        measure, given = DEFAULT
+        measure, given = DEFAULT_WITH_FOLDS if in_folds else DEFAULT
         asked_options = {**given, **options}
     with options_of(compare, options):
         asked = find_measure(measure, asked_options)
@@ -328,10 +342,15 @@ def compare(
     pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
     if reference is not None:
         pairs = [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]
-    if method == "swap":
+    alpha, null, note = 1 - confidence_level, "", problems[0].data.weights_note() if paired else ""
+    if in_folds:
+        need_defaults_with_folds({"method": (method, "bootstrap"), "reduce": (reduce, None)})
+        folded = [folded_problems(each, asked) for each in data.values()]
+        differences, method = by_folds(folded, pairs, alpha), BY_FOLDS
+        null, note = null_of_folds(folded[0]), note_of_repeats(folded[0])
+    elif method == "swap":
         differences = by_permutation(names, problems, pairs, unit, draws)
     else:
-        alpha = 1 - confidence_level
         differences = _by_ends(names, problems, pairs, unit, paired, alpha, draws, rows_hide=unseen == "rows")
     least, most = problems[0].measure.bounds
     clusters = "" if unit is None else clusters_in_words(unit, problems[0].weight)
@@ -349,7 +368,7 @@ def compare(
         paired=paired,
         adjust=adjust,
         confidence_level=confidence_level,
-        null_hypothesis=_null(method, clusters, paired, problems[0].holds_cells(True), unseen == "rows"),
+        null_hypothesis=null or _null(method, clusters, paired, problems[0].holds_cells(True), unseen == "rows"),
         measure=problems[0].measure.named,
         lens=problems[0].lens,
         n=differences.n,
@@ -358,8 +377,8 @@ def compare(
         errors_low=errors_low,
         errors_high=errors_high,
         at_least=differences.at_least,
-        same_order=tuple(paired and _same_order(problems[i], problems[j]) for i, j in pairs),
-        note=problems[0].data.weights_note() if paired else "",
+        same_order=tuple(paired and not in_folds and _same_order(problems[i], problems[j]) for i, j in pairs),
+        note=note,
         effective_n=problems[0].data.effective_n,
     )
 

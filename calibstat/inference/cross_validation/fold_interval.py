@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,28 +59,24 @@ class CrossValidatedInterval(ConfidenceInterval):
     folds: int
     repeats: int
 
-    def remark(self, write: Callable[[float], str] = "{:.4g}".format) -> str:
-        """Say which models the interval is for, for which learners, and why the estimate may lie outside of it."""
-        bound = f"at most {write(self.high)}"
-        if self.low > 0:
-            bound = f"between {write(self.low)} and {write(self.high)}"
+    @property
+    def scope(self) -> str:
+        """The models that the interval is for, and the learners that it covers."""
         what = "mean loss" if self.method == OF_MEAN else "error"
-        of_repeats = f", the mean over {self.repeats} repeats," if self.repeats > 1 else ""
-        sentences = [
-            f"With {percent(self.confidence_level)} confidence the {what} of the {self.folds} models{of_repeats} is "
-            f"{bound}, if for each new row one of them is drawn at random.",
-            COVERED[self.method],
-            REFITTED,
-            super().remark(write),
-        ]
-        return " ".join(sentence for sentence in sentences if sentence)
+        each = f", the mean over {self.repeats} repeats" if self.repeats > 1 else ""
+        models = f"It is the {what} of the {self.folds} models, one of them drawn at random for each new row{each}."
+        return " ".join(sentence for sentence in (models, COVERED[self.method], REFITTED) if sentence)
 
     def __str__(self) -> str:
+        what = "mean loss" if self.method == OF_MEAN else "error"
+        bound = f"at most {self.high:.4g}" if self.low <= 0 else f"between {self.low:.4g} and {self.high:.4g}"
         repeats = f", {self.repeats} repeats" if self.repeats > 1 else ""
+        remark = f"{self.remark()}\n" if self.remark() else ""
         return (
             f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
             f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n} in {self.folds} "
-            f"folds{repeats}.\n{self.reservations}{self.remark()}\nEstimand: {self.estimand}"
+            f"folds{repeats}.\n{self.reservations}With {percent(self.confidence_level)} confidence the {what} is "
+            f"{bound}. {self.scope}\n{remark}Estimand: {self.estimand}"
         )
 
 
