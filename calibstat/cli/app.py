@@ -25,6 +25,7 @@ from calibstat.cli.options import (
     ClusterColumn,
     File,
     Folder,
+    FoldsColumn,
     Label,
     LensText,
     Level,
@@ -128,6 +129,7 @@ def interval(
     reduce: ReduceToOne = None,
     method: Method = "honest",
     cluster: ClusterColumn = None,
+    folds: FoldsColumn = None,
     weight: WeightColumn = None,
     level: Level = 0.95,
     n_resamples: Resamples = None,
@@ -136,14 +138,15 @@ def interval(
     """Estimate a calibration error, with a confidence interval."""
     with one_line_errors():
         from calibstat import MEASURES, confidence_interval
-        from calibstat.cli.input_files import in_clusters, read_with_units
+        from calibstat.cli.input_files import in_units, read_with_units
         from calibstat.cli.lens_syntax import view
         from calibstat.inference.confidence_interval_results import ConfidenceInterval
+        from calibstat.inference.cross_validation.folded_problem import DEFAULT as DEFAULT_WITH_FOLDS
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import ends, say_interval, says_more
 
-        data, (y, p), units, how = read_with_units(file, label, prob, reading, cluster, weight)
-        names = measure or ["ece"]
+        data, (y, p), units, how = read_with_units(file, label, prob, reading, cluster, weight, folds)
+        names = measure or ["ece" if folds is None else DEFAULT_WITH_FOLDS]
         seen = view(data, lens, names, reduce or one_number(lens))
 
         def ask(name: str) -> ConfidenceInterval:
@@ -162,7 +165,7 @@ def interval(
         intervals = dict(zip(names, with_progress(names, ask), strict=True))
         sentences = {name: say_interval(MEASURES[name].info.title, each) for name, each in intervals.items()}
         estimands = [f"What is estimated: {each.estimand}" for each in intervals.values()]
-        described = about(data, how + in_clusters(units))
+        described = about(data, how + in_units(units))
         weighted = [next(iter(intervals.values())).note] if weight is not None else []
         if len(intervals) == 1:
             return Answer([*sentences.values(), *weighted], described, words.units(cluster is not None), estimands)
@@ -239,6 +242,7 @@ def compare_models(
     ] = None,
     adjust: Annotated[str, typer.Option("--adjust", help="Adjustment of p for several pairs: holm or bh.")] = "holm",
     cluster: ClusterColumn = None,
+    folds: FoldsColumn = None,
     weight: WeightColumn = None,
     level: Level = 0.95,
     n_resamples: Resamples = None,
@@ -247,7 +251,7 @@ def compare_models(
     """Compare the calibration of models on the same rows."""
     with one_line_errors():
         from calibstat import MEASURES, compare
-        from calibstat.cli.input_files import in_clusters, read_models, read_units
+        from calibstat.cli.input_files import in_units, read_models, read_units
         from calibstat.cli.lens_syntax import view
         from calibstat.data.checks import unknown_name
         from calibstat.data.predictions import Predictions
@@ -268,7 +272,7 @@ def compare_models(
             del settings["reduce"]
         elif lens is not None:
             raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
-        units = read_units(file, cluster, weight)
+        units = read_units(file, cluster, weight, folds)
         comparison = compare(
             y,
             models,
@@ -284,9 +288,7 @@ def compare_models(
         )
         parts: list[str | Table] = [say_comparison(comparison), table_of_models(comparison), table_of_pairs(comparison)]
         parts += [comparison.note] if comparison.note else []
-        data = words.Brief(
-            f"{len(y):,} rows, {len(models)} models, {comparison.lens}. {how}".strip() + in_clusters(units)
-        )
+        data = words.Brief(f"{len(y):,} rows, {len(models)} models, {comparison.lens}. {how}".strip() + in_units(units))
         caution = words.SCORES + words.units(cluster is not None)
         null = f"Null hypothesis of each pair: {comparison.null_hypothesis}."
         return Answer(parts, data, caution, [null])

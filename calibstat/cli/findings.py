@@ -90,6 +90,11 @@ def say_test(finding: Finding) -> str:
     )
 
 
+def say_folds(finding: Finding) -> str:
+    """Report a test of predictions out of fold, the answer first."""
+    return f"{finding.test.answer}\n{finding.title}: {number(finding.estimate)}."
+
+
 def say_whole(test: CalibrationTestResult, effect: DetectableEffect | None) -> tuple[list[str], list[str]]:
     """Report a test whose statistic is a number for tests only, and what it could have found; also the details.
 

@@ -21,6 +21,7 @@ from calibstat.cli.reading import AS_WRITTEN, Reading
 from calibstat.data.checks import short
 from calibstat.data.clipping import clipped
 from calibstat.data.clusters import clusters_in_words
+from calibstat.data.folds_of_rows import folds_in_words
 from calibstat.data.logits import from_logits
 from calibstat.data.models import are_classes
 from calibstat.data.predictions import Predictions
@@ -79,17 +80,23 @@ def _clipped(batches: Iterable[list[np.ndarray]], clip: float | None) -> Iterato
 
 
 def read_with_units(
-    file: Path, label: str, prob: Sequence[str], reading: Reading, cluster: str | None, weight: str | None
+    file: Path,
+    label: str,
+    prob: Sequence[str],
+    reading: Reading,
+    cluster: str | None,
+    weight: str | None,
+    folds: str | None,
 ) -> tuple[Sample | Predictions, tuple[Any, Any], dict[str, Any], str]:
     """Return the data, the same as arguments of a verb, what rows have beside, and how outcomes were understood.
 
     Rows that have something beside are kept; others are summarised.
     """
-    if cluster is None and weight is None:
+    if cluster is None and weight is None and folds is None:
         data, how = read_data(file, label, prob, reading)
         return data, (data, None), {}, how
     rows, how = read_rows(file, label, prob, reading)
-    units = read_units(file, cluster, weight)
+    units = read_units(file, cluster, weight, folds)
     if isinstance(rows, Predictions):
         return rows, (rows, None), units, how
     return Sample.from_rows(*rows), rows, units, how
@@ -393,16 +400,19 @@ def read_column(file: Path, name: str) -> pd.Series:
     return read_columns(file, name, [], text=False)[name]
 
 
-def read_units(file: Path, cluster: str | None, weight: str | None) -> dict[str, Any]:
-    """Read what rows have beside outcomes and predictions, as the verbs take it: clusters and weights, if given."""
-    given: dict[str, Any] = {} if cluster is None else {"cluster": read_column(file, cluster).to_numpy()}
+def read_units(file: Path, cluster: str | None, weight: str | None, folds: str | None = None) -> dict[str, Any]:
+    """Read what rows have beside outcomes and predictions, as the verbs take it: clusters, folds, weights, if given."""
+    columns = {"cluster": cluster, "folds": folds}
+    given: dict[str, Any] = {name: read_column(file, at).to_numpy() for name, at in columns.items() if at is not None}
     return given if weight is None else given | {"sample_weight": as_numbers(read_column(file, weight), weight)}
 
 
-def in_clusters(units: dict[str, Any]) -> str:
-    """Say in a sentence how many clusters rows are in, of what `read_units` returned; "" of rows without clusters."""
+def in_units(units: dict[str, Any]) -> str:
+    """Say in a sentence how many clusters or folds rows are in, of what `read_units` returned; "" without both."""
     import pandas as pd
 
+    if "folds" in units:
+        return f" Rows were predicted out of {folds_in_words(pd.factorize(units['folds'])[0], 1)}."
     if "cluster" not in units:
         return ""
     unit = pd.factorize(units["cluster"])[0]

@@ -93,3 +93,9 @@ ClusterColumn = Annotated[
     str | None,
     typer.Option("--cluster", metavar="COLUMN", help="Column of the cluster of each row (a patient, a day)."),
 ]
+FoldsColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--folds", metavar="COLUMN", help="Column of the fold of each row, if a model of the other folds predicted it."
+    ),
+]

@@ -12,7 +12,16 @@ import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.audit_groups import By
-from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Seed, WeightColumn
+from calibstat.cli.options import (
+    ClusterColumn,
+    File,
+    FoldsColumn,
+    Label,
+    LensText,
+    Level,
+    Seed,
+    WeightColumn,
+)
 from calibstat.cli.reading import AS_WRITTEN, Reading, takes_reading
 from calibstat.cli.terminal import one_line_errors
 
@@ -59,6 +68,7 @@ def write_report(
     out: Out = None,
     by: By = [],  # noqa: B006
     cluster: ClusterColumn = None,
+    folds: FoldsColumn = None,
     weight: WeightColumn = None,
     recalibrate: Annotated[
         bool, typer.Option("--recalibrate", help="Recalibrate on held-out folds; compare before and after.")
@@ -96,7 +106,7 @@ def write_report(
             y if labels is None else [labels[k] for k in y],
             models,
             by=read_features(file, by) if by else None,
-            **read_units(file, cluster, weight),
+            **read_units(file, cluster, weight, folds),
             recalibrate=recalibrate,
             lens=None if classes is None else view(classes, lens).lens,
             labels=labels,

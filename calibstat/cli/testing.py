@@ -8,6 +8,7 @@ from calibstat.cli.answers import Answer
 from calibstat.cli.options import (
     ClusterColumn,
     File,
+    FoldsColumn,
     Label,
     LensText,
     Prob,
@@ -42,6 +43,7 @@ def check(
     lens: LensText = None,
     reduce: Reduce = None,
     cluster: ClusterColumn = None,
+    folds: FoldsColumn = None,
     weight: WeightColumn = None,
     n_resamples: Resamples = None,
     stop_after: StopAfter = None,
@@ -50,15 +52,17 @@ def check(
     """Test whether outcomes could be draws from the predictions."""
     with one_line_errors():
         from calibstat.cli import findings
-        from calibstat.cli.input_files import in_clusters, read_with_units
+        from calibstat.cli.input_files import in_units, read_with_units
         from calibstat.cli.lens_syntax import view
+        from calibstat.inference.cross_validation.folded_problem import DEFAULT as DEFAULT_WITH_FOLDS
         from calibstat.inference.power.detectable_effect import DEFAULT, detectable_effect
         from calibstat.output import wording as words
 
         if cluster is not None and stop_after is not None:
             raise ValueError("expected --cluster without --stop-after, found both")
-        data, (y, p), units, how = read_with_units(file, label, prob, reading, cluster, weight)
-        names = measure or [DEFAULT]
+        data, (y, p), units, how = read_with_units(file, label, prob, reading, cluster, weight, folds)
+        names = measure or [DEFAULT if folds is None else DEFAULT_WITH_FOLDS]
+        say = findings.say_test if folds is None else findings.say_folds
         seen = view(data, lens, names, reduce)
         draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng, **units}
         parts: list[str | Table] = []
@@ -78,10 +82,10 @@ def check(
             answer, rest = findings.say_whole(each.test, effect)
             parts += answer
             details += rest
-        parts += [table_of_tests(sizes)] if len(sizes) > 1 else map(findings.say_test, sizes)
-        several = [*map(findings.say_test, sizes), *findings.say_nulls(sizes)]
+        parts += [table_of_tests(sizes)] if len(sizes) > 1 else map(say, sizes)
+        several = [*map(say, sizes), *findings.say_nulls(sizes)]
         details += several if len(sizes) > 1 else [each.test.details for each in sizes]
-        described = about(data, how + in_clusters(units))
+        described = about(data, how + in_units(units))
         parts += [*dict.fromkeys(note for each in of_measures for note in notes_beside(each.test.note, described))]
         return Answer(parts, described, words.NO_PROOF + words.units(cluster is not None), details)
 

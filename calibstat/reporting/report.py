@@ -155,7 +155,7 @@ def report(
     if isinstance(y_true, Predictions) and y_prob is None:
         names = np.array(y_true.names, dtype=object)
         labels, y_prob, y_true = list(y_true.names), y_true.prob, names[y_true.label]
-    asked_of = {"by": by, "cluster": cluster, "folds": folds, "sample_weight": sample_weight}
+    asked_of: dict[str, Any] = {"by": by, "cluster": cluster, "folds": folds, "sample_weight": sample_weight}
     asked_of["recalibrate"] = recalibrate or None
     _check_given(asked_of, y_true, lens)
     rows: dict[str, Any] = {

@@ -31,7 +31,7 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
 
 def says_more(interval: ConfidenceInterval) -> bool:
     """Whether there is more to say of an interval than its ends."""
-    return bool(interval.few_events or interval.why_infinite or interval.remark())
+    return bool(interval.scope or interval.few_events or interval.why_infinite or interval.remark())
 
 
 def say_both(pvalue: float, low: float) -> str:
