@@ -50,7 +50,8 @@ def numbered_folds(label: np.ndarray, outcome: np.ndarray) -> np.ndarray:
 
     if label.shape != outcome.shape:
         raise ValueError(f"expected one fold a row, shape {outcome.shape}, found shape {label.shape}")
-    fold, names = pd.factorize(label)
+    fold, levels = pd.factorize(label)
+    names = levels.tolist()
     if (fold < 0).any():
         raise ValueError(f"expected no missing folds, found one at row {int(np.argmin(fold))}")
     if len(names) < 2:

@@ -233,9 +233,9 @@ def calibration_test(
     is calibrated. Predictions fitted or chosen on the same rows make it too large; repeated measurements of one subject
     violate the assumption of independent rows, unless `cluster` names them.
     Where the statistic is so small, or by the omnibus test the mean and the slope of the residuals, that a calibrated
-    model has as small ones in at most 1 % of samples, the `note` asks if the predictions were cross-validated,
-    and then for `folds`, or recalibrated or fitted on these outcomes. Not with weights, clusters or "both", of two-sided measures, of each class
-    ("class_wise"), or if draws were stopped.
+    model has as small ones in at most 1 % of samples, the `note` asks if the predictions were cross-validated
+    (then say `folds`), recalibrated or fitted on these outcomes. Not with weights, clusters, folds or "both", of
+    two-sided measures, of each class ("class_wise"), or if draws were stopped.
     With `sample_weight` the null hypothesis is given the weights too: in rows of large weight predictions have to be as
     right as in others. In the statistic rows count by their weights, scaled to sum to the effective number
     of rows, and the test stays exact.

@@ -129,7 +129,7 @@ class FoldEnds:
     @property
     def mirror(self) -> float:
         """The high end for learners that correct at most fully."""
-        return max(self.high, self.shifted)
+        return max(self.high, self.noise, self.shifted)
 
 
 def cross_validated_interval(

@@ -1,0 +1,27 @@
+"""What the test of predictions out of folds prints."""
+
+import numpy as np
+import pytest
+
+import calibstat as cs
+
+Y, P = cs.generators.calibrated().sample(200, rng=1)
+
+
+@pytest.mark.parametrize("shift", [0, 0.4])
+def test_the_sentences_are_printed(shift):
+    p = P * (1 - shift)
+    found = cs.calibration_test(Y, p, folds=np.arange(200) % 5, rng=1)
+    evidence = "evidence" if shift else "no evidence"
+    text = str(found)
+    assert f"There is {evidence} that the fits of this learner are miscalibrated each time: p = " in text
+    assert f"(studied; by theorem p = {found.pvalue_by_theorem:.3g})" in text
+    assert "How far these fits are off by chance of their training rows, no test on the same rows can say" in text
+    assert "Test by kernel_ce" in text and "n = 200 in 5 folds; 999 resamples of all rows and of each fold" in text
+    assert "every outcome of a fold is 1 independently with the probability that the model of its fold predicts" in text
+    assert "detectable_effect" not in text
+
+
+def test_repeats_are_named():
+    fold = np.column_stack([np.arange(200) % 5, np.arange(200) // 40])
+    assert "in 5 folds, 2 repeats;" in str(cs.calibration_test(Y, np.column_stack([P, P]), folds=fold, rng=1))

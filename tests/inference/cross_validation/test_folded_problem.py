@@ -1,0 +1,40 @@
+"""Problems of rows in folds: their parts, their order, and draws of repeats."""
+
+import numpy as np
+import pytest
+
+import calibstat as cs
+from calibstat.inference.cross_validation.folded_problem import (
+    folded_problems,
+    need_defaults_with_folds,
+    of_repeats,
+)
+from calibstat.measures.kinds.registry import find_measure
+from calibstat.resampling import Draws
+
+Y, P = cs.generators.calibrated().sample(90, rng=1)
+FOLD = np.arange(90) % 3
+KS = find_measure("ks", {})
+
+
+def test_parts_hold_the_rows_of_each_fold():
+    (folded,) = folded_problems(cs.Data(Y, P, folds=FOLD), KS)
+    assert folded.n_folds == 3
+    parts = [part.statistic() for part in folded.parts()]
+    expected = [cs.estimate(Y[k == FOLD], P[k == FOLD], measure="ks") for k in range(3)]
+    assert sorted(parts) == pytest.approx(sorted(expected), abs=1e-15)
+
+
+def test_each_repeat_is_a_problem_with_draws_of_its_own():
+    fold = np.column_stack([FOLD, FOLD[::-1]])
+    folded = folded_problems(cs.Data(Y, np.column_stack([P, P]), folds=fold), KS)
+    assert [each.fold.tolist() for each in folded][0] == FOLD.tolist()
+    draws = [*of_repeats(Draws.of(1, 99), len(folded))]
+    assert draws[0] == Draws.of(1, 99)
+    assert draws[1].key != draws[0].key
+
+
+def test_arguments_that_folds_do_not_take():
+    need_defaults_with_folds({"method": ("honest", "honest")})
+    with pytest.raises(ValueError, match="expected folds= without method=, which no study has with folds, found 'bca'"):
+        need_defaults_with_folds({"method": ("bca", "honest")})
