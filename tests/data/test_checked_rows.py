@@ -42,6 +42,8 @@ ASKED = {  # arguments about rows, and others
     "t_cal": ({}, FEW),
     "validate": ({}, {}),
 }
+FOLDS = np.random.default_rng(1).permutation(120) % 3
+TAKE_FOLDS = "confidence_interval, calibration_test, compare, report"
 SEVERAL = {"compare": ({"cluster": CLUSTER}, FEW), "summarize": ({"cluster": CLUSTER, "sample_weight": W}, FEW)}
 
 
@@ -71,6 +73,26 @@ def test_data_have_the_answers_of_their_rows(name):
 def test_models_are_compared_as_their_rows_are(name):
     ask, (rows, beside) = getattr(cs, name), SEVERAL[name]
     assert words(ask(cs.Models(Y, TWO, **rows), **beside)) == words(ask(Y, TWO, **rows, **beside))
+
+
+@pytest.mark.parametrize("name", ["calibration_test", "confidence_interval"])
+def test_folds_are_held_by_data(name):
+    ask = getattr(cs, name)
+    assert words(ask(cs.Data(Y, P, folds=FOLDS), **FEW)) == words(ask(Y, P, folds=FOLDS, **FEW))
+    models = cs.Models(Y, TWO, folds=FOLDS)
+    assert words(ask(models, **FEW)) == words(ask(Y, TWO, folds=FOLDS, **FEW))
+    assert models.fold is models["a"].fold
+    assert words(cs.compare(models)) == words(cs.compare(Y, TWO, folds=FOLDS))
+
+
+@pytest.mark.parametrize("name", sorted({*ASKED, *SEVERAL} - {*TAKE_FOLDS.split(", ")}))
+def test_other_functions_name_those_that_take_folds(name):
+    rows = TWO if name == "summarize" else P
+    with pytest.raises((TypeError, ValueError), match=f"of predictions out of fold {TAKE_FOLDS} take folds="):
+        getattr(cs, name)(Y, rows, **ASKED.get(name, SEVERAL.get(name))[1], folds=FOLDS)
+    data = cs.Models(Y, rows, folds=FOLDS) if name == "summarize" else cs.Data(Y, rows, folds=FOLDS)
+    with pytest.raises(ValueError, match=f"without folds= for {name}, which takes none: {TAKE_FOLDS} do; found one"):
+        getattr(cs, name)(data, **ASKED.get(name, SEVERAL.get(name))[1])
 
 
 @pytest.mark.parametrize("lens", [None, "top_label", "class_wise", "canonical", cs.lenses.one_class(1)])

@@ -68,7 +68,8 @@ def test_repeats_are_columns():
     assert np.array_equal(two.rows.y_prob, P[::-1])
     assert len(columns_of_folds(P, FOLD)) == 1
     alone = data.without_clusters()
-    assert alone.fold is None and len(alone.repeats) == 1
+    assert alone.fold is None
+    assert len(alone.repeats) == 1
 
 
 def test_two_columns_of_one_repeat_are_two_classes():

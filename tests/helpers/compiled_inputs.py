@@ -169,6 +169,10 @@ INPUTS = {
         *(STARTS, CELL_OF_TENTHS, (TENTHS[:, 0] * 2**53).astype(np.uint64), UNITS, np.ones(6), np.zeros((3, 5))),
     ),
     "resampling.row_labels.draw_signs": lambda: (STARTS, np.zeros(3, np.uint64)),
+    "resampling.fold_signs._add_centred": lambda: (
+        *(np.arange(6, dtype=np.uint64) * START, UNITS, np.full(3, 2.0), np.full(3, 2**0.5)),
+        *(CELL_OF_TENTHS, np.linspace(-1, 1, 6), np.zeros((3, 64))),
+    ),
     "resampling.row_labels._add_signed": lambda: (
         *(STARTS[:3], UNITS, CELL_OF_TENTHS, np.linspace(-1, 1, 6), np.zeros((3, 64))),
     ),

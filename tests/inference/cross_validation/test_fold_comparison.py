@@ -94,7 +94,8 @@ def test_the_interval_is_nearly_normal(seeds):
     assert norm.isf(0.025) - 0.05 < above < norm.isf(0.025) + 0.4
     normal = 2 * norm.sf(abs(row.mean()) / se)
     assert 0.9 * normal < found.pvalue[0] < 6 * normal
-    assert found.method == "folds" and found.same_order == (False,)
+    assert found.method == "folds"
+    assert found.same_order == (False,)
     assert "the mean loss of the 5 models is the same for both learners" in str(found)
     assert ("variance within folds is doubled" in found.note) == (len(seeds) == 1)
     assert ("5 times that between 3 repeats" in found.note) == (len(seeds) == 3)
@@ -110,7 +111,8 @@ def test_models_in_another_order_have_the_other_sign():
 
 def test_equal_models_do_not_differ():
     found = cs.compare(Y, {"A": P, "B": P.copy()}, folds=FOLD)
-    assert found.difference[0] == 0 and found.pvalue[0] == 1
+    assert found.difference[0] == 0
+    assert found.pvalue[0] == 1
     assert found.low[0] <= 0 <= found.high[0]
 
 

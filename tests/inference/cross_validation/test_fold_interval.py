@@ -142,7 +142,9 @@ def test_ends_of_repeats_are_means():
     fold = np.column_stack([FOLD, np.arange(150) % 5])
     both = cs.confidence_interval(Y, np.column_stack([P, P]), folds=fold, measure="ks", rng=1)
     first = cs.confidence_interval(Y, P, folds=FOLD, measure="ks", rng=1)
-    assert both.repeats == 2 and "2 repeats" in str(both) and "the mean over 2 repeats" in both.estimand
+    assert both.repeats == 2
+    assert "2 repeats" in str(both)
+    assert "the mean over 2 repeats" in both.estimand
     assert both.estimate == pytest.approx(first.estimate)
     assert both.high == pytest.approx(first.high, rel=0.1)
     assert both.high != first.high
@@ -157,7 +159,8 @@ def test_means_have_the_variance_within_folds():
     fresh = cs.confidence_interval(Y, P, measure="brier", rng=1)
     found = cs.confidence_interval(Y, P, folds=FOLD, measure="brier", rng=1)
     assert (found.low, found.high) == pytest.approx((fresh.low, fresh.high), rel=0.02)
-    assert found.method == "variance within folds" and "the mean loss of the 5 models" in str(found)
+    assert found.method == "variance within folds"
+    assert "the mean loss of the 5 models" in str(found)
 
 
 def test_losses_keep_their_refusals():
@@ -166,7 +169,8 @@ def test_losses_keep_their_refusals():
     with pytest.raises(TooFewEvents):
         cs.confidence_interval(y, np.full(150, 0.03), folds=np.arange(150) % 3, measure="log_loss")
     found = cs.confidence_interval(Y, np.where(np.arange(150) == np.argmax(Y), 0, P), folds=FOLD, measure="log_loss")
-    assert found.low == found.high == np.inf and "Infinite: the observed outcome" in str(found)
+    assert found.low == found.high == np.inf
+    assert "Infinite: the observed outcome" in str(found)
 
 
 @pytest.mark.parametrize(
