@@ -16,18 +16,11 @@ from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import EVENT
-from calibstat.inference.confidence_interval_results import (
-    BOOTSTRAPS,
-    FEW_EVENTS,
-    ConfidenceInterval,
-    NoInterval,
-    exceeds,
-    need_events,
-)
+from calibstat.inference.confidence_interval_results import BOOTSTRAPS, ConfidenceInterval
 from calibstat.inference.cross_validation.fold_interval import cross_validated_interval
 from calibstat.inference.cross_validation.folded_problem import DEFAULT as DEFAULT_WITH_FOLDS
 from calibstat.inference.cross_validation.folded_problem import need_defaults_with_folds
-from calibstat.inference.honest_ends import HonestEnds
+from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, NoInterval, exceeds, need_events
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Drawn, Problem
 from calibstat.measures.kinds.base import Measure
@@ -266,7 +259,7 @@ def interval_of(
     elif method == "honest":
         ends = HonestEnds.of(drawn, draws)
         interval = ends.interval
-        need_events(interval, rarest, problem.title)
+        need_events(interval, rarest, problem)
         low, high = ends.low(alpha), ends.high(alpha)
         if not interval.is_mean and (ends.known == high or exceeds(estimate, high)):
             if_calibrated = ends.median

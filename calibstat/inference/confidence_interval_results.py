@@ -1,14 +1,12 @@
-"""Results of confidence intervals, what they print, and why there may be none."""
+"""Results of confidence intervals, and what they print."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from calibstat.bounds.intervals import Interval
 from calibstat.data.named_lens import NamedLens
-from calibstat.data.observations import Rarest
+from calibstat.inference.honest_ends import exceeds
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.result import NotedResult
 
@@ -60,7 +58,7 @@ class ConfidenceInterval(NotedResult):
 
     @property
     def scope(self) -> str:
-        """What the interval is for beside the population of the rows; nothing of one model and fresh rows."""
+        """The models that the interval is for, in words; empty of one model and fresh rows."""
         return ""
 
     def remark(self, write: Callable[[float], str] = "{:.4g}".format) -> str:
@@ -86,7 +84,7 @@ class ConfidenceInterval(NotedResult):
 
     @property
     def reservations(self) -> str:
-        """Why the interval is infinite, and that events were few, a line each; nothing if neither is so."""
+        """The reason for an infinite end, and that events were few, a line each; nothing if neither is so."""
         lines = f"Infinite: {self.why_infinite}.\n" if self.why_infinite else ""
         if self.few_events:
             lines += f"Few events: {self.few_events}; the interval rests on what was not observed.\n"
@@ -102,28 +100,3 @@ class ConfidenceInterval(NotedResult):
 
 
 BOOTSTRAPS = ("percentile", "basic", "bca")
-ROUNDING = 1e-12
-FEW_EVENTS = 10  # of either outcome, below which a result says so
-
-
-class NoInterval(ValueError):
-    """No such interval is known of this measure, on these rows or with clusters."""
-
-
-class TooFewEvents(NoInterval):
-    """The mean of a loss without bounds, of which too few events were observed to know anything of it."""
-
-
-def need_events(interval: Interval, rarest: Rarest, title: str) -> None:
-    """Raise if an interval of a loss without bounds rests on few events."""
-    if not interval.is_bounded and rarest.count < FEW_EVENTS:
-        raise TooFewEvents(
-            f"no honest interval is known for {title} of few events, because a row that was not observed "
-            f"may have any loss: expected at least {FEW_EVENTS} {rarest.counted} of each outcome, but {rarest}; "
-            "clip= bounds the loss"
-        )
-
-
-def exceeds(one: float, other: float) -> bool:
-    """Whether a number lies above another by more than rounding."""
-    return one > other and not math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Self
@@ -9,13 +10,16 @@ from typing import Self
 import numpy as np
 
 from calibstat.bounds.intervals import Interval
+from calibstat.data.observations import Rarest
 from calibstat.inference.p_values import largest_p_value
-from calibstat.inference.problems.problem import Drawn
+from calibstat.inference.problems.problem import Drawn, Problem
 from calibstat.resampling import Draws, Stage
 from calibstat.resampling.quantiles import quantiles
 from calibstat.residuals.table import Residuals
 
 FIRST = 24  # resamples that are looked at before the others are drawn
+ROUNDING = 1e-12
+FEW_EVENTS = 10  # of either outcome, below which a result says so
 FEW = 2  # of them above an end; if half of all resamples are above it, there are so few in 1 of 50,000 cases
 
 
@@ -96,3 +100,26 @@ class HonestEnds:
     @cached_property
     def _first(self) -> np.ndarray:
         return self.drawn.draw_labels(self.draws.part(0, FIRST, Stage.LABELS))
+
+
+class NoInterval(ValueError):
+    """No such interval is known of this measure, on these rows or with clusters."""
+
+
+class TooFewEvents(NoInterval):
+    """The mean of a loss without bounds, of which too few events were observed to know anything of it."""
+
+
+def need_events(interval: Interval, rarest: Rarest, problem: Problem) -> None:
+    """Raise if an interval of a loss without bounds rests on few events."""
+    if not interval.is_bounded and rarest.count < FEW_EVENTS:
+        raise TooFewEvents(
+            f"no honest interval is known for {problem.title} of few events, because a row that was not observed "
+            f"may have any loss: expected at least {FEW_EVENTS} {rarest.counted} of each outcome, but {rarest}; "
+            "clip= bounds the loss"
+        )
+
+
+def exceeds(one: float, other: float) -> bool:
+    """Whether a number lies above another by more than rounding."""
+    return one > other and not math.isclose(one, other, rel_tol=ROUNDING, abs_tol=ROUNDING)

@@ -19,7 +19,7 @@ from calibstat.data.lenses import top_label
 from calibstat.data.predictions import Predictions
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
-from calibstat.inference.confidence_interval_results import NoInterval
+from calibstat.inference.honest_ends import NoInterval
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds import registry

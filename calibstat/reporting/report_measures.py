@@ -14,8 +14,9 @@ from calibstat.data.checked_rows import Data
 from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
 from calibstat.data.named_lens import UNSAID, NamedLens
 from calibstat.inference.confidence_interval import confidence_interval
-from calibstat.inference.confidence_interval_results import ConfidenceInterval, NoInterval
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.estimate import estimate
+from calibstat.inference.honest_ends import NoInterval
 from calibstat.measures.kinds.registry import MEASURES, is_affordable
 from calibstat.output.wording import number
 from calibstat.result import Result

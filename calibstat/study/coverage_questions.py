@@ -16,7 +16,8 @@ from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassDat
 from calibstat.data.sample import Sample
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
-from calibstat.inference.confidence_interval_results import ConfidenceInterval, TooFewEvents
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.inference.honest_ends import TooFewEvents
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.registry import find_measure

@@ -13,7 +13,7 @@ from calibstat.bounds.mean_interval import MeanInterval
 from calibstat.bounds.residual_tables import RowTable
 from calibstat.data.checked_rows import Data
 from calibstat.data.checks import unknown_name
-from calibstat.inference.confidence_interval_results import FEW_EVENTS, ConfidenceInterval, need_events
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.cross_validation.fold_test import merged, p_values_of_repeats
 from calibstat.inference.cross_validation.folded_problem import (
     FoldedProblem,
@@ -21,7 +21,7 @@ from calibstat.inference.cross_validation.folded_problem import (
     need_error_with_folds,
     of_repeats,
 )
-from calibstat.inference.honest_ends import HonestEnds
+from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, need_events
 from calibstat.measures.kinds.base import Measure
 from calibstat.output.wording import percent
 from calibstat.resampling import Draws
@@ -61,7 +61,7 @@ class CrossValidatedInterval(ConfidenceInterval):
 
     @property
     def scope(self) -> str:
-        """The models that the interval is for, and the learners that it covers."""
+        """The models that the interval is for, and the learners that it covers, in words."""
         what = "mean loss" if self.method == OF_MEAN else "error"
         each = f", the mean over {self.repeats} repeats" if self.repeats > 1 else ""
         models = f"It is the {what} of the {self.folds} models, one of them drawn at random for each new row{each}."
@@ -188,7 +188,7 @@ def _ends_of_mean(folded: Sequence[FoldedProblem], alpha: float, draws: Draws) -
         if np.isinf(estimate):
             return (np.inf,) * 3
         interval: Interval = problem.honest()[0]
-        need_events(interval, problem.data.rarest(), problem.title)
+        need_events(interval, problem.data.rarest(), problem)
         assert isinstance(interval, MeanInterval)
         variance = variance_within(each.problem.losses().loss, each.fold) * interval.n
         interval = replace(interval, variance=variance)

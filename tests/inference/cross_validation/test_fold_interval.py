@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from row_strategies import PREDICTION
 
 import calibstat as cs
-from calibstat.inference.confidence_interval_results import TooFewEvents
 from calibstat.inference.cross_validation.fold_interval import FoldEnds, variance_within
 from calibstat.inference.cross_validation.folded_problem import folded_problems
+from calibstat.inference.honest_ends import TooFewEvents
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.resampling import Draws, Stage
 from calibstat.resampling.row_sums import signs
