@@ -254,8 +254,8 @@ def calibration_test(
     most a with probability of at most a, for any learner, if rows are of one law and folds are dealt at random, neither
     by outcomes nor by features. The former is studied: a test of all rows takes them as independent of the models. Of R
     repeats both are twice their mean over the repeats, which keeps the level however repeats depend on each other. The
-    test finds what a learner does wrong each time it is fitted. How far a fit is off by chance of its training rows, no
-    test on the same rows can say; `confidence_interval` with `folds` bounds it. A `note` says so if folds hold
+    test mostly finds what a learner does wrong each time it is fitted. How far a fit is off by chance of its training
+    rows, no test on the same rows can say; `confidence_interval` with `folds` bounds it. A `note` says so if folds hold
     equal numbers of events: tests of such folds hardly find anything. For models that predict later rows see `Monitor`.
     Cost: one sort and `n_resamples` evaluations of the measure; for a binned measure under "labels" the exact
     distribution of each bin instead, O(n**1.5), and one draw from it for each resample and bin, wherever that is

@@ -46,12 +46,11 @@ class CrossValidatedTestResult(CalibrationTestResult):
 
     @property
     def answer(self) -> str:
-        """The verdict of the p-value on the learner, and what no such test can say."""
-        evidence = "evidence" if self.pvalue <= LOW else "no evidence"
-        return (
-            f"There is {evidence} that the fits of this learner are miscalibrated each time: p = {self.pvalue:.3g} "
-            f"(studied; by theorem p = {self.pvalue_by_theorem:.3g}).\n{BY_CHANCE}"
-        )
+        """The verdict of the p-value on the models, and what no such test can say."""
+        verdict = "There is no evidence that the fits of this learner are miscalibrated each time"
+        if self.pvalue <= LOW:
+            verdict = f"There is evidence that not all of the {self.folds * self.repeats} models are calibrated"
+        return f"{verdict}: p = {self.pvalue:.3g} (studied; by theorem p = {self.pvalue_by_theorem:.3g}).\n{BY_CHANCE}"
 
     @property
     def details(self) -> str:

@@ -12,9 +12,10 @@ Y, P = cs.generators.calibrated().sample(200, rng=1)
 def test_the_sentences_are_printed(shift):
     p = P * (1 - shift)
     found = cs.calibration_test(Y, p, folds=np.arange(200) % 5, rng=1)
-    evidence = "evidence" if shift else "no evidence"
+    verdict = "no evidence that the fits of this learner are miscalibrated each time"
+    verdict = "evidence that not all of the 5 models are calibrated" if shift else verdict
     text = str(found)
-    assert f"There is {evidence} that the fits of this learner are miscalibrated each time: p = " in text
+    assert f"There is {verdict}: p = " in text
     assert f"(studied; by theorem p = {found.pvalue_by_theorem:.3g})" in text
     assert "How far these fits are off by chance of their training rows, no test on the same rows can say" in text
     assert "Test by kernel_ce" in text
