@@ -27,6 +27,7 @@ from calibstat.generators import GENERATORS as GENERATORS
 from calibstat.inference.audit import audit as audit
 from calibstat.inference.bands.reliability import reliability as reliability
 from calibstat.inference.calibration_tests import calibration_test as calibration_test
+from calibstat.inference.choose import choose as choose
 from calibstat.inference.comparing.compare import compare as compare
 from calibstat.inference.comparing.compare_samples import compare_samples as compare_samples
 from calibstat.inference.comparing.generalization_gap import generalization_gap as generalization_gap

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from calibstat.output.wording import Brief
 
 T = TypeVar("T")
+FAILED, CANNOT_TELL = 1, 3  # exit codes
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Also print null hypotheses, what is estimated, and all cautions.")
 ]
@@ -41,6 +42,8 @@ class Answer:
         What is printed with --verbose only.
     failed : sequence of str
         Conditions on which the command ends with exit code 1, after printing.
+    unclear : sequence of str
+        Conditions that the rows can neither show nor refute, on which it ends with exit code 3 if none failed.
     """
 
     said: Sequence[str | Table] = ()
@@ -48,6 +51,7 @@ class Answer:
     caution: Brief | None = None
     details: Sequence[str | Table] = ()
     failed: Sequence[str] = ()
+    unclear: Sequence[str] = ()
 
 
 def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
@@ -65,7 +69,7 @@ def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
 
 
 def show(answer: Answer, verbose: bool) -> None:
-    """Print an answer, and leave with exit code 1 if a condition of failure is met."""
+    """Print an answer, and leave with exit code 1 if a condition failed, or 3 if the rows cannot tell."""
     say(*answer.said)
     if verbose:
         say(*([answer.caution.short] if answer.caution else []), *answer.details)
@@ -75,8 +79,10 @@ def show(answer: Answer, verbose: bool) -> None:
         say(*answer.caution.full, style="dim")
     for sentence in answer.failed:
         typer.echo(f"calibstat: failed, because {visible(sentence)}", err=True)
-    if answer.failed:
-        raise typer.Exit(1)
+    for sentence in answer.unclear:
+        typer.echo(f"calibstat: not shown, because {visible(sentence)}", err=True)
+    if answer.failed or answer.unclear:
+        raise typer.Exit(FAILED if answer.failed else CANNOT_TELL)
 
 
 def with_parameters(run: Callable[..., T], parameters: Sequence[inspect.Parameter]) -> Callable[..., T]:

@@ -57,6 +57,15 @@ FailIf = Annotated[
         help="Exit with code 1 if a field of the result meets this, such as 'ece.low > 0.02'. May be repeated.",
     ),
 ]
+FailUnless = Annotated[
+    list[str],
+    typer.Option(
+        "--fail-unless",
+        metavar="CONDITION",
+        help="Exit with code 1 if a field of the result is shown not to meet this, such as 'ece.high <= 0.05', and "
+        "with code 3 if the other end of its interval meets it: then these rows cannot tell. May be repeated.",
+    ),
+]
 
 
 @takes_reading
@@ -76,6 +85,7 @@ def write_report(
     lens: LensText = None,
     format: Format = None,
     fail_if: FailIf = [],  # noqa: B006
+    fail_unless: FailUnless = [],  # noqa: B006
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The heading.")] = None,
     level: Level = 0.95,
     rng: Seed = 0,
@@ -90,12 +100,13 @@ def write_report(
         from calibstat.cli.input_files import read_units
         from calibstat.cli.lens_syntax import view
         from calibstat.data.predictions import Predictions
+        from calibstat.inference.condition import Condition
         from calibstat.output import wording as words
-        from calibstat.reporting.conditions import Condition
+        from calibstat.reporting.conditions import not_shown, sentences_of
         from calibstat.reporting.formats import as_text, format_of
         from calibstat.reporting.sentences import say_comparison
 
-        conditions = [Condition.read(text) for text in fail_if]
+        wrong, needed = ([Condition.read(text) for text in texts] for texts in (fail_if, fail_unless))
         form = format_of(out or Path(), format) if out or format else None
         y, models, labels, how = read(file, label, prob, reading)
         first = next(iter(models.values()))
@@ -116,10 +127,13 @@ def write_report(
             title=f"Calibration of {', '.join(models)} in {file.name}" if title is None else title,
         )
         page = replace(page, command=command_line())
-        met = [sentence for condition in conditions for sentence in condition.met(page)]
+        failed = [sentence for condition in wrong for sentence in sentences_of(condition, page)]
+        asked = [not_shown(condition, page) for condition in needed]
+        failed += [sentence for off, _ in asked for sentence in off]
+        unclear = [sentence for _, cannot_tell in asked for sentence in cannot_tell]
         if form and not out:
             typer.echo(as_text(page, form), nl=False)
-            return Answer(failed=met)
+            return Answer(failed=failed, unclear=unclear)
         several = len(models) > 1
         sentences = [say_comparison(each) for each in page.comparisons.values()]
         sentences += [f"{name}. {each}" if several else str(each) for name, each in page.models.items()]
@@ -128,7 +142,8 @@ def write_report(
         caution = words.NO_PROOF + words.units(cluster is not None)
         sentences.append(caution.short)
         details = [*map(str, page.comparisons.values()), *caution.full]
-        return Answer(sentences, words.Brief(f"{page.data} {how}".strip()), details=details, failed=met)
+        data = words.Brief(f"{page.data} {how}".strip())
+        return Answer(sentences, data, details=details, failed=failed, unclear=unclear)
 
 
 def read(

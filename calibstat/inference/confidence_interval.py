@@ -287,6 +287,13 @@ def interval_of(
     )
 
 
+def honest_ends(problem: Problem, draws: Draws, unit: np.ndarray | None = None) -> HonestEnds:
+    """Return the honest ends of a problem at any level, of its rows or of whole clusters."""
+    _need_method(problem, "honest")
+    drawn: Drawn = problem.canonical("confidence_interval") if unit is None else _in_clusters(problem, unit, "honest")
+    return HonestEnds.of(drawn, draws)
+
+
 def _need_method(problem: Problem, method: str) -> None:
     if not problem.is_one_number:
         raise ValueError("expected reduce 'mean' or 'max' for an interval, or lens one_class(k), found 'class_wise'")

@@ -18,8 +18,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
-from calibstat.inference.confidence_interval import confidence_interval
-from calibstat.inference.honest_ends import HonestEnds
+from calibstat.inference.confidence_interval import confidence_interval, honest_ends
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.kinds.base import Measure
@@ -317,9 +316,7 @@ def equivalence_test(
     interval = confidence_interval(
         data, measure=measure, confidence_level=1 - 2 * level, n_resamples=n_resamples, rng=seed, n_jobs=n_jobs
     )
-    drawn = problem.canonical("equivalence_test") if data.unit is None else problem.in_clusters(data.unit)
-    assert drawn is not None  # there is an interval
-    ends = HonestEnds.of(drawn, Draws.of(seed, interval.n_resamples, n_jobs))
+    ends = honest_ends(problem, Draws.of(seed, interval.n_resamples, n_jobs), data.unit)
     claimed = interval.high <= margin
 
     def shown(alpha: float) -> bool:

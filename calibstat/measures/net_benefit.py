@@ -40,6 +40,7 @@ class NetBenefit(MeanLoss):
         tail="two-sided",
         complete=False,
         symmetric=False,
+        larger_is_better=True,
     )
     threshold: float = 0.5
 

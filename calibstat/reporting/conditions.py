@@ -1,73 +1,50 @@
-"""Conditions on the fields of a report, such as ``ece.low > 0.02``, for scripts that must stop."""
+"""Which fields of a report meet a condition, such as ``ece.low > 0.02``, for scripts that must stop."""
 
 from __future__ import annotations
 
 import math
-import operator
-import re
-from dataclasses import dataclass
 from typing import Any
 
 from calibstat.data.checks import nearest, short
+from calibstat.inference.condition import Condition
 from calibstat.reporting.report_fields import ReportFields
 
-COMPARISONS = {
-    "<=": operator.le,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    ">": operator.gt,
-}
-SIGN = re.compile("|".join(COMPARISONS))
-# `float` also takes nan, 1_0 and the digits of other scripts
-NUMBER = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf(inity)?)", re.IGNORECASE)
-LONGEST = 1000  # characters of a condition
 INNER = ("", "measures.")  # of a model: what a short name may leave out
+OTHER_END = {"low": "high", "high": "low"}
 
 
-@dataclass(frozen=True)
-class Condition:
-    """A comparison of a field of a report with a number.
+def sentences_of(condition: Condition, report: ReportFields) -> list[str]:
+    """Return a sentence for each field that meets a condition."""
+    sentences = []
+    for key, value in fields_of(report, condition.field).items():
+        number = next((each for each in numbers_of(key, value) if condition.is_met(each)), None)
+        if number is not None:
+            sentences.append(f"{key} is {number:.6g}, and {number:.6g} {condition.sign} {condition.number:g}")
+    return sentences
 
-    Attributes
-    ----------
-    field : str
-        A key of `Report.to_dict`, or what follows the name of the model in one: then it is asked of every model.
-    sign : str
-        One of <, <=, >, >=, == and !=.
-    number : float
-        What is compared with.
+
+def not_shown(condition: Condition, report: ReportFields) -> tuple[list[str], list[str]]:
+    """Return a sentence for each field that does not meet a condition: those that are shown not to, and the others.
+
+    An end of an interval that does not meet a condition leaves it open if the other end does: then the rows cannot
+    tell. Any other number that does not meet it fails.
     """
-
-    field: str
-    sign: str
-    number: float
-
-    @classmethod
-    def read(cls, text: str) -> Condition:
-        """Read a condition; nothing of it is ever run as code."""
-        signs = [*SIGN.finditer(text[:LONGEST])]
-        if len(text) <= LONGEST and signs:
-            field, sign, number = text[: signs[-1].start()].strip(), signs[-1][0], text[signs[-1].end() :].strip()
-            if field and field[-1] not in "<>=!" and NUMBER.fullmatch(number):
-                limit = float(number)
-                if math.isfinite(limit) or "inf" in number.lower():
-                    return cls(field, sign, limit)
-        raise ValueError(
-            f"expected a field, a comparison and a number, such as 'ece.low > 0.02', in at most {LONGEST} characters; "
-            f"found {short(text)}"
-        )
-
-    def met(self, report: ReportFields) -> list[str]:
-        """Return a sentence for each field that meets the condition."""
-        sentences = []
-        for key, value in fields_of(report, self.field).items():
-            for number in _numbers(key, value):
-                if COMPARISONS[self.sign](number, self.number):
-                    sentences.append(f"{key} is {number:.6g}, and {number:.6g} {self.sign} {self.number:g}")
-                    break
-        return sentences
+    failed, unclear = [], []
+    known = report.to_dict()
+    for key, value in fields_of(report, condition.field).items():
+        name, _, end = key.rpartition(".")
+        other = known.get(f"{name}.{OTHER_END[end]}") if end in OTHER_END else None
+        numbers = numbers_of(key, value)
+        others = numbers if other is None else numbers_of(key, other)
+        for number, beside in zip(numbers, others, strict=True):
+            if condition.is_met(number):
+                continue
+            sentence = f"{key} is {number:.6g}, and {condition} is not shown"
+            if condition.is_met(beside):
+                unclear.append(f"{sentence}: these rows cannot tell, because {OTHER_END[end]} is {beside:.6g}")
+            else:
+                failed.append(sentence)
+    return failed, unclear
 
 
 def fields_of(report: ReportFields, field: str) -> dict[str, Any]:
@@ -94,7 +71,7 @@ def _short_name(report: ReportFields, key: str) -> str:
     return key
 
 
-def _numbers(key: str, value: object) -> list[float]:
+def numbers_of(key: str, value: object) -> list[float]:
     """Return the numbers of a field: of a list all, and none that is missing."""
     entries: list[Any] = value if isinstance(value, list) else [value]
     try:

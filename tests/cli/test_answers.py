@@ -46,6 +46,14 @@ def test_conditions_that_are_met_end_with_code_1(capsys):
     assert printed.err == "calibstat: failed, because ece is 1\n"
 
 
+def test_conditions_that_the_rows_leave_open_end_with_code_3_unless_another_failed(capsys):
+    for failed, code in (((), 3), (("ece is 1",), 1)):
+        with pytest.raises(typer.Exit) as left:
+            show(Answer(["One."], failed=failed, unclear=["ks is 1"]), False)
+        assert left.value.exit_code == code
+        assert "calibstat: not shown, because ks is 1\n" in capsys.readouterr().err
+
+
 def test_verbose_is_an_option_of_every_question():
     single = typer.Typer()
     single.command()(prints_answer(lambda: ANSWER))

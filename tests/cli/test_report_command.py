@@ -1,6 +1,7 @@
 """The command `report`: formats, exit codes, and how columns are read."""
 
 import json
+import subprocess
 import sys
 
 import numpy as np
@@ -54,6 +55,34 @@ def test_a_condition_that_is_met_fails(csv, tmp_path):
     assert "ece.low" not in result.stderr
     assert out.exists()
     assert run("report", csv, *COLUMNS, "--fail-if", "ece.low > 1").exit_code == 0
+
+
+EXIT_CODES = {  # options of `report`, the code, and what is said on standard error
+    "nothing asked": ([], 0, ""),
+    "not met": (["--fail-if", "ece.low > 1"], 0, ""),
+    "shown": (["--fail-unless", "ece.high <= 1"], 0, ""),
+    "met": (["--fail-if", "ece.high > 0"], 1, "failed, because"),
+    "shown not to be": (["--fail-unless", "brier.high <= 0.001"], 1, "failed, because"),
+    "wrong input": (["--fail-unless", "ece.hig <= 1"], 2, "did you mean"),
+    "rows cannot tell": (["--fail-unless", "ece.high <= 0.0001"], 3, "cannot tell"),
+    "one failed, one open": (
+        ["--fail-unless", "ece.high <= 0.0001", "--fail-if", "ece.high > 0"],
+        1,
+        "failed, because",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", EXIT_CODES)
+def test_each_exit_code_of_a_process(case, tmp_path):
+    y, p = cs.generators.calibrated().sample(200, rng=1)
+    pd.DataFrame({"y": y, "p": p}).to_csv(tmp_path / "rows.csv", index=False)
+    options, code, text = EXIT_CODES[case]
+    ask = "from calibstat.cli.app import main; main()"
+    command = [sys.executable, "-c", ask, "report", "rows.csv", *COLUMNS, *options]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == code, ended.stderr
+    assert text in ended.stderr
 
 
 def test_a_wrong_condition_is_an_error_and_writes_nothing(csv, tmp_path):

@@ -44,7 +44,11 @@ ASKED = {  # arguments about rows, and others
 }
 FOLDS = np.random.default_rng(1).permutation(120) % 3
 TAKE_FOLDS = "confidence_interval, calibration_test, compare, report"
-SEVERAL = {"compare": ({"cluster": CLUSTER}, FEW), "summarize": ({"cluster": CLUSTER, "sample_weight": W}, FEW)}
+SEVERAL = {
+    "choose": ({"cluster": CLUSTER, "sample_weight": W}, {"subject_to": "ks.high <= 0.3", **FEW}),
+    "compare": ({"cluster": CLUSTER}, FEW),
+    "summarize": ({"cluster": CLUSTER, "sample_weight": W}, FEW),
+}
 
 
 def words(found):

@@ -86,6 +86,7 @@ CALLS = {
     "audit": lambda: drawn(cs.audit(Y, P, {"a": P > 0.5, "b": P > 0.3}, **FEW)),
     "calibration_belt": lambda: drawn(cs.calibration_belt(Y, P, held_out=True)),
     "calibration_test": lambda: drawn(cs.calibration_test(Y, P, **FEW)),
+    "choose": lambda: str(cs.choose(Y, TWO, subject_to="kernel_ce.high <= 0.3", **FEW)),
     "compare": lambda: drawn(cs.compare(Y, TWO, **FEW)),
     "compare_samples": lambda: drawn(cs.compare_samples({"a": (Y, P), "b": (Y, 1 - P)})),
     "confidence_interval": lambda: drawn(cs.confidence_interval(Y, P, measure="smooth_ce", **FEW)),

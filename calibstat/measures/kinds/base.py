@@ -49,6 +49,8 @@ class Info:
         The default number of resamples of a test or an interval.
     no_interval : str
         Why no honest interval is known.
+    larger_is_better : bool
+        Whether larger values are better, as of a net benefit.
     for_tests_only : bool
         Whether the value is a number with no unit that does not say how far predictions are off: only its p-value is
         reported, and what drove it.
@@ -67,6 +69,7 @@ class Info:
     slow_above: float = math.inf
     resamples: int = 999
     no_interval: str = ""
+    larger_is_better: bool = False
     for_tests_only: bool = False
 
 
