@@ -46,6 +46,7 @@ from calibstat.inference.estimate import (
 from calibstat.inference.gce_family import gce_family as gce_family
 from calibstat.inference.net_benefit_curve import net_benefit as net_benefit
 from calibstat.inference.power.detectable_effect import detectable_effect as detectable_effect
+from calibstat.inference.scorer import scorer as scorer
 from calibstat.inference.sharpness import sharpness as sharpness
 from calibstat.inference.summarize import summarize as summarize
 from calibstat.measures import MEASURES as MEASURES

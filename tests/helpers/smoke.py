@@ -116,6 +116,7 @@ CALLS = {
     "reliability": lambda: drawn(cs.reliability(Y, P, **FEW)),
     "report": lambda: cs.report(Y, TWO, rng=1)._repr_html_(),
     "sample_size": lambda: str(cs.sample_size(P, width=0.2, of="o/e")),
+    "scorer": lambda: cs.scorer("ece")(Fitted(), P, Y),
     "sharpness": lambda: drawn(cs.sharpness(Y, P)),
     "spiegelhalter": lambda: str(cs.spiegelhalter(Y, P)),
     "study": lambda: cs.study.plot(
