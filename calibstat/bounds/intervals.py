@@ -1,4 +1,4 @@
-"""Honest intervals: of seminorms of sums, of functions of them, and of the mean or the maximum over classes.
+"""Honest intervals: of seminorms of sums, and of functions of them.
 
 theta holds the residuals of the data summed at distinct predictions or in cells, divided by n. The measure is a
 seminorm of theta: the largest sum of w * theta for any weights w that it allows. Let theta* be the sums of a resample
@@ -13,7 +13,7 @@ proofs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
@@ -26,7 +26,6 @@ from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.bounds.unit_sums import ClassSums
 
 Draw = Callable[[], np.ndarray]  # what `directional` makes of all resamples, along the first axis
-REDUCERS: dict[str, Callable[[Any], Any]] = {"mean": np.mean, "max": np.max}  # over classes
 CLASSES_STEP = 20.0  # of many dimensions noise is large beside a small error: a smaller step takes it for one
 
 
@@ -141,8 +140,20 @@ class DirectionalInterval(Interval):
         return self.estimate - self.below(tail).extend(self.reach(draw(), tail))
 
 
+class ComparableInterval(DirectionalInterval):
+    """A seminorm of sums that says which weights attain it, so that models can be compared by it."""
+
+    @abstractmethod
+    def witness(self, theta: np.ndarray) -> np.ndarray | None:
+        """Return the weights of the largest sum, None where they are not known."""
+
+    @abstractmethod
+    def score(self, tail: float) -> ScoreBound:
+        """Return the upper bound of a sum with weights that the norm allows, exceeded with probability `tail`."""
+
+
 @dataclass(frozen=True, eq=False)
-class SeminormInterval(DirectionalInterval):
+class SeminormInterval(ComparableInterval):
     """A norm on the sums of a table."""
 
     norm: Norm
@@ -179,11 +190,9 @@ class SeminormInterval(DirectionalInterval):
         return self.norm.value
 
     def witness(self, theta: np.ndarray) -> np.ndarray | None:
-        """Return the weights of the largest sum, None where they are not known."""
         return self.norm.witness(theta)
 
     def score(self, tail: float) -> ScoreBound:
-        """Return the upper bound of a sum with weights that the norm allows, exceeded with probability `tail`."""
         return self.table.score(tail).times(self.norm.largest_weight)
 
     def below(self, tail: float) -> Allowance:
@@ -226,41 +235,6 @@ class MappedInterval(Interval):
 
     def low(self, draw: Draw, tail: float) -> float:
         return float(self.function(max(self.other.low(draw, tail), 0.0)))
-
-
-@dataclass(frozen=True, eq=False)
-class ReducedInterval(Interval):
-    """The mean or the maximum over classes, which is a seminorm of all their sums together."""
-
-    parts: Sequence[SeminormInterval]
-    reduce: Callable[[Any], Any]
-
-    @cached_property
-    def estimate(self) -> float:  # type: ignore[override]
-        return float(self.reduce([part.estimate for part in self.parts]))
-
-    def directional(self, theta: Iterable[np.ndarray]) -> float:
-        """Return the directional bootstrap of the measure in one resample, from the sums of each class."""
-        moved = [
-            part.value(part.theta + CLASSES_STEP * (drawn - part.theta))
-            for part, drawn in zip(self.parts, theta, strict=True)
-        ]
-        return float((self.reduce(moved) - self.estimate) / CLASSES_STEP)
-
-    def low(self, draw: Draw, tail: float) -> float:
-        below = [part.below(tail) for part in self.parts]
-        normal, skewness = self.reduce([b.normal for b in below]), self.reduce([b.skewness for b in below])
-        return self.estimate - Allowance(float(normal), float(skewness)).extend(upper_quantile(draw(), tail))
-
-    def high(self, tail: float) -> float:
-        """Return the mean or the maximum of the high ends of the classes.
-
-        The class that is worst in the population is a fixed one. Of a mean with fixed weights the standard deviation
-        is at most the mean of the classes' standard deviations, and so are its third moment and the size of an event.
-
-        Statement and argument: docs/proofs.md, section 6.
-        """
-        return float(self.reduce([part.high(tail) for part in self.parts]))
 
 
 def upper_quantile(drawn: np.ndarray, tail: float) -> float:

@@ -308,14 +308,14 @@ def _need_method(problem: Problem, method: str) -> None:
 
 
 def _in_clusters(problem: Problem, unit: np.ndarray, method: str) -> Drawn:
-    drawn = None if method in ("bca", "bracket") else problem.in_clusters(unit)
-    if drawn is not None:
-        return drawn
-    if method not in ("percentile", "basic"):
+    if method in ("percentile", "basic"):
+        return problem.drawn_clusters(unit)
+    drawn = problem.in_clusters(unit) if method == "honest" else None
+    if drawn is None:
         raise NoInterval(
             f"no {method} interval with clusters is known for {problem.title}; it has the methods percentile, basic"
         )
-    return problem.of_drawn_clusters(unit)
+    return drawn
 
 
 def _sampled(problem: Problem, unit: np.ndarray | None) -> str:

@@ -10,7 +10,7 @@ from calibstat.resampling.future_draws import planned_key, planned_rows
 from calibstat.resampling.group_sums import packed, positives_of_rows
 from calibstat.resampling.one_pass_pairs import pairs_in_one_pass
 from calibstat.resampling.resample import Resampler, resample, resampler
-from calibstat.resampling.row_labels import sums_of_row_labels, sums_of_signs
+from calibstat.resampling.row_labels import sums_of_class_labels, sums_of_row_labels, sums_of_signs
 from calibstat.resampling.row_sums import Column, UnitCounts, drawn_products, drawn_sums, random_signs
 from calibstat.resampling.schemes import (
     Clusters,
@@ -42,5 +42,5 @@ __all__ = [
 __all__ += ["Resampler", "Scheme", "Stage", "Swap", "UnitCounts", "canonical_order", "check_resamples", "draw"]
 __all__ += ["drawn_products", "drawn_sums", "folds", "in_cells", "in_order", "key_of", "packed"]
 __all__ += ["pairs_in_one_pass", "pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows"]
-__all__ += ["positives_of_rows", "random_signs", "repeat_key", "resample"]
-__all__ += ["resampler", "residuals_of_pairs", "sums_of_fold_signs", "sums_of_row_labels", "sums_of_signs", "take"]
+__all__ += ["positives_of_rows", "random_signs", "repeat_key", "resample", "resampler", "residuals_of_pairs"]
+__all__ += ["sums_of_class_labels", "sums_of_fold_signs", "sums_of_row_labels", "sums_of_signs", "take"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 from calibstat.resampling.binary_labels import BLOCK
+from calibstat.resampling.multiclass_labels import thresholds
 from calibstat.resampling.row_sums import Column
 from calibstat.resampling.schemes import Draws
 from calibstat.resampling.sources import OfLabels
@@ -45,6 +46,33 @@ def sums_of_row_labels(
         return [statistic((one - expected) / n) for one in np.ascontiguousarray(events.T)]
 
     return in_blocks_of_streams(of_events, cells, draws, stage)
+
+
+def sums_of_class_labels(
+    cell: np.ndarray,
+    prob: np.ndarray,
+    cells: int,
+    unit: np.ndarray,
+    sample_weight: np.ndarray | None,
+    statistic: OfLabels,
+    draws: Draws,
+    stage: int,
+) -> np.ndarray:
+    """Return ``statistic(theta)`` of every resample, theta the residuals / n of all classes summed in cells.
+
+    `cell` and `prob` have shape (n, K). The rows of a unit have one uniform number, and each has the first class at
+    which its cumulated probabilities exceed the number.
+    """
+    weight = np.ones(unit.size) if sample_weight is None else sample_weight
+    expected = sum(np.bincount(cell[:, k], weight * prob[:, k], cells) for k in range(prob.shape[1]))
+    n, cell = float(weight.sum()), np.ascontiguousarray(cell)
+
+    def of_classes(start: np.ndarray) -> list[Any]:
+        events = np.zeros((cells, start.size))
+        _add_classes(start, cell, prob, unit, weight, events)
+        return [statistic((one - expected) / n) for one in np.ascontiguousarray(events.T)]
+
+    return in_blocks_of_streams(of_classes, cells, draws, stage)
 
 
 def sums_of_signs(
@@ -103,6 +131,23 @@ def _add_events(
         total = events[cell[i]]
         for b in range(start.size):
             total[b] += one if (mix(start[b] + step) >> np.uint64(11)) < most else 0.0
+
+
+@jit
+def _add_classes(
+    start: np.ndarray, cell: np.ndarray, prob: np.ndarray, unit: np.ndarray, weight: np.ndarray, events: np.ndarray
+) -> None:
+    """Add up the weights of rows in the cell of their class, which is drawn by the word of their unit."""
+    threshold = np.empty(prob.shape[1], np.uint64)
+    for i in range(unit.size):
+        thresholds(prob[i], threshold)
+        step = (np.uint64(unit[i]) + np.uint64(1)) * GOLDEN
+        for b in range(start.size):
+            u = mix(start[b] + step) >> np.uint64(1)
+            k = 0
+            while threshold[k] <= u:
+                k += 1
+            events[cell[i, k], b] += weight[i]
 
 
 @jit

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from calibstat.bounds.intervals import SeminormInterval
+from calibstat.bounds.intervals import ComparableInterval
 from calibstat.bounds.moments import Sums
 from calibstat.bounds.residual_tables import TableOfRows
 from calibstat.data.inner_product import inner
@@ -29,7 +29,7 @@ class DrawnModel:
     `drawn` holds the resamples of the models on the same rows, of which this one is the `index`-th.
     """
 
-    interval: SeminormInterval
+    interval: ComparableInterval
     drawn: Drawn
     index: int
     directional: np.ndarray
@@ -60,13 +60,13 @@ class DrawnModel:
         """The sum with these weights, with the moments that its lower bound takes."""
         if self.witness is None:
             return None
-        moments = self.interval.table.moments
+        moments = self.table.moments
         sums = moments.of(self.witness)
         return sums._replace(third=-moments.central_third(sums))
 
 
 def drawn_together(
-    models: Sequence[tuple[SeminormInterval, TableOfRows]], draws: Draws, stage: int
+    models: Sequence[tuple[ComparableInterval, TableOfRows]], draws: Draws, stage: int
 ) -> list[DrawnModel]:
     """Return models on the same rows, intervals with their tables, with the directional bootstrap by the same draws."""
     intervals, tables = zip(*models, strict=True)
@@ -77,7 +77,7 @@ def drawn_together(
     ]
 
 
-def _directional(interval: SeminormInterval) -> OfTheta:
+def _directional(interval: ComparableInterval) -> OfTheta:
     """Return the directional bootstrap of the measure, and if no weights are known the measure of G*: (B, 1 or 2)."""
     known = interval.witness(interval.theta) is not None
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.intervals import Interval, SeminormInterval
+from calibstat.bounds.intervals import ComparableInterval, Interval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.residual_tables import LabelledRows, Order, RowTable, TableOfRows
 from calibstat.data.observations import BinaryData
@@ -18,7 +18,7 @@ from calibstat.inference.p_values import Compared
 from calibstat.inference.problems.clustered_deviations import ClusteredDeviations
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.smaller_than_chance import smaller_than_chance
-from calibstat.measures.kinds.binary_kinds import Bracket, Statistic
+from calibstat.measures.kinds.binary_kinds import Bracket, OfResiduals, Statistic
 from calibstat.resampling import Draws, Resampler
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.rows import INDEPENDENT, RowResiduals
@@ -135,8 +135,17 @@ class BinaryProblem(Problem):
     def losses(self) -> RowLosses:
         return self._measure.losses_of(self._rows)
 
-    def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
+    def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[ComparableInterval, TableOfRows]:
+        return self.interval_on_rows(order, unit)
+
+    def interval_on_rows(self, order: Order, unit: np.ndarray | None) -> tuple[SeminormInterval, RowTable]:
+        """Return `interval_of_rows` of one event."""
         return self._on_rows(self._rows.take(order), unit)
+
+    def of_residuals(self, order: Order, unit: np.ndarray | None) -> tuple[OfResiduals, RowTable]:
+        """Return the measure as a function of the residuals of a table, and the table."""
+        cell, of = self._measure.of_residuals(self.data.sample)
+        return of, RowTable.of_rows(self._rows.take(order), self.data.sample, cell, unit)
 
     @property
     def _rows(self) -> LabelledRows:
@@ -157,9 +166,8 @@ class BinaryProblem(Problem):
 
     def _by_residuals(self, unit: np.ndarray, draws: Draws) -> dict[str, Compared]:
         """Return the same of a measure that is not a norm but a function of the residuals."""
-        cell, of = self._measure.of_residuals(self.data.sample)
         order, unit_in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
-        table = RowTable.of_rows(self._rows.take(order), self.data.sample, cell, unit_in_order)
+        of, table = self.of_residuals(order, unit_in_order)
         null, tail = RowResiduals(table).null_draws(of, draws), self.measure.info.tail
         return {way: Compared(self.statistic(), drawn, tail) for way, drawn in null.items()}
 

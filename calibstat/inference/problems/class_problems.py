@@ -9,21 +9,25 @@ from typing import Any
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.intervals import Interval, SeminormInterval
+from calibstat.bounds.intervals import ComparableInterval, Interval
+from calibstat.bounds.joined_table import JoinedTable
 from calibstat.bounds.mean_interval import RowLosses
+from calibstat.bounds.reduced_interval import REDUCERS, ReducedInterval
 from calibstat.bounds.residual_tables import Order, TableOfRows
 from calibstat.data.lenses import top_label
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.observations import ClassWiseData, MulticlassData
 from calibstat.data.predictions import Predictions
 from calibstat.inference.deviation import Deviation, describe
-from calibstat.inference.problems.problem import Problem
+from calibstat.inference.p_values import Compared
+from calibstat.inference.problems.binary_problem import BinaryProblem
+from calibstat.inference.problems.problem import Drawn, Problem
 from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.resampling import Draws, Resampler
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.classes import ClassResiduals, EachClassResiduals, RowCounts
-from calibstat.residuals.rows import RowResiduals, TableResiduals
+from calibstat.residuals.rows import ClassRowResiduals, RowResiduals, TableResiduals
 from calibstat.residuals.table import Residuals
 
 
@@ -113,7 +117,7 @@ class MulticlassProblem(ProblemOfClasses):
     def losses(self) -> RowLosses:
         return self.measure.losses(self.predictions)
 
-    def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
+    def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[ComparableInterval, TableOfRows]:
         return self.measure.interval_of_sums(resampling.take(self.predictions, order))
 
 
@@ -211,16 +215,12 @@ class ClassWiseProblem(ProblemOfClasses):
 
     @property
     def compares(self) -> bool:
-        return self.is_mean or (self._is_honest and self._adds_up)
+        return self._is_honest
 
     @property
     def _adds_up(self) -> bool:
         """Whether the mean, or the maximum, over classes is one norm on the sums of all classes."""
         return type(self.measure).interval_of_sums is not Statistic.interval_of_sums
-
-    @property
-    def takes_clusters(self) -> bool:
-        return self.is_mean
 
     def sort_columns(self) -> tuple[np.ndarray, ...]:
         return (self.losses().loss,) if self.is_mean else self._columns
@@ -233,7 +233,36 @@ class ClassWiseProblem(ProblemOfClasses):
     def losses(self) -> RowLosses:
         return self.measure.losses_over_classes(self.predictions, self.data.weight)
 
-    def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
+    def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[ComparableInterval, TableOfRows]:
         assert self.reduce is not None
-        weight = None if self.data.weight is None else self.data.weight[order]
-        return self.measure.interval_of_sums(resampling.take(self.predictions, order), self.reduce, weight)
+        if self._adds_up and unit is None:
+            weight = None if self.data.weight is None else self.data.weight[order]
+            return self.measure.interval_of_sums(resampling.take(self.predictions, order), self.reduce, weight)
+        parts, tables = zip(*(event.interval_on_rows(order, unit) for event in self._events()), strict=True)
+        return ReducedInterval(parts, REDUCERS[self.reduce]), JoinedTable(tables)
+
+    def drawn_rows(self, table: TableOfRows) -> RowResiduals:
+        assert isinstance(table, JoinedTable)
+        return ClassRowResiduals(table)
+
+    def drawn_clusters(self, unit: np.ndarray) -> Drawn:
+        return super().drawn_clusters(unit) if self.is_mean else self.of_drawn_clusters(unit)
+
+    def compared_in_clusters(self, unit: np.ndarray, draws: Draws) -> dict[str, Compared] | None:
+        if self.compares and not self.is_mean:
+            return super().compared_in_clusters(unit, draws)
+        order, unit_in_order = resampling.canonical_order(self._columns, unit, self.weight)
+        of_classes, tables = zip(*(event.of_residuals(order, unit_in_order) for event in self._events()), strict=True)
+        joined = JoinedTable(tables)
+
+        def of(theta: np.ndarray) -> Any:
+            parts = np.split(theta, joined.begin[1:-1], axis=-1)
+            each = [of_class(part) for of_class, part in zip(of_classes, parts, strict=True)]
+            return self._reduce_classes(np.stack(each, axis=-1))
+
+        null, tail = ClassRowResiduals(joined).null_draws(of, draws), self.measure.info.tail
+        return {way: Compared(self.statistic(), drawn, tail) for way, drawn in null.items()}
+
+    def _events(self) -> Iterator[BinaryProblem]:
+        """Return the problem of each class against the rest."""
+        return (BinaryProblem(self.measure, data) for data in self.data.events())

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibstat import resampling
-from calibstat.bounds.intervals import Interval, SeminormInterval
+from calibstat.bounds.intervals import ComparableInterval, Interval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.residual_tables import Order, RowTable, TableOfRows
 from calibstat.data.named_lens import NamedLens
@@ -196,7 +196,7 @@ class Problem(ABC):
         """Return the losses of the rows, of a mean of losses."""
         raise NotImplementedError(f"{self.title} is not a mean of losses")
 
-    def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[SeminormInterval, TableOfRows]:
+    def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[ComparableInterval, TableOfRows]:
         """Return the interval on a table of the rows in this order, in clusters `unit` in this order, and the table."""
         raise NotImplementedError(f"nothing is known by rows of {self.title}")
 
@@ -234,8 +234,17 @@ class Problem(ABC):
             losses = self.losses().take(order, unit_in_order)
             return ClusteredRows(losses.estimate, losses.interval, RowResiduals(losses.table), _only_sum)
         interval, table = self.interval_of_rows(order, unit_in_order)
-        assert isinstance(table, RowTable)  # whose labels can be drawn
-        return ClusteredRows(interval.estimate, interval, RowResiduals(table), interval.value)
+        return ClusteredRows(interval.estimate, interval, self.drawn_rows(table), interval.value)
+
+    def drawn_rows(self, table: TableOfRows) -> RowResiduals:
+        """Return a table of `interval_of_rows`, whose labels can be drawn."""
+        assert isinstance(table, RowTable)
+        return RowResiduals(table)
+
+    def drawn_clusters(self, unit: np.ndarray) -> Drawn:
+        """Return the rows in clusters, numbered from 0, for percentile intervals."""
+        in_clusters = self.in_clusters(unit)
+        return self.of_drawn_clusters(unit) if in_clusters is None else in_clusters
 
 
 def _only_sum(theta: np.ndarray) -> Any:

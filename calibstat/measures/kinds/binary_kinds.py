@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from calibstat.bounds.absolute_norms import AbsoluteSumInterval, OfClasses, SumOverCells, over_classes
-from calibstat.bounds.intervals import REDUCERS, Interval, ReducedInterval, SeminormInterval
+from calibstat.bounds.intervals import Interval, SeminormInterval
 from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm, SeminormOn
+from calibstat.bounds.reduced_interval import REDUCERS, OneByOneInterval
 from calibstat.bounds.residual_tables import LabelledRows, SummaryTable, Table
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.cell_sums import cell_sums
@@ -275,7 +276,7 @@ class Seminorm(Statistic):
                 rows = weighted_sample(predictions.label == k, predictions.prob[:, k].astype(np.float64), weight)
                 norm = self.norm_on(rows.value, rows.count)
                 parts.append(self.interval_on(SummaryTable.of_sample(rows), norm))
-        return ReducedInterval(parts, REDUCERS[reduce])
+        return OneByOneInterval(parts, REDUCERS[reduce])
 
 
 class Binned(Statistic):

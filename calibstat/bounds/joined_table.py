@@ -1,0 +1,51 @@
+"""Tables of the same rows side by side, such as of the classes against the rest, for norms over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from calibstat.bounds.residual_tables import Column, RowTable, TableOfRows
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedTable(TableOfRows):
+    """The cells of one table after the cells of another; all have the same rows, weights and clusters."""
+
+    tables: Sequence[RowTable]
+
+    @cached_property
+    def begin(self) -> np.ndarray:
+        """The first cell of each table, and the number of all cells, shape (tables + 1,)."""
+        return np.cumsum([0, *(table.cells for table in self.tables)])
+
+    @property
+    def cells(self) -> int:  # type: ignore[override]
+        return int(self.begin[-1])
+
+    @property
+    def sample_weight(self) -> np.ndarray | None:  # type: ignore[override]
+        return self.tables[0].sample_weight
+
+    @property
+    def unit(self) -> np.ndarray | None:  # type: ignore[override]
+        return self.tables[0].unit
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.tables[0].n_rows
+
+    @property
+    def columns(self) -> int:
+        return len(self.tables)
+
+    def column(self, k: int) -> Column:
+        return self.tables[k].cell + self.begin[k], self.tables[k].contribution
+
+    @cached_property
+    def theta(self) -> np.ndarray:  # type: ignore[override]
+        return np.concatenate([table.theta for table in self.tables])
