@@ -186,9 +186,14 @@ def over_classes(
     return SeminormInterval(LargestOverClasses(classes), table), table
 
 
-def over_cells_of_simplex(scale: float, cell: np.ndarray, predictions: Predictions) -> OfClasses:
-    """Return the interval of `scale` times the sum over cells of the simplex and classes, `cell` of each row."""
-    residual = vector_sums(cell, predictions.prob, predictions.label)[1].ravel()
+def over_cells_of_simplex(
+    scale: float, cell: np.ndarray, predictions: Predictions, weight: np.ndarray | None
+) -> OfClasses:
+    """Return the interval of `scale` times the sum over cells of the simplex and classes, and its table.
+
+    `cell` holds the cell of each row, which may have a weight.
+    """
+    residual = vector_sums(cell, predictions.prob, predictions.label, weight)[1].ravel()
     index = cell[:, None] * predictions.n_classes
-    table = ClassTable(ClassSums(predictions, index, 1, residual.size), residual)
+    table = ClassTable(ClassSums(predictions, index, 1, residual.size, weight), residual)
     return SeminormInterval(SumOverClasses(scale), table), table

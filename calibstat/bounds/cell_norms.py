@@ -35,8 +35,10 @@ class CellNorm(ABC):
     def interval(self, cell: np.ndarray, predictions: Predictions) -> DirectionalInterval:
         """Return the interval of the sum over cells; `cell`, shape (n,), holds the cell of each row."""
 
-    def interval_of_sums(self, cell: np.ndarray, predictions: Predictions) -> OfClasses:
-        """Return the same interval and its table, of a norm that weighs sums of residuals."""
+    def interval_of_sums(
+        self, cell: np.ndarray, predictions: Predictions, weight: np.ndarray | None = None
+    ) -> OfClasses:
+        """Return the same interval and its table, of a norm that weighs sums of residuals; rows may have a weight."""
         raise NotImplementedError("it weighs no sums of residuals")
 
 
@@ -57,8 +59,10 @@ class AbsoluteSum(CellNorm):
     def interval(self, cell: np.ndarray, predictions: Predictions) -> DirectionalInterval:
         return self.interval_of_sums(cell, predictions)[0]
 
-    def interval_of_sums(self, cell: np.ndarray, predictions: Predictions) -> OfClasses:
-        return over_cells_of_simplex(self.scale, cell, predictions)
+    def interval_of_sums(
+        self, cell: np.ndarray, predictions: Predictions, weight: np.ndarray | None = None
+    ) -> OfClasses:
+        return over_cells_of_simplex(self.scale, cell, predictions, weight)
 
 
 class RoundNorm(CellNorm):

@@ -31,20 +31,33 @@ def _add_up(cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: n
     return n
 
 
+def vector_sums(
+    cell: np.ndarray, prob: np.ndarray, label: np.ndarray, sample_weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the sums in each cell of rows, and for each class of residuals / n and predictions / n.
+
+    Rows may have a weight; then n is the sum of the weights.
+    """
+    weight = np.ones(label.size) if sample_weight is None else sample_weight
+    return tuple(_vector_sums(cell, prob, label, weight, float(weight.sum())))  # type: ignore[return-value]
+
+
 @jit
-def vector_sums(cell: np.ndarray, prob: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sums in each cell of rows, and for each class of residuals / n and predictions / n."""
-    n, classes = prob.shape
+def _vector_sums(
+    cell: np.ndarray, prob: np.ndarray, label: np.ndarray, weight: np.ndarray, n: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the sums over rows with weights, whose sum is n."""
+    rows, classes = prob.shape
     cells = cell.max() + 1
     count = np.zeros(cells)
     value = np.zeros((cells, classes))
     residual = np.zeros((cells, classes))
-    for i in range(n):
+    for i in range(rows):
         b = cell[i]
-        count[b] += 1.0
+        count[b] += weight[i]
         for k in range(classes):
-            value[b, k] += prob[i, k]
-        residual[b, label[i]] += 1.0
+            value[b, k] += weight[i] * prob[i, k]
+        residual[b, label[i]] += weight[i]
     for b in range(cells):
         for k in range(classes):
             residual[b, k] = (residual[b, k] - value[b, k]) / n

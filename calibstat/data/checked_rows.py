@@ -119,16 +119,17 @@ class GivenRows:
             seen = find_lens(lens)
             named, null = seen.named, seen.hypothesis
         if isinstance(seen, ClassWise):
-            return ClassWiseData(named, null, predictions, *self.weight(predictions.n))
+            weight, is_whole = self.weight(predictions.n)
+            return ClassWiseData(named, null, predictions, weight=weight, weight_is_whole=is_whole)
         outcomes, scores = seen.rows(predictions)
         if scores.ndim == 1:
             rows = as_rows(outcomes, scores)
             check_rows(*rows)
-            weight = self.weight(rows[0].size)
-            return BinaryData(named, null, rows, None, predictions, *weight, confidences=seen.confidences)
-        if self.sample_weight is not None:
-            raise ValueError(f"expected no sample_weight for multiclass data, found one with lens {seen}")
-        return MulticlassData(named, null, seen.vectors(predictions, outcomes, scores), confidences=seen.confidences)
+            return BinaryData(
+                named, null, rows, None, predictions, *self.weight(rows[0].size), confidences=seen.confidences
+            )
+        shown, (weight, is_whole) = seen.vectors(predictions, outcomes, scores), self.weight(predictions.n)
+        return MulticlassData(named, null, shown, weight=weight, weight_is_whole=is_whole, confidences=seen.confidences)
 
 
 class Data:

@@ -304,10 +304,21 @@ class _OfClasses(Observations):
     """Labels and predictions of K classes."""
 
     predictions: Predictions
+    weight: np.ndarray | None = field(default=None, kw_only=True)
+    weight_is_whole: bool = field(default=False, kw_only=True)
 
     @property
     def n_given(self) -> int:
         return self.predictions.n
+
+    @property
+    def effective_n(self) -> float | None:
+        return None if self.weight is None else float(self.weight.sum())
+
+    def weights_note(self) -> str:
+        if self.weight is None:
+            return ""
+        return note_of_weights(self.weight, self.weight_is_whole, note_if_classes_apart(self.weight, self.predictions))
 
     @property
     def counts(self) -> str:
@@ -345,6 +356,13 @@ class MulticlassData(_OfClasses):
 
     kind = "multiclass"
 
+    def need_no_weights(self, what: str, because: str) -> None:
+        """Raise if rows have weights, which `what` does not take."""
+        if self.weight is not None:
+            raise ValueError(
+                f"expected no sample_weight for multiclass data by {what}, found one with {self.lens}: {because}"
+            )
+
     def rarest(self, unit: np.ndarray | None = None) -> Rarest:
         label = self.predictions.label
         common = int(np.bincount(label).argmax())
@@ -357,18 +375,6 @@ class ClassWiseData(_OfClasses):
     """One binary problem for each class (one against the rest); all share their rows."""
 
     kind = "class-wise"
-    weight: np.ndarray | None
-
-    weight_is_whole: bool = False
-
-    @property
-    def effective_n(self) -> float | None:
-        return None if self.weight is None else float(self.weight.sum())
-
-    def weights_note(self) -> str:
-        if self.weight is None:
-            return ""
-        return note_of_weights(self.weight, self.weight_is_whole, note_if_classes_apart(self.weight, self.predictions))
 
     def event_rows(self) -> tuple[np.ndarray, np.ndarray]:
         prob = np.ascontiguousarray(self.predictions.prob.T, np.float64) + 0.0  # 0.0 for -0.0

@@ -310,10 +310,12 @@ def _need_method(problem: Problem, method: str) -> None:
 def _in_clusters(problem: Problem, unit: np.ndarray, method: str) -> Drawn:
     if method in ("percentile", "basic"):
         return problem.drawn_clusters(unit)
-    drawn = problem.in_clusters(unit) if method == "honest" else None
+    why = problem.why_no_clusters if method == "honest" else ""
+    drawn = problem.in_clusters(unit) if method == "honest" and not why else None
     if drawn is None:
         raise NoInterval(
-            f"no {method} interval with clusters is known for {problem.title}; it has the methods percentile, basic"
+            f"no {method} interval with clusters is known for {problem.title}{', because ' * bool(why)}{why}; "
+            "it has the methods percentile, basic"
         )
     return drawn
 

@@ -29,8 +29,8 @@ def sign_flip_test(problem: Problem, unit: np.ndarray, draws: Draws) -> Calibrat
     if compared is None:
         errors = [name for name in measures_by_rows() if MEASURES[name]().honest == "norm"]
         raise ValueError(
-            f"no test with clusters is known for {problem.title}{why}; there is one for the omnibus statistic and "
-            f"for errors of one binary outcome, such as {', '.join(errors)}"
+            f"no test with clusters is known for {problem.title}{why}; there is one for the omnibus statistic of one "
+            f"event, and for errors of one event or class-wise with reduce=, such as {', '.join(errors)}"
         )
     how, (statistic, null, tail) = max(compared.items(), key=lambda item: item[1].pvalue)
     p = compared[how].pvalue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -261,6 +262,8 @@ class GCE(VectorStatistic):
     errors that cancel within a bin. Cost: O(n K), for adaptive bins a sort of each class or, not class-conditional, of
     all kept probabilities together, which takes several times their memory.
     """
+
+    why_no_weights: ClassVar[str] = "its bins, and the shares of its classes, count rows"
 
     binning: str = "even"
     max_prob: bool = False

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Never, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from calibstat.data.sample import Sample
 from calibstat.measures.components.deviations import BLOCK, KEPT, MOST_CELLS, Diagnostics, cells_of_time
 from calibstat.measures.components.local_components import FINEST
 from calibstat.measures.kinds.base import MulticlassMeasure
-from calibstat.measures.kinds.binary_kinds import Binned
+from calibstat.measures.kinds.binary_kinds import Binned, NotOfResiduals
 from calibstat.measures.kinds.kept import Kept
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.population_value import BinaryPopulation, VectorPopulation
@@ -110,6 +110,9 @@ class Omnibus(Binned):
         count, _, value = cell_sums(cell, *sample.arrays)
         return cell, Diagnostics.of(count, value)
 
+    def of_residuals(self, sample: Sample) -> Never:
+        raise NotOfResiduals("its components are in units of how far the clusters of one event spread, not of several")
+
     def multiclass(self) -> MulticlassMeasure | None:
         return OmnibusOfClasses(self)
 
@@ -120,6 +123,8 @@ class OmnibusOfClasses(MulticlassMeasure):
 
     It is the logarithm of the sum of their exponential functions.
     """
+
+    why_no_weights: ClassVar[str] = "its scales are cut by counts of rows"
 
     single: Omnibus
 

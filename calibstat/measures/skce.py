@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
@@ -287,6 +288,8 @@ class SKCE(VectorStatistic):
     "U"), n times `block_size` ("block"), linear ("linear"), each times the classes; memory linear in n times the
     classes.
     """
+
+    why_no_weights: ClassVar[str] = "it is a mean over pairs of rows, whose moments are of pairs that count alike"
 
     kernel: str = "laplace"
     distance: str = "total_variation"

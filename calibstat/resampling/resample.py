@@ -41,11 +41,12 @@ def resampler(
 ) -> Resampler:
     """Return what draws resamples of a measure, again and again; what all of them share is computed once.
 
-    `weight` is the weight of each row of `Predictions`, for the measure of each class.
+    `weight` is the weight of each row of `Predictions`.
     """
     if isinstance(measure, MulticlassMeasure):
         assert isinstance(data, Predictions)
-        source, statistic = _of_vectors(measure, data, scheme)
+        vectors = _of_vectors(measure, data, scheme) if weight is None else _of_weighted(measure, data, scheme, weight)
+        source, statistic = vectors
     elif isinstance(data, Sample):
         source, statistic = _of_sample(measure, data, scheme)
     else:
@@ -94,6 +95,22 @@ def _of_vectors(
         return np.asarray(binned.reduce(count[None], residual, value[None]))
 
     return source, _of_observed(of_residual, predictions.n, value)
+
+
+def _of_weighted(
+    measure: MulticlassMeasure, predictions: Predictions, scheme: OfRows, weight: np.ndarray
+) -> tuple[Source, Callable[..., Any]]:
+    """Return the source and the statistic of a multiclass measure of rows with weights, which are held fixed."""
+    prob, is_drawn = predictions.prob, not isinstance(scheme, Labels)
+    kept = isinstance(measure, VectorBinned) and not (is_drawn and measure.refits_cells)
+    cell = measure.cells(prob) if isinstance(measure, VectorBinned) and kept else None
+
+    def of_drawn_rows(rows: Any, label: np.ndarray) -> float:
+        return measure.weighted(prob[rows], label, weight[rows], None if cell is None else cell[rows])
+
+    if is_drawn:
+        return predictions, of_drawn_rows
+    return predictions, lambda labels: np.array([of_drawn_rows(slice(None), label) for label in labels])
 
 
 def _of_classes(

@@ -130,8 +130,8 @@ class RowResiduals(TableResiduals):
 class ClassRowResiduals(RowResiduals):
     """Of all classes of rows, each against the rest: labels are classes, which are drawn once for all of them.
 
-    The rows of a cluster share their classes by one uniform number: a row has the first class, the rarest one first, at
-    which its cumulated predictions exceed the number. So the classes that few clusters have are as alike as they can be.
+    Where the rows of a cluster share a uniform number, a row has the first class, the rarest one first, at which its
+    cumulated predictions exceed the number. So the rarest class is as alike in a cluster as it can be.
     """
 
     table: JoinedTable  # type: ignore[assignment]

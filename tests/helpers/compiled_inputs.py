@@ -173,6 +173,14 @@ INPUTS = {
         *(np.arange(6, dtype=np.uint64) * START, UNITS, np.full(3, 2.0), np.full(3, 2**0.5)),
         *(CELL_OF_TENTHS, np.linspace(-1, 1, 6), np.zeros((3, 64))),
     ),
+    "resampling.row_labels._add_classes": lambda: (
+        STARTS,
+        np.arange(18).reshape(6, 3) % 5,
+        TENTHS,
+        np.arange(6) // 2,
+        np.arange(1.0, 7.0),
+        np.zeros((5, STARTS.size)),
+    ),
     "resampling.row_labels._add_signed": lambda: (
         *(STARTS[:3], UNITS, CELL_OF_TENTHS, np.linspace(-1, 1, 6), np.zeros((3, 64))),
     ),
@@ -196,7 +204,7 @@ INPUTS = {
         *(TENTHS, TENTHS.view(np.int64), np.ones(1).view(np.int64)[0], 1e-6),
         *(np.zeros(6, np.int64), np.zeros(6, np.int64)),
     ),
-    "data.cell_sums.vector_sums": lambda: (CELL_OF_TENTHS, TENTHS, CLASSES),
+    "data.cell_sums._vector_sums": lambda: (CELL_OF_TENTHS, TENTHS, CLASSES, np.arange(1.0, 7.0), 21.0),
     "measures.bins._sorted_sums": lambda: (VALUE, COUNT, POSITIVES, 3),
     "measures.bins._column_sums": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 4))),
     "resampling.multiclass_labels.thresholds": lambda: (TENTHS[2] * (1 - 1e-7), np.zeros(3, np.uint64)),

@@ -168,7 +168,7 @@ def test_classes_are_drawn_with_the_weights_of_their_rows():
     )
     assert mean.estimate == pytest.approx(found.statistic.mean())
     for question in (
-        lambda: cs.confidence_interval(label, prob, lens="canonical", sample_weight=w),
+        lambda: cs.confidence_interval(label, prob, measure="gce", lens="canonical", sample_weight=w),
         lambda: cs.calibration_test(label, prob, lens="canonical", sample_weight=w),
     ):
         with pytest.raises(ValueError, match=r"no sample_weight for multiclass data"):

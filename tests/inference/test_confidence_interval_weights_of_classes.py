@@ -109,8 +109,8 @@ def test_comparisons(reduce):
     equal = cs.compare(Y, {"P": P, "Q": Q}, sample_weight=np.full(N, 2.0), **settings)
     for name in ("low", "high"):
         assert getattr(equal, name) == pytest.approx(getattr(alone, name), abs=0.02)
-    with pytest.raises(ValueError, match="no honest comparison of rows with weights is known for ks"):
-        cs.compare(Y, {"P": P, "Q": Q}, sample_weight=WEIGHT, lens="class_wise", reduce=reduce, measure="ks")
+    with pytest.raises(ValueError, match="no honest comparison of rows with weights is known for mcb"):
+        cs.compare(Y, {"P": P, "Q": Q}, sample_weight=WEIGHT, lens="class_wise", reduce=reduce, measure="mcb")
 
 
 def misses(measure, weights, with_weights, sets=300):

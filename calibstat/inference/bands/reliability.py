@@ -288,6 +288,7 @@ def reliability(
     def canonical(data: MulticlassData) -> SimplexReliability:
         if unit is not None:
             raise ValueError(f"expected no cluster= for a diagram without a band, of {data.lens}; found one")
+        data.need_no_weights("reliability", "cells of the simplex are drawn as counts of rows")
         return _canonical(data, several if usual else n_bins, str(strategy))
 
     diagram: Reliability | ClassWiseReliability | SimplexReliability = seen.choose(

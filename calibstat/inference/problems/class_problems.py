@@ -30,6 +30,11 @@ from calibstat.residuals.classes import ClassResiduals, EachClassResiduals, RowC
 from calibstat.residuals.rows import ClassRowResiduals, RowResiduals, TableResiduals
 from calibstat.residuals.table import Residuals
 
+TOO_WIDE = (
+    "few clusters do not make the sums of bins normal, so that the high end is the largest bound over all signs of the "
+    "sums of all classes at once: more than 1.5 times as far as for rows where clusters do not matter"
+)
+
 
 @dataclass(frozen=True)
 class ProblemOfClasses(Problem):
@@ -41,6 +46,10 @@ class ProblemOfClasses(Problem):
     def predictions(self) -> Predictions:
         """The predictions."""
         return self.data.predictions
+
+    @property
+    def weight(self) -> np.ndarray | None:
+        return self.data.weight
 
     @property
     def n(self) -> int | float:
@@ -65,15 +74,20 @@ class MulticlassProblem(ProblemOfClasses):
 
     @property
     def _is_honest(self) -> bool:
-        return self.measure.has_form
+        return self.measure.has_form if self.weight is None else self.compares
 
     def estimate(self) -> float:
-        return self.measure.evaluate(self.predictions.prob, self.predictions.label)
+        predictions = self.predictions
+        if self.weight is None:
+            return self.measure.evaluate(predictions.prob, predictions.label)
+        rows = self.weight > 0
+        return self.measure.weighted(predictions.prob[rows], predictions.label[rows], self.weight[rows], None)
 
     def statistic(self) -> float:
         return self.estimate()
 
     def detail(self) -> tuple[float, int | float, dict[str, Any]]:
+        self.data.need_no_weights("detail", "its tables count rows")
         fields = self.measure.detail(self.predictions.prob, self.predictions.label)
         return self.estimate(), self.predictions.n, fields
 
@@ -83,24 +97,33 @@ class MulticlassProblem(ProblemOfClasses):
     def canonical(self, function: str) -> MulticlassProblem:
         if self.measure.depends_on_order:
             return self
+        if self.weight is not None:
+            return self.of_drawn_clusters(None)
         return replace(self, data=replace(self.data, predictions=resampling.in_order(self.predictions)))
 
-    def of_drawn_clusters(self, unit: np.ndarray) -> MulticlassProblem:
+    def of_drawn_clusters(self, unit: np.ndarray | None) -> MulticlassProblem:
         if self.measure.depends_on_order:
             return replace(self, unit=unit)
-        order, in_order = resampling.canonical_order(self._columns, unit)
-        data = replace(self.data, predictions=resampling.take(self.predictions, order))
+        order, in_order = resampling.canonical_order(self._columns, unit, self.weight)
+        weight = None if self.weight is None else self.weight[order]
+        data = replace(self.data, predictions=resampling.take(self.predictions, order), weight=weight)
         return replace(self, data=data, unit=in_order)
 
     def resampler(self, scheme: OfRows, stage: int) -> Resampler:
-        return resampling.resampler(self.measure, self.predictions, scheme, stage)
+        return resampling.resampler(self.measure, self.predictions, scheme, stage, self.weight)
 
     def honest(self) -> tuple[Interval, Residuals]:
+        if self.weight is not None and self.is_mean:
+            losses = self.losses()
+            return losses.interval, RowResiduals(losses.table)
+        if self.weight is not None:
+            interval_of_sums, table = self.measure.interval_of_sums(self.predictions, self.weight)
+            return interval_of_sums, TableResiduals(table)
         interval = self.measure.interval(self.predictions)
         return interval, self._residuals(interval, RowCounts(self.predictions))
 
     def deviation(self, draws: Draws | None) -> Deviation | None:
-        part = self.measure.strongest_part(self.predictions)
+        part = None if self.weight is not None else self.measure.strongest_part(self.predictions)
         if part is None:
             return None
         measure, sample, k = part
@@ -114,11 +137,16 @@ class MulticlassProblem(ProblemOfClasses):
     def takes_clusters(self) -> bool:
         return self.is_mean
 
+    @property
+    def why_no_clusters(self) -> str:
+        return TOO_WIDE if self.compares and not self.is_mean else ""
+
     def losses(self) -> RowLosses:
-        return self.measure.losses(self.predictions)
+        return self.measure.losses(self.predictions, self.weight)
 
     def interval_of_rows(self, order: Order, unit: np.ndarray | None = None) -> tuple[ComparableInterval, TableOfRows]:
-        return self.measure.interval_of_sums(resampling.take(self.predictions, order))
+        weight = None if self.weight is None else self.weight[order]
+        return self.measure.interval_of_sums(resampling.take(self.predictions, order), weight)
 
 
 @dataclass(frozen=True)
@@ -145,10 +173,6 @@ class ClassWiseProblem(ProblemOfClasses):
         if self.measure.laplace_bandwidth is not None and self.measure.honest != "norm" and self.reduce == "max":
             return "the largest of several squares has no unbiased estimate, and their mean has"
         return super().why_no_interval
-
-    @property
-    def weight(self) -> np.ndarray | None:
-        return self.data.weight
 
     @property
     def is_one_number(self) -> bool:
@@ -216,6 +240,10 @@ class ClassWiseProblem(ProblemOfClasses):
     @property
     def compares(self) -> bool:
         return self._is_honest
+
+    @property
+    def why_no_clusters(self) -> str:
+        return TOO_WIDE if self._adds_up and self.reduce == "mean" else ""
 
     @property
     def _adds_up(self) -> bool:

@@ -68,6 +68,8 @@ def problem_of(data: Data, asked: Measure, reduce: str | None = None) -> Problem
                 f"expected a lens that shows one event for measure {asked.name!r}, such as top_label, class_wise or "
                 f"one_class(k); found {data.lens}, which shows {data.predictions.n_classes} classes"
             )
+        if form.why_no_weights:
+            data.need_no_weights(str(form), form.why_no_weights)
         return MulticlassProblem(form, data)
 
     return seen.choose(of_event, of_vectors, of_classes)

@@ -188,6 +188,11 @@ class Problem(ABC):
         """Whether the honest interval is also known for clusters, if models compare."""
         return True
 
+    @property
+    def why_no_clusters(self) -> str:
+        """The reason why no honest interval of clusters is known where one of rows is, for messages; empty if none."""
+        return ""
+
     def sort_columns(self) -> tuple[np.ndarray, ...]:
         """Return all that draws of rows see of a row except its weight."""
         raise NotImplementedError(f"nothing is known by rows of {self.title}")

@@ -204,9 +204,18 @@ class MulticlassMeasure(Measure, ABC):
     defaults, to be overridden where more is known.
     """
 
+    why_no_weights: ClassVar[str] = "it is not known for rows that count differently"
+
     @abstractmethod
     def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
         """Return the measure of predictions, shape (n, K), and labels, shape (n,)."""
+
+    def weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray, cell: np.ndarray | None) -> float:
+        """Return the measure of rows with weights, over these cells of the rows if it has any that are kept.
+
+        It is asked only if `why_no_weights` is empty.
+        """
+        raise NotImplementedError(f"{self} of rows with weights: {self.why_no_weights}")
 
     def batch(self, prob: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Return the measure for each of B draws of the labels, shape (B, n); the result has shape (B,)."""
@@ -248,12 +257,12 @@ class MulticlassMeasure(Measure, ABC):
         """Return the honest interval: a norm on the sums of rows and classes, of a mean, or an interval of its own."""
         raise NotImplementedError(f"no honest interval is known for {self}")
 
-    def interval_of_sums(self, predictions: Predictions) -> OfClasses:
-        """Return the interval of a norm on sums of rows and classes, and their table, for comparisons of models."""
+    def interval_of_sums(self, predictions: Predictions, weight: np.ndarray | None = None) -> OfClasses:
+        """Return the interval of a norm on sums of rows and classes, and their table; rows may have a weight."""
         raise NotImplementedError(f"{self} is not a norm of sums of residuals")
 
-    def losses(self, predictions: Predictions) -> RowLosses:
-        """Return the loss of each row, of which the measure is the mean."""
+    def losses(self, predictions: Predictions, weight: np.ndarray | None = None) -> RowLosses:
+        """Return the loss of each row, which may have a weight, of which the measure is the mean."""
         raise NotImplementedError(f"{self} is not a mean of losses")
 
 

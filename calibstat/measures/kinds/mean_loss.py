@@ -166,8 +166,13 @@ class MulticlassMeanLoss(MulticlassMeasure):
     def population_value(self, population: VectorPopulation) -> float:
         return population.mean(self.binary)
 
+    why_no_weights = ""
+
     def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
         return float(self.binary.vector_loss(prob, label).mean())
+
+    def weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray, cell: np.ndarray | None) -> float:
+        return inner(self.binary.vector_loss(prob, label), weight) / float(weight.sum())
 
     def detail(self, prob: np.ndarray, label: np.ndarray) -> dict[str, Any]:
         return {"loss": self.binary.vector_loss(prob, label)}
@@ -180,11 +185,16 @@ class MulticlassMeanLoss(MulticlassMeasure):
         loss = self.binary.vector_loss(predictions.prob, predictions.label)
         return mean_interval.of_vector_losses(str(self), loss, lambda: self.possible(predictions.prob), self.bounds)
 
-    def losses(self, predictions: Predictions) -> RowLosses:
+    def losses(self, predictions: Predictions, weight: np.ndarray | None = None) -> RowLosses:
         loss, prob = self.binary.vector_loss(predictions.prob, predictions.label), predictions.prob
         need_finite(str(self), loss, prob)
         return RowLosses(
-            title=str(self), loss=loss, prediction=prob, possible=lambda: self.possible(prob), bounds=self.bounds
+            title=str(self),
+            loss=loss,
+            prediction=prob,
+            possible=lambda: self.possible(prob),
+            bounds=self.bounds,
+            sample_weight=weight,
         )
 
     def possible(self, prob: np.ndarray) -> np.ndarray:

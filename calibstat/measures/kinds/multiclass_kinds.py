@@ -64,6 +64,11 @@ class VectorBinned(MulticlassMeasure):
     def evaluate(self, prob: np.ndarray, label: np.ndarray) -> float:
         return float(self.reduce(*vector_sums(self.cells(prob), prob, label)))
 
+    why_no_weights = ""
+
+    def weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray, cell: np.ndarray | None) -> float:
+        return float(self.reduce(*vector_sums(self.cells(prob) if cell is None else cell, prob, label, weight)))
+
     @property
     def honest(self) -> Honest:
         if self.cell_norm is None:
@@ -78,6 +83,6 @@ class VectorBinned(MulticlassMeasure):
         assert self.cell_norm is not None
         return self.cell_norm.interval(self.cells(predictions.prob), predictions)
 
-    def interval_of_sums(self, predictions: Predictions) -> OfClasses:
+    def interval_of_sums(self, predictions: Predictions, weight: np.ndarray | None = None) -> OfClasses:
         assert self.cell_norm is not None
-        return self.cell_norm.interval_of_sums(self.cells(predictions.prob), predictions)
+        return self.cell_norm.interval_of_sums(self.cells(predictions.prob), predictions, weight)

@@ -36,12 +36,15 @@ def test_questions_that_do_not_fit(verb):
             verb(*data, **asked)
 
 
-def test_weights_of_canonical_predictions_are_refused():
-    for asked in ({"measure": "gce"}, {"measure": "brier", "lens": "canonical"}):
-        with pytest.raises(ValueError, match="no sample_weight for multiclass data"):
-            cs.estimate(LABEL, PROB, sample_weight=np.ones(4), **asked)
-        with pytest.raises(ValueError, match="no sample_weight for multiclass data"):
-            cs.detail(LABEL, PROB, sample_weight=np.ones(4), **asked)
+def test_weights_of_canonical_predictions_that_are_refused():
+    for measure, why in (("gce", "count rows"), ("skce", "pairs of rows"), ("omnibus", "counts of rows")):
+        with pytest.raises(ValueError, match=rf"no sample_weight for multiclass data by {measure}, .* lens.*: .*{why}"):
+            cs.estimate(LABEL, PROB, sample_weight=np.ones(4), measure=measure, lens="canonical")
+    for measure in ("brier", "canonical_ce"):
+        with pytest.raises(
+            ValueError, match=r"no sample_weight for multiclass data by detail, .*its tables count rows"
+        ):
+            cs.detail(LABEL, PROB, sample_weight=np.ones(4), measure=measure, lens="canonical")
 
 
 def test_intervals_that_are_not_there():

@@ -1,0 +1,49 @@
+"""The mean and the maximum over classes as one seminorm of the sums of all classes."""
+
+import numpy as np
+import pytest
+
+import calibstat as cs
+from calibstat.bounds.reduced_interval import REDUCERS, OneByOneInterval, ReducedInterval
+from calibstat.measures import ECE, KS, KernelCE
+
+Y, P = cs.generators.dirichlet((0.5, 1, 2), temperature=1.5).sample(120, rng=1)
+SAMPLES = [cs.Sample.from_rows(k == Y, P[:, k].round(1)) for k in range(3)]
+MEASURES = [KS(), KernelCE(), ECE(n_bins=4)]
+
+
+def intervals(measure, reduce):
+    parts = [measure.interval(sample) for sample in SAMPLES]
+    return [of(parts, REDUCERS[reduce]) for of in (ReducedInterval, OneByOneInterval)]
+
+
+@pytest.mark.parametrize("reduce", ["mean", "max"])
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_value_witness_and_ends(measure, reduce):
+    found, _ = intervals(measure, reduce)
+    each = [measure.estimate(sample) for sample in SAMPLES]
+    assert found.estimate == pytest.approx(np.mean(each) if reduce == "mean" else max(each))
+    weights = found.witness(found.theta)
+    assert weights @ found.theta == pytest.approx(found.estimate)
+    for other in np.random.default_rng(2).normal(size=(20, found.theta.size)):
+        assert weights @ other <= found.value(other) + 1e-12  # it is one of the weights that are allowed
+    highs = [part.high(0.025) for part in found.parts]
+    assert found.high(0.025) == pytest.approx(np.mean(highs) if reduce == "mean" else max(highs))
+
+
+@pytest.mark.parametrize("reduce", ["mean", "max"])
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_one_by_one_is_the_same_bootstrap(measure, reduce):
+    together, one_by_one = intervals(measure, reduce)
+    theta = np.random.default_rng(3).normal(0, 0.01, (5, together.theta.size))
+    begin = np.cumsum([part.theta.size for part in together.parts])[:-1]
+    assert together.directional(theta) == pytest.approx(
+        [one_by_one.directional(np.split(each, begin)) for each in theta]
+    )
+
+
+def test_what_a_row_may_add():
+    """The residuals of a row add up to at most 2 in size, and the mean divides them by the number of classes."""
+    mean, largest = (intervals(KS(), reduce)[0].score(0.025) for reduce in ("mean", "max"))
+    assert (mean.largest, largest.largest) == (pytest.approx(2 / 3), 1.0)
+    assert mean.z == largest.z
