@@ -176,14 +176,15 @@ def calibration_test(
         `resample`.
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day), within which outcomes may depend on each other. The test is then
-        approximate, and by the omnibus statistic of one event or a measure of calibration error that `compare` takes.
+        approximate, and by the omnibus statistic of one event, or by a function of the residuals of one event or, with
+        `reduce`, of each class.
     folds : array_like, shape (n,) or (n, R), optional
         The fold of each row, where `y_prob` are predictions out of the folds of cross-validation, as for
         `confidence_interval`, and for the same errors.
     sample_weight : array_like, shape (n,), optional
-        Non-negative weights of the rows, of which only the ratios matter; for a binary outcome or "class_wise". Labels
-        are drawn row by row with the weights held fixed. Counts of repeated rows are no weights: they are given as a
-        `Sample`.
+        Non-negative weights of the rows, of which only the ratios matter; jointly of several classes for
+        `canonical_ce`, `brier` and `log_loss` alone. Labels are drawn row by row with the weights held fixed. Counts of
+        repeated rows are no weights: they are given as a `Sample`.
     n_resamples : int, optional
         Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
         With `stop_after` the largest number.

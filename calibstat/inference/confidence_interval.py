@@ -106,9 +106,9 @@ def confidence_interval(
         Number of bootstrap samples, at least 1; `honest` draws as many again from the null hypothesis. Default: 999, or
         99 for a measure whose resamples take long (its page says so).
     cluster : array_like, shape (n,), optional
-        The cluster of each row (a patient, a day); clusters are resampled, not rows. "honest" for the measures of a
-        binary outcome that `compare` takes, and for canonical and class-wise means of losses; "percentile" and "basic"
-        for every measure and lens. Not for a `Sample`.
+        The cluster of each row (a patient, a day); clusters are resampled, not rows. "honest" for the measures that
+        `compare` takes of a binary outcome or class-wise, except the mean over classes of `ece`, and for canonical
+        means of losses; "percentile" and "basic" for every measure and lens. Not for a `Sample`.
     folds : array_like, shape (n,) or (n, R), optional
         The fold of each row, where `y_prob` are predictions out of the folds of cross-validation, each by a model that
         was fitted on the other folds. Of R repeats folds and predictions have a column each. For `kernel_ce`, `ks`,
@@ -118,9 +118,9 @@ def confidence_interval(
         Of an error with `folds`. "any", the default: the *triangle*, a high end for any learner. "smooth": the
         *mirror*, a shorter one for learners that correct at most fully (see Notes).
     sample_weight : array_like, shape (n,), optional
-        Non-negative weights of the rows, of which only the ratios matter; for a binary outcome or "class_wise",
-        not with "bca" and "bracket", and "honest" for the measures that `compare` takes of a binary outcome. Rows are
-        drawn with their weights. Counts of repeated rows are no weights: they are given as a `Sample`.
+        Non-negative weights of the rows, of which only the ratios matter; not with "bca" and "bracket", nor for `gce`
+        and `skce`, and "honest" for the measures that `compare` takes. Rows are drawn with their weights. Counts of
+        repeated rows are no weights: they are given as a `Sample`.
     rng, n_jobs
         As for `calibration_test`.
 

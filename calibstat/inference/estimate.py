@@ -163,7 +163,7 @@ def estimate(
         For lens "class_wise": the value for each class, their mean, or their maximum.
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; counts of repeated rows are given as a
-        `Sample`. Not for multiclass measures.
+        `Sample`. Of multiclass measures for `canonical_ce`, `brier` and `log_loss`.
     labels : sequence, optional
         The values in `y_true` that mean outcome 0 and outcome 1, or the names of the K classes, in the order of the
         columns. Default: the names of the columns of a frame, if the outcomes are among them; else numbers from 0.

@@ -1,10 +1,14 @@
 """Tests, intervals and comparisons of each class against the rest, of rows in clusters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from rows_of_classes import LEVEL, MAX, MEAN
+from rows_of_classes import LEVEL, MAX, MEAN, Rows, misses, p_values, p_values_of_differences
+from rows_of_classes import ends as ends_of
 
 import calibstat as cs
+from calibstat.study import most_rejections
 
 N, CLUSTERS = 240, 40
 Y, P, CLUSTER, WEIGHT = cs.generators.dirichlet((1, 1, 1), temperature=3.0).sample(
@@ -81,7 +85,9 @@ def test_what_is_refused():
         cs.confidence_interval(Y, P, measure="canonical_ce", cluster=CLUSTER, **DRAWN)
     with pytest.raises(ValueError, match="expected reduce 'mean' or 'max' for a test with clusters"):
         cs.calibration_test(Y, P, measure="ks", lens="class_wise", cluster=CLUSTER)
-    with pytest.raises(ValueError, match=r"no test with clusters is known for omnibus, .* not of several; there is one"):
+    with pytest.raises(
+        ValueError, match=r"no test with clusters is known for omnibus, .* not of several; there is one"
+    ):
         cs.calibration_test(Y, P, cluster=CLUSTER, **MEAN)
 
 
@@ -109,3 +115,79 @@ def test_comparisons(error, rows):
     assert (-turned.high[0], -turned.low[0]) == pytest.approx((found.low[0], found.high[0]))
     same = cs.compare(Y, {"P": P, "again": P}, **error, **rows, **DRAWN)
     assert (same.difference.item(), same.pvalue.item()) == (0.0, 1.0)
+
+
+# --- how often they are wrong -----------------------------------------------------------------------------------------
+
+ALARM = 1e-4
+EQUAL = Rows(clusters=60, share=0.5)
+LEVELS = [
+    {"measure": "ks", **MEAN},
+    {"measure": "kernel_ce", **MAX},
+    {"measure": "ece", **MEAN},
+    {"measure": "brier", **MEAN},
+]
+CALIBRATED = {
+    "half alike": EQUAL,
+    "alike": replace(EQUAL, share=1.0),
+    "geometric": replace(EQUAL, size="geometric"),
+    "both": replace(EQUAL, size="geometric", weights="independent"),
+    "rare first": replace(EQUAL, share=1.0, concentration=(0.2, 1.0, 2.0)),
+    "rare in the middle": replace(EQUAL, share=1.0, concentration=(1.0, 0.2, 2.0)),
+    "rare last": replace(EQUAL, share=1.0, concentration=(2.0, 1.0, 0.2)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CALIBRATED.values(), ids=CALIBRATED)
+def test_level(case):
+    """As of one event, where the study of clusters finds at most .073 at a level of .05."""
+    found = (p_values(case, LEVELS, 200) <= LEVEL).sum(axis=0)
+    assert found.max() <= most_rejections(0.073, 200, ALARM)
+
+
+@pytest.mark.slow
+def test_level_of_rows_that_are_taken_as_independent():
+    class Alone(Rows):
+        def sample(self, rng):
+            y, p, _ = super().sample(rng)
+            return y, p, {}
+
+    found = p_values(Alone(clusters=60, share=1.0), LEVELS[:1], 200) <= LEVEL
+    assert found.sum() > most_rejections(0.073, 200, ALARM)
+
+
+WRONG = replace(EQUAL, temperature=3.0)
+MISSED = {
+    "calibrated": EQUAL,
+    "one size": WRONG,
+    "geometric": replace(WRONG, size="geometric"),
+    "related": replace(WRONG, weights="related"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", MISSED.values(), ids=MISSED)
+def test_misses(case):
+    assert misses(case, ERRORS, 100)[:, :2].max() <= most_rejections(0.03, 100, ALARM)
+
+
+@pytest.mark.slow
+def test_misses_of_percentile_intervals():
+    asked = [{**ERRORS[0], "method": "percentile"}]
+    low = (ends_of(EQUAL, asked, 100)[:, 0, 0] > 0).sum()
+    assert low > most_rejections(0.03, 100, ALARM)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [EQUAL, replace(EQUAL, weights="independent"), Rows(weights="independent")], ids=str)
+def test_models_that_are_as_wrong_as_each_other(rows):
+    found = (p_values_of_differences(rows, LEVELS[:3], 100) <= LEVEL).sum(axis=0)
+    assert found.max() <= most_rejections(LEVEL, 100, ALARM)
+
+
+@pytest.mark.slow
+def test_models_that_differ():
+    rows = Rows(weights="independent", n=1500)
+    found = (p_values_of_differences(rows, LEVELS[:1], 20, odds=(1.0, 4.0)) <= LEVEL).sum()
+    assert found > most_rejections(LEVEL, 20, ALARM)

@@ -1,10 +1,14 @@
 """Tests, intervals and comparisons of all classes jointly, of rows with weights."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from rows_of_classes import GRID, JOINT
+from rows_of_classes import GRID, JOINT, LEVEL, Rows, misses, p_values, p_values_of_differences, truth
+from rows_of_classes import ends as ends_of
 
 import calibstat as cs
+from calibstat.study import most_rejections
 
 N = 150
 Y, P, CLUSTER, WEIGHT = cs.generators.dirichlet((1, 1, 1), temperature=2.0).sample(
@@ -85,3 +89,40 @@ def test_what_is_refused():
     for measure in ("gce", "skce", "omnibus"):
         with pytest.raises(ValueError, match=f"no sample_weight for multiclass data by {measure}"):
             cs.calibration_test(Y, P, measure=measure, sample_weight=WEIGHT, lens="canonical", **DRAWN)
+
+
+# --- how often they are wrong -----------------------------------------------------------------------------------------
+
+ALARM = 1e-4
+INDEPENDENT, RELATED = Rows(weights="independent"), Rows(weights="related", temperature=2.0)
+ASKED = [*ERRORS[1:], *LOSSES]
+
+
+@pytest.mark.slow
+def test_level():
+    found = (p_values(INDEPENDENT, [GRID, *LOSSES], 300) <= LEVEL).sum(axis=0)
+    assert found.max() <= most_rejections(LEVEL, 300, ALARM)
+    wrong = (p_values(replace(RELATED, weights="independent"), [GRID, *LOSSES], 100) <= LEVEL).sum(axis=0)
+    assert wrong.min() > most_rejections(LEVEL, 100, ALARM)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [INDEPENDENT, RELATED], ids=str)
+def test_misses(case):
+    assert misses(case, ASKED, 200)[:, :2].max() <= most_rejections(0.03, 200, ALARM)
+
+
+@pytest.mark.slow
+def test_misses_of_the_truth_of_rows_without_weights():
+    """The same ends miss the Brier score of the population in which all rows count alike."""
+    low, high = ends_of(RELATED, LOSSES[:1], 200)[:, 0].T
+    true = truth(replace(RELATED, weights=None), tuple(sorted(LOSSES[0].items())))
+    assert ((low > true) | (high < true)).sum() > most_rejections(0.06, 200, ALARM)
+
+
+@pytest.mark.slow
+def test_models_that_are_as_wrong_as_each_other():
+    found = (p_values_of_differences(INDEPENDENT, [GRID, LOSSES[0]], 200) <= LEVEL).sum(axis=0)
+    assert found.max() <= most_rejections(LEVEL, 200, ALARM)
+    differ = p_values_of_differences(replace(INDEPENDENT, n=1500), LOSSES[:1], 30, odds=(1.0, 4.0)) <= LEVEL
+    assert differ.sum() > most_rejections(LEVEL, 30, ALARM)

@@ -198,7 +198,8 @@ def compare(
         L1, or a user-defined measure of such a kind. For "swap" any binary measure.
     lens : str or Lens, optional
         As for `estimate`: a lens with a binary outcome; "canonical" for `canonical_ce`, `brier` and `log_loss`; or
-        "class_wise" for `ece` (L1) and, with `reduce` "mean", `kernel_ce_squared`, `brier` and `log_loss`.
+        "class_wise" for `ece` (L1), `ks`, `kuiper`, `smooth_ce` and `kernel_ce`, and with `reduce` "mean" for
+        `kernel_ce_squared`, `brier` and `log_loss`.
     reduce : {"mean", "max"}, optional
         For lens "class_wise", and then needed: the mean over the classes, or the largest.
     method : {"bootstrap", "swap"}
@@ -210,8 +211,8 @@ def compare(
         How p-values are adjusted for the number of pairs: Holm, which bounds the chance of any false finding, or
         Benjamini and Hochberg, which bounds the share of false ones among the findings.
     cluster : array_like, shape (n,), optional
-        The cluster of each row (a patient, a day): its rows are drawn, or permuted, together. Not for samples, and
-        of several classes only for `kernel_ce_squared` and means of losses.
+        The cluster of each row (a patient, a day): its rows are drawn, or permuted, together. Not for samples, nor for
+        `canonical_ce`.
     folds : array_like, shape (n,) or (n, R), optional
         The fold of each row, if all models are learners that predicted it out of the same folds, as for
         `confidence_interval`; the difference of a mean loss, by default `brier`, is then compared. Not for samples.
@@ -220,8 +221,8 @@ def compare(
         alone. "rows" finds more where clusters are few, and assumes that kinds of clusters that were not observed do
         not matter.
     sample_weight : array_like, shape (n,), optional
-        Non-negative weights of the rows, of which only the ratios matter, for a binary outcome or "class_wise": rows
-        are drawn, or permuted, with their weights. Not for samples.
+        Non-negative weights of the rows, of which only the ratios matter: rows are drawn, or permuted, with their
+        weights. Not for samples.
     confidence_level : float
         Between 0 and 1; of each interval by itself.
     n_resamples : int, optional
