@@ -32,7 +32,7 @@ from calibstat.residuals.table import Residuals
 
 TOO_WIDE = (
     "few clusters do not make the sums of bins normal, so that the high end is the largest bound over all signs of the "
-    "sums of all classes at once: more than 1.5 times as far as for rows where clusters do not matter"
+    "sums of all classes at once, up to 1.7 times as far as for rows where clusters do not matter"
 )
 
 
