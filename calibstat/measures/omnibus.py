@@ -60,6 +60,8 @@ class Omnibus(Binned):
     or 128 of each.
     """
 
+    most_values = 2 * FINEST  # four in each half wave of its components, two in each cell of its finest scale
+
     def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
         return cells_of_time(value, count)
 

@@ -143,7 +143,9 @@ INPUTS = {
         *(TENTHS[:, :2].T.copy(), np.arange(1.0, 7.0), np.zeros(2), np.zeros((6, 2))),
     ),
     "measures.components.smooth_components._square": lambda: (TENTHS[:, 0].copy(), np.arange(1.0, 7.0)),
-    "measures.components.smooth_components._add_products": lambda: (TENTHS, TENTHS.T.copy(), np.zeros((6, 6))),
+    "measures.components.smooth_components._add_products": lambda: (
+        *(RESIDUALS[:2, :5].copy(), RESIDUALS[:5, ::2].copy(), np.zeros((2, 3))),  # four entries, and one
+    ),
     "measures.components.smooth_components._interpolate": lambda: (
         *(np.array([[-9.0, 0.3], [9.0, 0.1]]), np.array([[-1.0, 0.0, 2.0]] * 2), np.array([[-3.0, 0.0, 1.0]] * 2)),
         np.zeros((2, 2)),

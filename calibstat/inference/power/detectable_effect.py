@@ -201,8 +201,8 @@ def detectable_effect(
     is so near the level that the test rejects there in a part of its runs alone, that part counts (of a test with the
     default number of resamples, from 16 times as many draws under calibration). How exact the stated power is, is in
     the study `planning`. Cost: `n_resamples` + 6 `n_datasets` draws for each family. More than 8192 distinct
-    predictions of one outcome are taken in groups of close ones, at their means, which moves the answer by less than
-    the noise of its draws; for more rows the draws take no longer.
+    predictions of one outcome, or 256 for the omnibus statistic, are taken in groups of close ones, at their means,
+    which moves the answer by less than the noise of its draws; for more rows the draws take no longer.
 
     Examples
     --------

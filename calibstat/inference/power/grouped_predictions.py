@@ -11,18 +11,16 @@ from calibstat.data.sample import Sample
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.components.deviations import cells_of_time
 
-MOST_VALUES = 8192  # eight groups in each cell of the omnibus statistic; half a per cent of the largest sums of `ks`
 
-
-def with_few_values(problem: Problem, most: int = MOST_VALUES) -> Problem:
-    """Return a problem of one outcome whose predictions have at most about so many values; others as they are.
+def with_few_values(problem: Problem) -> Problem:
+    """Return a problem of one outcome whose predictions have about as few values as its measure needs; others as given.
 
     Rows of several classes, and rows with weights, are drawn one by one.
     """
     data = problem.data
     if not isinstance(data, BinaryData) or data.is_weighted:
         return problem
-    summary = grouped(data.counted("power"), most)
+    summary = grouped(data.counted("power"), problem.measure.most_values)
     return problem if summary is data.sample else replace(problem, data=replace(data, rows=None, summary=summary))
 
 

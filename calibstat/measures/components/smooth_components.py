@@ -109,14 +109,24 @@ def products(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 @jit
 def _add_products(rows: np.ndarray, columns: np.ndarray, products: np.ndarray) -> None:
-    """Add the matrix product of an even number of rows; two at a time read each of the columns once."""
+    """Add the matrix product of an even number of rows, in the order of their entries.
+
+    Two rows at a time read each of the columns once, and four entries at a time read and write each sum once.
+    """
+    entries = rows.shape[1]
+    fours = entries - entries % 4
     for b in range(0, rows.shape[0], 2):
         one, other = products[b], products[b + 1]
-        for j in range(rows.shape[1]):
-            x, y = rows[b, j], rows[b + 1, j]
+        x, y = rows[b], rows[b + 1]
+        for j in range(0, fours, 4):
+            c, d, e, f = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
             for k in range(columns.shape[1]):
-                one[k] += x * columns[j, k]
-                other[k] += y * columns[j, k]
+                one[k] = one[k] + x[j] * c[k] + x[j + 1] * d[k] + x[j + 2] * e[k] + x[j + 3] * f[k]
+                other[k] = other[k] + y[j] * c[k] + y[j + 1] * d[k] + y[j + 2] * e[k] + y[j + 3] * f[k]
+        for j in range(fours, entries):
+            for k in range(columns.shape[1]):
+                one[k] += x[j] * columns[j, k]
+                other[k] += y[j] * columns[j, k]
 
 
 def roots(basis: np.ndarray, value: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -167,13 +177,12 @@ def _interpolate(x: np.ndarray, score: np.ndarray, root: np.ndarray, value: np.n
     for k in range(x.shape[1]):
         for b in range(x.shape[0]):
             z = x[b, k]
-            low, high = 0, last
-            while high - low > 1:
-                middle = (low + high) // 2
-                if score[k, middle] <= z:
-                    low = middle
-                else:
-                    high = middle
+            low, left = 0, last
+            while left > 1:  # halved without a branch, which would be mispredicted every other time
+                half = left // 2
+                low += half * (score[k, low + half] <= z)
+                left -= half
+            high = low + 1
             step = score[k, high] - score[k, low]
             share = (z - score[k, low]) / step if step > 0.0 else 0.0
             value[b, k] = root[k, low] + min(max(share, 0.0), 1.0) * (root[k, high] - root[k, low])
@@ -182,6 +191,9 @@ def _interpolate(x: np.ndarray, score: np.ndarray, root: np.ndarray, value: np.n
 def largest_sums(root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest standardised sum of the first squared roots, and of how many; of roots of shape (B, D)."""
     d = np.arange(1, root.shape[1] + 1)
-    sums = (np.cumsum(root**2, axis=1) - d) / np.sqrt(2 * d) - PENALTY * (d > CHEAP)
+    sums = np.cumsum(root * root, axis=1)
+    sums -= d
+    sums /= np.sqrt(2 * d)
+    sums -= PENALTY * (d > CHEAP)
     best = 1 + np.argmax(sums[:, 1:], axis=1)
-    return np.take_along_axis(sums, best[:, None], 1)[:, 0], best + 1
+    return sums[np.arange(len(sums)), best], best + 1

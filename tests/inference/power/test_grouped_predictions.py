@@ -1,15 +1,16 @@
 """Groups of predictions: sums, ends and widths of groups, and the answer beside the one from every prediction."""
 
-import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 import calibstat as cs
 from calibstat.inference.power.fixed_tests import pose_predictions
-from calibstat.inference.power.grouped_predictions import MOST_VALUES, grouped, with_few_values
+from calibstat.inference.power.grouped_predictions import grouped, with_few_values
+from calibstat.measures.kinds.base import Measure
 
-DETECTABLE_EFFECT = sys.modules["calibstat.inference.power.detectable_effect"]
+DETECTABLE_EFFECT = import_module("calibstat.inference.power.detectable_effect")
 TOO_FEW = 8  # groups, of which each joins bins of the ece
 
 
@@ -59,20 +60,22 @@ def test_a_group_of_neighbours_is_their_mean():
     assert groups.value == pytest.approx([0.25, 0.75], abs=1e-15)
 
 
-def test_few_predictions_weights_and_classes_stay_as_they_are():
+def test_few_predictions_weights_and_classes_stay_as_they_are(monkeypatch):
     random = np.random.default_rng(1)
     p = random.random(300)
     few = pose_predictions(p, "ks", {})
     assert with_few_values(few) is few
+    monkeypatch.setattr(Measure, "most_values", 10)
+    assert with_few_values(few).data.predicted.size <= 12
     weighted = pose_predictions(p, "ks", {}, sample_weight=random.random(300))
-    assert with_few_values(weighted, 10) is weighted
+    assert with_few_values(weighted) is weighted
     classes = pose_predictions(random.dirichlet([1, 1, 1], 300), "brier", {}, lens="canonical")
-    assert with_few_values(classes, 10) is classes
+    assert with_few_values(classes) is classes
 
 
 def effects(p, measure, seeds, most, monkeypatch, **draws):
-    """Return the temperature above 1 and the shift that are found with each seed, with so many groups."""
-    monkeypatch.setattr(DETECTABLE_EFFECT, "with_few_values", lambda problem: with_few_values(problem, most))
+    """Return the temperature above 1 and the shift that are found with each seed, with so many groups or the usual."""
+    monkeypatch.setattr(cs.MEASURES[measure], "most_values", most or cs.MEASURES[measure].most_values)
     return np.array([cs.detectable_effect(p, measure=measure, rng=s, **draws).effect for s in range(seeds)]) - [1, 0]
 
 
@@ -84,9 +87,16 @@ def monte_carlo_errors(of_groups, of_all):
 def test_groups_move_the_answer_by_less_than_its_noise_and_too_few_by_more(monkeypatch):
     asked = predictions("uniform", 20_000), "ece", 4
     draws = {"n_resamples": 999, "n_datasets": 200}
-    of_all, of_groups, of_few = (effects(*asked, most, monkeypatch, **draws) for most in (20_000, MOST_VALUES, TOO_FEW))
+    of_groups, of_all, of_few = (effects(*asked, most, monkeypatch, **draws) for most in (None, 20_000, TOO_FEW))
     assert np.all(monte_carlo_errors(of_groups, of_all) < 1)
     assert np.all(monte_carlo_errors(of_few, of_all) > 2)
+
+
+def test_the_omnibus_statistic_of_a_thousand_rows_needs_no_more_groups_and_too_few_move_it(monkeypatch):
+    asked = predictions("near 0 and 1", 1000), "omnibus", 4
+    of_groups, of_all, of_few = (effects(*asked, most, monkeypatch) for most in (None, 1000, TOO_FEW))
+    assert np.all(monte_carlo_errors(of_groups, of_all) < 1)
+    assert np.any(monte_carlo_errors(of_few, of_all) > 2)
 
 
 @pytest.mark.slow
@@ -94,14 +104,14 @@ def test_groups_move_the_answer_by_less_than_its_noise_and_too_few_by_more(monke
 @pytest.mark.parametrize("kind", KINDS)
 def test_groups_move_the_answer_by_less_than_its_noise_for_all_kinds_of_predictions(measure, kind, monkeypatch):
     asked = predictions(kind, 100_000), measure, 4
-    of_all, of_groups = (effects(*asked, most, monkeypatch) for most in (100_000, MOST_VALUES))
+    of_groups, of_all = (effects(*asked, most, monkeypatch) for most in (None, 100_000))
     assert np.all(np.abs(of_groups.mean(axis=0) - of_all.mean(axis=0)) <= of_all.std(axis=0, ddof=1))
 
 
 @pytest.mark.slow
 def test_of_a_million_rows_too(monkeypatch):
     asked = predictions("usual", 1_000_000), "omnibus", 3
-    of_all, of_groups = (effects(*asked, most, monkeypatch) for most in (1_000_000, MOST_VALUES))
+    of_groups, of_all = (effects(*asked, most, monkeypatch) for most in (None, 1_000_000))
     assert np.all(monte_carlo_errors(of_groups, of_all) < 1)
 
 
@@ -115,6 +125,9 @@ def test_what_is_drawn_has_as_many_values_for_any_number_of_rows(monkeypatch):
         return search(test, *rest)
 
     monkeypatch.setattr(DETECTABLE_EFFECT, "_strength", record)
-    for n in (20_000, 60_000):
-        cs.detectable_effect(predictions("uniform", n), measure="ece", n_resamples=19, n_datasets=19, rng=1)
-    assert max(seen) <= MOST_VALUES + 2
+    draws = {"n_resamples": 19, "n_datasets": 19, "rng": 1}
+    for measure, sizes in {"ece": (20_000, 60_000), "omnibus": (1000, 60_000)}.items():
+        most = cs.MEASURES[measure].most_values
+        for n in sizes:
+            cs.detectable_effect(predictions("uniform", n), measure=measure, **draws)
+            assert most / 2 < seen.pop() <= most + 2

@@ -7,7 +7,14 @@ import omnibus_oracle
 import pytest
 
 from calibstat.measures.components import smooth_components
-from calibstat.measures.components.smooth_components import Components, largest_sums, orthonormal, roots
+from calibstat.measures.components.smooth_components import (
+    Components,
+    interpolated,
+    largest_sums,
+    orthonormal,
+    products,
+    roots,
+)
 
 
 def cells(seed, m=50):
@@ -24,6 +31,27 @@ def test_orthonormal():
     assert np.allclose(found.T @ (weight[:, None] * found), np.diag([1, 1, 0, 1]), atol=1e-10)
     assert not found[:, 2].any()  # of a function that others make up nothing is left
     assert np.allclose(found[:, 0], 1 / math.sqrt(weight.sum()))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+@pytest.mark.parametrize("entries", [1, 3, 4, 6, 9])
+def test_products_are_summed_in_the_order_of_their_entries(rows, entries):
+    rng = np.random.default_rng(entries)
+    left, right = rng.normal(size=(rows, entries)), rng.normal(size=(entries, 3))
+    expected = np.zeros((rows, 3))
+    for j in range(entries):
+        expected += left[:, j : j + 1] * right[j]
+    assert np.array_equal(products(left, right), expected)
+
+
+@pytest.mark.parametrize("size", [2, 3, 8, 61])
+def test_roots_are_read_between_the_values_around(size):
+    rng = np.random.default_rng(size)
+    score = np.sort(rng.integers(0, 2 * size, (2, size)).astype(float), axis=1)  # some are equal
+    root = np.cumsum(np.diff(score, prepend=0.0) * 0.5, axis=1)  # linear, so that either end of equal ones has it
+    x = np.linspace(-1.0, 2.0 * size, 37)[:, None] + np.zeros((1, 2))
+    expected = [np.interp(x[:, k], score[k], root[k]) for k in range(2)]
+    assert interpolated(x, score, root) == pytest.approx(np.transpose(expected))
 
 
 def test_ties_leave_as_many_components():
