@@ -58,14 +58,21 @@ def l1_and_l2(
         check_switches(binning, max_prob, class_conditional, threshold)
         bins, top = number_of_bins(n_bins, prob.shape[0]), _kept_class(prob, max_prob)
         return errors_of_shared_ties(prob, labels, top, np.float64(threshold), bins, class_conditional)
-    table = _table(prob, binning, max_prob, class_conditional, threshold, n_bins)
-    return _errors(prob, labels, *table)
+    top, least, count, value, upper = _table(prob, binning, max_prob, class_conditional, threshold, n_bins)
+    many = len(labels) >= prob.shape[1]
+    place = _places(prob, top, least, count, upper) if many else np.empty((0, 0), np.int64)
+    return _errors(prob, labels, top, least, count, value, upper, place)
 
 
 def _table(
     prob: np.ndarray, binning: str, max_prob: bool, class_conditional: bool, threshold: float, n_bins: int | str | None
 ) -> tuple[np.ndarray, np.float64, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the predicted class of each row, the threshold and the table of bins, as `_errors` takes them."""
+    """Return the predicted class of each row, the threshold, and number, sum and ends of the bins.
+
+    The predicted class is the only one that is kept, or -1 if all are. Number and sum of kept probabilities have a row
+    for each class, or one for all together. The ends are the largest probability in each bin; they have no rows if bins
+    are computed by a formula.
+    """
     check_switches(binning, max_prob, class_conditional, threshold)
     least = np.float64(threshold)  # a Python number would be rounded to the type of `prob` before it is compared
     top = _kept_class(prob, max_prob)
@@ -162,6 +169,31 @@ def _even_sums(prob: np.ndarray, bins: int, threshold: float) -> tuple[np.ndarra
 
 
 @jit
+def _place(v: float, k: int, top: int, threshold: float, bins: int, upper: np.ndarray, groups: int) -> int:
+    """Return the place of a probability of class k: bins of one group after the other, and one place of all others.
+
+    The arguments are as from `_table`.
+    """
+    if v <= threshold or (top >= 0 and top != k):
+        return groups * bins
+    g = k if groups > 1 else 0
+    return g * bins + (_bin_below(v, upper[g]) if upper.size else np.int64(bin_of(v, bins)))
+
+
+@jit
+def _places(
+    prob: np.ndarray, top: np.ndarray, threshold: np.float64, count: np.ndarray, upper: np.ndarray
+) -> np.ndarray:
+    """Return the place of each class of each row."""
+    groups, bins = count.shape
+    index = np.empty(prob.shape, np.int64)
+    for i in range(prob.shape[0]):
+        for k in range(prob.shape[1]):
+            index[i, k] = _place(np.float64(prob[i, k]), k, top[i], threshold, bins, upper, groups)
+    return index
+
+
+@jit
 def _errors(
     prob: np.ndarray,
     labels: np.ndarray,
@@ -170,57 +202,36 @@ def _errors(
     count: np.ndarray,
     value: np.ndarray,
     upper: np.ndarray,
+    place: np.ndarray,
 ) -> np.ndarray:
     """Return the L1 and the L2 error for each row of labels, given the bins: only positives have to be counted.
 
-    `count` and `value`, the number and sum of kept probabilities, have a row for each class, or one for all together.
-    `top` is the predicted class of each row, the only one that is kept, or -1 if all are. `upper` is the largest
-    probability in each bin; it has no rows if bins are computed by a formula.
+    `place` is the place of each class of each row; it has no rows if only places of labels are looked up.
     """
     groups, bins = count.shape
     out = np.zeros((labels.shape[0], 2))
     kept = np.zeros(groups)
     for g in range(groups):
         kept[g] = count[g].sum()
-    observed = np.empty((groups, bins))
+    observed = np.empty(groups * bins + 1)
     for r in range(labels.shape[0]):
         observed[:] = 0.0
-        for i in range(prob.shape[0]):
-            k = labels[r, i]
-            if top[i] < 0 or top[i] == k:
-                v = np.float64(prob[i, k])
-                if v > threshold:
-                    g = k if groups > 1 else 0
-                    b = _bin_below(v, upper[g]) if upper.size else np.int64(bin_of(v, bins))
-                    observed[g, b] += 1.0
+        if place.size:
+            for i in range(prob.shape[0]):
+                observed[place[i, labels[r, i]]] += 1.0
+        else:
+            for i in range(prob.shape[0]):
+                k = labels[r, i]
+                observed[_place(np.float64(prob[i, k]), k, top[i], threshold, bins, upper, groups)] += 1.0
         for g in range(groups):
             for b in range(bins):
                 if count[g, b] > 0.0:
-                    gap = abs(observed[g, b] - value[g, b])
+                    gap = abs(observed[g * bins + b] - value[g, b])
                     out[r, 0] += gap / kept[g]
                     out[r, 1] += gap * gap / count[g, b] / kept[g]
         out[r, 0] /= groups
         out[r, 1] = math.sqrt(out[r, 1] / groups)
     return out
-
-
-@jit
-def _places(
-    prob: np.ndarray, top: np.ndarray, threshold: np.float64, count: np.ndarray, upper: np.ndarray
-) -> np.ndarray:
-    """Return for each class of each row the bin of its group, one group after the other; the last place is of others.
-
-    The arguments are as for `_errors`.
-    """
-    groups, bins = count.shape
-    index = np.full(prob.shape, groups * bins)
-    for i in range(prob.shape[0]):
-        for k in range(prob.shape[1]):
-            v = np.float64(prob[i, k])
-            if v > threshold and (top[i] < 0 or top[i] == k):
-                g = k if groups > 1 else 0
-                index[i, k] = g * bins + (_bin_below(v, upper[g]) if upper.size else np.int64(bin_of(v, bins)))
-    return index
 
 
 @measure(

@@ -12,10 +12,12 @@ from calibstat.compiled import jit
 from calibstat.data.predictions import Predictions
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import OfLabels
-from calibstat.resampling.streams import stream, word
+from calibstat.resampling.streams import GOLDEN, mix, stream
 from calibstat.resampling.threads import announced_draws, small_chunks
 
 GUIDE_BITS = 8  # leading bits of a word that index the table of starting classes
+FEW_CLASSES = 16  # up to so many thresholds are all compared
+TILE = 16  # rows whose classes are drawn before they are written
 
 
 def labels_of_predictions(
@@ -68,20 +70,48 @@ def guide_words(threshold: np.ndarray, guide: np.ndarray) -> None:
 
 
 @jit
+def draw_classes(
+    start: np.ndarray, i: int, threshold: np.ndarray, guide: np.ndarray, words: np.ndarray, label: np.ndarray
+) -> None:
+    """Draw the class of row i in all replicates; `guide` and `words`, one of each, are room.
+
+    Few classes are compared with all thresholds, a plain loop that becomes vector code.
+    """
+    step = (np.uint64(i) + np.uint64(1)) * GOLDEN
+    for r in range(start.size):
+        words[r] = mix(start[r] + step) >> np.uint64(1)
+    if threshold.size <= FEW_CLASSES:
+        for r in range(start.size):
+            label[r] = 0
+        for k in range(threshold.size - 1):
+            least = threshold[k]
+            for r in range(start.size):
+                label[r] += np.int64(1) if least <= words[r] else np.int64(0)
+        return
+    guide_words(threshold, guide)
+    for r in range(start.size):
+        k = guide[words[r] >> np.uint64(63 - GUIDE_BITS)]
+        while threshold[k] <= words[r]:
+            k += 1
+        label[r] = k
+
+
+@jit
 def _labels(key: np.uint64, stage: int, first: int, prob: np.ndarray, labels: np.ndarray) -> None:
-    """Draw the classes of all replicates row by row."""
+    """Draw the classes of all replicates, of some rows at a time, so that each replicate gets several at once."""
     n, classes = prob.shape
     start = np.empty(labels.shape[0], np.uint64)
     for r in range(start.size):
         start[r] = stream(key, stage, first + r)
     threshold = np.empty(classes, np.uint64)
     guide = np.empty(2**GUIDE_BITS, np.int64)
-    for i in range(n):
-        thresholds(prob[i], threshold)
-        guide_words(threshold, guide)
+    words = np.empty(start.size, np.uint64)
+    drawn = np.empty((TILE, start.size), np.int64)
+    for begin in range(0, n, TILE):
+        rows = min(TILE, n - begin)
+        for i in range(rows):
+            thresholds(prob[begin + i], threshold)
+            draw_classes(start, begin + i, threshold, guide, words, drawn[i])
         for r in range(start.size):
-            u = word(start[r], i) >> np.uint64(1)
-            k = guide[u >> np.uint64(63 - GUIDE_BITS)]
-            while threshold[k] <= u:
-                k += 1
-            labels[r, i] = k
+            for i in range(rows):
+                labels[r, begin + i] = drawn[i, r]

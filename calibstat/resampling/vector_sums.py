@@ -6,12 +6,12 @@ import numpy as np
 
 from calibstat.bounds.unit_sums import ClassSums
 from calibstat.compiled import jit
-from calibstat.resampling.multiclass_labels import GUIDE_BITS, guide_words, thresholds
+from calibstat.resampling.multiclass_labels import FEW_CLASSES, GUIDE_BITS, draw_classes, thresholds
 from calibstat.resampling.multiclass_pairs import draw_rows
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import OfLabels
-from calibstat.resampling.streams import stream, word
-from calibstat.resampling.threads import announced_draws, chunks, small_chunks
+from calibstat.resampling.streams import stream
+from calibstat.resampling.threads import announced_draws, chunks
 
 BLOCK, TILE = 64, 32  # resamples and rows that are added up together: their counts stay in the cache of the core
 MOST_HELD = 2**22  # counts of rows, or sums in cells, of a block of resamples
@@ -20,13 +20,15 @@ MOST_HELD = 2**22  # counts of rows, or sums in cells, of a block of resamples
 def labels_of_vectors(source: ClassSums, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
     """Return the statistic of the number of draws of each class in each cell; cells are fixed."""
     chance = scheme.chances(source.predictions.prob)
+    block = max(BLOCK, MOST_HELD // source.cells) if source.predictions.n_classes > FEW_CLASSES else BLOCK
 
     def replicates(first: int, last: int) -> np.ndarray:
-        observed = np.zeros((last - first, source.cells), np.int32)
+        observed = np.zeros((source.cells, last - first), np.int32)
         _labels_in_cells(draws.key, stage, first, chance, source.index, source.stride, observed)
-        return np.concatenate([statistic(observed[i : i + BLOCK]) for i in range(0, len(observed), BLOCK)])
+        drawn = [np.ascontiguousarray(observed[:, i : i + BLOCK].T) for i in range(0, last - first, BLOCK)]
+        return np.concatenate([statistic(part) for part in drawn])
 
-    pieces = small_chunks(draws.n, draws.n_jobs, 16 * source.cells)
+    pieces = chunks(draws.n, draws.n_jobs, block)
     return np.concatenate(announced_draws(replicates, pieces, draws.n_jobs, source.predictions))
 
 
@@ -64,26 +66,25 @@ def _labels_in_cells(
     stride: int,
     observed: np.ndarray,
 ) -> None:
-    """Draw the classes of each row for all replicates and count them in cells; draws are not stored."""
+    """Draw the classes of each row for all replicates and count them in cells, shape (cells, B); draws are not stored.
+
+    So the counts of a cell lie together, and one row looks up a few cells for all replicates.
+    """
     n, classes = prob.shape
     shared = index.shape[1] == 1
-    start = np.empty(observed.shape[0], np.uint64)
+    start = np.empty(observed.shape[1], np.uint64)
     for r in range(start.size):
         start[r] = stream(key, stage, first + r)
     threshold = np.empty(classes, np.uint64)
     guide = np.empty(2**GUIDE_BITS, np.int64)
-    target = np.empty(classes, np.int64)
+    words = np.empty(start.size, np.uint64)
+    label = np.empty(start.size, np.int64)
     for i in range(n):
         thresholds(prob[i], threshold)
-        guide_words(threshold, guide)
-        for k in range(classes):
-            target[k] = index[i, 0 if shared else k] + k * stride
+        draw_classes(start, i, threshold, guide, words, label)
         for r in range(start.size):
-            u = word(start[r], i) >> np.uint64(1)
-            k = guide[u >> np.uint64(63 - GUIDE_BITS)]
-            while threshold[k] <= u:
-                k += 1
-            observed[r, target[k]] += 1
+            k = label[r]
+            observed[index[i, 0 if shared else k] + k * stride, r] += 1
 
 
 @jit

@@ -211,7 +211,11 @@ INPUTS = {
     "measures.bins._column_sums": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 4))),
     "resampling.multiclass_labels.thresholds": lambda: (TENTHS[2] * (1 - 1e-7), np.zeros(3, np.uint64)),
     "resampling.multiclass_labels.guide_words": lambda: (CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
-    "resampling.vector_sums._labels_in_cells": lambda: (START, 1, 3, TENTHS, OWN, 3, np.zeros((4, 9), np.int32)),
+    "resampling.vector_sums._labels_in_cells": lambda: (START, 1, 3, TENTHS, OWN, 3, np.zeros((9, 4), np.int32)),
+    "resampling.multiclass_labels.draw_classes": lambda: (
+        *(STARTS, 3, CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
+        *(np.zeros(5, np.uint64), np.zeros(5, np.int64)),
+    ),
     "resampling.multiclass_labels._labels": lambda: (START, 1, 3, TENTHS, np.zeros((4, 6), np.int64)),
     "resampling.multiclass_pairs.draw_rows": lambda: (START, np.zeros(50, np.int64)),
     "resampling.vector_sums._count_rows": lambda: (START, 1, 3, np.zeros((4, 6), np.int32)),
@@ -233,8 +237,9 @@ INPUTS = {
     "measures.gce._errors": lambda: (
         *(VECTORS, np.array([[0, 1, 2], [2, 0, 1]]), np.full(3, -1), 0.01),
         *(np.array([[1.0, 1], [2, 0], [1, 1]]), np.array([[0.5, 1], [0.85, 0], [0.25, 0.396]])),
-        np.array([[0.5, 1], [0.6, np.inf], [0.25, 0.396]]),
+        *(np.array([[0.5, 1], [0.6, np.inf], [0.25, 0.396]]), np.empty((0, 0), np.int64)),
     ),
+    "measures.gce._place": lambda: (0.6, 1, -1, 0.05, 2, np.array([[0.3, np.inf], [0.5, 0.7]]), 2),
     "measures.simplex_cells._grow": lambda: (SIMPLEX, 4, False),
     "measures.simplex_cells._widest": lambda: (SIMPLEX, np.arange(3, 20)),
     "measures.simplex_cells._median": lambda: (SIMPLEX, np.arange(3, 20), 2),

@@ -129,7 +129,7 @@ def ties_part(value, count, *, n_bins, strategy):
 )
 def test_a_fault_is_found(monkeypatch, name, fault):
     prob, label = many(60, 5)
-    for compiled in ("_even_sums", "_errors", "bin_of", "_bin_below"):
+    for compiled in ("_even_sums", "_errors", "_place", "bin_of", "_bin_below"):
         monkeypatch.setattr(general, compiled, getattr(general, compiled).py_func)
     check(prob, label, 4)  # without the fault plain Python passes
     monkeypatch.setattr(general, name, fault)
@@ -164,7 +164,7 @@ def test_pooled_members_are_binned_errors_of_the_pairs(binning, strategy, norm):
 @pytest.mark.parametrize("switch", SWITCHES, ids=lambda s: "-".join(map(str, s.values())))
 def test_batch_is_one_at_a_time(switch):
     prob, label = many(70, 5)
-    labels = np.array([label, (label + 1) % 5, np.zeros(70, int)])
+    labels = np.array([label, (label + 1) % 5, np.zeros(70, int), label[::-1], 4 - label])  # as many as classes
     for bins in (3, "cube_root"):
         one = [gce(prob, row, n_bins=bins, **switch) for row in labels]
         assert gce_batch(prob, labels, n_bins=bins, **switch).tolist() == one
