@@ -41,7 +41,7 @@ def pairs_of_vectors(source: ClassSums, statistic: OfLabels, draws: Draws, stage
     block = max(min(BLOCK, MOST_HELD // max(predictions.n, source.cells)), 1)
 
     def replicates(first: int, last: int) -> np.ndarray:
-        times = np.zeros((last - first, predictions.n), np.int32)
+        times = np.zeros((last - first, predictions.n), np.uint8)
         theta = np.zeros((source.cells, times.shape[0]))
         _count_rows(draws.key, stage, first, times)
         _add_residuals(times, predictions.prob, predictions.label, source.index, source.stride, theta)
@@ -89,12 +89,12 @@ def _labels_in_cells(
 
 @jit
 def _count_rows(key: np.uint64, stage: int, first: int, times: np.ndarray) -> None:
-    """Count how often each row is drawn in each resample, shape (B, n)."""
+    """Count how often each row is drawn in each resample, shape (B, n), in bytes as `UnitCounts` does."""
     rows = np.empty(times.shape[1], np.int64)
     for r in range(times.shape[0]):
         draw_rows(stream(key, stage, first + r), rows)
         for i in range(rows.size):
-            times[r, rows[i]] += np.int32(1)
+            times[r, rows[i]] += np.uint8(1)
 
 
 @jit

@@ -218,9 +218,9 @@ INPUTS = {
     ),
     "resampling.multiclass_labels._labels": lambda: (START, 1, 3, TENTHS, np.zeros((4, 6), np.int64)),
     "resampling.multiclass_pairs.draw_rows": lambda: (START, np.zeros(50, np.int64)),
-    "resampling.vector_sums._count_rows": lambda: (START, 1, 3, np.zeros((4, 6), np.int32)),
+    "resampling.vector_sums._count_rows": lambda: (START, 1, 3, np.zeros((4, 6), np.uint8)),
     "resampling.vector_sums._add_residuals": lambda: (
-        *(np.arange(24, dtype=np.int32).reshape(4, 6) % 5, TENTHS, CLASSES, SHARED, 1, np.zeros((9, 4))),
+        *(np.arange(24, dtype=np.uint8).reshape(4, 6) % 5, TENTHS, CLASSES, SHARED, 1, np.zeros((9, 4))),
     ),
     "resampling.multiclass_pairs._labels_of_drawn_rows": lambda: (
         START,
