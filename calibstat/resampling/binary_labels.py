@@ -22,7 +22,7 @@ from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.resampling.binomial_tables import binomial_tables, widths
 from calibstat.resampling.schemes import Draws, Labels
 from calibstat.resampling.sources import InOnePass, OfSample, Value
-from calibstat.resampling.streams import GOLDEN, binomial, mix, stream, streams
+from calibstat.resampling.streams import GOLDEN, binomial, mix, streams
 from calibstat.resampling.threads import chunks, in_threads
 
 FEW_DRAWS = 16.0  # up to this many outcomes are drawn one by one
@@ -43,8 +43,8 @@ def labels_of_sample(sample: Sample, scheme: Labels, statistic: OfSample, draws:
 
     def single(first: int, last: int) -> list[Value]:
         limit, positives_r, drawn = threshold(chance), np.empty_like(count), []
-        for replicate in range(first, last):
-            _labels_of_rows(np.uint64(stream(draws.key, stage, replicate)), limit, positives_r)
+        for start in streams(draws.key, stage, first, last):
+            _labels_of_rows(start, limit, positives_r)
             drawn.append(statistic(value, count, positives_r))
         return drawn
 

@@ -16,7 +16,7 @@ from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.resampling.binary_pairs import few_ties, residuals_of_pairs, rows_of_sample
 from calibstat.resampling.row_counts import BLOCK, count_block
 from calibstat.resampling.schemes import Draws
-from calibstat.resampling.streams import stream
+from calibstat.resampling.streams import streams
 from calibstat.resampling.threads import chunks, in_threads
 
 RESAMPLE_BITS = 4  # 2**4 resamples are drawn together
@@ -64,7 +64,7 @@ def pairs_in_one_pass(
     blocks = [_Block.of(cell, added, begin, min(begin + BLOCK, cell.size)) for begin in begins]
 
     def together(first: int, last: int) -> np.ndarray:
-        state = np.array([stream(draws.key, stage, r) for r in range(first, last)], np.uint64)
+        state = streams(draws.key, stage, first, last)
         left, held = np.full(state.size, cell.size), np.zeros((statistic.size, state.size))
         times, residual = np.empty(BLOCK << RESAMPLE_BITS, np.int32), np.empty((BLOCK + 1, state.size))
         for block in blocks:

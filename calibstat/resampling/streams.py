@@ -7,6 +7,7 @@ and any chunking.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -35,12 +36,14 @@ def word(start: np.uint64, i: int) -> np.uint64:
     return mix(start + (np.uint64(i) + np.uint64(1)) * GOLDEN)
 
 
-@jit
-def mix(z: np.uint64) -> np.uint64:
+def _mixed(z: Any) -> Any:
     """Return the output of a state. Loops over many words add GOLDEN to the state, which is cheaper than `word`."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
+
+
+mix = jit(_mixed)
 
 
 @jit
@@ -51,7 +54,8 @@ def stream(key: np.uint64, stage: int, replicate: int) -> np.uint64:
 
 def streams(key: np.uint64, stage: int, first: int, last: int) -> np.ndarray:
     """Return the initial states of replicates first..last."""
-    return np.array([stream(key, stage, replicate) for replicate in range(first, last)], np.uint64)
+    state = np.arange(first + 1, last + 1, dtype=np.uint64) * GOLDEN + np.uint64(word(key, stage))
+    return np.asarray(_mixed(state))  # as `stream`, which is called from kernels
 
 
 def key_after(key: np.uint64, stage: int, first: int) -> np.uint64:

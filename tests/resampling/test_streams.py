@@ -46,6 +46,12 @@ def neighbours():
     return words(starts, 64)
 
 
+@given(st.integers(0, 2**64 - 1), st.integers(0, 20), st.integers(0, 2**20), st.integers(0, 5))
+def test_streams_of_several_replicates(key, stage, first, n):
+    expected = [streams.stream(np.uint64(key), stage, first + r) for r in range(n)]
+    assert streams.streams(np.uint64(key), stage, first, first + n).tolist() == expected
+
+
 def test_neighbouring_streams_are_uniform(neighbours):
     for word in (neighbours, neighbours[:, :16]):
         assert is_uniform(word >> np.uint64(48), 2**16)

@@ -150,7 +150,7 @@ def _corp_if_calibrated(bins: Bins, few: np.ndarray | None, level: float, draws:
 
     def curve(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
         mean, stop = pooled(count, positives)  # every prediction has rows
-        return mean[np.searchsorted(stop, index, "right")]
+        return mean[stop.searchsorted(index, "right")]
 
     drawn = resampling.draw(sample, Labels(), curve, draws, Stage.BARS)
     observed = curve(*sample.arrays)
