@@ -77,7 +77,8 @@ class AbsoluteSumInterval(SeminormInterval):
         """Return the directional bootstrap, the same of the cells that are not near 0, and the norm of G* in others."""
         noise, far = theta - self.theta, ~self.near
         moved = (self.value(self.theta[far] + self.step * noise[..., far]) - self.value(self.theta[far])) / self.step
-        return np.stack([self.derivative(noise), moved, self.value(noise[..., self.near])], axis=-1)
+        of_near = self.value(noise[..., self.near])
+        return np.stack([self.derivative(noise), moved, of_near], axis=-1)
 
     def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
         return residuals.resampled(self.directional, draws)

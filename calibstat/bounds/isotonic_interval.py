@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -67,15 +68,22 @@ class IsotonicInterval(Interval):
 
     @cached_property
     def outcomes(self) -> tuple[np.ndarray, ...]:
-        """The outcomes / n without noise at each prediction, where a centre is the best recalibration."""
-        return tuple(self.share * centre for centre in self.centres)
+        """The outcomes / n without noise at each prediction, where a centre is the best recalibration.
+
+        Of each centre beyond the first they are given less the ones of the centre before.
+        """
+        outcomes = [self.share * centre for centre in self.centres]
+        return outcomes[0], *(one - before for before, one in pairwise(outcomes))
 
     def directional(self, theta: np.ndarray) -> np.ndarray:
         """Return what noise adds at the best recalibration, and what isotonic regression makes of it."""
         noise = theta - self.residual
-        around = zip(self.centres, self.outcomes, strict=True)
-        fitted = max(largest_gain(centre, self.share, outcomes + noise) for centre, outcomes in around)
-        return np.array([2 * inner(self.best, noise), fitted])
+        along = 2 * inner(self.best, noise)
+        fitted = -np.inf
+        for centre, more in zip(self.centres, self.outcomes, strict=True):
+            noise += more  # in place: it is as long as the data
+            fitted = max(fitted, largest_gain(centre, self.share, noise))
+        return np.array([along, fitted])
 
     def below(self, tail: float) -> Allowance:
         """Return how far the gain of the sample's best recalibration may lie above its mean, given the predictions.

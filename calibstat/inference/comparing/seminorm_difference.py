@@ -83,8 +83,8 @@ def _directional(interval: ComparableInterval) -> OfTheta:
 
     def of_sums(theta: np.ndarray) -> np.ndarray:
         noise = theta - interval.theta
-        derivative = interval.derivative(noise)
-        return np.stack([derivative] if known else [derivative, interval.value(noise)], axis=-1)
+        norm = [] if known else [interval.value(noise)]
+        return np.stack([interval.derivative(noise), *norm], axis=-1)
 
     return of_sums
 
