@@ -337,8 +337,6 @@ def plain_spelling(value: object) -> str:
 
 def columns_of(file: Path) -> list[str]:
     """Name the columns of a CSV, Parquet or NumPy file."""
-    import pandas as pd
-
     check_file(file)
     kind = file.suffix.lower()
     if kind not in (".csv", ".parquet", *OF_ARRAYS):
@@ -347,6 +345,8 @@ def columns_of(file: Path) -> list[str]:
         if kind in OF_ARRAYS:
             return [name for name, _ in read_arrays(file)]
         if kind == ".csv":  # the first line as it is, since pandas gives new names to columns of the same name
+            import pandas as pd
+
             try:
                 return pd.read_csv(file, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0].tolist()
             except pd.errors.EmptyDataError:

@@ -7,6 +7,7 @@ import numpy as np
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 
+PART = 2**16  # predictions whose pairs are counted together
 SIGMAS = 5.0  # standard errors below 1/2 of an AUC that is no chance: one in 3 million without any association
 APART = 0.95  # AUC of weights for an outcome, above which they nearly tell the outcomes apart
 NO_CHANCE = 2.5  # standard errors from 1/2 of that AUC: about 1 in 100 or less of weights without any association
@@ -130,15 +131,16 @@ def auc(count: np.ndarray, positives: np.ndarray) -> tuple[float, float]:
     predictions. It is too large where there are ties, so that few events among equal predictions are no evidence. Both
     numbers are nan unless both outcomes were observed.
     """
-    negatives = count - positives
-    one, zero = positives.sum(), negatives.sum()
+    one, zero, pairs = positives.sum(), 0.0, 0.0
+    for first in range(0, count.size, PART):
+        events = positives[first : first + PART]
+        negatives = count[first : first + PART] - events
+        below = np.cumsum(negatives) - negatives / 2 + zero
+        pairs += float(events @ below)
+        zero += negatives.sum()
     if not (one and zero):
         return np.nan, np.nan
-    below = np.cumsum(negatives)
-    below -= negatives  # in place, as there may be as many predictions as rows
-    negatives /= 2
-    below += negatives
-    area = float(positives @ below / (one * zero))
+    area = float(pairs / (one * zero))
     return area, (area - 0.5) * float(np.sqrt(12 * one * zero / (one + zero + 1)))
 
 

@@ -285,7 +285,9 @@ def sample_of_batches(batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Sampl
         keys.append(_keys(y, p))
     if not any(key.size for key in keys):
         raise ValueError("expected at least one row, found none")
-    return _of_keys(np.concatenate(keys))
+    key = np.concatenate(keys)
+    keys.clear()  # each is as long as its rows
+    return _of_keys(key)
 
 
 def _keys(y: np.ndarray, p: np.ndarray) -> np.ndarray:

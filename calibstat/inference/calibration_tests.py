@@ -330,6 +330,7 @@ def calibration_test(
             return [stopping_point(*each, tail, stop_after) for each in _watched(statistic, null)]
 
         null = draw_until(stops, resampler, draws, Stage.LABELS, 2 * stop_after)
+    del resampler  # it may hold the cell of each row
     if problem.is_one_number:
         result = _result(problem, statistic, null, problem.lens, resample, int(drawn.n), stop_after)
         result = replace(result, deviation=drawn.deviation(draws)) if result.pvalue <= CLAIM_LEVEL else result

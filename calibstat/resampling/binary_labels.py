@@ -89,7 +89,8 @@ def labels_in_one_pass(source: InOnePass, scheme: Labels, statistic: OnePass, dr
 
 def cost_of_labels(count: np.ndarray) -> float:
     """Return the units of time of drawing the positives of every distinct prediction once."""
-    return float(np.where(count <= FEW_DRAWS, ROW_DRAW * count, BINOMIAL_DRAW).sum())
+    few = count <= FEW_DRAWS  # the only array: there may be as many predictions as rows
+    return float(ROW_DRAW * count.sum(where=few) + BINOMIAL_DRAW * (count.size - np.count_nonzero(few)))
 
 
 def threshold(probability: np.ndarray) -> np.ndarray:

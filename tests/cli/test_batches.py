@@ -1,5 +1,8 @@
 """Columns of numbers in batches: the same rows as from the whole file, and no batch of what is no number."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -83,3 +86,14 @@ def test_no_batch_is_longer_than_asked(tmp_path):
         assert max(found) == 7
         assert sum(found) == 60
     assert batches_of(tmp_path / "a.npz", ["y", "p"]) is None
+
+
+def test_numbers_of_a_parquet_file_are_read_without_pandas(tmp_path):
+    """It takes as much memory as six million predictions."""
+    file = write(rows_of("whole"), tmp_path / "a.parquet")
+    code = (
+        "import sys; from pathlib import Path; from calibstat.cli.batches import batches_of\n"
+        f"print(sum(len(y) for y, _ in batches_of(Path({str(file)!r}), ['y', 'p'])), 'pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout.split() == ["60", "False"]

@@ -42,7 +42,7 @@ def pose_predictions(
     if lens is not None and isinstance(find_lens(lens), ClassWise) and reduce is None:
         reduce = "mean"
     if isinstance(p, Sample):
-        p = Sample(p.value, p.count, np.zeros_like(p.count), p.kind)
+        p = Sample(p.value, p.count, np.zeros(p.count.size), p.kind)  # `zeros_like` takes memory even if only read
         return pose(p, None, measure, options, lens=lens, sample_weight=sample_weight)
     if isinstance(p, Predictions):
         p = p.prob

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from calibstat.data.cell_sums import cell_sums
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
 from calibstat.inference.problems.problem import Problem
@@ -33,8 +34,9 @@ def grouped(sample: Sample, most: int) -> Sample:
         return sample
     value, count, positives = sample.arrays
     cell = cells_of_time(value, count, most)
-    first = np.append(0, np.flatnonzero(cell[1:] != cell[:-1]) + 1)
+    first = np.searchsorted(cell, np.arange(cell[-1] + 1))
     last = np.append(first[1:], value.size) - 1
-    rows, expected, events = (np.add.reduceat(part, first) for part in (count, count * value, positives))
+    rows, events = (np.add.reduceat(part, first) for part in (count, positives))
+    expected = cell_sums(cell, *sample.arrays)[2] * rows.sum()
     mean = np.clip(expected / rows, value[first], value[last])  # rounding must not bring equal groups about
     return Sample(mean, rows, events)
