@@ -198,7 +198,8 @@ class Data:
         if folds is not None:
             (y_prob, label), *further = columns_of_folds(y_prob, folds)
         self.rows = GivenRows(y_true, y_prob, sample_weight, labels_or_positive(labels, pos_label))
-        self.lens, self._seen = lens, dict[bool, Observations]()
+        self.lens = lens
+        self._seen: dict[bool, Observations] = {}
         self.seen()  # raises now if the rows are wrong
         self.unit = None if cluster is None else as_clusters(cluster, self.n)
         self.fold = None if label is None else self._numbered(label)

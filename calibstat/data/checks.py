@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -167,16 +166,19 @@ def refuse_unknown(function: Callable[..., Any], unknown: Iterable[str]) -> None
         raise unknown_argument(function.__name__, name, arguments_of(function))
 
 
-@contextmanager
-def options_of(function: Callable[..., Any], options: Mapping[str, Any]) -> Iterator[None]:
+class options_of:  # noqa: N801  a context manager; one made of a generator takes as long as some measures
     """Name the arguments of a function too, where an option of it is unknown: it may be a misspelt argument."""
-    try:
-        yield
-    except UnknownOption as error:
-        if error.name not in options:
-            raise
-        own = arguments_of(function)
-        raise UnknownOption(error.what, error.name, error.known, own, function.__name__) from None
+
+    def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
+        self.function, self.options = function, options
+
+    def __enter__(self) -> None:
+        """Do nothing."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, UnknownOption) and error.name in self.options:
+            own = arguments_of(self.function)
+            raise UnknownOption(error.what, error.name, error.known, own, self.function.__name__) from None
 
 
 def calls_within() -> int:

@@ -21,6 +21,8 @@ def named_models(y_prob: Any) -> dict[str, Any] | None:
 
     A frame is the classes of one model if most of its rows sum to 1.
     """
+    if type(y_prob) is np.ndarray:
+        return None
     if isinstance(y_prob, Mapping):
         models = [(str(name), prob) for name, prob in y_prob.items()]
     elif hasattr(y_prob, "columns") and hasattr(y_prob, "dtypes") and len(y_prob.columns) > 1:

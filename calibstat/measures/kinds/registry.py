@@ -154,6 +154,10 @@ def _of_function(name: str, function: Any) -> type[Measure]:
 
 def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, Any]) -> Measure:
     """Return the measure of this name or class with these options, or the given measure."""
+    if isinstance(measure, str) and measure in MEASURES:
+        measure = MEASURES[measure]
+        if not options:
+            return _with_defaults(measure)
     if isinstance(measure, Measure):
         for option in options:
             if option not in measure.defaults():
@@ -161,8 +165,6 @@ def find_measure(measure: str | Measure | type[Measure], options: Mapping[str, A
         if options:
             raise ValueError(f"expected no options beside the measure {measure}, found {short(dict(options))}")
         return measure
-    if isinstance(measure, str) and measure in MEASURES:
-        measure = MEASURES[measure]
     if isinstance(measure, list | tuple | set):
         raise ValueError(
             f"expected one measure, found {described(measure)}; ask for each in turn, or tabulate the usual ones by "
