@@ -166,7 +166,7 @@ def refuse_unknown(function: Callable[..., Any], unknown: Iterable[str]) -> None
         raise unknown_argument(function.__name__, name, arguments_of(function))
 
 
-class options_of:  # noqa: N801  a context manager; one made of a generator takes as long as some measures
+class options_of:  # one made of a generator takes as long as some measures
     """Name the arguments of a function too, where an option of it is unknown: it may be a misspelt argument."""
 
     def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
