@@ -20,10 +20,9 @@ ROUNDING = 1e-6  # predictions so little below 0 or above 1 look like rounding
 
 def as_array(data: object, name: str) -> np.ndarray:
     """Convert to an ndarray of one dimension or more; raise on missing values."""
-    plain = type(data) is np.ndarray and data.ndim > 0
-    if plain and data.dtype.kind != "O":
+    if type(data) is np.ndarray and data.ndim > 0 and data.dtype.kind != "O":
         return data  # at once: the checks below take as long as the measure of a few rows
-    array = data if plain else to_numpy(data, name)
+    array = data if type(data) is np.ndarray and data.ndim > 0 else to_numpy(data, name)
     if np.ma.isMaskedArray(data) and np.ma.is_masked(data):
         row = np.nonzero(np.ma.getmaskarray(data))[0][0]
         raise ValueError(f"expected no missing values, found a masked entry in {name} at row {row}")

@@ -177,7 +177,8 @@ def _place(v: float, k: int, top: int, threshold: float, bins: int, upper: np.nd
     if v <= threshold or (top >= 0 and top != k):
         return groups * bins
     g = k if groups > 1 else 0
-    return g * bins + (_bin_below(v, upper[g]) if upper.size else np.int64(bin_of(v, bins)))
+    b = _bin_below(v, upper[g]) if upper.size else int(bin_of(v, bins))
+    return g * bins + b
 
 
 @jit
