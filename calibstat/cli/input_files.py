@@ -409,12 +409,12 @@ def read_units(file: Path, cluster: str | None, weight: str | None, folds: str |
 
 def in_units(units: dict[str, Any]) -> str:
     """Say in a sentence how many clusters or folds rows are in, of what `read_units` returned; "" without both."""
+    if not units.keys() & {"folds", "cluster"}:
+        return ""
     import pandas as pd
 
     if "folds" in units:
         return f" Rows were predicted out of {folds_in_words(pd.factorize(units['folds'])[0], 1)}."
-    if "cluster" not in units:
-        return ""
     unit = pd.factorize(units["cluster"])[0]
     return f" Rows are in {clusters_in_words(unit, units.get('sample_weight'))}."
 
