@@ -8,6 +8,7 @@ from calibstat.data.checked_rows import Data
 from calibstat.data.clipping import uncertain
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
+from calibstat.data.weighted_sample import WeightedSample, sample_of_ordered_rows
 
 
 def binary_input(data: Data, what: str) -> tuple[BinaryData, Sample]:
@@ -20,6 +21,12 @@ def between(seen: BinaryData, sample: Sample, clip: float | None, what: str) -> 
     """Return the sample with predictions above 0 and below 1, moved by `clip`, of which there are logits."""
     value = uncertain(sample.value, clip, what, rows=seen.row_predictions)
     return sample if clip is None else Sample.from_counts(value, sample.count, sample.positives)
+
+
+def open_rows(seen: BinaryData, rows: WeightedSample, clip: float | None, what: str) -> WeightedSample:
+    """Return rows with weights whose predictions are above 0 and below 1, moved by `clip`."""
+    value = uncertain(rows.value, clip, what, rows=seen.row_predictions)
+    return rows if clip is None else sample_of_ordered_rows(rows.outcome, value[rows.cell], rows.weight)
 
 
 def need_held_out(held_out: object, what: str, why: str) -> None:

@@ -10,6 +10,7 @@ from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 
 SPAN = 0.75  # share of the rows that are near
+ROUNDING = 1e-12  # of sums of weights
 FLAT = 1e-12  # variance of the near predictions, in units of their reach, below which there is no line
 MOST_POINTS = 1000  # at which the curve is computed; between them it is read by straight lines
 HALVINGS = 60  # of the range of the predictions, in the search for a distance: more than a number has bits
@@ -24,9 +25,15 @@ def local_curve(sample: Sample) -> np.ndarray:
     point = value[chosen]
     first, *groups = _neighbours(value, count, positives)
     own = groups[0][np.searchsorted(first, chosen, "right") - 1]  # is within reach, however near the nearest rows are
-    reach = _reach(point, value, count, max(math.floor(SPAN * sample.n), 1))
+    reach = _reach(point, value, count, _near(sample))
     fitted = _fitted(point, np.maximum(reach, 2 * np.abs(point - own)), *groups)
     return np.clip(np.interp(value, point, fitted), 0.0, 1.0)
+
+
+def _near(sample: Sample) -> float:
+    """Return the number of the nearest rows, which is whole where rows are counted, or their weight."""
+    near = SPAN * sample.n
+    return max(math.floor(near), 1) if sample.kind == "counts" else near * (1 - ROUNDING)
 
 
 def _reach(point: np.ndarray, value: np.ndarray, count: np.ndarray, near: float) -> np.ndarray:

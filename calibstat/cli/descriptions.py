@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from calibstat.cli.answers import Answer
-from calibstat.cli.options import File, Label, LensText, Level, Models, Seed, WeightColumn
+from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Models, Seed, WeightColumn
 from calibstat.cli.printed_tables import table
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.terminal import about_models, one_line_errors, written
@@ -103,6 +103,8 @@ def validate_models(
     reading: Reading,
     lens: LensText = None,
     level: Level = 0.95,
+    cluster: ClusterColumn = None,
+    weight: WeightColumn = None,
 ) -> Answer:
     """Give the numbers of clinical validation.
 
@@ -110,10 +112,13 @@ def validate_models(
     """
     with one_line_errors():
         from calibstat import validate
-        from calibstat.output.wording import ROWS, number, percent
+        from calibstat.cli.input_files import in_clusters, read_units
+        from calibstat.output.wording import CLUSTERS, ROWS, number, percent
 
         y, models, how = _read(file, label, prob, reading)
-        validations = _each(models, lens, y, lambda p, seen: validate(y, p, confidence_level=level, lens=seen))
+        units = read_units(file, cluster, weight)
+        asked = {"confidence_level": level, **units}
+        validations = _each(models, lens, y, lambda p, seen: validate(y, p, lens=seen, **asked))
         frames = {name: each.to_frame() for name, each in validations.items()}
         first = next(iter(frames.values()))
         grid = table(f"Number, {percent(level)} interval", ">If calibrated", *(f">{name}" for name in frames))
@@ -125,7 +130,9 @@ def validate_models(
         smoother = next(iter(validations.values())).smoother
         sentences = [_say_validation(each, name if len(validations) > 1 else "") for name, each in validations.items()]
         curve = f"The curve of ICI and its relatives: {smoother}."
-        return Answer(["\n".join(sentences), grid], about_models(len(y), [*models], how), ROWS, [curve])
+        notes = [next(iter(validations.values())).note] if weight is not None else []
+        about = about_models(len(y), [*models], how + in_clusters(units))
+        return Answer(["\n".join(sentences), grid, *notes], about, CLUSTERS if cluster is not None else ROWS, [curve])
 
 
 @takes_reading
@@ -141,14 +148,19 @@ def show_net_benefit(
     lens: LensText = None,
     level: Level = 0.95,
     out: Picture = None,
+    cluster: ClusterColumn = None,
+    weight: WeightColumn = None,
 ) -> Answer:
     """Weigh true against false positives: a decision curve."""
     with one_line_errors():
         from calibstat import net_benefit
-        from calibstat.output.wording import ROWS, number, percent
+        from calibstat.cli.input_files import in_clusters, read_units
+        from calibstat.output.wording import CLUSTERS, ROWS, number, percent
 
         y, models, how = _read(file, label, prob, reading)
-        curves = _each(models, lens, y, lambda p, seen: net_benefit(y, p, threshold, confidence_level=level, lens=seen))
+        units = read_units(file, cluster, weight)
+        asked = {"confidence_level": level, **units}
+        curves = _each(models, lens, y, lambda p, seen: net_benefit(y, p, threshold, lens=seen, **asked))
         parts: list[str | Table] = _lines(curves)
         if threshold:
             grid = table("Threshold", "Model", ">Net benefit", f">{percent(level)} interval", ">Acting on all")
@@ -157,7 +169,8 @@ def show_net_benefit(
                     ends = f"{number(each.low[k])} to {number(each.high[k])}"
                     grid.add_row(f"{at:g}", name, number(each.model[k]), ends, number(each.everyone[k]))
             parts.append(grid)
-        return Answer([*parts, *_drawn(curves, out)], about_models(len(y), [*models], how), ROWS)
+        about = about_models(len(y), [*models], how + in_clusters(units))
+        return Answer([*parts, *_drawn(curves, out)], about, CLUSTERS if cluster is not None else ROWS)
 
 
 def _smallest(summary: Summary, measure: str) -> str:

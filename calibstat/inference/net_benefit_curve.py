@@ -17,8 +17,9 @@ from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
 from calibstat.data.sample import Sample
 from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.unit_rows import UnitRows
 from calibstat.measures.net_benefit import NetBenefit
-from calibstat.result import Result, read_only
+from calibstat.result import NotedResult, read_only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,7 @@ THRESHOLDS = 99  # by default: .01 to .99
 
 
 @dataclass(frozen=True, eq=False)
-class NetBenefitCurve(Result):
+class NetBenefitCurve(NotedResult):
     """Result of `net_benefit`.
 
     Attributes
@@ -44,6 +45,8 @@ class NetBenefitCurve(Result):
         The outcome whose probability was predicted.
     n : int
         Rows.
+    drawn : str
+        What the intervals take as independent: "rows", or clusters, with their number and sizes.
     """
 
     threshold: np.ndarray
@@ -54,6 +57,7 @@ class NetBenefitCurve(Result):
     confidence_level: float
     lens: NamedLens
     n: int
+    drawn: str = "rows"
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for each threshold."""
@@ -71,13 +75,16 @@ class NetBenefitCurve(Result):
             if ends.size
             else f"is nowhere {other} or on none, at {better.size} thresholds"
         )
-        return f"The net benefit of acting by the model, {self.lens}, n = {self.n}, {where}."
+        of = "" if self.drawn == "rows" else f" in {self.drawn}"
+        return f"The net benefit of acting by the model, {self.lens}, n = {self.n}{of}, {where}."
 
 
 class NetBenefitArguments(RowArguments, total=False):
     """The arguments of `net_benefit` beside outcomes and predictions."""
 
     confidence_level: float
+    cluster: ArrayLike | None
+    sample_weight: ArrayLike | None
 
 
 @overload
@@ -105,6 +112,8 @@ def net_benefit(
     *,
     confidence_level: float = 0.95,
     lens: AnyLens = None,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     pos_label: object = None,
     **unknown: Never,
@@ -113,7 +122,7 @@ def net_benefit(
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
+    y_true, y_prob, sample_weight, labels, pos_label
         As for `estimate`.
     thresholds : array_like, shape (T,), optional
         Probabilities between 0 and 1, ascending, at and above which one acts. Default: 0.01, 0.02, ..., 0.99.
@@ -121,6 +130,9 @@ def net_benefit(
         Of the interval at each threshold, between 0 and 1.
     lens : str or Lens, optional
         A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
+    cluster : array_like, shape (n,), optional
+        The cluster of each row, such as a patient or a centre: intervals take clusters as independent, and not rows.
+        The curves do not depend on clusters.
 
     Returns
     -------
@@ -131,7 +143,7 @@ def net_benefit(
     ------
     ValueError
         If the thresholds are not ascending between 0 and 1, the data are not as described (the first offending row is
-        named), have real-valued weights, or fewer than two rows, or the lens has no binary outcome.
+        named), are a `Sample` with real-valued weights, or fewer than two rows, or the lens has no binary outcome.
 
     Notes
     -----
@@ -140,7 +152,8 @@ def net_benefit(
     tested; each interval is the honest one of `confidence_interval` for this mean and stands alone, so do not choose a
     threshold by it. To compare two models at one threshold: ``compare(y, models, measure=NetBenefit(threshold=t))``.
     A calibrated model never does worse than acting on all rows or on none, whatever the threshold; a miscalibrated one
-    may. Cost: one sort, whatever the number of thresholds.
+    may. With weights rows count by them, and the interval is for the population in which they do. Cost: one sort,
+    whatever the number of thresholds; with weights or clusters also a few passes over the rows for each threshold.
 
     References
     ----------
@@ -153,28 +166,62 @@ def net_benefit(
     >>> curve.model, curve.everyone
     (array([0.1875, 0.25  ]), array([0.375, 0.   ]))
     """
-    data = as_data(net_benefit, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
+    data = as_data(
+        net_benefit,
+        y_true,
+        y_prob,
+        unknown,
+        lens=lens,
+        cluster=cluster,
+        sample_weight=sample_weight,
+        labels=labels,
+        pos_label=pos_label,
+    )
     if isinstance(data, Models):
         return ask_each(net_benefit, data, locals())
     threshold = _checked(thresholds)
     check_level("confidence_level", confidence_level)
-    data = data.seen()
-    sample = data.one_event("net benefit").counted("net benefit")
-    intervals = [
-        confidence_interval(part, measure=NetBenefit(threshold=t), confidence_level=confidence_level)
-        for t, part in zip(threshold.tolist(), _divided(sample, threshold), strict=True)
-    ]
+    seen = data.seen().one_event("net benefit")
+    sample, units = seen.counted("net benefit"), UnitRows.of(seen, data.unit)
+    points = (
+        _of_counts(sample, threshold, confidence_level)
+        if units is None
+        else _of_units(units, threshold, confidence_level)
+    )
+    model, low, high = (read_only(column.copy()) for column in np.array(list(points)).T)
     rate = float(sample.positives.sum() / sample.count.sum())
     return NetBenefitCurve(
         threshold=threshold,
-        model=read_only(np.array([each.estimate for each in intervals])),
-        low=read_only(np.array([each.low for each in intervals])),
-        high=read_only(np.array([each.high for each in intervals])),
+        model=model,
+        low=low,
+        high=high,
         everyone=read_only(rate - (1 - rate) * threshold / (1 - threshold)),
         confidence_level=confidence_level,
-        lens=data.lens,
-        n=int(sample.n),
+        lens=data.seen().lens,
+        n=int(sample.n) if units is None else units.rows.n_rows,
+        drawn="rows" if units is None else units.drawn,
+        **seen.annotations(),
     )
+
+
+Point = tuple[float, float, float]  # the net benefit at a threshold, and the ends of its interval
+
+
+def _of_counts(sample: Sample, threshold: np.ndarray, confidence_level: float) -> Iterator[Point]:
+    """Yield the net benefit of independent rows at each threshold."""
+    for t, part in zip(threshold.tolist(), _divided(sample, threshold), strict=True):
+        found = confidence_interval(part, measure=NetBenefit(threshold=t), confidence_level=confidence_level)
+        yield found.estimate, found.low, found.high
+
+
+def _of_units(units: UnitRows, threshold: np.ndarray, confidence_level: float) -> Iterator[Point]:
+    """Yield the net benefit of rows with weights or in clusters at each threshold."""
+    rows, miss = units.rows, (1 - confidence_level) / 2
+    for measure in (NetBenefit(threshold=t) for t in threshold.tolist()):
+        negative, positive = measure.loss(rows.prediction)
+        benefit = np.where(rows.outcome == 1, positive, negative)
+        estimate = units.mean(measure.name, benefit, measure.bounds).estimate
+        yield estimate, *units.ends(measure.name, benefit, measure.bounds, miss)
 
 
 def _divided(sample: Sample, threshold: np.ndarray) -> Iterator[Sample]:

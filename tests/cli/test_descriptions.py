@@ -1,5 +1,6 @@
 """The commands that describe models print what the functions find."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from command_line import fails_with, plain_text, run
@@ -74,6 +75,19 @@ def test_net_benefit(models, file, tmp_path):
     assert f"0.2 raw {number(found.model[0])} {number(found.low[0])} to {number(found.high[0])}" in text
     assert picture.exists()
     assert "larger than the net benefit of acting on all rows and on none" in printed("net-benefit", file, *TWO[:4])
+
+
+def test_weights_and_clusters(models, tmp_path):
+    path, units = tmp_path / "units.csv", {"cluster": np.arange(400) // 10, "sample_weight": 1.0 + np.arange(400) % 3}
+    models.assign(centre=units["cluster"], weight=units["sample_weight"]).to_csv(path, index=False)
+    columns = ("--cluster", "centre", "--weight", "weight")
+    text = printed("validate", path, *TWO[:4], *columns)
+    low, high = cs.validate(models["y"], models["raw"], **units).intervals["slope"]
+    assert f"{number(low)} to {number(high)}" in text
+    assert "Rows are in 40 clusters of 10 rows each" in text
+    text = printed("net-benefit", path, *TWO[:4], "--threshold", 0.2, *columns)
+    found = cs.net_benefit(models["y"], models["raw"], [0.2], **units)
+    assert f"{number(found.model[0])} {number(found.low[0])} to {number(found.high[0])}" in text
 
 
 def test_several_classes_through_a_lens(tmp_path):

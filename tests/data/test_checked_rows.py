@@ -35,12 +35,12 @@ ASKED = {  # arguments about rows, and others
     "kernel_calibration_test": ({}, FEW),
     "kolmogorov_smirnov": ({}, {}),
     "kuiper": ({}, {}),
-    "net_benefit": ({}, {"thresholds": [0.2, 0.6]}),
+    "net_benefit": ({"sample_weight": W, "cluster": CLUSTER}, {"thresholds": [0.2, 0.6]}),
     "reliability": ({"sample_weight": W, "cluster": CLUSTER}, FEW),
     "sharpness": ({}, {}),
     "spiegelhalter": ({}, {}),
     "t_cal": ({}, FEW),
-    "validate": ({}, {}),
+    "validate": ({"sample_weight": W, "cluster": CLUSTER}, {}),
 }
 FOLDS = np.random.default_rng(1).permutation(120) % 3
 TAKE_FOLDS = "confidence_interval, calibration_test, compare, report"
@@ -124,8 +124,8 @@ def test_samples_and_predictions_are_data(form):
         (lambda data: cs.report(data, pos_label=1), "found pos_label="),
         (lambda data: cs.compare(data), "expected y_prob, a mapping from name to predictions .*, found Data"),
         (lambda data: cs.summarize(cs.Models(Y, TWO), TWO), "expected cs.Models alone, found y_prob="),
-        (lambda data: cs.validate(cs.Data(Y, P, sample_weight=W)), "cs.Data without sample_weight= for validate"),
-        (lambda data: cs.validate(cs.Data(Y, P, cluster=CLUSTER)), "cs.Data without cluster= for validate"),
+        (lambda data: cs.cox(cs.Data(Y, P, sample_weight=W)), "cs.Data without sample_weight= for cox"),
+        (lambda data: cs.cox(cs.Data(Y, P, cluster=CLUSTER)), "cs.Data without cluster= for cox"),
         (lambda data: cs.gce_family(cs.Data(LABEL, PROB, lens="top_label")), "cs.Data without lens= for gce_family"),
         (lambda data: cs.Models(Y, P), "expected y_prob, a mapping from name to predictions"),
         (lambda data: cs.Models(Y, {"a": P, "b": P + 2}), r"expected a probability .* \(of 'b'\)"),
