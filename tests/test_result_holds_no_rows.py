@@ -56,6 +56,13 @@ def watched(rows):
     return monitor
 
 
+def each_watched(rows):
+    monitor = cs.ModelsMonitor(["p", "q"], alpha=0.5)
+    for _ in range(3):
+        monitor.update(rows.y, {"p": rows.p**2, "q": rows.p**3}, segment=np.arange(rows.y.size) % 2)
+    return monitor
+
+
 DE = {"n_resamples": 19, "n_datasets": 5, "rng": 1}
 ASKED = {
     "audit": lambda r: cs.audit(*r.binary, r.features, shape=True, **FEW),
@@ -119,6 +126,9 @@ ASKED = {
     "Monitor": monitored,
     "Monitor: status": lambda r: monitored(r).status(),
     "Monitor: summary": lambda r: cs.Monitor().summarize(*r.binary),
+    "ModelsMonitor": each_watched,
+    "ModelsMonitor: status": lambda r: each_watched(r).status(),
+    "ModelsMonitor: summary": lambda r: cs.ModelsMonitor(["p"]).summarize(r.y, {"p": r.p}),
     "BrierMonitor": watched,
     "BrierMonitor: status": lambda r: watched(r).status(),
     "BrierMonitor: summary": lambda r: cs.BrierMonitor().summarize(r.y, r.p, r.q),

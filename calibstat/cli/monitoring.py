@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
     from calibstat.data.predictions import Predictions
     from calibstat.monitoring.brier_monitor import BrierMonitor
+    from calibstat.monitoring.models_monitor import ModelsMonitor
     from calibstat.monitoring.monitor import Monitor
+
+    AnyMonitor: TypeAlias = Monitor | ModelsMonitor | BrierMonitor
 
 
 @takes_reading
@@ -34,7 +37,7 @@ def monitor_stream(
             "--prob",
             metavar="COLUMN",
             help="Column of predicted probabilities of outcome 1, or of several classes a pattern in quotes for their "
-            "columns. A second --prob compares the Brier scores of two models.",
+            "columns. A second --prob compares the Brier scores of two models; with --each they are watched.",
         ),
     ],
     when: Annotated[
@@ -54,6 +57,9 @@ def monitor_stream(
             "--arl", metavar="PERIODS", help="Mean number of periods between false alarms, at least, instead."
         ),
     ] = None,
+    each: Annotated[
+        bool, typer.Option("--each", help="Watch the calibration of each of several models, in place of comparing two.")
+    ] = False,
     lens: LensText = None,
     state: Annotated[
         Path | None,
@@ -75,17 +81,22 @@ def monitor_stream(
 
         if alpha is not None and arl is not None:
             raise ValueError("expected --alpha or --arl, found both")
-        open_monitor: Callable[[], tuple[Monitor | BrierMonitor, Callable[[np.ndarray], Any]]]
+        open_monitor: Callable[[], tuple[AnyMonitor, Callable[[np.ndarray], Any]]]
+        segments = None if segment is None else read_column(file, segment).to_numpy()
         if len(prob) == 1:
             data, how = read_rows(file, label, prob, reading)
-            segments = None if segment is None else read_column(file, segment).to_numpy()
             open_monitor = partial(_one_model, data, segments, lens, (alpha, arl), state)
-        elif len(prob) == 2 and segment is None and arl is None and lens is None:
+        elif each and lens is None:
             y, models, how = read_models(file, label, prob, reading)
-            open_monitor = partial(_two_models, y, models, alpha, state)
+            open_monitor = partial(_each_model, y, models, segments, (alpha, arl), state)
+        elif len(prob) == 2 and arl is None and lens is None:
+            y, models, how = read_models(file, label, prob, reading)
+            open_monitor = partial(_two_models, y, models, segments, alpha, state)
         else:
-            found = f"it {len(prob)} times" if len(prob) != 2 else "--segment, --arl or --lens beside them"
-            raise ValueError(f"expected --prob once, or twice to compare two models alone; found {found}")
+            found = f"it {len(prob)} times" if len(prob) != 2 else "--arl or --lens beside them"
+            raise ValueError(
+                f"expected --prob once, twice to compare two models alone, or --each to watch several; found {found}"
+            )
         periods = read_periods(file, when)
         with nullcontext() if state is None else one_feeder(state):  # from reading the state until it is written
             monitor, summarize = open_monitor()
@@ -116,15 +127,7 @@ def _one_model(
         (y, prob), seen = data, None
     else:
         y, prob, seen = data.label, data.prob, view(data, lens).lens
-    alpha, arl = regime
-    if state is not None and state.exists():
-        monitor = Monitor.load(state)
-        for name, wanted, found in (("--alpha", alpha, monitor.alpha), ("--arl", arl, monitor.arl)):
-            if wanted is not None and wanted != found:
-                raise ValueError(f"expected {name} {found} as in {str(state)!r}, found {wanted}")
-    else:
-        names = None if segments is None else sorted(set(map(str, segments.tolist())))
-        monitor = Monitor(0.05 if alpha is None else alpha, arl, names)
+    monitor: Monitor = _opened(Monitor, (), regime, segments, state)
 
     def summarize(rows: np.ndarray) -> Any:
         of = None if segments is None else segments[rows]
@@ -133,26 +136,86 @@ def _one_model(
     return monitor, summarize
 
 
+def _opened(
+    kind: Any,
+    models: tuple[list[str], ...],
+    regime: tuple[float | None, float | None],
+    segments: np.ndarray | None,
+    state: Path | None,
+) -> Any:
+    """Return a new monitor, of these models if it takes several, or the one whose state is there; raise if they differ.
+
+    A regime is what was given of --alpha and --arl.
+    """
+    alpha, arl = regime
+    if state is None or not state.exists():
+        return kind(*models, alpha=0.05 if alpha is None else alpha, arl=arl, segments=_distinct(segments))
+    monitor = kind.load(state)
+    for name, wanted, found in (("--alpha", alpha, monitor.alpha), ("--arl", arl, monitor.arl)):
+        if wanted is not None and wanted != found:
+            raise ValueError(f"expected {name} {found} as in {str(state)!r}, found {wanted}")
+    return monitor
+
+
+def _distinct(segments: np.ndarray | None) -> list[str] | None:
+    """Return the names of the segments of all rows; None without."""
+    return None if segments is None else sorted(set(map(str, segments.tolist())))
+
+
+def _each_model(
+    y: np.ndarray,
+    models: Mapping[str, np.ndarray],
+    segments: np.ndarray | None,
+    regime: tuple[float | None, float | None],
+    state: Path | None,
+) -> tuple[ModelsMonitor, Callable[[np.ndarray], Any]]:
+    """Return the monitor of several models, new or loaded, and the function that sums up the rows of a period."""
+    from calibstat.monitoring.models_monitor import ModelsMonitor
+
+    _need_binary(models)
+    monitor: ModelsMonitor = _opened(ModelsMonitor, ([*models],), regime, segments, state)
+    if monitor.names != tuple(models):
+        raise ValueError(f"expected {', '.join(monitor.names)} as in {str(state)!r}, found {', '.join(models)}")
+
+    def summarize(rows: np.ndarray) -> Any:
+        of = None if segments is None else segments[rows]
+        return monitor.summarize(y[rows], {name: p[rows] for name, p in models.items()}, of)
+
+    return monitor, summarize
+
+
+def _need_binary(models: Mapping[str, np.ndarray]) -> None:
+    if any(p.ndim == 2 for p in models.values()):
+        raise ValueError("expected models of outcome 1, found several classes")
+
+
 def _two_models(
-    y: np.ndarray, models: Mapping[str, np.ndarray], alpha: float | None, state: Path | None
+    y: np.ndarray,
+    models: Mapping[str, np.ndarray],
+    segments: np.ndarray | None,
+    alpha: float | None,
+    state: Path | None,
 ) -> tuple[BrierMonitor, Callable[[np.ndarray], Any]]:
     """Return the monitor of two models, new or loaded, and the function that sums up the rows of a period."""
     from calibstat.monitoring.brier_monitor import BrierMonitor
 
-    (_, a), (_, b) = models.items()
-    if a.ndim == 2:
-        raise ValueError("expected two models of outcome 1, found several classes")
+    _need_binary(models)
+    a, b = models.values()
     level = 0.95 if alpha is None else 1 - alpha
-    monitor = BrierMonitor(level, names=[*models])
+    monitor = BrierMonitor(level, names=[*models], segments=_distinct(segments))
     if state is not None and state.exists():
         monitor = BrierMonitor.load(state)
         if monitor.names != tuple(models) or (alpha is not None and monitor.confidence_level != level):
             known = f"{' and '.join(monitor.names)} at confidence level {monitor.confidence_level:g}"
             raise ValueError(f"expected {known} as in {str(state)!r}, found {' and '.join(models)} at {level:g}")
-    return monitor, lambda rows: monitor.summarize(y[rows], a[rows], b[rows])
+
+    def summarize(rows: np.ndarray) -> Any:
+        return monitor.summarize(y[rows], a[rows], b[rows], None if segments is None else segments[rows])
+
+    return monitor, summarize
 
 
-def _feed(monitor: Monitor | BrierMonitor, periods: Mapping[int | str, Any]) -> int:
+def _feed(monitor: AnyMonitor, periods: Mapping[int | str, Any]) -> int:
     """Feed the periods that are new, which have to come after those known; return how many were known."""
     from calibstat.cli.features_and_periods import moment
 

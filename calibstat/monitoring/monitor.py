@@ -15,6 +15,7 @@ from calibstat.data.checks import check_level, is_number, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import BinaryData
+from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_name, segment_names
 from calibstat.monitoring.confidence_sequence import running_mean, running_sum
 from calibstat.monitoring.directions import DIRECTIONS
 from calibstat.monitoring.evidence import Run, start_probabilities
@@ -23,7 +24,6 @@ from calibstat.monitoring.period import (
     RATIO_UNIT,
     UNIT,
     PeriodSummary,
-    segment_name,
     summarize_period,
     summarize_segments,
 )
@@ -121,7 +121,7 @@ class Monitor(PeriodLog[PeriodSummary]):
             raise ValueError(f"expected arl to be a number of periods above 1, found {short(arl)}")
         super().__init__()
         self.alpha, self.arl = float(alpha), None if arl is None else float(arl)
-        self.segments = None if segments is None else _segments(segments)
+        self.segments = None if segments is None else segment_names(segments)
         self.alarms: tuple[Label, ...] = ()
         self._begin()
 
@@ -172,7 +172,7 @@ class Monitor(PeriodLog[PeriodSummary]):
         """
         data = as_data(self.summarize, y_true, y_prob, lens=lens, labels=labels)
         if isinstance(data, Models):
-            raise ValueError(f"expected one model for a monitor, found {data!r}; each has a monitor of its own")
+            raise ValueError(f"expected one model for a monitor, found {data!r}; several have a ModelsMonitor")
         seen: BinaryData = data.seen().one_event()
         if segment is None:
             return summarize_period(seen.counted("a monitor"))
@@ -233,7 +233,7 @@ class Monitor(PeriodLog[PeriodSummary]):
 
     def _add(self, label: Label, summary: PeriodSummary) -> None:
         segments = self.segments if self.segments is not None else summary.names
-        self._check_segments(summary, segments)
+        check_segments(summary, segments)
         self.segments = segments
         if self._run is None:
             self._run = Run(len(segments), self._regime)
@@ -256,18 +256,6 @@ class Monitor(PeriodLog[PeriodSummary]):
     @property
     def _regime(self) -> str:
         return "false alarm" if self.arl is None else "run length"
-
-    def _check_segments(self, summary: PeriodSummary, segments: tuple[str, ...]) -> None:
-        """Raise unless the segments are among those fixed beforehand."""
-        if segments and not summary.names:
-            raise ValueError(f"expected a segment for each row, one of {_listed(segments)}; found none")
-        for name in summary.names:
-            if name not in segments:
-                fixed = _listed(segments) if segments else "none"
-                raise ValueError(
-                    f"expected segments fixed before the first period ({fixed}), found {name!r}: the chance of a false "
-                    "alarm is bounded for weights that no outcome has seen; give all segments= to a new monitor"
-                )
 
     def _status(self, periods: tuple[Label, ...], summaries: list[PeriodSummary]) -> MonitorStatus:
         totals = [summary.total for summary in summaries]
@@ -349,8 +337,7 @@ class Monitor(PeriodLog[PeriodSummary]):
         if set(settings) != {"alpha", "arl", "segments"}:
             raise ValueError(f"expected alpha, arl and segments, found {short(list(settings))}")
         monitor = cls(settings["alpha"], settings["arl"])
-        segments = settings["segments"]
-        monitor.segments = tuple(segments) if segments == [] else None if segments is None else _segments(segments)
+        monitor.segments = saved_segments(settings["segments"])
         return monitor
 
     @staticmethod
@@ -364,16 +351,6 @@ class Monitor(PeriodLog[PeriodSummary]):
     def __repr__(self) -> str:
         state = f"alarm in period {self.alarm_period}" if self.alarm else "no alarm"
         return f"Monitor({len(self._periods)} period{'s' * (len(self._periods) != 1)}, {state})"
-
-
-def _segments(names: object) -> tuple[str, ...]:
-    """Return the names of the segments as sorted text."""
-    if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or not len(names):
-        raise ValueError(f"expected segments, a sequence of names, found {short(names)}")
-    segments = sorted(segment_name(name) for name in names)
-    if len(set(segments)) < len(segments):
-        raise ValueError(f"expected segments of different names, found {short(list(names))}")
-    return tuple(segments)
 
 
 def _log_ratios(summary: PeriodSummary, segments: tuple[str, ...]) -> np.ndarray:
@@ -393,8 +370,3 @@ def _central(share: np.ndarray) -> tuple[int, int]:
 def _exp(x: float) -> float:
     """Return exp(x), infinite where that is no number that float64 has."""
     return math.exp(x) if x < 709 else math.inf
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    """Write names with commas between, the first ones if there are many."""
-    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checks import is_whole, short
 from calibstat.data.sample import Sample
+from calibstat.monitoring.by_segment import BySegment, need_segments, rows_of_segments
 from calibstat.monitoring.directions import DIRECTIONS, impossible, log_likelihood_ratios
 
 # Whole numbers make sums exact: shards give the same numbers in any order, and JSON is short. Only the summary of a
@@ -105,7 +104,7 @@ class SegmentSums:
 
 
 @dataclass(frozen=True, eq=False)
-class PeriodSummary:
+class PeriodSummary(BySegment[SegmentSums]):
     """The rows of a period, or of a part of them, summed up for a `Monitor`.
 
     Make one with `Monitor.summarize`. Summaries of parts (shards) of a period add up with ``+``, in any order, and go
@@ -124,49 +123,10 @@ class PeriodSummary:
     PeriodSummary(3 rows, 2 positive)
     """
 
-    segments: Mapping[str, SegmentSums]
-
-    def __add__(self, other: PeriodSummary) -> PeriodSummary:
-        if not isinstance(other, PeriodSummary):
-            return NotImplemented
-        if ("" in self.segments) != ("" in other.segments):
-            raise ValueError("expected both summaries with segments, or both without; found one of each")
-        merged = dict(self.segments)
-        for name, sums in other.segments.items():
-            merged[name] = merged[name] + sums if name in merged else sums
-        return PeriodSummary(MappingProxyType(dict(sorted(merged.items()))))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy the sums as a dict, since a read-only mapping can be neither pickled nor copied."""
-        return _of_segments, (dict(self.segments),)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, PeriodSummary) and self.to_dict() == other.to_dict()
-
-    @property
-    def total(self) -> SegmentSums:
-        """The sums over all rows."""
-        first, *others = self.segments.values()
-        for sums in others:
-            first = first + sums
-        return first
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the segments; empty without segments."""
-        return tuple(name for name in self.segments if name)
-
-    def to_dict(self) -> dict[str, list[int]]:
-        """Return a mapping from the name of each segment to its sums, ready for JSON."""
-        return {name: sums.to_list() for name, sums in self.segments.items()}
-
     @classmethod
     def from_dict(cls, segments: object) -> PeriodSummary:
         """Return the summary of `to_dict`; a ValueError if it cannot have written it."""
-        if not isinstance(segments, dict) or not segments or ("" in segments and len(segments) > 1):
-            raise ValueError(f"expected the sums of each segment, or of all rows under '', found {short(segments)}")
-        sums = {name: SegmentSums.from_list(numbers) for name, numbers in sorted(segments.items())}
-        return cls(MappingProxyType(sums))
+        return cls.of({name: SegmentSums.from_list(numbers) for name, numbers in need_segments(segments).items()})
 
     def __repr__(self) -> str:
         total = self.total
@@ -174,36 +134,12 @@ class PeriodSummary:
         return f"PeriodSummary({total.rows:,} row{'s' * (total.rows != 1)}, {total.positives:,} positive{segments})"
 
 
-def _of_segments(segments: dict[str, SegmentSums]) -> PeriodSummary:
-    return PeriodSummary(MappingProxyType(segments))
-
-
 def summarize_period(sample: Sample, segment: str = "") -> PeriodSummary:
     """Return the summary of rows of one segment, or without segments."""
-    return PeriodSummary(MappingProxyType({segment: SegmentSums.of(sample)}))
+    return PeriodSummary.of({segment: SegmentSums.of(sample)})
 
 
 def summarize_segments(y: np.ndarray, p: np.ndarray, segment: ArrayLike) -> PeriodSummary:
     """Return the summary of rows in segments; `segment` names each row's."""
-    import pandas as pd
-
-    entries = np.asarray(segment)
-    if entries.shape != p.shape:
-        raise ValueError(f"expected one segment a row, shape {p.shape}, found shape {entries.shape}")
-    number, distinct = pd.factorize(entries)
-    names = [segment_name(entry) for entry in distinct.tolist()]
-    if (number < 0).any():
-        raise ValueError(f"expected no missing segments, found one at row {int(np.argmin(number))}")
-    if len(set(names)) < len(names):
-        raise ValueError(f"expected segments of different names, found {short(distinct.tolist())}")
-    rows = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
-    parts = {name: SegmentSums.of(Sample.from_rows(y[of], p[of])) for name, of in zip(names, rows, strict=True)}
-    return PeriodSummary(MappingProxyType(dict(sorted(parts.items()))))
-
-
-def segment_name(entry: object) -> str:
-    """Return the name of a segment as text; it must not be empty."""
-    name = str(entry)
-    if entry is None or entry != entry or not name:
-        raise ValueError(f"expected the name of a segment, found {short(entry)}")
-    return name
+    rows = rows_of_segments(segment, p.size)
+    return PeriodSummary.of({name: SegmentSums.of(Sample.from_rows(y[of], p[of])) for name, of in rows.items()})

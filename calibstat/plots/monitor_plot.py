@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.monitoring.brier_monitor import BrierStatus
+from calibstat.monitoring.brier_status import BrierStatus
+from calibstat.monitoring.models_monitor import ModelsStatus
 from calibstat.monitoring.monitor_status import MonitorStatus
 from calibstat.monitoring.period_labels import Label, date_of
-from calibstat.plots.style import DIAGONAL, SIZE, colors, legend, new_axes
+from calibstat.plots.style import DIAGONAL, SIZE, as_text, colors, legend, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,14 +42,41 @@ def plot_monitor(status: MonitorStatus, ax: Axes | None) -> Axes:
     return upper
 
 
+def plot_monitors(status: ModelsStatus, ax: Axes | None) -> Axes:
+    """The evidence against each model, one below the other; in given axes the evidence against the first alone."""
+    first = next(iter(status.models.values()))
+    if not first.periods:
+        raise ValueError("expected a monitor with at least one period, found none")
+    if ax is not None:
+        return plot_monitor(first, ax)
+    import matplotlib.pyplot as plt
+
+    count = len(status.models)
+    size = (SIZE[0], 0.75 * SIZE[1] * count)
+    axes = plt.subplots(count, sharex=True, figsize=size, layout="constrained", squeeze=False)[1][:, 0]
+    for (name, each), one in zip(status.models.items(), axes, strict=True):
+        _evidence(each, one)
+        one.set_ylabel(f"Evidence against {as_text(name, 20)}")
+    _periods(first.periods, axes[-1])
+    return axes[0]
+
+
 def plot_brier(status: BrierStatus, ax: Axes | None) -> Axes:
     """The mean difference of the Brier scores so far, with its confidence sequence."""
     if not status.periods:
         raise ValueError("expected a monitor with at least one period, found none")
     ax = new_axes(ax)
-    level = f"{100 * status.confidence_level:g}% confidence sequence"
+    level = f"{100 * status.level:.4g}% confidence sequence"
     _sequence(status.periods, status.differences, status.lows, status.highs, level, ax)
     ax.set_ylabel(f"Brier score: {status.names[0]} − {status.names[1]}")
+    place = dict(zip(status.periods, _positions(status.periods), strict=True))
+    for part, hue in zip(status.segments.values(), [*colors().values()][1:], strict=False):
+        x = np.array([place[period] for period in part.periods])
+        ax.plot(
+            x, part.differences, color=hue, linewidth=1, linestyle=":", label=as_text(part.segment, 20), **_marker(x)
+        )
+    if status.segments:
+        legend(ax, above=True)
     if status.decided_period is not None:
         x = _positions(status.periods)[status.periods.index(status.decided_period)]
         ax.axvline(x, color=colors()["red"], linewidth=1.4, label=f"0 left out from {status.decided_period}")

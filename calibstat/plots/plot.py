@@ -14,7 +14,9 @@ from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.estimate import MeasureDetail
 from calibstat.inference.net_benefit_curve import NetBenefitCurve
 from calibstat.inference.sharpness import CalibrationSharpness
-from calibstat.monitoring.brier_monitor import BrierMonitor, BrierStatus
+from calibstat.monitoring.brier_monitor import BrierMonitor
+from calibstat.monitoring.brier_status import BrierStatus
+from calibstat.monitoring.models_monitor import ModelsMonitor, ModelsStatus
 from calibstat.monitoring.monitor import Monitor
 from calibstat.monitoring.monitor_status import MonitorStatus
 from calibstat.planning.power import PowerCurve
@@ -26,7 +28,7 @@ from calibstat.plots.class_wise_plot import plot_class_wise_diagrams, plot_class
 from calibstat.plots.comparison_plot import plot_differences
 from calibstat.plots.detail_plot import plot_measure_detail
 from calibstat.plots.interval_plot import plot_intervals
-from calibstat.plots.monitor_plot import plot_brier, plot_monitor
+from calibstat.plots.monitor_plot import plot_brier, plot_monitor, plot_monitors
 from calibstat.plots.net_benefit_plot import plot_net_benefit, plot_net_benefit_of_models
 from calibstat.plots.null_distribution_plot import plot_null_distribution
 from calibstat.plots.power_plot import plot_power_curve, plot_sample_size, plot_widths
@@ -58,6 +60,8 @@ PLOTS: dict[type, Callable[..., Axes]] = {
     Audit: plot_audit,
     MonitorStatus: plot_monitor,
     Monitor: lambda monitor, ax: plot_monitor(monitor.status(), ax),
+    ModelsStatus: plot_monitors,
+    ModelsMonitor: lambda monitor, ax: plot_monitors(monitor.status(), ax),
     BrierStatus: plot_brier,
     BrierMonitor: lambda monitor, ax: plot_brier(monitor.status(), ax),
 }
@@ -81,13 +85,14 @@ def plot(
     result : Result
         What `reliability`, `calibration_test`, `confidence_interval`, `compare`, `detail`, `calibration_belt`,
         `sharpness`, `audit`, `sample_size` or, for several numbers of rows, `power` returned; a `Monitor`, a
-        `BrierMonitor` or the status of one; or a sequence of intervals or a mapping from name to interval, drawn below
-        each other; or a mapping from name to what `sharpness` or `audit` returned, drawn beside each other on the same
-        scale, or to what `reliability` (of binary outcomes) or `net_benefit` returned, drawn in the same axes.
+        `ModelsMonitor`, a `BrierMonitor` or the status of one; or a sequence of intervals or a mapping from name to
+        interval, drawn below each other; or a mapping from name to what `sharpness` or `audit` returned, drawn beside
+        each other on the same scale, or to what `reliability` (of binary outcomes) or `net_benefit` returned, drawn in
+        the same axes.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
         panel below, in given axes along their lower edge; a monitor has the gap below its evidence, and in given axes
-        the evidence alone. Four classes need axes with ``projection="3d"``.
+        the evidence alone (of several models against the first). Four classes need axes with ``projection="3d"``.
     deviation : bool
         For a binary or class-wise reliability diagram: draw frequency minus mean prediction, which shows small
         differences better.

@@ -160,7 +160,8 @@ def test_two_models(stream, file, tmp_path):
     assert plain_text(str(monitor.status())) in said(file, *both, "--out", tmp_path / "out")
     assert "40 of them known already" in said(file, *both)
     fails_with(run("monitor", file, *both, "--alpha", 0.2), "expected p and q at confidence level 0.95 as in")
-    fails_with(run("monitor", file, *both, "--segment", "place"), "twice to compare two models alone")
+    fails_with(run("monitor", file, *both, "--arl", 50), "twice to compare two models alone")
+    fails_with(run("monitor", file, *both, "--segment", "place"), "as they were fed before, found others")
 
 
 def test_classes_through_a_lens(tmp_path):
@@ -189,3 +190,28 @@ def test_classes_through_a_lens(tmp_path):
 )
 def test_bad_arguments_are_refused(file, arguments, message):
     fails_with(run("monitor", file, *STREAM, *arguments), message)
+
+
+def test_each_of_several_models_is_watched(stream, file, tmp_path):
+    several, state = [*STREAM, "--prob", "q", "--each", "--segment", "place"], tmp_path / "state.json"
+    monitor = cs.ModelsMonitor(["p", "q"])
+    for day, rows in stream.groupby("day"):
+        monitor.update(rows["y"], {"p": rows["p"], "q": rows["q"]}, day, rows["place"])
+    text = said(file, *several, "--state", state, "--out", tmp_path / "out")
+    assert text.startswith(plain_text(str(monitor.status())))
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "monitor.csv"), monitor.to_frame())
+    assert "40 of them known already" in said(file, *several, "--state", state)
+    fails_with(run("monitor", file, *several, "--state", state, "--alpha", 0.1), "expected --alpha 0.05 as in")
+    other = ["--label", "y", "--prob", "q", "--prob", "p", "--when", "day", "--each", "--segment", "place"]
+    fails_with(run("monitor", file, *other, "--state", state), "expected p, q as in")
+    fails_with(run("monitor", file, *STREAM, "--prob", "q", "--prob", "p"), "or --each to watch several")
+
+
+def test_two_models_in_segments(stream, file, tmp_path):
+    monitor = cs.BrierMonitor(names=["p", "q"])
+    for day, rows in stream.groupby("day"):
+        monitor.update(rows["y"], rows["p"], rows["q"], day, rows["place"])
+    text = said(file, *STREAM, "--prob", "q", "--segment", "place", "--state", tmp_path / "state.json")
+    assert text.startswith(plain_text(str(monitor.status())))
+    again = said(file, *STREAM, "--prob", "q", "--segment", "place", "--state", tmp_path / "state.json")
+    assert "40 of them known already" in again

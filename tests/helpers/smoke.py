@@ -79,6 +79,7 @@ CALLS = {
     "BrierMonitor": lambda: drawn(monitored(cs.BrierMonitor(), P, P**2)),
     "Lens": lambda: isinstance(cs.lenses.top_k(2), cs.Lens) or 1 / 0,
     "Measure": lambda: issubclass(cs.MEASURES["ece"], cs.Measure) or 1 / 0,
+    "ModelsMonitor": lambda: drawn(monitored(cs.ModelsMonitor([*TWO]), TWO)),
     "Monitor": lambda: drawn(monitored(cs.Monitor(), P)),
     "Predictions": lambda: cs.Predictions.from_rows(LABEL, PROB),
     "ReliabilityDisplay": lambda: cs.ReliabilityDisplay.from_estimator(Fitted(), P, Y, rng=1),

@@ -30,14 +30,15 @@ def test_shards_add_up_in_any_order():
     y, p = cs.generators.calibrated().sample(60, rng=1)
     parts = [monitor.summarize(y[i::3], p[i::3], p[i::3] ** 2) for i in range(3)]
     assert parts[0] + parts[1] + parts[2] == parts[2] + (parts[1] + parts[0])
-    whole, merged = monitor.summarize(y, p, p**2), parts[0] + parts[1] + parts[2]
+    whole, merged = monitor.summarize(y, p, p**2).total, (parts[0] + parts[1] + parts[2]).total
     assert abs(whole.brier_a - merged.brier_a) <= 2
     assert 0 <= merged.squares - whole.squares <= 3
-    monitor.update(merged)
+    monitor.update(parts[0] + parts[1] + parts[2])
     with pytest.raises(ValueError, match="expected a summary alone"):
-        monitor.update(merged, p)
-    with pytest.raises(TypeError):
-        _ = merged + 1
+        monitor.update(parts[0], p)
+    for one in (merged, parts[0]):
+        with pytest.raises(TypeError):
+            _ = one + 1
 
 
 def ever_missed(reach, streams=150, looks=60, rows=10):

@@ -96,3 +96,46 @@ def test_given_axes_have_the_evidence_alone_and_no_period_is_no_picture():
     for monitor in (cs.Monitor(), cs.BrierMonitor()):
         with pytest.raises(ValueError, match="expected a monitor with at least one period, found none"):
             cs.plot(monitor)
+
+
+def several():
+    monitor = cs.ModelsMonitor(["first", "second"])
+    for t in range(30):
+        y, p = cs.generators.temperature(1 if t < 10 else 2).sample(40, rng=t)
+        monitor.update(y, {"first": p, "second": p**2}, period=by_date(t))
+    return monitor
+
+
+def pair_in_segments():
+    monitor = cs.BrierMonitor()
+    for t in range(30):
+        y, p = cs.generators.calibrated().sample(40, rng=t)
+        monitor.update(y, p, p**2, by_date(t), np.array(["east", "west"])[np.arange(40) % 2])
+    return monitor
+
+
+def test_several_models_have_axes_of_their_own():
+    monitor = several()
+    figure = cs.plot(monitor).figure
+    for axes, status in zip(figure.axes, monitor.status().models.values(), strict=True):
+        drawn = [line.get_ydata() for line in axes.lines if len(line.get_ydata()) == 30]
+        np.testing.assert_allclose(drawn[0], np.exp(np.minimum(status.log_evidence, 690)))
+    assert "second" in figure.axes[1].get_ylabel()
+    given = mpl.pyplot.subplots()[1]
+    assert cs.plot(monitor, ax=given) is given
+    with pytest.raises(ValueError, match="expected a monitor with at least one period"):
+        cs.plot(cs.ModelsMonitor(["a", "b"]))
+
+
+def test_segments_of_two_models_are_lines_of_their_own():
+    monitor = pair_in_segments()
+    found = lines(cs.plot(monitor))
+    for name, part in monitor.status().segments.items():
+        np.testing.assert_array_equal(found[name][:, 1], part.differences)
+
+
+@pytest.mark.parametrize("monitor", [several, pair_in_segments])
+def test_nothing_of_several_overlaps_or_is_cut_off(monitor):
+    figure = cs.plot(monitor()).figure
+    assert overlapping(figure) == []
+    assert outside(figure) == []
