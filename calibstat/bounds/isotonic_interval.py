@@ -16,6 +16,7 @@ import numpy as np
 
 from calibstat.bounds.intervals import Draw, Interval, smallest, upper_quantile
 from calibstat.bounds.isotonic_gain import largest_gain
+from calibstat.bounds.residual_tables import RowTable
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.inner_product import inner
@@ -45,6 +46,7 @@ class IsotonicInterval(Interval):
 
     estimate: float
     sample: Sample
+    table: RowTable | None = None  # of rows with weights or in clusters
 
     @cached_property
     def share(self) -> np.ndarray:
@@ -77,6 +79,8 @@ class IsotonicInterval(Interval):
 
     def directional(self, theta: np.ndarray) -> np.ndarray:
         """Return what noise adds at the best recalibration, and what isotonic regression makes of it."""
+        if theta.ndim > 1:
+            return np.array([self.directional(one) for one in theta])
         noise = theta - self.residual
         along = 2 * inner(self.best, noise)
         fitted = -np.inf
@@ -92,9 +96,20 @@ class IsotonicInterval(Interval):
         """
         mean = self.sample.value + self.best  # of the outcomes
         deviation = 2 * self.best * np.array([-mean, 1 - mean])  # of the gain from its mean, if the outcome is 0, and 1
-        rows = np.array([self.sample.count - self.sample.positives, self.sample.positives])
-        variance, third = (float((rows * deviation**power).sum()) for power in (2, 3))
-        return Allowance.of(ScoreBound.of_rows(tail).times(-deviation.min()), variance, third, self.sample.n)
+        score = self.score(tail).times(-deviation.min())
+        if self.table is None:
+            rows = np.array([self.sample.count - self.sample.positives, self.sample.positives])
+            variance, third = (float((rows * deviation**power).sum()) for power in (2, 3))
+        else:
+            at = np.round(self.table.residual + self.table.prediction).astype(np.int64), self.table.cell
+            weight = np.ones(self.table.n_rows) if self.table.sample_weight is None else self.table.sample_weight
+            by_unit = np.bincount(self.table.units, weight * deviation[at])
+            variance, third = (float((by_unit**power).sum()) for power in (2, 3))
+        return Allowance.of(score, variance, third, self.sample.n)
+
+    def score(self, tail: float) -> ScoreBound:
+        """Return the bound of a sum over the rows, or over their clusters."""
+        return ScoreBound.of_rows(tail) if self.table is None else ScoreBound.of_units(self.table.size, tail)
 
     def low(self, draw: Draw, tail: float) -> float:
         """Return the smallest t that the estimate exceeds by no more than noise: |w_0|**2 is at most the true value.
@@ -113,7 +128,21 @@ class IsotonicInterval(Interval):
         return 0.0 if explained(0.0) else smallest(explained, 0.0, self.estimate, _LOW_TOLERANCE * self.estimate)
 
     def high(self, tail: float) -> float:
-        return gain_bound(*self.sample.arrays, ScoreBound.of_rows(tail)) / self.sample.n
+        """Return the largest bound of the gain of any recalibration.
+
+        The square of what a cluster adds is at most its weight times the sum of weight times square over its rows
+        (Cauchy and Schwarz): equal if all of its rows gain the same, and of a row by itself.
+
+        Statement and argument: docs/proofs.md, section 9.
+        """
+        if self.table is None:
+            return gain_bound(*self.sample.arrays, self.score(tail)) / self.sample.n
+        table, cells = self.table, self.sample.value.size
+        weight = np.ones(table.n_rows) if table.sample_weight is None else table.sample_weight
+        square = weight * table.size[table.units]
+        outcome = table.residual + table.prediction > 0.5
+        of_1, of_0 = (np.bincount(table.cell[of], square[of], cells) for of in (outcome, ~outcome))
+        return gain_bound(*self.sample.arrays, self.score(tail), (of_1, of_0)) / self.sample.n
 
 
 def recalibrated(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> np.ndarray:
@@ -162,18 +191,28 @@ def pooled(count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.nda
     return mean[: last + 1].copy(), stop[: last + 1].copy()
 
 
-def gain_bound(value: np.ndarray, count: np.ndarray, positives: np.ndarray, score: ScoreBound) -> float:
+def gain_bound(
+    value: np.ndarray,
+    count: np.ndarray,
+    positives: np.ndarray,
+    score: ScoreBound,
+    squares: tuple[np.ndarray, np.ndarray] | None = None,
+) -> float:
     """Return the largest upper bound of the sum of f for any fixed recalibration.
 
     Recalibrations are rounded to a grid: the best one in the population loses at most the mean square of the rounding,
-    because outcomes deviate from its values by 0 on average wherever it has one value.
+    because outcomes deviate from its values by 0 on average wherever it has one value. `squares` are what the square of
+    f counts for outcomes 1 and 0 at each prediction, in the variance of the sum: by default the numbers of rows.
 
     Statement and argument: docs/proofs.md, section 9.
     """
     n = count.sum()
     intervals = int(min(max(4 * math.sqrt(n), 32), _FINEST_GRID))
     levels = np.minimum(GROWTH ** np.arange(math.ceil(math.log(intervals) / math.log(GROWTH)) + 1) / intervals, 1.0)
-    best = _highest(value, positives, count - positives, intervals, levels, score.z, score.k)
+    negatives = count - positives
+    of_1, of_0 = (positives, negatives) if squares is None else squares
+    k = score.k * score.cap
+    best = _highest(value, positives, negatives, of_1, of_0, intervals, levels, score.z, k)
     return max(best, 0.0) + n / (4.0 * intervals**2)
 
 
@@ -182,6 +221,8 @@ def _highest(
     value: np.ndarray,
     positives: np.ndarray,
     negatives: np.ndarray,
+    square_positives: np.ndarray,
+    square_negatives: np.ndarray,
     intervals: int,
     levels: np.ndarray,
     z: float,
@@ -189,12 +230,13 @@ def _highest(
 ) -> float:
     """Return the largest bound S + M k / 2 + sqrt(z**2 V + M**2 k**2 / 4) of any recalibration.
 
-    S is the sum of f, V the sum of its squares, and M the largest positive f of any prediction and outcome. The root is
+    S is the sum of f, V the sum of its squares, and M the largest positive f of any prediction and outcome; k is for a
+    part of the largest weight. The root is
     at most slope * x + 1 / (4 slope) for every slope; the best slope is found by bisection.
     """
-    n = positives.sum() + negatives.sum()
+    most = square_positives.sum() + square_negatives.sum()
     skew = (levels * k / (2.0 * z)) ** 2
-    low = 1.0 / (2.0 * np.sqrt(n + skew))
+    low = 1.0 / (2.0 * np.sqrt(most + skew))
     high = 1.0 / (2.0 * np.sqrt(skew))
     bound = np.full(levels.size, np.inf)
     halvings = np.zeros(levels.size, np.int64)
@@ -202,7 +244,8 @@ def _highest(
     while halvings[i] < _GRID_HALVINGS:  # of the level with the highest bound so far: most others stay below it
         slope = math.sqrt(low[i] * high[i])
         at_least = levels[i - 1] if i > 0 else -1.0
-        total, squares = _best(value, positives, negatives, intervals, at_least, levels[i], z * slope)
+        counts = (positives, negatives, square_positives, square_negatives)
+        total, squares = _best(value, *counts, intervals, at_least, levels[i], z * slope)
         bound[i] = min(bound[i], total + levels[i] * k / 2.0 + z * slope * skew[i] + z / (4.0 * slope))
         halvings[i] += 1
         if squares + skew[i] > 1.0 / (4.0 * slope**2):
@@ -218,6 +261,8 @@ def _best(
     value: np.ndarray,
     positives: np.ndarray,
     negatives: np.ndarray,
+    square_positives: np.ndarray,
+    square_negatives: np.ndarray,
     intervals: int,
     at_least: float,
     at_most: float,
@@ -242,6 +287,7 @@ def _best(
     first = last = 0
     for j in range(value.size):
         v, no, yes = value[j], negatives[j], positives[j]
+        square_no, square_yes = square_negatives[j], square_positives[j]
         a = -np.inf  # the best up to this value of the last
         a_squares = 0.0
         b = -np.inf
@@ -260,7 +306,7 @@ def _best(
             gain_0 = (v - grid[g]) * (v + grid[g])
             gain_1 = (v - grid[g]) * (v + grid[g] - 2.0)
             largest[g] = max(gain_0, gain_1)
-            squares[g] = no * gain_0 * gain_0 + yes * gain_1 * gain_1
+            squares[g] = square_no * gain_0 * gain_0 + square_yes * gain_1 * gain_1
             total[g] = no * gain_0 + yes * gain_1 + slope * squares[g]
         for g in range(first, last + 1):  # without jumps: which value is better is hard to foresee
             x, x_squares = below[g], below_squares[g]

@@ -107,8 +107,9 @@ def confidence_interval(
         99 for a measure whose resamples take long (its page says so).
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day); clusters are resampled, not rows. "honest" for the measures that
-        `compare` takes of a binary outcome or class-wise, except the mean over classes of `ece`, and for canonical
-        means of losses; "percentile" and "basic" for every measure and lens. Not for a `Sample`.
+        `compare` takes of a binary outcome or class-wise, except the mean over classes of `ece`, for
+        `kernel_ce_squared` and `mcb` of a binary outcome, and for canonical means of losses; "percentile" and "basic"
+        for every measure and lens. Not for a `Sample`.
     folds : array_like, shape (n,) or (n, R), optional
         The fold of each row, where `y_prob` are predictions out of the folds of cross-validation, each by a model that
         was fitted on the other folds. Of R repeats folds and predictions have a column each. For `kernel_ce`, `ks`,
@@ -119,7 +120,7 @@ def confidence_interval(
         *mirror*, a shorter one for learners that correct at most fully (see Notes).
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; not with "bca" and "bracket", nor for `gce`
-        and `skce`, and "honest" for the measures that `compare` takes. Rows are drawn with their weights. Counts of
+        and `skce`, and "honest" for the measures that `compare` takes and `mcb`. Rows are drawn with their weights. Counts of
         repeated rows are no weights: they are given as a `Sample`.
     rng, n_jobs
         As for `calibration_test`.
@@ -311,7 +312,7 @@ def _in_clusters(problem: Problem, unit: np.ndarray, method: str) -> Drawn:
     if method in ("percentile", "basic"):
         return problem.drawn_clusters(unit)
     why = problem.why_no_clusters if method == "honest" else ""
-    drawn = problem.in_clusters(unit) if method == "honest" and not why else None
+    drawn = problem.honest_in_clusters(unit) if method == "honest" and not why else None
     if drawn is None:
         raise NoInterval(
             f"no {method} interval with clusters is known for {problem.title}{', because ' * bool(why)}{why}; "

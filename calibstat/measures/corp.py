@@ -9,6 +9,7 @@ import numpy as np
 from calibstat.bounds.intervals import Interval
 from calibstat.bounds.isotonic_gain import largest_gain
 from calibstat.bounds.isotonic_interval import IsotonicInterval, recalibrated
+from calibstat.bounds.residual_tables import RowTable
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import OfResiduals, Statistic
@@ -53,6 +54,9 @@ class MCB(Statistic):
 
     def interval(self, sample: Sample) -> Interval:
         return IsotonicInterval(self.estimate(sample), sample)
+
+    def interval_by_rows(self, sample: Sample, table: RowTable) -> Interval:
+        return IsotonicInterval(self.estimate(sample), sample, table)
 
     @property
     def condition(self) -> str:

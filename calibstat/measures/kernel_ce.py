@@ -12,7 +12,7 @@ from calibstat.bounds.intervals import Interval, MappedInterval, SeminormInterva
 from calibstat.bounds.laplace import laplace_decays, laplace_smoothed, laplace_square, laplace_squares
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm, SeminormOn
-from calibstat.bounds.residual_tables import SummaryTable
+from calibstat.bounds.residual_tables import RowTable, SummaryTable
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import SquareBound, bound_of_sample
 from calibstat.compiled import jit
@@ -272,6 +272,13 @@ class KernelCESquared(Statistic):
 
     def interval(self, sample: Sample) -> Interval:
         return MappedInterval(self.estimate(sample), self._root.interval(sample), np.square)
+
+    def interval_by_rows(self, sample: Sample, table: RowTable) -> Interval:
+        """Return the squares of the ends of the root, which the population value is the square of."""
+        root = self._root
+        return MappedInterval(
+            self.estimate(sample), root.interval_on(table, root.norm_on(sample.value, sample.count)), np.square
+        )
 
     def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass | None:
         n = float(count.sum())

@@ -81,7 +81,7 @@ def test_values_of_large_gains_are_left_out(levels):
         random = np.random.default_rng(seed)
         sample = Sample.from_rows(random.integers(0, 2, 12), np.append(random.random(10), [0, 1]))
         value, count, positives = sample.arrays
-        found, _ = isotonic_interval._best(value, positives, count - positives, 16, *levels, 0.4)
+        found, _ = isotonic_interval._best(value, *(positives, count - positives) * 2, 16, *levels, 0.4)
         assert found == pytest.approx(every_value(sample, 16, *levels, 0.4), abs=1e-9)
 
 
@@ -89,7 +89,7 @@ def test_most_levels_are_tried_once(monkeypatch):
     """Of 15 levels with up to 8 slopes each."""
     tried = []
     plain, best = isotonic_interval._highest.py_func, isotonic_interval._best
-    counted = dict(plain.__globals__, _best=lambda *given: tried.append(given[5]) or best(*given))
+    counted = dict(plain.__globals__, _best=lambda *given: tried.append(given[7]) or best(*given))
     monkeypatch.setattr(isotonic_interval, "_highest", type(plain)(plain.__code__, counted))
     sample = Sample.from_rows(*cs.generators.temperature(1).sample(5000, rng=1))
     gain_bound(*sample.arrays, SCORE)

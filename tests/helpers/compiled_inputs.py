@@ -111,9 +111,11 @@ INPUTS = {
     "bounds.isotonic_gain._pool": lambda: (
         *(np.array([1.0, 2.0, 0.0]), np.array([3.0, 3.0, 0.0]), np.array([1, 2, 0]), 2, 1.0, 3.0, 3),
     ),
-    "bounds.isotonic_interval._best": lambda: (VALUE, POSITIVES, COUNT - POSITIVES, 8, 0.1, 0.5, 0.3),
+    "bounds.isotonic_interval._best": lambda: (
+        *(VALUE, POSITIVES, COUNT - POSITIVES, POSITIVES, COUNT - POSITIVES, 8, 0.1, 0.5, 0.3),
+    ),
     "bounds.isotonic_interval._highest": lambda: (
-        *(VALUE, POSITIVES, COUNT - POSITIVES, 8, np.array([0.125, 0.5, 1.0]), 1.96, 3.9),
+        *(VALUE, POSITIVES, COUNT - POSITIVES, POSITIVES, COUNT - POSITIVES, 8, np.array([0.125, 0.5, 1.0]), 1.96, 3.9),
     ),
     "measures.components.deviations._cells_of_time": lambda: (VALUE, COUNT, 3.0, 30.0, 4),
     "measures.components.local_components._deviance": lambda: (3.0, 5.0, 2.0, 6.0),

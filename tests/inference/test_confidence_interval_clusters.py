@@ -196,8 +196,10 @@ def test_errors():
     ):
         with pytest.raises(ValueError, match=match):
             cs.confidence_interval(y, p, cluster=bad)
-    with pytest.raises(ValueError, match=r"no honest interval with clusters .* mcb; it has the methods percentile"):
-        cs.confidence_interval(y, p, cluster=unit, measure="mcb")
+    with pytest.raises(
+        ValueError, match=r"no honest interval with clusters .* smooth_ece; it has the methods percentile"
+    ):
+        cs.confidence_interval(y, p, cluster=unit, measure="smooth_ece")
     with pytest.raises(ValueError, match="no bca interval with clusters"):
         cs.confidence_interval(y, p, cluster=unit, method="bca")
     with pytest.raises(ValueError, match="Sample, in which rows cannot be told apart"):

@@ -16,6 +16,7 @@ from calibstat.data.weighted_sample import WeightedSample, sample_of_ordered_row
 from calibstat.inference.deviation import Deviation, describe
 from calibstat.inference.p_values import Compared
 from calibstat.inference.problems.clustered_deviations import ClusteredDeviations
+from calibstat.inference.problems.clustered_rows import ClusteredRows
 from calibstat.inference.problems.problem import Problem
 from calibstat.inference.smaller_than_chance import smaller_than_chance
 from calibstat.measures.kinds.binary_kinds import Bracket, OfResiduals, Statistic
@@ -44,7 +45,8 @@ class BinaryProblem(Problem):
 
     @property
     def _is_honest(self) -> bool:
-        return self.compares if self.data.is_weighted else self.measure.has_form
+        by_rows = self.compares or self.measure.has_interval_by_rows
+        return by_rows if self.data.is_weighted else self.measure.has_form
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -107,6 +109,9 @@ class BinaryProblem(Problem):
         if self.is_mean:
             losses = measure.losses_of(rows)
             return losses.interval, RowResiduals(losses.table)
+        if self.measure.has_interval_by_rows:
+            table = RowTable.of_rows(rows, sample, None)
+            return measure.interval_by_rows(sample, table), RowResiduals(table)
         norm_interval, table = self._on_rows(rows, None)
         return norm_interval, RowResiduals(table)
 
@@ -118,6 +123,15 @@ class BinaryProblem(Problem):
         interval = measure.interval_on(table, norm)
         interval.check()
         return interval, table
+
+    def honest_in_clusters(self, unit: np.ndarray) -> ClusteredRows | None:
+        if not self.measure.has_interval_by_rows:
+            return self.in_clusters(unit)
+        of = self.measure.of_residuals(self.data.sample)[1]
+        order, unit_in_order = resampling.canonical_order(self.sort_columns(), unit, self.weight)
+        table = RowTable.of_rows(self._rows.take(order), self.data.sample, None, unit_in_order)
+        interval = self.measure.interval_by_rows(self.data.sample, table)
+        return ClusteredRows(interval.estimate, interval, RowResiduals(table), of)
 
     def deviation(self, draws: Draws | None) -> Deviation | None:
         is_confidence = 1 in self.data.confidences

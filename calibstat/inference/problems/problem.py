@@ -229,6 +229,10 @@ class Problem(ABC):
         drawn = None if self.is_mean else self.in_clusters(unit)
         return None if drawn is None else drawn.compared(draws)
 
+    def honest_in_clusters(self, unit: np.ndarray) -> ClusteredRows | None:
+        """Return what the honest interval of the rows in clusters is made of, or None where none is known."""
+        return self.in_clusters(unit)
+
     def in_clusters(self, unit: np.ndarray) -> ClusteredRows | None:
         """Return the measure of the rows in clusters, numbered from 0, or None where none is known."""
         if not (self.compares and self.takes_clusters):

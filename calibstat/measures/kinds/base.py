@@ -89,8 +89,8 @@ class Measure(WithOldNames):
     options : dict
         The options by name; `defaults` gives the class's.
     honest : {"norm", "mean", "own", ""}
-        How the honest interval is made: a norm on sums of residuals, a mean of losses, or an interval of its own, which
-        is known for rows without weights and clusters alone; "" where none is known.
+        How the honest interval is made: a norm on sums of residuals, a mean of losses, or an interval of its own; ""
+        where none is known.
     has_form : bool
         Whether an honest interval is known.
     has_cells_of_data : bool

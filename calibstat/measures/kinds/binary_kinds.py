@@ -15,7 +15,7 @@ from calibstat.bounds.mean_interval import RowLosses
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm, SeminormOn
 from calibstat.bounds.reduced_interval import REDUCERS, OneByOneInterval
-from calibstat.bounds.residual_tables import LabelledRows, SummaryTable, Table
+from calibstat.bounds.residual_tables import LabelledRows, RowTable, SummaryTable, Table
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.predictions import Predictions
@@ -162,6 +162,18 @@ class Statistic(Measure, ABC):
     def interval_on(self, table: Table, norm: Norm) -> SeminormInterval:
         """Return the honest interval of a norm of `norm_on` on a table, for rows with weights and clusters too."""
         return SeminormInterval(norm, table)
+
+    def interval_by_rows(self, sample: Sample, table: RowTable) -> Interval:
+        """Return an interval of the measure's own for rows with weights or in clusters, and their summary.
+
+        The cells of the table are the distinct predictions. Only a measure whose `honest` is "own" needs it.
+        """
+        raise NotImplementedError(f"no honest interval by rows is known for {self}")
+
+    @property
+    def has_interval_by_rows(self) -> bool:
+        """Whether it has an interval of its own, also for rows with weights and in clusters."""
+        return self.honest == "own" and type(self).interval_by_rows is not Statistic.interval_by_rows
 
     def losses_of(self, rows: LabelledRows) -> RowLosses:
         """Return the losses of rows, of a measure that is their mean."""
