@@ -8,6 +8,7 @@ and every degree is a leading block of the next.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -156,24 +157,7 @@ class LogitPolynomial:
 
     def _climb(self, degree: int, converged: float) -> tuple[Fit, bool]:
         """Return where Newton's method ends on the present points, and whether that is a maximum."""
-        coefficient = np.zeros(degree + 1)
-        here, close = self.derivatives(coefficient), False
-        for _ in range(MOST_STEPS):
-            if close or _least_information(here) < SEPARATED:
-                break
-            value, gradient, information = here
-            step = np.linalg.solve(information, gradient)
-            move = np.abs(self.basis[:, : degree + 1] @ step).max()
-            close = bool(gradient @ step < converged and move < LONG)
-            while True:
-                there = self.derivatives(coefficient + step)
-                lost = move > FARTHEST and _least_information(there) < SEPARATED
-                if close or (there[0] >= value - ROUNDING * abs(value) and not lost):
-                    break
-                step, move = step / 2, move / 2
-            coefficient, here = coefficient + step, there
-        value, _, information = here
-        return Fit(coefficient, information, value), close
+        return newton(self.derivatives, self.basis[:, : degree + 1], converged)
 
     def farthest(self, fit: Fit, direction: np.ndarray, drop: float, start: np.ndarray | None = None) -> np.ndarray:
         """Maximise a linear function of the coefficients where 2 * log-likelihood is at most `drop` below its maximum.
@@ -230,6 +214,31 @@ class LogitPolynomial:
             farthest = min(outside, 3 * at)
             at = guess if inside < guess < farthest else (inside + farthest) / 2
         raise ArithmeticError(f"no edge of the region of likelihood was found for {self.what}")
+
+
+def newton(derivatives: Callable[[np.ndarray], Derivatives], basis: np.ndarray, converged: float) -> tuple[Fit, bool]:
+    """Return where Newton's method ends that starts at 0, and whether that is a maximum of the likelihood.
+
+    The information at 0 is about the identity. `basis` has a row for each logit, and says how far a step moves it.
+    """
+    coefficient = np.zeros(basis.shape[1])
+    here, close = derivatives(coefficient), False
+    for _ in range(MOST_STEPS):
+        if close or _least_information(here) < SEPARATED:
+            break
+        value, gradient, information = here
+        step = np.linalg.solve(information, gradient)
+        move = np.abs(basis @ step).max()
+        close = bool(gradient @ step < converged and move < LONG)
+        while True:
+            there = derivatives(coefficient + step)
+            lost = move > FARTHEST and _least_information(there) < SEPARATED
+            if close or (there[0] >= value - ROUNDING * abs(value) and not lost):
+                break
+            step, move = step / 2, move / 2
+        coefficient, here = coefficient + step, there
+    value, _, information = here
+    return Fit(coefficient, information, value), close
 
 
 def _least_information(here: Derivatives) -> float:

@@ -11,16 +11,23 @@ from types import MappingProxyType
 
 from calibstat.recalibration.recalibrator import Recalibrator
 
-# the table lists recalibrators in this order
+# from the simplest to the most flexible, with those that are not chosen from at the end
 # isort: off
+from calibstat.recalibration.unchanged import Unchanged
+from calibstat.recalibration.intercept_update import InterceptUpdate
 from calibstat.recalibration.temperature_scaling import TemperatureScaling
 from calibstat.recalibration.platt_scaling import PlattScaling
+from calibstat.recalibration.beta_calibration import BetaCalibration
+from calibstat.recalibration.quadratic_scaling import QuadraticScaling
 from calibstat.recalibration.vector_scaling import VectorScaling
 from calibstat.recalibration.matrix_scaling import MatrixScaling
-from calibstat.recalibration.isotonic_regression import IsotonicRegression
 from calibstat.recalibration.histogram_binning import HistogramBinning
+from calibstat.recalibration.isotonic_regression import IsotonicRegression
+from calibstat.recalibration.centred_isotonic import CentredIsotonic
+from calibstat.recalibration.venn_abers import VennAbers
 from calibstat.recalibration.neural_scaling import NeuralScaling
 from calibstat.recalibration.mean_replacement import MeanReplacement
+from calibstat.recalibration.prior_shift import PriorShift
 # isort: on
 
 for _file in sorted(Path(__file__).parent.glob("[!_]*.py")):  # and after them all others of the folder
@@ -32,13 +39,20 @@ globals().update(RECALIBRATORS)
 
 __all__ = [
     "RECALIBRATORS",
+    "BetaCalibration",
+    "CentredIsotonic",
     "HistogramBinning",
+    "InterceptUpdate",
     "IsotonicRegression",
     "MatrixScaling",
     "MeanReplacement",
     "NeuralScaling",
     "PlattScaling",
+    "PriorShift",
+    "QuadraticScaling",
     "Recalibrator",
     "TemperatureScaling",
+    "Unchanged",
     "VectorScaling",
+    "VennAbers",
 ]

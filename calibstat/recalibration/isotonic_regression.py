@@ -7,7 +7,8 @@ import numpy as np
 from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
-from calibstat.recalibration.recalibrator import Recalibrator, normalised
+from calibstat.recalibration.one_against_rest import columns_of, rows_of
+from calibstat.recalibration.recalibrator import Recalibrator
 
 
 class IsotonicRegression(Recalibrator):
@@ -48,19 +49,21 @@ class IsotonicRegression(Recalibrator):
         return self._fit_weighted(prob, label, None)
 
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
-        classes = [1] if prob.shape[1] == 2 else range(prob.shape[1])
-        samples = [Sample.from_rows(label == k, prob[:, k], weight) for k in classes]
+        samples = [Sample.from_rows(label == k, prob[:, k], weight) for k in columns_of(prob.shape[1])]
         self.knots_ = [_ends_of_pieces(sample.value, recalibrated(*sample.arrays)) for sample in samples]
         return None
 
     def _map(self, prob: np.ndarray) -> np.ndarray:
-        if len(self.knots_) == 1 and prob.shape[1] == 2:
-            event = self._event(prob)
-            return np.column_stack((1 - event, event))
-        return normalised(np.stack([_at(prob[:, k], *knots) for k, knots in enumerate(self.knots_)], axis=1))
+        return rows_of(interpolated_rows(prob, self.knots_))
 
     def _event(self, prob: np.ndarray) -> np.ndarray:
-        return _at(prob[:, 1], *self.knots_[0])
+        return interpolated(prob[:, 1], *self.knots_[0])
+
+
+def interpolated_rows(prob: np.ndarray, knots: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return what the piecewise linear maps of the mapped classes make of rows, a column for each."""
+    classes = columns_of(prob.shape[1])
+    return np.stack([interpolated(prob[:, k], *each) for k, each in zip(classes, knots, strict=True)], axis=1)
 
 
 def _ends_of_pieces(value: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -70,7 +73,7 @@ def _ends_of_pieces(value: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, n
     return value[ends], level[ends]
 
 
-def _at(p: np.ndarray, knot: np.ndarray, level: np.ndarray) -> np.ndarray:
+def interpolated(p: np.ndarray, knot: np.ndarray, level: np.ndarray) -> np.ndarray:
     """Return the map at predictions, as `numpy.interp` does, but only knots of the same part of [0, 1] are searched."""
     parts = 4 * knot.size
     return _interpolated(p, knot, level, np.searchsorted((knot * parts).astype(np.int64), np.arange(parts + 2)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from calibstat.classical.logistic import LogitPolynomial
-from calibstat.data.clipping import clipped
-from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator, finite_logs, normalised
+from calibstat.recalibration.one_against_rest import columns_of, rows_of, two_logs
+from calibstat.recalibration.recalibrator import NO_OPTIMUM, Recalibrator
 
 CONVERGED = 1e-20  # squared standard errors from the optimum, before the last step
 FLAT = 1e-7  # ratio of singular values below which predictions differ by rounding alone
@@ -70,7 +70,7 @@ class PlattScaling(Recalibrator):
 
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         logits = _logits(prob, self.clip, self)
-        classes = [1] if prob.shape[1] == 2 else range(prob.shape[1])
+        classes = columns_of(prob.shape[1])
         coefficients, still = np.empty((len(classes), 2)), True
         for j, k in enumerate(classes):
             coefficients[j], here = _logistic(logits[:, j], label == k, weight)
@@ -81,21 +81,13 @@ class PlattScaling(Recalibrator):
     def _map(self, prob: np.ndarray) -> np.ndarray:
         from scipy.special import expit
 
-        score = expit(_logits(prob, self.clip, self) * self.slope_ + self.intercept_)
-        return np.column_stack((1 - score, score)) if prob.shape[1] == 2 else normalised(score)
+        return rows_of(expit(_logits(prob, self.clip, self) * self.slope_ + self.intercept_))
 
 
 def _logits(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.ndarray:
     """Return the logit of class 1 of two, or of each class against all others together."""
-    logs = finite_logs(prob, clip, who)
-    if prob.shape[1] == 2:
-        return logs[:, 1:] - logs[:, :1]
-    others = prob.sum(axis=1, keepdims=True) - prob
-    # of the most likely class the difference may lose all digits; the sum of the others keeps them
-    top, rest = (np.arange(len(prob)), prob.argmax(axis=1)), prob.copy()
-    rest[top] = 0
-    others[top] = rest.sum(axis=1)
-    return logs - np.log(clipped(others, clip))
+    own, others = two_logs(prob, clip, who)
+    return own - others
 
 
 def _logistic(x: np.ndarray, observed: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, bool]:

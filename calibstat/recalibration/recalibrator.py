@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checks import calls_within
-from calibstat.data.clipping import uncertain
+from calibstat.data.clipping import advice, uncertain
 from calibstat.data.labels import check_row_names
 from calibstat.data.predictions import Predictions, checked_vectors
 from calibstat.data.validation import as_array, to_numpy
@@ -117,12 +117,7 @@ class Recalibrator:
             If `fit` has not been called, the number of classes is another than in `fit`, or `p` is not what
             `calibstat.Predictions.from_rows` takes.
         """
-        if not hasattr(self, "classes_"):
-            raise ValueError(f"expected a fitted {type(self).__name__}, found one of which fit has not been called")
-        given = as_array(p, "y_prob")
-        prob = checked_vectors(given).astype(np.float64, copy=False)
-        if prob.shape[1] != self.classes_.size:
-            raise ValueError(f"expected predictions of {self.classes_.size} classes as in fit, found {prob.shape[1]}")
+        given, prob = self._checked(p)
         return self._map(prob) if given.shape == prob.shape else self._event(prob).reshape(given.shape)
 
     def predict(self, p: ArrayLike) -> np.ndarray:
@@ -195,6 +190,16 @@ class Recalibrator:
 
         return Tags("classifier", TargetTags(required=True), classifier_tags=ClassifierTags())
 
+    def _checked(self, p: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return predictions as they were given, and as rows of shape (n, K) for the fitted map."""
+        if not hasattr(self, "classes_"):
+            raise ValueError(f"expected a fitted {type(self).__name__}, found one of which fit has not been called")
+        given = as_array(p, "y_prob")
+        prob = checked_vectors(given).astype(np.float64, copy=False)
+        if prob.shape[1] != self.classes_.size:
+            raise ValueError(f"expected predictions of {self.classes_.size} classes as in fit, found {prob.shape[1]}")
+        return given, prob
+
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:
         """Fit the map on checked rows of shape (n, K), float64, and return why that has not converged, or None.
 
@@ -224,6 +229,17 @@ def normalised(scores: np.ndarray) -> np.ndarray:
 def finite_logs(prob: np.ndarray, clip: float | None, who: Recalibrator) -> np.ndarray:
     """Return the logarithms of probabilities, none of which may be 0, once they are moved by `clip`."""
     return np.log(uncertain(prob, clip, type(who).__name__, one=False))
+
+
+def check_possible(prob: np.ndarray, label: np.ndarray) -> None:
+    """Raise if an observed class has probability 0, which stays 0."""
+    impossible = prob[np.arange(label.size), label] == 0
+    if impossible.any():
+        row = int(np.argmax(impossible))
+        raise ValueError(
+            f"expected a probability above 0 for the observed class, found 0 for class {label[row]} at row {row}; "
+            f"the log loss is infinite whatever is fitted; {advice(prob)}"
+        )
 
 
 def counted(weight: np.ndarray | None, n: int) -> np.ndarray:

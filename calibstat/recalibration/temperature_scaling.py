@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from calibstat.data.checks import calls_within
-from calibstat.data.clipping import advice, clipped
+from calibstat.data.clipping import clipped
 from calibstat.inference.estimate import estimate
 from calibstat.recalibration.least_log_loss import best_temperature
-from calibstat.recalibration.recalibrator import Recalibrator, counted
+from calibstat.recalibration.recalibrator import Recalibrator, check_possible, counted
 
 HOTTEST = 100.0  # temperatures are searched from 1 / HOTTEST to HOTTEST
 GRID = 201  # temperatures at which an objective that need not be smooth is tried; an odd number, so that 1 is one
@@ -117,7 +117,7 @@ class TemperatureScaling(Recalibrator):
         if self.search not in SEARCHES:
             raise ValueError(f"expected search 'local' or 'global', found {self.search!r}")
         if self.objective == "log_loss":
-            _check_possible(prob, label)
+            check_possible(prob, label)
             self.temperature_ = best_temperature(prob, label, HOTTEST, counted(weight, label.size))
         else:
             of_rows = {**options, "measure": self.objective, "sample_weight": weight}
@@ -145,17 +145,6 @@ def scaled(prob: np.ndarray, temperature: float) -> np.ndarray:
     # relative to the largest of the row, so that not all powers can vanish
     power = (prob / prob.max(axis=1, keepdims=True)) ** (1 / temperature)
     return power / power.sum(axis=1, keepdims=True)
-
-
-def _check_possible(prob: np.ndarray, label: np.ndarray) -> None:
-    """Raise if an observed class has probability 0."""
-    impossible = prob[np.arange(label.size), label] == 0
-    if impossible.any():
-        row = int(np.argmax(impossible))
-        raise ValueError(
-            f"expected a probability above 0 for the observed class, found 0 for class {label[row]} at row {row}; "
-            f"the log loss is infinite at every temperature; {advice(prob)}"
-        )
 
 
 def _log_loss(prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None, temperature: float) -> float:
