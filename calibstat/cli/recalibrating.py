@@ -61,7 +61,8 @@ def recalibrate_predictions(
         from calibstat.data.sample import Sample
         from calibstat.output.csv_text import as_csv
         from calibstat.output.wording import OTHER_ROWS
-        from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator, folds_of, held_out_predictions
+        from calibstat.recalibration.held_out import held_out_predictions
+        from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator, folds_of
 
         rows, how = read_rows(file, label, prob, reading)
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)

@@ -36,6 +36,7 @@ RECALIBRATORS: Mapping[str, type[Recalibrator]] = MappingProxyType(
     {entry.__name__: entry for entry in Recalibrator.__subclasses__() if entry.__module__.startswith(__name__)}
 )
 globals().update(RECALIBRATORS)
+from calibstat.recalibration.choose_map import MapChoice, choose  # noqa: E402
 
 __all__ = [
     "RECALIBRATORS",
@@ -44,6 +45,7 @@ __all__ = [
     "HistogramBinning",
     "InterceptUpdate",
     "IsotonicRegression",
+    "MapChoice",
     "MatrixScaling",
     "MeanReplacement",
     "NeuralScaling",
@@ -55,4 +57,5 @@ __all__ = [
     "Unchanged",
     "VectorScaling",
     "VennAbers",
+    "choose",
 ]

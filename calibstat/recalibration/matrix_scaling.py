@@ -54,6 +54,8 @@ class MatrixScaling(Recalibrator):
     True
     """
 
+    tried_from = 3  # with two classes it is vector scaling
+
     weight_: np.ndarray
     intercept_: np.ndarray
 

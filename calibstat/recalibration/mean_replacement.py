@@ -39,6 +39,8 @@ class MeanReplacement(Recalibrator):
            [0.125, 0.75 , 0.125]])
     """
 
+    tried_from = None  # a cautionary example
+
     confidence_: float
 
     def _fit(self, prob: np.ndarray, label: np.ndarray) -> str | None:

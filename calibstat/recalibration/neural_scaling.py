@@ -62,6 +62,8 @@ class NeuralScaling(Recalibrator):
     True
     """
 
+    tried_from = None  # its fits are random and take long
+
     network_: Any
 
     def __init__(

@@ -73,6 +73,8 @@ class PriorShift(Recalibrator):
     array([0.83, 0.17])
     """
 
+    tried_from = None  # it is given shares of classes
+
     new_prevalence_: np.ndarray | None
     factor_: np.ndarray
 

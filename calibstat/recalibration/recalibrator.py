@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checks import calls_within
 from calibstat.data.clipping import advice, uncertain
+from calibstat.data.in_words import InWords
 from calibstat.data.labels import check_row_names
 from calibstat.data.predictions import Predictions, checked_vectors
 from calibstat.data.validation import as_array, to_numpy
@@ -24,7 +25,7 @@ NO_OPTIMUM = (
 )
 
 
-class Recalibrator:
+class Recalibrator(InWords):
     """A map from predicted probabilities to recalibrated ones, fitted on labelled rows.
 
     With two classes the predictions of class 1 are mapped. Parameters of the constructor are stored unchanged and
@@ -37,6 +38,9 @@ class Recalibrator:
     converged_ : bool
         Whether the optimiser converged; if not, a RuntimeWarning says why.
     """
+
+    tried_from: ClassVar[int | None] = 2
+    """The least number of classes with which `choose` tries the map; None: only if it is asked to."""
 
     classes_: np.ndarray
     converged_: bool
@@ -82,7 +86,7 @@ class Recalibrator:
         RuntimeWarning
             If the fit has not converged.
         """
-        _check_order(p, y)
+        check_order(p, y)
         data = Predictions.from_rows(y, p, labels=labels, pos_label=pos_label)
         prob, label = data.prob.astype(np.float64, copy=False), data.label
         if sample_weight is None:
@@ -253,7 +257,7 @@ def _weights(sample_weight: ArrayLike, n: int) -> np.ndarray:
     return to_numpy(sample_weight, "sample_weight").astype(np.float64)
 
 
-def _check_order(p: ArrayLike, y: ArrayLike) -> None:
+def check_order(p: ArrayLike, y: ArrayLike) -> None:
     """Raise if what was given as predictions are classes, and as classes predictions."""
     first, second = to_numpy(p, "p"), to_numpy(y, "y_true")
     if _could_be_classes(first) and _are_probabilities(second):

@@ -54,6 +54,8 @@ class VectorScaling(Recalibrator):
     array([0.5, 0.5, 0.5])
     """
 
+    tried_from = 3  # with two classes it is beta calibration without conditions
+
     weight_: np.ndarray
     intercept_: np.ndarray
 

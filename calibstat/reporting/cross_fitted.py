@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from calibstat.inference.comparing.compare import Comparison, compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.output.wording import number
+from calibstat.recalibration.held_out import held_out_predictions
 from calibstat.recalibration.platt_scaling import PlattScaling
 from calibstat.recalibration.recalibrator import Recalibrator
 from calibstat.recalibration.temperature_scaling import TemperatureScaling
@@ -87,19 +87,6 @@ def folds_of(n: int, unit: np.ndarray | None, rng: Rng) -> np.ndarray:
     _, first, unit = np.unique(unit, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))  # clusters by their first rows, whatever their names
     return folds(key_of(rng), first.size, FOLDS)[rank][unit]
-
-
-def held_out_predictions(data: Predictions, fold: np.ndarray, recalibrator: Recalibrator) -> np.ndarray:
-    """Return recalibrated probabilities, shape (n, K): each fold from a map that was fitted on the other folds."""
-    out = np.empty((data.n, data.n_classes))
-    for k in range(FOLDS):
-        fitted, kept = type(recalibrator)(**recalibrator.get_params()), fold != k
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # no optimum: the map that was reached is judged as it is
-            fitted.fit(data.prob[kept], data.label[kept], labels=range(data.n_classes))
-        if not kept.all():
-            out[~kept] = fitted.predict_proba(data.prob[~kept])
-    return out
 
 
 def default_recalibrator(data: Predictions) -> Recalibrator:

@@ -1,0 +1,199 @@
+"""The choice of a map: scores of held-out rows by plain loops, the standard error, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import calibstat as cs
+from calibstat.recalibration import (
+    RECALIBRATORS,
+    BetaCalibration,
+    IsotonicRegression,
+    MatrixScaling,
+    NeuralScaling,
+    PlattScaling,
+    TemperatureScaling,
+    Unchanged,
+    choose,
+)
+from calibstat.recalibration.choose_map import _error
+from calibstat.resampling import folds, key_of
+
+Y, P = cs.generators.temperature(2).sample(400, rng=1)
+LABEL, PROB = cs.generators.dirichlet((1, 1, 1), temperature=2).sample(300, rng=1)
+FEW = [Unchanged(), TemperatureScaling(), PlattScaling(), IsotonicRegression()]
+
+
+def plainly(map_, p, y, loss, n_folds=5, repeats=3, rng=1):
+    """Losses of the rows of each repeat by loops, and the folds."""
+    out, dealt = np.empty((repeats, y.size)), [folds(key_of(rng), y.size, n_folds, r) for r in range(repeats)]
+    for r, fold in enumerate(dealt):
+        for k in range(n_folds):
+            fitted = type(map_)().fit(p[fold != k], y[fold != k])
+            out[r, fold == k] = loss(y[fold == k], fitted.predict_proba(p[fold == k]))
+    return out, dealt
+
+
+@pytest.mark.parametrize(
+    ("score", "loss"),
+    [("brier", lambda y, q: (y - q) ** 2), ("log_loss", lambda y, q: -np.log(np.where(y == 1, q, 1 - q)))],
+)
+def test_scores_by_plain_loops(score, loss):
+    found = choose(P, Y, maps=FEW[:3], score=score, rng=1)
+    losses = {repr(each): plainly(each, P, Y, loss)[0] for each in FEW[:3]}
+    best = min(losses, key=lambda name: losses[name].mean())
+    assert repr(found.recalibrator) == best
+    for name, mean, difference, error in zip(
+        found.names, found.mean, found.difference, found.standard_error, strict=True
+    ):
+        assert mean == pytest.approx(losses[name].mean(), rel=1e-12)
+        assert difference == pytest.approx(losses[name].mean() - losses[best].mean(), abs=1e-14)
+        dealt = plainly(FEW[0], P, Y, loss)[1]
+        assert error == pytest.approx(slow_error(losses[name] - losses[best], dealt), rel=1e-12)
+    assert list(found.mean) == sorted(found.mean)
+
+
+def slow_error(d, dealt):
+    """The root of (mean variance within folds + K (n - 1) / (n - K) times the mean variance between repeats) / n."""
+    n, n_folds = dealt[0].size, dealt[0].max() + 1
+    within = [np.var(d[r, dealt[r] == k], ddof=1) for r in range(len(dealt)) for k in range(n_folds)]
+    between = [np.var(d[:, i], ddof=1) for i in range(n)]
+    return ((sum(within) / len(within) + n_folds * (n - 1) / (n - n_folds) * sum(between) / n) / n) ** 0.5
+
+
+def test_the_standard_error_by_hand():
+    # two folds of two rows, twice: variances within 2, 0, 0, 2; rows between 0, 2, 0, 2 (halves of squares)
+    d = np.array([[0.0, 2, 1, 1], [0, 0, 1, 3]])
+    dealt = [np.array([0, 0, 1, 1])] * 2
+    assert _error(d, dealt) == pytest.approx(((1 + 2 * 3 / 2 * 1) / 4) ** 0.5)
+
+
+def misses(error, n_sets=300, n=200, n_folds=5, repeats=3):
+    """In how many data sets an interval of Platt's loss misses what its fitted maps add to that of a calibrated model."""
+    fresh, missed = cs.generators.calibrated().sample(2000, rng=0)[1], 0
+    for seed in range(n_sets):
+        y, p = cs.generators.calibrated().sample(n, rng=seed + 1)
+        dealt = [folds(key_of(seed), n, n_folds, r) for r in range(repeats)]
+        d, added = np.empty((repeats, n)), []
+        for r, fold in enumerate(dealt):
+            for k in range(n_folds):
+                fitted, out = PlattScaling().fit(p[fold != k], y[fold != k]), fold == k
+                d[r, out] = (y[out] - fitted.predict_proba(p[out])) ** 2 - (y[out] - p[out]) ** 2
+                added.append(((fitted.predict_proba(fresh) - fresh) ** 2).mean())
+        missed += abs(d.mean() - np.mean(added)) > 1.96 * error(d, dealt)
+    return missed
+
+
+@pytest.mark.slow
+def test_an_interval_of_a_difference_covers():
+    assert misses(_error) <= cs.study.most_rejections(300, 0.05)
+
+
+@pytest.mark.slow
+def test_without_the_allowance_it_does_not():
+    # the planted fault: rows that folds share are forgotten
+    def within(d, dealt):
+        return (np.mean([part[fold == k].var(ddof=1) for part, fold in zip(d, dealt, strict=True) for k in range(5)])
+                / d.shape[1]) ** 0.5  # fmt: skip
+
+    assert misses(within) > cs.study.most_rejections(300, 0.05)
+
+
+def test_default_maps_are_those_of_the_number_of_classes():
+    two = choose(P, Y, rng=1, repeats=2, cv=2)
+    assert set(two.names) == {f"{name}()" for name, kind in RECALIBRATORS.items() if kind.tried_from == 2}
+    three = choose(PROB, LABEL, rng=1, repeats=2, cv=2)
+    assert set(three.names) - set(two.names) == {"VectorScaling()", "MatrixScaling()"}
+    assert set(two.names) < set(three.names)
+
+
+def test_what_is_clearly_best_is_chosen():
+    assert repr(choose(P, Y, maps=FEW, rng=1).recalibrator) == "TemperatureScaling()"
+    assert repr(choose(PROB, LABEL, maps=[Unchanged(), TemperatureScaling()], rng=1).recalibrator) == "TemperatureScaling()"
+    y, p = cs.generators.calibrated().sample(300, rng=1)
+    assert repr(choose(p, y, maps=[Unchanged(), IsotonicRegression()], rng=1).recalibrator) == "Unchanged()"
+
+
+def test_the_simplest_within_one_standard_error():
+    y, p = cs.generators.calibrated().sample(300, rng=5)
+    order = [Unchanged(), PlattScaling(), BetaCalibration(), IsotonicRegression()]
+    smallest = choose(p, y, maps=order, rng=3)
+    found = choose(p, y, maps=order, one_standard_error=True, rng=3)
+    near = [d <= se for d, se in zip(smallest.difference, smallest.standard_error, strict=True)]
+    simplest = next(repr(each) for each in order if near[smallest.names.index(repr(each))])
+    assert repr(found.recalibrator) == simplest == "Unchanged()"
+    assert found.difference[found.names.index(simplest)] == 0
+    backwards = choose(p, y, maps=order[::-1], one_standard_error=True, rng=3)
+    assert repr(backwards.recalibrator) != simplest  # "simple" is what comes first
+
+
+def test_infinite_scores_come_last():
+    found = choose(P, Y, maps=FEW, score="log_loss", rng=1)
+    assert found.names[-1] == "IsotonicRegression()"
+    assert np.isinf(found.mean[-1])
+    assert np.isnan([found.difference[-1], found.standard_error[-1]]).all()
+    assert not found.within_noise[-1]
+    assert "IsotonicRegression() (infinite)" in str(found)
+    assert found.to_dict()["mean"][-1] == "Infinity"
+
+
+def test_maps_that_refuse_rows_are_left_out_with_the_reason():
+    p = np.where(P < 0.1, 0, P)
+    found = choose(p, np.where(p == 0, 0, Y), maps=FEW, rng=1)
+    assert list(found.left_out) == ["PlattScaling()"]
+    assert "takes their logarithms" in found.left_out["PlattScaling()"]
+    assert "Left out: PlattScaling(): expected probabilities above 0" in str(found)
+    clipped = choose(p, np.where(p == 0, 0, Y), clip=0.01, rng=1, repeats=2, cv=2)
+    assert clipped.left_out == {}
+    assert "PlattScaling(clip=0.01)" in clipped.names
+    with pytest.raises(ValueError, match="expected a map that takes these rows, found none: expected probabilities"):
+        choose(p, np.where(p == 0, 0, Y), maps=[PlattScaling()], rng=1)
+
+
+def test_the_same_seed_gives_the_same_and_names_do_not_matter():
+    one, two = (choose(P, Y, maps=FEW, rng=7) for _ in range(2))
+    np.testing.assert_array_equal(one.mean, two.mean)
+    named = choose(P, np.where(Y == 1, "yes", "no"), maps=FEW, rng=7, labels=["no", "yes"])
+    np.testing.assert_array_equal(one.mean, named.mean)
+    assert (choose(P, Y, maps=FEW, rng=8).mean != one.mean).any()
+
+
+def test_what_is_printed_and_tabulated():
+    found = choose(P, Y, maps=FEW, rng=1)
+    assert str(found).startswith("TemperatureScaling() has the smallest Brier score of 4 maps, ")
+    assert "(400 rows, 5 folds, dealt at random 3 times)" in str(found)
+    frame = found.to_frame()
+    assert frame["map"].tolist() == list(found.names)
+    assert frame["chosen"].tolist() == [True, False, False, False]
+    assert json.dumps(found.to_dict())
+    fitted = found.recalibrator.fit(P, Y)
+    assert fitted.predict_proba([0.9])[0] == pytest.approx(0.75, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cv": 1}, "expected cv"),
+        ({"cv": 300}, "at least 2 rows in each of 300 folds, found 400 rows"),
+        ({"repeats": 1}, "expected repeats"),
+        ({"score": "ece"}, "a score"),
+        ({"maps": []}, "expected maps, a sequence of recalibrators, found"),
+        ({"maps": [PlattScaling]}, "expected maps, a sequence of recalibrators, found"),
+        ({"maps": [PlattScaling(), PlattScaling()]}, "expected different maps"),
+    ],
+)
+def test_wrong_arguments_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        choose(P, Y, **options)
+
+
+def test_swapped_arguments_raise():
+    with pytest.raises(ValueError, match="swapped"):
+        choose(Y, P)
+
+
+def test_a_map_of_many_classes_is_tried_if_it_is_asked_for():
+    found = choose(P, Y, maps=[Unchanged(), MatrixScaling()], rng=1, repeats=2, cv=2)
+    assert "MatrixScaling()" in found.names
+    assert NeuralScaling.tried_from is None
