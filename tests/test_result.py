@@ -16,6 +16,7 @@ from calibstat.result import Result, plain_values
 Y, P = cs.generators.temperature(2).sample(60, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(60, rng=1)
 FEW = {"n_resamples": 19, "rng": 1}
+MAPS = [cs.recalibration.Unchanged(), cs.recalibration.PlattScaling()]
 MADE = {
     "AsymptoticTestResult": lambda: cs.spiegelhalter(Y, P),
     "Audit": lambda: cs.audit(Y, P, {"first": np.arange(60) < 30}, shape=True, **FEW),
@@ -37,6 +38,7 @@ MADE = {
     "GceFamily": lambda: cs.gce_family(LABEL, PROB),
     "GeneralizationGap": lambda: cs.generalization_gap((Y, P), (Y, P), **FEW),
     "HosmerLemeshowResult": lambda: cs.hosmer_lemeshow(Y, P, held_out=True),
+    "MapChoice": lambda: cs.recalibration.choose(P, Y, maps=MAPS, cv=2, repeats=2, rng=1),
     "MeasureDetail": lambda: cs.detail(Y, P, measure="ece"),
     "Measured": lambda: made("Report").models["model"].measures["brier"],
     "ModelReport": lambda: made("Report").models["model"],

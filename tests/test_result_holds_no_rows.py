@@ -63,6 +63,7 @@ def each_watched(rows):
     return monitor
 
 
+MAPS = [cs.recalibration.Unchanged(), cs.recalibration.IsotonicRegression()]
 DE = {"n_resamples": 19, "n_datasets": 5, "rng": 1}
 ASKED = {
     "audit": lambda r: cs.audit(*r.binary, r.features, shape=True, **FEW),
@@ -132,6 +133,7 @@ ASKED = {
     "BrierMonitor": watched,
     "BrierMonitor: status": lambda r: watched(r).status(),
     "BrierMonitor: summary": lambda r: cs.BrierMonitor().summarize(r.y, r.p, r.q),
+    "recalibration: choose": lambda r: cs.recalibration.choose(*r.binary[::-1], maps=MAPS, cv=2, repeats=2, rng=1),
     "report": lambda r: quick_report(*r.binary, by=r.features, recalibrate=True, rng=1),
     "report: classes": lambda r: quick_report(*r.classes, rng=1),
 }

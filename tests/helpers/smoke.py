@@ -68,6 +68,17 @@ def drawn(result):
     return str(result), result._repr_html_(), result.to_dict(), result.to_frame(), cs.plot(result).figure.canvas.draw()
 
 
+def recalibrated():
+    """Every map of calibstat's own but the one of scikit-learn's network, a prior shift, and a choice among maps."""
+    names = set(cs.recalibration.RECALIBRATORS) - {"NeuralScaling", "PriorShift"}
+    for name in names:
+        cs.recalibration.RECALIBRATORS[name]().fit(P, Y).predict_proba(P)
+    cs.recalibration.VennAbers().fit(P, Y).predict_pair(P)
+    cs.recalibration.PriorShift(train_prevalence=0.4).fit(P).predict_proba(P)
+    found = cs.recalibration.choose(P, Y, cv=2, repeats=2, rng=1)
+    return str(found), found._repr_html_(), found.to_dict(), found.to_frame()
+
+
 CALLS = {
     "GENERATORS": lambda: [str(generator) for generator in cs.GENERATORS],
     "LENSES": lambda: [cs.estimate(LABEL, PROB, lens=lens) for lens in ("top_label", "class_wise")] + [*cs.LENSES],
@@ -113,7 +124,7 @@ CALLS = {
     "plot": lambda: cs.plot(cs.reliability(LABEL, PROB, lens="canonical", **FEW)).figure.canvas.draw(),
     "power": lambda: drawn(cs.power(P, "shift=1", [40, 80], test="ks", n_datasets=9, n_sets=3, **FEW)),
     "predict": lambda: cs.predict(Fitted(), P),
-    "recalibration": lambda: cs.recalibration.PlattScaling().fit(P, Y).predict_proba(P),
+    "recalibration": recalibrated,
     "reliability": lambda: drawn(cs.reliability(Y, P, **FEW)),
     "report": lambda: cs.report(Y, TWO, rng=1)._repr_html_(),
     "sample_size": lambda: str(cs.sample_size(P, width=0.2, of="o/e")),
