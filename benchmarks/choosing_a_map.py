@@ -53,7 +53,9 @@ def one_data_set(task: str, n: int, seed: int) -> dict[str, float]:
     chosen = {}
     for score in SCORES:
         found = choose(p, y, score=score, rng=seed)
-        near = {name for name, d, se in zip(found.names, found.difference, found.standard_error, strict=True) if d <= se}
+        near = {
+            name for name, d, se in zip(found.names, found.difference, found.standard_error, strict=True) if d <= se
+        }
         chosen[score] = found.names[0]
         chosen[f"{score}, one s.e."] = next(name for name in gain if f"{name}()" in near)
     return gain | {rule: gain[name.removesuffix("()")] for rule, name in chosen.items()}

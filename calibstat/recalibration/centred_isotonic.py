@@ -1,4 +1,4 @@
-"""Centred isotonic regression: each constant piece of isotonic regression shrunk to a point, and lines between these."""
+"""Centred isotonic regression: lines between the centres of the constant pieces of isotonic regression."""
 
 from __future__ import annotations
 

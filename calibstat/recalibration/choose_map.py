@@ -84,8 +84,8 @@ class MapChoice(Result):
             text += f" Then come {', '.join(self._described(j) for j in others[:NAMED])}."
             noise = sum(self.within_noise[j] for j in others)
             text += (
-                f" From {noise} of the {len(others)} others it differs by no more than noise (1.96 standard errors, which "
-                "allow for rows that folds share; each by itself)."
+                f" From {noise} of the {len(others)} others it differs by no more than noise (1.96 standard errors, "
+                "which allow for rows that folds share; each by itself)."
             )
         return text + "".join(f"\nLeft out: {name}: {why}" for name, why in self.left_out.items())
 
@@ -161,10 +161,10 @@ def choose(
     Fits that do not converge are judged as they are.
 
     A standard error of a difference: per row of the differences d of two losses its square is the mean variance of d
-    within folds, plus cv (n - 1) / (n - cv) times the mean over the rows of the variance of d between repeats, divided by
-    n. The second part allows for rows that the fits of several folds share; without it such standard errors are too small
-    by up to the root of 2 where two maps come close. It is derived for folds of equal size and fits in which rows add up,
-    and studied. The scores are of maps fitted to n - n / cv rows, and the smallest of several means is too small a
+    within folds, plus cv (n - 1) / (n - cv) times the mean over the rows of the variance of d between repeats, divided
+    by n. The second part allows for rows that the fits of several folds share; without it such standard errors are too
+    small by up to the root of 2 where two maps come close. It is derived for folds of equal size and fits in which rows
+    add up, and tested for Platt scaling of a calibrated model. The scores are of maps fitted to n - n / cv rows, and the smallest of several means is too small a
     promise: measure the chosen map on other rows.
 
     Cost: repeats times cv fits of each map.
@@ -180,9 +180,11 @@ def choose(
     >>> y, p = cs.generators.temperature(2).sample(2000, rng=1)  # logits twice as large as they should be
     >>> found = cs.recalibration.choose(p, y, rng=1)
     >>> found.recalibrator
-    TemperatureScaling()
-    >>> float(found.recalibrator.fit(p, y).predict_proba([0.9])[0].round(2))
-    0.75
+    PlattScaling()
+    >>> [name for name, noise in zip(found.names, found.within_noise, strict=True) if not noise]
+    ['HistogramBinning()', 'InterceptUpdate()', 'Unchanged()']
+    >>> found.recalibrator.fit(p, y).predict_proba([0.9]).round(2)
+    array([0.74])
     """
     check_order(p, y)
     data = Predictions.from_rows(y, p, labels=labels, pos_label=pos_label)

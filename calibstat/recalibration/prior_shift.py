@@ -1,4 +1,4 @@
-"""Prior shift: predictions for a population in which the classes have other shares, from shares and not from outcomes."""
+"""Prior shift: predictions for a population in which the classes have other shares."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class PriorShift(Recalibrator):
     It assumes that the shares of the classes are all that differs: within each class features have the same
     distribution as in training (prior probability shift, label shift). And that the predictions are calibrated for the
     training population; an error of theirs becomes an error of the estimated prevalence, which no number here shows.
-    If outcomes of the new population are known, `InterceptUpdate` assumes less. An estimate whose share of a class is at
-    0 may be a sign that the assumption fails. Not converged: the EM algorithm needs more steps. Exact 0 and 1 stay as
+    If outcomes of the new population are known, `InterceptUpdate` assumes less. An estimate whose share of a class is
+    at 0 may be a sign that the assumption fails. Not converged: the EM algorithm needs more steps. Exact 0 and 1 stay as
     they are. Cost: O(n K) with given shares; estimated ones take some ten to a thousand passes.
 
     References
@@ -62,7 +62,7 @@ class PriorShift(Recalibrator):
     Examples
     --------
     >>> from calibstat.recalibration import PriorShift
-    >>> PriorShift(sampling_rate=0.1).fit([0.5]).predict_proba([0.5]).round(3)  # nine of ten rows of class 0 were left out
+    >>> PriorShift(sampling_rate=0.1).fit([0.5]).predict_proba([0.5]).round(3)  # of class 0 a tenth was kept
     array([0.091])
     >>> PriorShift(train_prevalence=0.5, new_prevalence=0.2).fit([0.5]).predict_proba([0.5])
     array([0.2])
@@ -165,8 +165,8 @@ def _rates(given: object, classes: int) -> np.ndarray:
     rate = np.array([float(rate), 1.0]) if rate.ndim == 0 and classes == 2 else rate
     if rate.shape != (classes,) or not np.all((rate > 0) & (rate <= 1)):
         raise ValueError(
-            f"expected a sampling_rate of class 0 of two, or of each of {classes} classes, above 0 and at most 1, found "
-            f"{given!r}"
+            f"expected a sampling_rate of class 0 of two, or of each of {classes} classes, above 0 and at most 1, "
+            f"found {given!r}"
         )
     return rate
 

@@ -69,7 +69,9 @@ class QuadraticScaling(Recalibrator):
 
     def _fit_weighted(self, prob: np.ndarray, label: np.ndarray, weight: np.ndarray | None) -> str | None:
         own, others = two_logs(prob, self.clip, self)
-        found = [_parabola(own[:, j] - others[:, j], label == k, weight) for j, k in enumerate(columns_of(prob.shape[1]))]
+        found = [
+            _parabola(own[:, j] - others[:, j], label == k, weight) for j, k in enumerate(columns_of(prob.shape[1]))
+        ]
         self.square_, self.slope_, self.intercept_ = np.array([coefficient for coefficient, _ in found]).T.copy()
         return None if all(still for _, still in found) else NO_OPTIMUM
 
@@ -84,7 +86,7 @@ class QuadraticScaling(Recalibrator):
 
 
 def _parabola(x: np.ndarray, observed: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, bool]:
-    """Return the likeliest a, b and c with which a x² + b x + c does not decrease over the rows, and if it converged."""
+    """Return the likeliest a, b and c with which a x² + b x + c does not decrease over the rows, and whether converged."""
     ends = x.min(), x.max()
     slopes = np.array([[2 * end, 1, 0] for end in ends])
     flat_at = [np.array([[1, 0], [-2 * end, 0], [0, 1]]) for end in ends]

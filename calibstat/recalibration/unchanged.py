@@ -17,7 +17,8 @@ class Unchanged(Recalibrator):
 
     Notes
     -----
-    A vector comes back as it was given, rows of a matrix divided by their sums, which are off by rounding. Cost: O(n K).
+    A vector comes back as it was given, rows of a matrix divided by their sums, which are off by rounding.
+    Cost: O(n K).
 
     References
     ----------

@@ -22,8 +22,8 @@ class VennAbers(Recalibrator):
     values_ : list of ndarray
         For each class, or for class 1 of two: the distinct predictions of the calibration rows, ascending.
     if_not_, if_so_ : list of ndarray
-        p0 and p1 at them: of other predictions p0 is the one of the nearest below (0 if there is none) and p1 the one of
-        the nearest above (or 1).
+        p0 and p1 at them: of other predictions p0 is the one of the nearest below (0 if there is none) and p1 the one
+        of the nearest above (or 1).
 
     Notes
     -----

@@ -30,7 +30,9 @@ def bounded(p, y, w):
 
     starts = ([1, 1, 0], [0.1, 0.1, 0], [2, 0.1, 0], [0.1, 2, 0])
     bounds = [(0, None), (0, None), (None, None)]
-    return min(minimize(loss, s, jac=True, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-15}).fun for s in starts)
+    return min(
+        minimize(loss, s, jac=True, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-15}).fun for s in starts
+    )
 
 
 def test_beta_through_three_predictions():

@@ -24,7 +24,11 @@ def slowly(y, p, w):
             if (level_next < level or same) and not edge:
                 total = count + count_next
                 points[i : i + 2] = [
-                    [(x * count + x_next * count_next) / total, (level * count + level_next * count_next) / total, total]
+                    [
+                        (x * count + x_next * count_next) / total,
+                        (level * count + level_next * count_next) / total,
+                        total,
+                    ]
                 ]
                 break
         else:

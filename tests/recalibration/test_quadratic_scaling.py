@@ -58,7 +58,9 @@ def test_quadratic_against_statsmodels():
 def test_quadratic_against_an_optimiser_with_conditions(seed):
     random = np.random.default_rng(seed)
     x = random.normal(0, 1, 80)
-    y = (random.random(80) < expit([x, x**2, -(x**2), -x, np.minimum(2 * x, 0), np.maximum(2 * x, 0)][seed])).astype(int)
+    y = (random.random(80) < expit([x, x**2, -(x**2), -x, np.minimum(2 * x, 0), np.maximum(2 * x, 0)][seed])).astype(
+        int
+    )
     fitted = QuadraticScaling().fit(expit(x), y)
     q = fitted.predict_proba(expit(x))
     assert binary_log_loss(y, q) == pytest.approx(rising(expit(x), y), abs=1e-7)
