@@ -1,8 +1,8 @@
 """What other packages make of the same rows, for the tests of calibration maps: ``benchmarks/maps_peers.csv``.
 
 It needs NumPy and the packages alone: ``pip install betacal venn-abers probmetrics`` in an environment of
-their own, then ``python benchmarks/maps_peers.py``. The first line has their versions, each further one a row with its outcome and
-prediction and what they predict after they were fitted to all rows of its data set.
+their own, then ``python benchmarks/maps_peers.py``. The first line has their versions, each further one a row with its
+outcome and prediction and what they predict after they were fitted to all rows of its data set.
 """
 
 import csv

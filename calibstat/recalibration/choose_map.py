@@ -164,8 +164,8 @@ def choose(
     within folds, plus cv (n - 1) / (n - cv) times the mean over the rows of the variance of d between repeats, divided
     by n. The second part allows for rows that the fits of several folds share; without it such standard errors are too
     small by up to the root of 2 where two maps come close. It is derived for folds of equal size and fits in which rows
-    add up, and tested for Platt scaling of a calibrated model. The scores are of maps fitted to n - n / cv rows, and the smallest of several means is too small a
-    promise: measure the chosen map on other rows.
+    add up, and tested for Platt scaling of a calibrated model. The scores are of maps fitted to n - n / cv rows, and
+    the smallest of several means promises too much: measure the chosen map on other rows.
 
     Cost: repeats times cv fits of each map.
 
@@ -184,7 +184,7 @@ def choose(
     >>> [name for name, noise in zip(found.names, found.within_noise, strict=True) if not noise]
     ['HistogramBinning()', 'InterceptUpdate()', 'Unchanged()']
     >>> found.recalibrator.fit(p, y).predict_proba([0.9]).round(2)
-    array([0.74])
+    array([0.76])
     """
     check_order(p, y)
     data = Predictions.from_rows(y, p, labels=labels, pos_label=pos_label)

@@ -51,10 +51,10 @@ class QuadraticScaling(Recalibrator):
     >>> from calibstat.recalibration import QuadraticScaling
     >>> random = np.random.default_rng(1)
     >>> x = random.normal(0, 1, 20000)
-    >>> y = random.random(20000) < 1 / (1 + np.exp(-(0.2 * x**2 + x)))
+    >>> y = random.random(20000) < 1 / (1 + np.exp(-(0.1 * x**2 + x)))
     >>> fitted = QuadraticScaling().fit(1 / (1 + np.exp(-x)), y)
     >>> fitted.square_.round(1), fitted.slope_.round(1)
-    (array([0.2]), array([1.]))
+    (array([0.1]), array([1.]))
     """
 
     square_: np.ndarray
@@ -86,7 +86,7 @@ class QuadraticScaling(Recalibrator):
 
 
 def _parabola(x: np.ndarray, observed: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, bool]:
-    """Return the likeliest a, b and c with which a x² + b x + c does not decrease over the rows, and whether converged."""
+    """Return the likeliest a, b and c with which a x² + b x + c does not decrease over the rows, and if converged."""
     ends = x.min(), x.max()
     slopes = np.array([[2 * end, 1, 0] for end in ends])
     flat_at = [np.array([[1, 0], [-2 * end, 0], [0, 1]]) for end in ends]
