@@ -51,8 +51,8 @@ def _holds(conditions: np.ndarray, coefficient: np.ndarray) -> bool:
 
 def _on_face(x: np.ndarray, count: np.ndarray, positives: np.ndarray, features: Features, face: np.ndarray) -> Found:
     """Return the best coefficients that are sums of the columns of a face."""
-    coefficient, *found = _likeliest(x, count, positives, lambda x: features(x) @ face, np.zeros(face.shape[1]))
-    return (face @ coefficient, *found)
+    found = _likeliest(x, count, positives, lambda x: features(x) @ face, np.zeros(face.shape[1]))
+    return face @ found[0], found[1], found[2]
 
 
 def _likeliest(x: np.ndarray, count: np.ndarray, positives: np.ndarray, features: Features, start: np.ndarray) -> Found:
