@@ -5,7 +5,7 @@ from calibstat.data.row_order import canonical_order
 from calibstat.resampling.binary_pairs import pairs_of_sample, residuals_of_pairs
 from calibstat.resampling.draw import draw
 from calibstat.resampling.fold_signs import repeat_key, sums_of_fold_signs
-from calibstat.resampling.folds import folds
+from calibstat.resampling.folds import fit_seeds, folds, repeated_folds
 from calibstat.resampling.future_draws import planned_key, planned_rows
 from calibstat.resampling.group_sums import packed, positives_of_rows
 from calibstat.resampling.one_pass_pairs import pairs_in_one_pass
@@ -40,7 +40,8 @@ __all__ = [
     "Pairs",
 ]
 __all__ += ["Resampler", "Scheme", "Stage", "Swap", "UnitCounts", "canonical_order", "check_resamples", "draw"]
-__all__ += ["drawn_products", "drawn_sums", "folds", "in_cells", "in_order", "key_of", "packed"]
+__all__ += ["drawn_products", "drawn_sums", "fit_seeds", "folds", "in_cells", "in_order", "key_of", "packed"]
 __all__ += ["pairs_in_one_pass", "pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows"]
-__all__ += ["positives_of_rows", "random_signs", "repeat_key", "resample", "resampler", "residuals_of_pairs"]
-__all__ += ["sums_of_class_labels", "sums_of_fold_signs", "sums_of_row_labels", "sums_of_signs", "take"]
+__all__ += ["positives_of_rows", "random_signs", "repeat_key", "repeated_folds", "resample", "resampler"]
+__all__ += ["residuals_of_pairs", "sums_of_class_labels", "sums_of_fold_signs", "sums_of_row_labels"]
+__all__ += ["sums_of_signs", "take"]

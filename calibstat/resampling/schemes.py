@@ -33,6 +33,7 @@ class Stage:
     FOLDS = 11  # parts of the rows that are held out together
     FOLD_SIGNS = 12  # signs of rows, centred within each fold of cross-validation
     REPEATS = 13  # the keys of what is drawn for each repeat of cross-validation
+    FITS = 14  # seeds of learners that draw while they are fitted
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from calibstat.resampling import folds, key_of
+from calibstat.resampling import fit_seeds, folds, key_of, repeated_folds
 
 
 def test_sizes_differ_by_at_most_one_and_the_seed_decides():
@@ -22,3 +22,32 @@ def test_every_partition_is_as_likely():
     _, times = np.unique(found, return_counts=True)
     assert times.size == 6
     assert stats.chisquare(times).pvalue > 1e-3
+
+
+def test_clusters_stay_together_whatever_their_names():
+    unit = np.arange(200) // 8
+    fold = repeated_folds(key_of(1), 200, 5, 2, unit)
+    assert all(len(set(column[unit == u])) == 1 for column in fold.T for u in range(25))
+    assert all(np.bincount(column).tolist() == [40] * 5 for column in fold.T)
+    renamed = np.random.default_rng(0).permutation(25)[unit]
+    assert repeated_folds(key_of(1), 200, 5, 2, renamed).tolist() == fold.tolist()
+    alone = repeated_folds(key_of(1), 200, 5, 2, np.arange(200))
+    assert alone.tolist() == repeated_folds(key_of(1), 200, 5, 2).tolist()
+
+
+def test_repeats_are_independent_and_the_first_is_the_only_one_of_one():
+    """Two rows share a fold in both of two repeats in about (39 / 199)^2 = .038 of the pairs."""
+    fold = repeated_folds(key_of(1), 200, 5, 2)
+    assert fold[:, 0].tolist() == folds(key_of(1), 200, 5).tolist()
+    together = [column[:, None] == column for column in fold.T]
+    pairs = np.triu(together[0] & together[1], 1).sum()
+    assert stats.binom.cdf(pairs, 199 * 100, 0.0384) > 1e-4
+    assert stats.binom.sf(pairs - 1, 199 * 100, 0.0384) > 1e-4
+
+
+def test_seeds_of_fits_differ_and_are_what_numpy_takes():
+    seeds = [seed for fit in range(50) for seed in fit_seeds(key_of(1), fit, 3)]
+    assert len(set(seeds)) == 150
+    assert min(seeds) >= 0
+    assert max(seeds) < 2**31
+    assert fit_seeds(key_of(1), 7, 3) == seeds[21:24]

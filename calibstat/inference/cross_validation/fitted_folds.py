@@ -1,0 +1,121 @@
+"""Clones of an estimator fitted without each fold, and what they predict for the rows of that fold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+
+from calibstat.data.checks import described, short
+from calibstat.data.estimators import predict
+from calibstat.data.feature_rows import rows_at
+from calibstat.progress import announced
+from calibstat.resampling import fit_seeds
+
+REFITS = 2  # of the estimator on all rows, with different seeds
+ROUNDING = 1e-9  # between predictions of two refitted models that are the same
+SEED = "random_state"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What was fitted.
+
+    Attributes
+    ----------
+    models : tuple of tuple of object
+        The models of each repeat, in the order of their folds.
+    predictions : ndarray, shape (n, R)
+        The probability of the positive outcome, for each row by the model of the repeat that was fitted without it.
+    refitted_alike : bool
+        Whether two models that are fitted on all rows with different seeds predict the same for all rows.
+    """
+
+    models: tuple[tuple[Any, ...], ...]
+    predictions: np.ndarray
+    refitted_alike: bool
+
+
+@dataclass(frozen=True)
+class _Learning:
+    """An estimator with the rows that it may learn from; `answers` are the outcomes as they were given."""
+
+    estimator: Any
+    X: Any
+    answers: Any
+    positive: Any
+    key: np.uint64
+
+    def fit(self, number: int, train: np.ndarray, judged: np.ndarray, replace: bool) -> tuple[Any, np.ndarray]:
+        """Fit a clone on some rows, and return it with its probabilities of the positive outcome for others."""
+        from sklearn.base import clone
+
+        model = seeded(clone(self.estimator), self.key, number, replace)
+        model.fit(rows_at(self.X, train), self.answers[train])
+        return model, self.probability(model, rows_at(self.X, judged))
+
+    def probability(self, model: Any, X: Any) -> np.ndarray:
+        """Return the probability of the positive outcome."""
+        prob = predict(model, X)
+        if self.positive not in list(prob.columns):
+            raise ValueError(
+                f"expected classes_ with {short(self.positive)}, found {short(list(prob.columns))} of "
+                f"{type(model).__name__}"
+            )
+        return prob[self.positive].to_numpy(np.float64)
+
+
+def fit_folds(
+    estimator: Any, X: Any, answers: np.ndarray, positive: Any, fold: np.ndarray, key: np.uint64, n_jobs: int
+) -> Fitted:
+    """Fit an estimator once for each fold and twice on all rows, and say on standard error how long it takes."""
+    learning, everything = _Learning(estimator, X, answers, positive, key), np.arange(len(answers))
+    parts = [(r, np.flatnonzero(column == k)) for r, column in enumerate(fold.T) for k in range(int(column.max()) + 1)]
+    jobs = [(np.delete(everything, held_out), held_out, False) for _, held_out in parts]
+    jobs += [(everything, everything, True)] * REFITS
+    calls = (joblib.delayed(learning.fit)(number, *job) for number, job in enumerate(jobs))
+    fits: Iterator[tuple[Any, np.ndarray]] = joblib.Parallel(n_jobs, prefer="threads", return_as="generator")(calls)
+    found = list(announced(fits, [train.size for train, _, _ in jobs], f"{len(jobs)} fits"))
+    predictions = np.empty(fold.shape)
+    models: list[list[Any]] = [[] for _ in fold.T]
+    for (r, held_out), (model, prob) in zip(parts, found, strict=False):
+        predictions[held_out, r] = prob
+        models[r].append(model)
+    one, other = (prob for _, prob in found[-REFITS:])
+    alike = bool(np.abs(one - other).max() <= ROUNDING)
+    return Fitted(tuple(map(tuple, models)), predictions, alike)
+
+
+def seeded(model: Any, key: np.uint64, number: int, replace: bool) -> Any:
+    """Return an estimator whose seeds that are None, or all of them, are those of a fit, also within pipelines."""
+    found = model.get_params(deep=True)
+    names = sorted(name for name in found if name.split("__")[-1] == SEED and (replace or found[name] is None))
+    seeds = fit_seeds(key, number, len(names))
+    return model.set_params(**dict(zip(names, seeds, strict=True))) if names else model
+
+
+def check_estimator(estimator: Any) -> None:
+    """Raise unless scikit-learn is installed, and an estimator can be cloned, fitted and asked for probabilities."""
+    try:
+        import sklearn  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "expected scikit-learn for cross_validate, found none; pip install calibstat[sklearn] brings it"
+        ) from None
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise ValueError(f"expected an estimator, found the class {name}; make one, {name}()")
+    missing = [name for name in ("get_params", "fit", "predict_proba") if not hasattr(estimator, name)]
+    if missing == ["predict_proba"]:
+        raise ValueError(
+            f"expected an estimator with predict_proba, found {described(estimator)}; fit it within "
+            "CalibratedClassifierCV of scikit-learn"
+        )
+    if missing:
+        raise ValueError(
+            f"expected an estimator as those of scikit-learn, found {described(estimator)} without "
+            f"{' and '.join(missing)}"
+        )

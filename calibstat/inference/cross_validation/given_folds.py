@@ -1,0 +1,94 @@
+"""Folds as they are asked for: a number of folds to be dealt at random, folds as numbers, or a splitter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calibstat.data.checks import check_whole, described, short
+from calibstat.resampling import repeated_folds
+
+REPEATS = 3  # of folds that are dealt here
+ONCE = "that hold out every row once"
+IN_TIME = "models that are tried on later rows are judged by cs.Monitor"
+
+
+def folds_asked(
+    cv: Any, repeats: int | None, key: np.uint64, X: Any, y: np.ndarray, unit: np.ndarray | None, groups: Any
+) -> np.ndarray:
+    """Return the fold of each row, shape (n, R): dealt at random without `y` and `X`, or as they are given.
+
+    `unit` numbers the group of each row, of which all rows are in one fold.
+    """
+    n = y.size
+    if isinstance(cv, int | np.integer):
+        n_folds = check_whole("cv", cv, 2)
+        n_units = n if unit is None else int(unit.max()) + 1
+        if n_units < 2 * n_folds and unit is None:
+            raise ValueError(f"expected at least 2 rows in each fold, found {n} rows for cv={n_folds}")
+        if n_units < n_folds:
+            raise ValueError(f"expected at least one group for each fold, found {n_units} groups for cv={n_folds}")
+        return repeated_folds(key, n, n_folds, check_whole("repeats", REPEATS if repeats is None else repeats), unit)
+    if repeats is not None:
+        raise ValueError("expected repeats= with a number of folds as cv alone; folds that are given have theirs")
+    fold = _split(cv, X, y, groups) if hasattr(cv, "split") and not isinstance(cv, str) else _numbered(cv, n)
+    if unit is not None:
+        _check_groups(fold, unit)
+    return fold
+
+
+def _numbered(cv: Any, n: int) -> np.ndarray:
+    """Return folds that were given as numbers or names, numbered from 0."""
+    given = np.asarray(cv)
+    if given.shape[:1] != (n,) or given.ndim > 2:
+        raise ValueError(
+            f"expected cv, a number of folds, a splitter with split(X, y, groups), or the fold of each of {n} rows, "
+            f"shape ({n},) or ({n}, R), found {described(cv)}"
+        )
+    columns = given.reshape(n, -1).T
+    return np.column_stack([np.unique(column, return_inverse=True)[1] for column in columns])
+
+
+def _split(cv: Any, X: Any, y: np.ndarray, groups: Any) -> np.ndarray:
+    """Return the folds of a splitter; it repeats them if it holds out every row several times."""
+    repeats: list[np.ndarray] = []
+    fold, k = np.full(y.size, -1, np.int64), 0
+    for train, test in cv.split(X, y, groups):
+        if (fold[test] >= 0).any() or np.unique(test).size < len(test):
+            raise ValueError(f"expected folds {ONCE}, found row {_again(fold, test)} held out twice by {short(cv)}")
+        if np.union1d(train, test).size < y.size:
+            raise ValueError(
+                f"expected models fitted on all rows that are not held out, found {len(train)} of "
+                f"{y.size - len(test)} by {short(cv)}; {IN_TIME}"
+            )
+        fold[test] = k
+        k += 1
+        if (fold >= 0).all():
+            repeats.append(fold)
+            fold, k = np.full(y.size, -1, np.int64), 0
+    if (fold >= 0).any() or not repeats:
+        row = int(np.flatnonzero(fold < 0)[0])
+        raise ValueError(f"expected folds {ONCE}, found row {row} never held out by {short(cv)}; {IN_TIME}")
+    return np.column_stack(repeats)
+
+
+def _again(fold: np.ndarray, test: Any) -> int:
+    """Return the first row of a fold that was held out before, or is there twice."""
+    test = np.asarray(test)
+    before = test[fold[test] >= 0]
+    names, times = np.unique(test, return_counts=True)
+    return int(before[0] if before.size else names[times > 1][0])
+
+
+def _check_groups(fold: np.ndarray, unit: np.ndarray) -> None:
+    """Raise unless all rows of each group are in one fold."""
+    for r, column in enumerate(fold.T):
+        first = column[np.unique(unit, return_index=True)[1]]
+        torn = np.flatnonzero(column != first[unit])
+        if torn.size:
+            repeat = f" of repeat {r}" if fold.shape[1] > 1 else ""
+            raise ValueError(
+                f"expected all rows of a group in one fold, found row {torn[0]} in fold {column[torn[0]]} and an "
+                f"earlier row of its group in fold {first[unit[torn[0]]]}{repeat}"
+            )
