@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from held_objects import kinds
 from quick_report import quick_report
+from sklearn.naive_bayes import GaussianNB
 
 import calibstat as cs
 from calibstat.result import Result, plain_values
@@ -32,6 +33,7 @@ MADE = {
     "Decomposition": lambda: cs.decompose(Y, P),
     "Deviation": lambda: cs.calibration_test(*cs.generators.temperature(4).sample(400, rng=1), **FEW).deviation,
     "ClassesReport": lambda: made("Report").models["model"].classes,
+    "CrossValidation": lambda: cs.cross_validate(GaussianNB(), P[:, None], Y, cv=2, repeats=1, rng=1),
     "CrossFitted": lambda: made("Report").models["model"].recalibrated,
     "DetectableEffect": lambda: cs.detectable_effect(P, n_resamples=19, n_datasets=5, rng=1),
     "Equivalence": lambda: cs.equivalence_test(Y, P),

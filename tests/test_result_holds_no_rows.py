@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from held_objects import held, kinds, length
 from quick_report import quick_report
+from sklearn.naive_bayes import GaussianNB
 
 import calibstat as cs
 from calibstat.data.in_words import InWords
@@ -152,7 +153,10 @@ WITHOUT_RESULT = {
     *("Answers", "Data", "Models", "Predictions", "Sample", "from_logits", "predict"),
     *("ReliabilityDisplay", "plot", "recalibration", "study"),
 }
-IN_FULL = {"detail": "what a measure computes at every distinct prediction is what it is asked for"}
+IN_FULL = {
+    "detail": "what a measure computes at every distinct prediction is what it is asked for",
+    "cross_validate": "folds, predictions and fitted models are what it makes; dictionaries and frames have none",
+}
 rows = cache(Rows)
 each = pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "report: classes")) for name in ASKED]
@@ -206,13 +210,28 @@ def test_pickles_do_not_grow_with_the_rows(name):
 def test_every_kind_of_result_is_among_them():
     seen = {type(thing) for name in ASKED for _, thing in held(asked(name, SMALL))}
     leaves = {kind for kind in kinds() if not kind.__subclasses__()}
-    seen |= {type(cs.detail(*rows(SMALL).binary))}
+    seen |= {type(cs.detail(*rows(SMALL).binary)), type(cross_validated(SMALL))}
     assert leaves - seen == set()
 
 
 def test_a_detail_holds_a_number_for_each_prediction():
     found = cs.detail(*rows(SMALL).binary, measure="ks")
     assert kept_rows(found) == ["result.fields['value']", "result.fields['witness']", "result.fields['cumulative']"]
+
+
+@cache
+def cross_validated(n):
+    return cs.cross_validate(GaussianNB(), rows(n).features, rows(n).y, cv=2, repeats=1, rng=1)
+
+
+def test_cross_validation_holds_folds_and_predictions_and_writes_neither():
+    found = cross_validated(SMALL)
+    assert kept_rows(found) == [f"result.out_of_fold.{name}" for name in ("folds", "predictions")]
+    assert kept_rows(found.to_dict()) == kept_rows(found.to_frame()) == []
+    small, large = (len(pickle.dumps(cross_validated(n).to_dict())) for n in (SMALL, LARGE))
+    assert abs(large / small - 1) < 0.05
+    assert not found.folds.flags.writeable
+    assert not found.predictions.flags.writeable
 
 
 class Slotted:

@@ -26,6 +26,7 @@ Y, P = cs.generators.temperature(1.5).sample(120, rng=1)
 TWO = {"A": P, "B": P**2}
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(90, rng=1)
 STORES = find_spec("pyarrow") is not None  # a study needs it
+LEARNS = find_spec("sklearn") is not None  # cross-validation needs it
 FEW = {"n_resamples": 19, "rng": 1}
 STUDY = """
 from pathlib import Path
@@ -38,12 +39,25 @@ study = Study(question="Is it small?", seed=1, grids=lambda quick: [{**GRID, "re
 
 
 class Fitted:
-    """A fitted classifier."""
+    """A classifier that is fitted from the start."""
 
     classes_ = (0, 1)
 
     def predict_proba(self, features):
         return np.column_stack((1 - features, features))
+
+
+def cross_validated():
+    """Cross-validate a classifier, or raise what names the extra."""
+    if LEARNS:
+        from sklearn.linear_model import LogisticRegression
+
+        return str(cs.cross_validate(LogisticRegression(), P[:, None], Y, cv=2, repeats=1, rng=1))
+    try:
+        cs.cross_validate(Fitted(), P[:, None], Y)
+    except ImportError as error:
+        return "calibstat[sklearn]" in str(error) or 1 / 0
+    return 1 / 0
 
 
 def own_measure():
@@ -103,6 +117,7 @@ CALLS = {
     "compare_samples": lambda: drawn(cs.compare_samples({"a": (Y, P), "b": (Y, 1 - P)})),
     "confidence_interval": lambda: drawn(cs.confidence_interval(Y, P, measure="smooth_ce", **FEW)),
     "cox": lambda: str(cs.cox(Y, P, held_out=True)),
+    "cross_validate": cross_validated,
     "decompose": lambda: str(cs.decompose(Y, P)),
     "detail": lambda: drawn(cs.detail(Y, P, measure="ece")),
     "detectable_effect": lambda: str(cs.detectable_effect(P)),

@@ -22,7 +22,7 @@ SEED = "random_state"
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was fitted.
+    """Fitted models and their predictions for rows that they have not seen.
 
     Attributes
     ----------

@@ -132,12 +132,17 @@ class FoldEnds:
         return max(self.high, self.noise, self.shifted)
 
 
+def check_learner(learner: str | None) -> None:
+    """Raise unless a kind of learner is known; None is the default."""
+    if learner is not None and learner not in LEARNERS:
+        raise unknown_name("a learner", learner, LEARNERS)
+
+
 def cross_validated_interval(
     data: Data, asked: Measure, learner: str | None, confidence_level: float, draws: Draws
 ) -> CrossValidatedInterval:
     """Return the interval of a measure of the models of cross-validation: the mean of the ends of all repeats."""
-    if learner is not None and learner not in LEARNERS:
-        raise unknown_name("a learner", learner, LEARNERS)
+    check_learner(learner)
     folded = folded_problems(data, asked)
     problem, alpha = folded[0].problem, 1 - confidence_level
     if problem.is_mean:

@@ -1,0 +1,49 @@
+"""What `cross_validate` prints, and what its result is as a dictionary."""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+import calibstat as cs
+
+X = np.random.default_rng(1).normal(size=(240, 3))
+Y = (np.random.default_rng(2).random(240) < 1 / (1 + np.exp(-X.sum(axis=1)))).astype(int)
+FOUND = cs.cross_validate(LogisticRegression(), X, Y, rng=1)
+
+
+def test_the_answer_says_what_the_test_cannot_and_of_which_models_the_interval_is():
+    said = str(FOUND)
+    assert said.startswith("LogisticRegression(): 15 models of 240 rows in 5 folds, dealt 3 times.\n")
+    assert "The learner: no evidence that its fits are miscalibrated each time (p = " in said
+    assert "no test of the same rows can say; the interval does." in said
+    assert f"for each new row one of them at random, is at most {FOUND.interval.high:.4f}." in said
+    assert "The model refitted on all rows has the same error to first order, which is not promised." in said
+    assert "groups" not in said
+
+
+def test_evidence_and_a_low_end_above_zero_are_said():
+    bayes = cs.cross_validate(GaussianNB(), np.repeat(X, 6, axis=1), Y, rng=1)
+    assert "The learner: evidence that" in str(bayes)
+    assert f"is between {bayes.interval.low:.4f} and {bayes.interval.high:.4f}." in str(bayes)
+
+
+def test_nothing_is_said_of_a_refitted_model_that_draws():
+    forest = cs.cross_validate(RandomForestClassifier(5), X, Y, repeats=1, rng=1)
+    assert not forest.refitted_alike
+    assert "refitted on all rows" not in str(forest)
+
+
+def test_the_outcome_is_named_unless_it_is_one():
+    assert "Probabilities are of the outcome yes." in str(replace(FOUND, outcome="yes"))
+    assert "Probabilities are of" not in str(replace(FOUND, outcome="True"))
+
+
+def test_dictionaries_have_the_models_in_words():
+    found = FOUND.to_dict()
+    assert found["out_of_fold"] == "15 models of 240 rows in 5 folds, dealt 3 times"
+    assert found["interval.high"] == FOUND.interval.high
+    assert FOUND.to_frame()["refitted_alike"].item()
+    assert "1 fold" not in str(replace(FOUND.out_of_fold, folds=FOUND.folds[:, :1], models=FOUND.models[:1]))
