@@ -62,13 +62,15 @@ def recalibrate_predictions(
         from calibstat.output.csv_text import as_csv
         from calibstat.output.wording import OTHER_ROWS
         from calibstat.recalibration.held_out import held_out_predictions
-        from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator, folds_of
+        from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator
+        from calibstat.resampling import folds, key_of
 
         rows, how = read_rows(file, label, prob, reading)
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
         recalibrator = default_recalibrator(data) if map_ is None else named_map(map_)
         if to is None:
-            old, new, warned = data.prob, held_out_predictions(data, folds_of(data.n, None, rng), recalibrator), []
+            fold, warned = folds(key_of(rng), data.n, FOLDS), []
+            old, new = data.prob, held_out_predictions(data, fold, recalibrator)
             fitted = f"Each of {FOLDS} random parts of the rows is recalibrated by a map fitted on the others"
         else:
             given = read_rows_of_probabilities(to, prob, reading)

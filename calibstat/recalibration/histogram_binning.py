@@ -110,6 +110,7 @@ class HistogramBinning(Recalibrator):
     array([0.5, 0.4])
     """
 
+    learner = "smooth"
     steps_: list[list[Steps]]
 
     def __init__(

@@ -37,6 +37,9 @@ class Recalibrator(InWords):
         The classes, in the order of the columns; after `fit`.
     converged_ : bool
         Whether the optimiser converged; if not, a RuntimeWarning says why.
+    learner : {"any", "smooth"}
+        Which high end `confidence_interval` has with `folds` of such maps: "smooth" is studied for Platt, isotonic and
+        histogram maps.
     """
 
     tried_from: ClassVar[int | None] = 2
@@ -44,6 +47,7 @@ class Recalibrator(InWords):
 
     classes_: np.ndarray
     converged_: bool
+    learner: ClassVar[str] = "any"
 
     def fit(
         self,

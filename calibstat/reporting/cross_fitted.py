@@ -22,11 +22,18 @@ from calibstat.recalibration.platt_scaling import PlattScaling
 from calibstat.recalibration.recalibrator import Recalibrator
 from calibstat.recalibration.temperature_scaling import TemperatureScaling
 from calibstat.reporting.report_measures import beside
-from calibstat.resampling import folds, key_of
-from calibstat.resampling.rng import Rng
+from calibstat.resampling import key_of, repeated_folds
 from calibstat.result import Result
 
-FOLDS = 5
+FOLDS, REPEATS = 5, 3
+OF_FOLDS = (
+    "Maps are fitted on folds dealt {times} times at random; the interval of the change has the variance within folds "
+    "and between these times."
+)
+AS_IF_FRESH = (
+    "Intervals are approximate, because rows share fitted maps: they are of the {folds} maps together, and a map of "
+    "many free values, such as bins of few rows, may be further off."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,19 +44,22 @@ class CrossFitted(Result):
     ----------
     recalibrator : str
         The calibration map.
-    folds : int
-        Number of folds, dealt at random; each is predicted by a map that was fitted on the others.
+    folds, repeats : int
+        Number of folds, dealt at random, and how many times; each fold is predicted by a map that was fitted on the
+        others.
     before, after : ConfidenceInterval
-        The primary calibration error. After recalibration it is the error of the maps taken together, each for its
-        fold, and its interval is approximate: rows share fitted maps, whose own errors partly cancel between folds.
+        The primary calibration error. After recalibration it is the error of the maps, for each row one of them at
+        random. Of one event it is a `CrossValidatedInterval`, by the end for the kind of map. Of several classes and of
+        rows in clusters it is approximate, as if the rows were fresh: their own errors partly cancel between folds.
     brier : Comparison
         The Brier score before and after, and the paired difference.
     diagram : Reliability or None
-        The reliability diagram after recalibration, of a binary outcome.
+        The reliability diagram after recalibration, of a binary outcome, by the first time that folds were dealt.
     """
 
     recalibrator: str
     folds: int
+    repeats: int
     before: ConfidenceInterval
     after: ConfidenceInterval
     brier: Comparison
@@ -60,15 +70,14 @@ class CrossFitted(Result):
         change, low, high = (
             number(-each) for each in (self.brier.difference[0], self.brier.high[0], self.brier.low[0])
         )
+        caveat = (OF_FOLDS if self.repeats > 1 else AS_IF_FRESH).format(times=self.repeats, folds=self.folds)
         return (
             f"{self.recalibrator}, fitted on {self.folds - 1} of {self.folds} random parts of the rows and applied "
             f"to the other one, each in turn: {before.measure} {before.estimate:.4f} "
             f"[{before.low:.4f}, {before.high:.4f}] before, "
             f"{after.estimate:.4f} [{after.low:.4f}, {after.high:.4f}] after. Brier score "
             f"{self.brier.estimates[0]:.4f} before, {self.brier.estimates[1]:.4f} after, a change of {change} "
-            f"[{low}, {high}]. Intervals are approximate, because rows share fitted maps: they are of the "
-            f"{self.folds} maps together, and a map of many free values, such as bins of few rows, may be further off."
-            f"{self._remarks}"
+            f"[{low}, {high}]. {caveat}{self._remarks}"
         )
 
     @property
@@ -77,23 +86,43 @@ class CrossFitted(Result):
         return "".join(f" {name}: {error.remark(number)}" for name, error in parts if error.remark())
 
 
-def folds_of(n: int, unit: np.ndarray | None, rng: Rng) -> np.ndarray:
-    """Return the fold of each of n rows, dealt at random; all rows of a cluster go to one.
-
-    It depends on the seed, the positions of the rows and which of them share a cluster, never on what they contain.
-    """
-    if unit is None:
-        return folds(key_of(rng), n, FOLDS)
-    _, first, unit = np.unique(unit, return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))  # clusters by their first rows, whatever their names
-    return folds(key_of(rng), first.size, FOLDS)[rank][unit]
-
-
 def default_recalibrator(data: Predictions) -> Recalibrator:
     """Return Platt scaling of two classes, temperature scaling of more; predictions of 0 and 1 are moved a little."""
     clip = needed(data.prob)
     clip = None if clip is None else float(f"{clip:.2g}")
     return PlattScaling(clip=clip) if data.n_classes == 2 else TemperatureScaling(clip=clip)
+
+
+@dataclass(frozen=True)
+class _BeforeAndAfter:
+    """Predictions before and after recalibration, and how the ones after it are judged."""
+
+    models: Models
+    first: Data  # after recalibration, by the folds that were dealt first
+    judged_by: dict[str, Any]
+
+
+def _by_folds(data: Data, key: np.uint64, recalibrator: Recalibrator) -> _BeforeAndAfter:
+    """Recalibrate by folds dealt several times; of one event, of which intervals with folds are studied."""
+    given, names = data.predictions, np.array(data.predictions.names, dtype=object)
+    rows: dict[str, Any] = {"labels": [*given.names]}
+    fold = repeated_folds(key, given.n, FOLDS, REPEATS)
+    after = np.column_stack([held_out_predictions(given, column, recalibrator)[:, 1] for column in fold.T])
+    before = np.repeat(given.prob[:, 1:], REPEATS, axis=1)
+    models = Models(names[given.label], {"before": before, "after": after}, folds=fold, **rows)
+    return _BeforeAndAfter(models, Data(names[given.label], after[:, 0], **rows), {"learner": recalibrator.learner})
+
+
+def _as_if_fresh(data: Data, key: np.uint64, recalibrator: Recalibrator) -> _BeforeAndAfter:
+    """Recalibrate by folds dealt once; of several classes and of clusters, of which no study has folds."""
+    given, names = data.predictions, np.array(data.predictions.names, dtype=object)
+    rows: dict[str, Any] = {"labels": [*given.names], "cluster": data.unit}
+    fold = repeated_folds(key, given.n, FOLDS, 1, data.unit)[:, 0]
+    before, after = given.prob, held_out_predictions(given, fold, recalibrator)
+    if given.n_classes == 2 and (data.rows.y_prob is None or n_columns(data.rows.y_prob) == 1):
+        before, after = before[:, 1], after[:, 1]
+    models = Models(names[given.label], {"before": before, "after": after}, **rows)
+    return _BeforeAndAfter(models, models["after"], {})
 
 
 def cross_fitted(
@@ -106,24 +135,21 @@ def cross_fitted(
     band: Any,
 ) -> CrossFitted:
     """Recalibrate a model on held-out folds, and measure it after; `error_before` is its primary error."""
-    given = data.predictions
-    recalibrator = default_recalibrator(given) if recalibrator is None else recalibrator
-    before, after = given.prob, held_out_predictions(given, folds_of(given.n, data.unit, settings["rng"]), recalibrator)
-    if given.n_classes == 2 and (data.rows.y_prob is None or n_columns(data.rows.y_prob) == 1):
-        before, after = before[:, 1], after[:, 1]
-    names = np.array(given.names, dtype=object)
-    rows: dict[str, Any] = {"labels": [*given.names], "cluster": data.unit}
-    both = Models(names[given.label], {"before": before, "after": after}, **rows)
-    new = both["after"]
-    error = confidence_interval(new.through(primary["lens"]), **beside(primary), **settings)
+    recalibrator = default_recalibrator(data.predictions) if recalibrator is None else recalibrator
+    of_one_event = data.predictions.n_classes == 2 and data.lens is None
+    recalibrate = _by_folds if of_one_event and data.unit is None else _as_if_fresh
+    both = recalibrate(data, key_of(settings["rng"]), recalibrator)
+    after = both.models["after"].through(primary["lens"])
+    error = confidence_interval(after, **beside(primary), **both.judged_by, **settings)
     diagram = None
     if band is not None:
-        diagram = reliability(new.through(data.lens), interval=False, **band)
+        diagram = reliability(both.first.through(data.lens), interval=False, **band)
     return CrossFitted(
         recalibrator=repr(recalibrator),
         folds=FOLDS,
+        repeats=REPEATS if both.judged_by else 1,
         before=error_before,
         after=error,
-        brier=compare(both.through(score["lens"]), **beside(score), **settings),
+        brier=compare(both.models.through(score["lens"]), **beside(score), **settings),
         diagram=None if diagram is None else replace(diagram, interval=error),
     )

@@ -108,6 +108,7 @@ class CrossValidation(Result):
     def _sentences(self) -> list[str]:
         """Return what was fitted, what the test and the interval say, and of which model nothing is said."""
         low, high, of_folds = self.interval.low, self.interval.high, f"{self.interval.folds}-fold models"
+        score = self.brier
         evidence = "evidence" if self.test.pvalue <= LOW else "no evidence"
         bound = f"between {number(low)} and {number(high)}" if low > 0 else f"at most {number(high)}"
         alike = "The model refitted on all rows has the same error to first order, which is not promised."
@@ -118,7 +119,7 @@ class CrossValidation(Result):
             "How far these fits are off by chance of their rows, no test of the same rows can say; the interval does.",
             f"With {percent(self.interval.confidence_level)} confidence the error ({self.interval.measure}) of its "
             f"{of_folds}, for each new row one of them at random, is {bound}.",
-            f"Their Brier score is {number(self.brier.estimate)} [{number(self.brier.low)}, {number(self.brier.high)}].",
+            f"Their Brier score is {number(score.estimate)} [{number(score.low)}, {number(score.high)}].",
             alike if self.refitted_alike else "",
             self._about_groups,
             self.test.note,

@@ -1,4 +1,4 @@
-"""`cross_validate`: the answers of the verbs on its predictions, whatever the rows are given in, and what it refuses."""
+"""`cross_validate`: the answers of the verbs, the same numbers for rows of every kind, and what it refuses."""
 
 import logging
 import pickle
