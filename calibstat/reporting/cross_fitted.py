@@ -27,8 +27,9 @@ from calibstat.result import Result
 
 FOLDS, REPEATS = 5, 3
 OF_FOLDS = (
-    "Maps are fitted on folds dealt {times} times at random; the interval of the change has the variance within folds "
-    "and between these times."
+    "Folds were dealt {repeats} times. After it the error is of the {folds} maps, one of them drawn at random for each "
+    "new row, and the high end is the {method}. The interval of the change has the variance within folds and, for the "
+    "training rows, {folds} times the variance between repeats. Nothing is promised of a map refitted on all rows."
 )
 AS_IF_FRESH = (
     "Intervals are approximate, because rows share fitted maps: they are of the {folds} maps together, and a map of "
@@ -70,7 +71,8 @@ class CrossFitted(Result):
         change, low, high = (
             number(-each) for each in (self.brier.difference[0], self.brier.high[0], self.brier.low[0])
         )
-        caveat = (OF_FOLDS if self.repeats > 1 else AS_IF_FRESH).format(times=self.repeats, folds=self.folds)
+        caveat = OF_FOLDS if self.repeats > 1 else AS_IF_FRESH
+        caveat = caveat.format(repeats=self.repeats, folds=self.folds, method=after.method)
         return (
             f"{self.recalibrator}, fitted on {self.folds - 1} of {self.folds} random parts of the rows and applied "
             f"to the other one, each in turn: {before.measure} {before.estimate:.4f} "

@@ -8,21 +8,12 @@ import pytest
 from quick_report import quick_report
 
 import calibstat as cs
-from calibstat.recalibration import HistogramBinning, IsotonicRegression
-from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator, folds_of, held_out_predictions
+from calibstat.recalibration import HistogramBinning, IsotonicRegression, PlattScaling, TemperatureScaling
+from calibstat.reporting.cross_fitted import FOLDS, REPEATS, default_recalibrator, held_out_predictions
+from calibstat.resampling import folds, key_of, repeated_folds
 
 Y, P = cs.generators.temperature(2).sample(200, rng=1)
 DATA = cs.Predictions.from_rows(Y, P)
-
-
-def test_clusters_stay_together_whatever_their_names():
-    unit = np.arange(200) // 8
-    fold = folds_of(200, unit, 1)
-    assert all(len(set(fold[unit == u])) == 1 for u in range(25))
-    assert np.bincount(fold).tolist() == [40] * FOLDS
-    renamed = np.random.default_rng(0).permutation(25)[unit]
-    assert folds_of(200, renamed, 1).tolist() == fold.tolist()
-    assert folds_of(200, np.arange(200), 1).tolist() == folds_of(200, None, 1).tolist()
 
 
 @pytest.mark.parametrize("made", [None, np.arange(200) // 4])
@@ -41,7 +32,7 @@ def test_a_held_out_prediction_does_not_depend_on_its_own_outcome(made):
 
 
 def recorded(ask):
-    """The held-out predictions of outcome 1 that a report makes."""
+    """The held-out predictions of outcome 1 that a report makes, by the folds that were dealt first."""
     seen = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
@@ -52,62 +43,80 @@ def recorded(ask):
     return seen[0][:, 1]
 
 
-def sorted_folds(y, p):
-    """Folds as they must not be dealt: rows sorted by outcome and prediction, in turn."""
-    fold = np.empty(y.size, np.int64)
-    fold[np.lexsort((p, y))] = np.arange(y.size) % FOLDS
-    return fold
+CHANCES = (np.arange(2000) + 0.5) / 2000  # of outcome 1, as the generators have them
+SURE = CHANCES**2 / (CHANCES**2 + (1 - CHANCES) ** 2)  # predictions of temperature 2 where these are the chances
+POPULATION = cs.generators.temperature(2)
 
 
-POPULATION = (np.arange(4000) + 0.5) / 4000  # predictions of the generator are uniform
+def true_error(maps, measure):
+    """The error of predicting each new row by one of the maps, drawn at random."""
+    predicted = np.concatenate([fitted.predict_proba(SURE) for fitted in maps])
+    chances = np.tile(CHANCES, len(maps))
+    return cs.estimate(cs.Sample.from_counts(predicted, np.ones(predicted.size), chances), measure=measure)
 
 
-def misses(recalibrator, n, n_datasets, dealt):
-    """How often the mean error of the maps lies above the interval, and how often the rows show too small an error.
+def true_change(maps):
+    """The change of the Brier score by the maps, each for its share of new rows."""
+    after = np.mean([np.mean((fitted.predict_proba(SURE) - CHANCES) ** 2) for fitted in maps])
+    return after - np.mean((SURE - CHANCES) ** 2)
 
-    That is where the interval has to be raised to what a calibrated model would show on them.
+
+def misses(recalibrator, n, n_datasets, measure="ece", as_if_fresh=False):
+    """How often the error after recalibration lies above its interval, and the change of the score outside of its own.
+
+    With `as_if_fresh` intervals are those of new rows, which these rows are not.
     """
-    model = cs.generators.temperature(1)
-    chance, above, small = model.curve(POPULATION), 0, 0
+    above = outside = 0
     for seed in range(n_datasets):
-        y, p = model.sample(n, rng=seed)
-        fold = dealt(y, p, seed)
-        after = held_out_predictions(cs.Predictions.from_rows(y, p), fold, recalibrator)[:, 1]
-        found, error = cs.confidence_interval(y, after, rng=seed), []
-        for k in range(FOLDS):
-            new = type(recalibrator)().fit(p[fold != k], y[fold != k]).predict_proba(POPULATION)
-            cell = np.minimum((new * 15).astype(int), 14)
-            error.append(np.abs(np.bincount(cell, chance - new)).sum() / chance.size)
-        above, small = above + (np.mean(error) > found.high), small + (found.high == found.if_calibrated)
-    return above, small
+        y, p = POPULATION.sample(n, rng=seed)
+        fold = repeated_folds(key_of(seed), n, FOLDS, REPEATS)
+        rows = cs.Predictions.from_rows(y, p)
+        after = np.column_stack([held_out_predictions(rows, column, recalibrator)[:, 1] for column in fold.T])
+        maps = [[type(recalibrator)().fit(p[column != k], y[column != k]) for k in range(FOLDS)] for column in fold.T]
+        folds = {} if as_if_fresh else {"folds": fold, "learner": recalibrator.learner}
+        found = cs.confidence_interval(y, after[:, 0] if as_if_fresh else after, measure=measure, rng=seed, **folds)
+        maps = maps[:1] if as_if_fresh else maps
+        above += np.mean([true_error(each, measure) for each in maps]) > found.high
+        models = {"before": np.repeat(p[:, None], REPEATS, axis=1), "after": after}
+        change = cs.compare(y, models, measure="brier", folds=fold, rng=seed)
+        outside += not change.low[0] <= -np.mean([true_change(each) for each in maps]) <= change.high[0]
+    return above, outside
 
 
-def at_random(y, p, seed):
-    return folds_of(y.size, None, seed)
+MAPS = [PlattScaling(), IsotonicRegression(), HistogramBinning()]
 
 
-def by_outcome(y, p, seed):
-    return sorted_folds(y, p)
+def test_predictions_have_the_errors_of_the_generator():
+    """Without maps: the population of the tests below is the one from which rows are drawn."""
 
+    class Unchanged:
+        def predict_proba(self, p):
+            return p
 
-@pytest.mark.parametrize("recalibrator", [IsotonicRegression(), HistogramBinning()])
-def test_the_interval_after_recalibration_holds_the_mean_error_of_the_maps(recalibrator):
-    limit = cs.study.most_rejections(0.05, 30, 1e-3)
-    assert max(misses(recalibrator, 1000, 30, at_random)) <= limit
-    assert misses(recalibrator, 1000, limit + 1, by_outcome)[1] > limit  # the limit can be passed
+    for measure in ("ece", "kernel_ce"):
+        assert true_error([Unchanged()], measure) == pytest.approx(POPULATION.truth(measure), rel=0.01)
+    assert true_change([Unchanged()]) == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [200, 1000])
-@pytest.mark.parametrize("recalibrator", [IsotonicRegression(), HistogramBinning()])
-def test_the_interval_after_recalibration_in_many_data_sets(recalibrator, n):
-    limit = cs.study.most_rejections(0.05, 400, 1e-4)
-    assert misses(recalibrator, n, 400, at_random)[0] <= limit
-    assert misses(recalibrator, n, 400, by_outcome)[0] > limit
+@pytest.mark.parametrize("recalibrator", MAPS, ids=repr)
+@pytest.mark.parametrize(("n", "n_datasets"), [(200, 100), (1000, 100), (5000, 40)])
+def test_the_interval_after_recalibration_holds_the_mean_error_of_the_maps(recalibrator, n, n_datasets):
+    limit = cs.study.most_rejections(0.05, n_datasets, 1e-5)
+    above, outside = misses(recalibrator, n, n_datasets)
+    assert above <= limit
+    assert outside <= cs.study.most_rejections(0.05, n_datasets, 1e-5)
+    assert misses(recalibrator, n, n_datasets, "kernel_ce")[0] <= limit
+
+
+@pytest.mark.slow
+def test_intervals_as_if_rows_were_fresh_miss():
+    """Histogram binning fits all that `ece` sees, so that with many rows the error is as large as its noise."""
+    assert misses(HistogramBinning(), 20_000, 20, as_if_fresh=True)[0] > cs.study.most_rejections(0.05, 20, 1e-5)
 
 
 def test_each_fold_is_predicted_by_the_others():
-    fold = folds_of(200, None, 1)
+    fold = folds(key_of(1), 200, FOLDS)
     found = held_out_predictions(DATA, fold, IsotonicRegression())
     for k in range(FOLDS):
         fitted = IsotonicRegression().fit(P[fold != k], Y[fold != k])
@@ -132,9 +141,6 @@ def test_the_report_is_before_and_after():
     assert found.brier.low[0] > 0  # before minus after
     assert f"after, a change of -{found.brier.difference[0]:.4f} [" in str(found)
     assert "PlattScaling(), fitted on 4 of 5 random parts of the rows" in str(found)
-    raised = replace(found, after=replace(found.after, if_calibrated=found.after.high))
-    assert str(raised).startswith(str(found))
-    assert f" After: A calibrated model would show {found.after.high:.4f} on these rows" in str(raised)
     own = quick_report(y, p, recalibrate=HistogramBinning()).models["model"].recalibrated
     assert own.recalibrator == "HistogramBinning()"
 
@@ -169,3 +175,43 @@ def test_predictions_of_three_classes_are_recalibrated_as_rows_are():
     )
     name = "models.model.recalibrated.after.estimate"
     assert of_predictions[name] == of_rows[name]
+
+
+@pytest.mark.parametrize(
+    ("recalibrator", "method"),
+    [*((each, "mirror") for each in MAPS), (TemperatureScaling(), "triangle")],
+    ids=lambda each: each if isinstance(each, str) else repr(each),
+)
+def test_the_high_end_is_for_the_kind_of_map(recalibrator, method):
+    found = quick_report(Y, P, recalibrate=recalibrator).models["model"].recalibrated
+    assert (found.after.method, found.after.repeats, found.after.folds) == (method, 3, 5)
+    assert f"and the high end is the {method}." in str(found)
+    assert found.brier.difference[0] == pytest.approx(found.brier.estimates[0] - found.brier.estimates[1])
+
+
+def test_the_numbers_are_of_the_verbs_with_these_folds():
+    found = quick_report(Y, P, recalibrate=IsotonicRegression(), rng=4).models["model"].recalibrated
+    fold = repeated_folds(key_of(4), 200, FOLDS, REPEATS)
+    after = np.column_stack([held_out_predictions(DATA, column, IsotonicRegression())[:, 1] for column in fold.T])
+    expected = cs.confidence_interval(Y, after, measure="ece", folds=fold, learner="smooth", rng=4)
+    assert found.after.to_dict() == expected.to_dict()
+    models = {"before": np.repeat(P[:, None], REPEATS, axis=1), "after": after}
+    change = cs.compare(Y, models, measure="brier", folds=fold, rng=4)
+    assert found.brier.to_dict() == change.to_dict()
+
+
+@pytest.mark.parametrize("rows", ["clusters", "classes"])
+def test_what_no_study_has_with_folds_is_approximate_and_says_so(rows):
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(200, rng=2)
+    given = {"clusters": (Y, P, {"cluster": np.arange(200) // 5}), "classes": (label, prob, {})}
+    *data, beside = given[rows]
+    found = quick_report(*data, recalibrate=True, **beside).models["model"].recalibrated
+    assert found.repeats == 1
+    assert found.after.method == "honest"
+    assert "Intervals are approximate, because rows share fitted maps: they are of the 5 maps together" in str(found)
+
+
+def test_remarks_on_both_intervals_are_added():
+    found = quick_report(Y, P, recalibrate=True, cluster=np.arange(200) // 5).models["model"].recalibrated
+    raised = replace(found, after=replace(found.after, if_calibrated=found.after.high))
+    assert f" After: A calibrated model would show {found.after.high:.4f} on these rows" in str(raised)
