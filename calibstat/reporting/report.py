@@ -133,11 +133,12 @@ def report(
     is neither a reliability diagram nor what could have been found: both take all predictions as of one model.
 
     Recalibration: each of five folds is predicted by a map fitted on the other four. Folds are dealt at random by `rng`
-    and the position of the rows, all rows of a cluster to one, and never by outcomes or predictions; so these numbers
-    alone depend on the order of the rows. Intervals after recalibration are of the five maps together, and approximate,
-    because rows share fitted maps, whose own errors partly cancel between folds. Measures that would take minutes on so
-    many rows are left out and named; without the kernel calibration error models are compared by the error of the
-    verdict.
+    and the position of the rows, and never by outcomes or predictions; so these numbers alone depend on the order of
+    the rows. Of a binary outcome they are dealt three times, and the intervals are those of `confidence_interval` and
+    `compare` with `folds`: of the error after recalibration by the mirror for Platt, isotonic and histogram maps and by
+    the triangle for other maps. Of several classes, and of rows in clusters, which go to one fold together, folds are
+    dealt once, and intervals are approximate, as if rows were fresh. Measures that would take minutes on so many rows
+    are left out and named; without the kernel calibration error models are compared by the error of the verdict.
 
     The result holds no rows. Cost: its parts; most of it is the smooth calibration error, and the drawing.
 
