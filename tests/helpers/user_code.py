@@ -68,6 +68,7 @@ CALLS = {
     "audit": "cs.audit(y, p, y, {})",
     "compare": 'cs.compare(y, {{"a": p, "b": p}}, {})',
     "compare_samples": 'cs.compare_samples({{"a": (y, p), "b": (y, p)}}, {})',
+    "cross_validate": "cs.cross_validate(None, p, y, {})",
     "generalization_gap": "cs.generalization_gap((y, p), (y, p), {})",
     "power": 'cs.power(p, "shift=1", {})',
     "sample_size": 'cs.sample_size(p, "shift=1", {})',

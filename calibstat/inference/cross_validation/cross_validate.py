@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,12 +15,13 @@ from calibstat.data.labels import check_row_names, distinct
 from calibstat.inference.cross_validation.cross_validation_result import CrossValidation, OutOfFold
 from calibstat.inference.cross_validation.fitted_folds import check_estimator, fit_folds
 from calibstat.inference.cross_validation.fold_interval import check_learner, cross_validated_interval
-from calibstat.inference.cross_validation.fold_test import cross_validated_test
+from calibstat.inference.cross_validation.fold_test import STRATIFIED, cross_validated_test
 from calibstat.inference.cross_validation.folded_problem import DEFAULT, folded_problems, need_error_with_folds
 from calibstat.inference.cross_validation.given_folds import folds_asked
 from calibstat.inference.cross_validation.mixture_predictor import MixturePredictor
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
+from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws, key_of
 from calibstat.resampling.rng import Rng
 from calibstat.result import read_only
@@ -28,6 +29,7 @@ from calibstat.result import read_only
 
 def cross_validate(
     estimator: Any,
+    /,
     X: Any,
     y: ArrayLike,
     *,
@@ -40,7 +42,7 @@ def cross_validate(
     confidence_level: float = 0.95,
     rng: Rng = None,
     n_jobs: int = 1,
-    **options: Any,
+    **options: Unpack[MeasureOptions],
 ) -> CrossValidation:
     """Fit an estimator by cross-validation, and say how well calibrated its models are: for one data set and no other.
 
@@ -56,7 +58,7 @@ def cross_validate(
     cv : int, array_like of shape (n,) or (n, R), or splitter
         The number of folds, dealt at random without `X` and `y`; or the fold of each row, of each of R repeats; or
         anything with ``split(X, y, groups)`` that holds out every row once, or once in each repeat. Folds dealt by
-        outcomes, as ``StratifiedKFold`` does, hide from the test what it looks for, and the result says so.
+        outcomes, as ``StratifiedKFold`` does, hide from the test what it looks for; there is a warning.
     repeats : int, optional
         How many times folds are dealt, 3 by default; with a number of folds only.
     measure : str or Measure
@@ -141,7 +143,10 @@ def cross_validate(
     seed = int(key)
     fold = folds_asked(cv, repeats, key, X, answers, unit, groups)
     nothing_known = Data(event, np.full(fold.shape, 0.5), folds=fold)  # raises or warns before anything is fitted
-    need_error_with_folds(folded_problems(nothing_known, asked)[0].problem, "interval")
+    folded = folded_problems(nothing_known, asked)
+    need_error_with_folds(folded[0].problem, "interval")
+    if hasattr(cv, "split") and all(each.is_stratified for each in folded):
+        warnings.warn(STRATIFIED, UserWarning, stacklevel=2)
     fitted = fit_folds(estimator, X, answers, positive, fold, key, n_jobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # said above
