@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import Data
 from calibstat.data.checks import check_jobs, check_level, cut, described, options_of, quoted, short
-from calibstat.data.feature_rows import count_rows
 from calibstat.data.labels import check_row_names, distinct
 from calibstat.inference.cross_validation.cross_validation_result import CrossValidation, OutOfFold
-from calibstat.inference.cross_validation.fitted_folds import check_estimator, fit_folds
+from calibstat.inference.cross_validation.feature_rows import count_rows
+from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator, fit_folds
 from calibstat.inference.cross_validation.fold_interval import check_learner, cross_validated_interval
 from calibstat.inference.cross_validation.fold_test import STRATIFIED, cross_validated_test
 from calibstat.inference.cross_validation.folded_problem import DEFAULT, folded_problems, need_error_with_folds
-from calibstat.inference.cross_validation.given_folds import folds_asked
+from calibstat.inference.cross_validation.given_folds import Splitter, folds_asked
 from calibstat.inference.cross_validation.mixture_predictor import MixturePredictor
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
@@ -28,12 +28,12 @@ from calibstat.result import read_only
 
 
 def cross_validate(
-    estimator: Any,
+    estimator: Estimator,
     /,
-    X: Any,
+    X: object,
     y: ArrayLike,
     *,
-    cv: Any = 5,
+    cv: int | ArrayLike | Splitter = 5,
     repeats: int | None = None,
     measure: str | Measure | type[Measure] = DEFAULT,
     learner: str = "any",
@@ -145,7 +145,7 @@ def cross_validate(
     nothing_known = Data(event, np.full(fold.shape, 0.5), folds=fold)  # raises or warns before anything is fitted
     folded = folded_problems(nothing_known, asked)
     need_error_with_folds(folded[0].problem, "interval")
-    if hasattr(cv, "split") and all(each.is_stratified for each in folded):
+    if isinstance(cv, Splitter) and all(each.is_stratified for each in folded):
         warnings.warn(STRATIFIED, UserWarning, stacklevel=2)
     fitted = fit_folds(estimator, X, answers, positive, fold, key, n_jobs)
     with warnings.catch_warnings():

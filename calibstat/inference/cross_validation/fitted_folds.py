@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import joblib
 import numpy as np
 
 from calibstat.data.checks import described, short
-from calibstat.data.estimators import predict
-from calibstat.data.feature_rows import rows_at
+from calibstat.data.estimators import Classifier, predict
+from calibstat.inference.cross_validation.feature_rows import rows_at
 from calibstat.progress import announced
 from calibstat.resampling import fit_seeds
+
+
+class Estimator(Classifier, Protocol):
+    """A classifier that can be cloned and fitted."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, and if `deep` those of estimators within it."""
+
+    def set_params(self, **params: object) -> Any:
+        """Change parameters."""
+
+    def fit(self, X: object, y: np.ndarray, /) -> Any:
+        """Fit to features and outcomes."""
+
 
 REFITS = 2  # of the estimator on all rows, with different seeds
 ROUNDING = 1e-9  # between predictions of two refitted models that are the same
@@ -43,10 +57,10 @@ class Fitted:
 class _Learning:
     """An estimator with the rows that it may learn from; `answers` are the outcomes as they were given."""
 
-    estimator: Any
-    X: Any
-    answers: Any
-    positive: Any
+    estimator: Estimator
+    X: object
+    answers: np.ndarray
+    positive: object
     key: np.uint64
 
     def fit(self, number: int, train: np.ndarray, judged: np.ndarray, replace: bool) -> tuple[Any, np.ndarray]:
@@ -57,7 +71,7 @@ class _Learning:
         model.fit(rows_at(self.X, train), self.answers[train])
         return model, self.probability(model, rows_at(self.X, judged))
 
-    def probability(self, model: Any, X: Any) -> np.ndarray:
+    def probability(self, model: Estimator, X: object) -> np.ndarray:
         """Return the probability of the positive outcome."""
         prob = predict(model, X)
         if self.positive not in list(prob.columns):
@@ -69,7 +83,13 @@ class _Learning:
 
 
 def fit_folds(
-    estimator: Any, X: Any, answers: np.ndarray, positive: Any, fold: np.ndarray, key: np.uint64, n_jobs: int
+    estimator: Estimator,
+    X: object,
+    answers: np.ndarray,
+    positive: object,
+    fold: np.ndarray,
+    key: np.uint64,
+    n_jobs: int,
 ) -> Fitted:
     """Fit an estimator once for each fold and twice on all rows, and say on standard error how long it takes."""
     learning, everything = _Learning(estimator, X, answers, positive, key), np.arange(len(answers))
@@ -89,7 +109,7 @@ def fit_folds(
     return Fitted(tuple(map(tuple, models)), predictions, alike)
 
 
-def seeded(model: Any, key: np.uint64, number: int, replace: bool) -> Any:
+def seeded(model: Estimator, key: np.uint64, number: int, replace: bool) -> Estimator:
     """Return an estimator whose seeds that are None, or all of them, are those of a fit, also within pipelines."""
     found = model.get_params(deep=True)
     names = sorted(name for name in found if name.split("__")[-1] == SEED and (replace or found[name] is None))
@@ -97,7 +117,7 @@ def seeded(model: Any, key: np.uint64, number: int, replace: bool) -> Any:
     return model.set_params(**dict(zip(names, seeds, strict=True))) if names else model
 
 
-def check_estimator(estimator: Any) -> None:
+def check_estimator(estimator: object) -> None:
     """Raise unless scikit-learn is installed, and an estimator can be cloned, fitted and asked for probabilities."""
     try:
         import sklearn  # noqa: F401

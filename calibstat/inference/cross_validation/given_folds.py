@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibstat.data.checks import check_whole, described, short
 from calibstat.resampling import repeated_folds
@@ -14,8 +16,16 @@ ONCE = "that hold out every row once"
 IN_TIME = "models that are tried on later rows are judged by cs.Monitor"
 
 
+@runtime_checkable
+class Splitter(Protocol):
+    """A splitter as scikit-learn has them."""
+
+    def split(self, X: object, y: np.ndarray, groups: object) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+        """Yield the rows to learn from and the rows to hold out, for each fold."""
+
+
 def folds_asked(
-    cv: Any, repeats: int | None, key: np.uint64, X: Any, y: np.ndarray, unit: np.ndarray | None, groups: Any
+    cv: object, repeats: int | None, key: np.uint64, X: object, y: np.ndarray, unit: np.ndarray | None, groups: object
 ) -> np.ndarray:
     """Return the fold of each row, shape (n, R): dealt at random without `y` and `X`, or as they are given.
 
@@ -32,13 +42,14 @@ def folds_asked(
         return repeated_folds(key, n, n_folds, check_whole("repeats", REPEATS if repeats is None else repeats), unit)
     if repeats is not None:
         raise ValueError("expected repeats= with a number of folds as cv alone; folds that are given have theirs")
-    fold = _split(cv, X, y, groups) if hasattr(cv, "split") and not isinstance(cv, str) else _numbered(cv, n)
+    is_text = isinstance(cv, str)  # which has a split of its own
+    fold = _split(cv, X, y, groups) if isinstance(cv, Splitter) and not is_text else _numbered(cv, n)
     if unit is not None:
         _check_groups(fold, unit)
     return fold
 
 
-def _numbered(cv: Any, n: int) -> np.ndarray:
+def _numbered(cv: object, n: int) -> np.ndarray:
     """Return folds that were given as numbers or names, numbered from 0."""
     given = np.asarray(cv)
     if given.shape[:1] != (n,) or given.ndim > 2:
@@ -50,7 +61,7 @@ def _numbered(cv: Any, n: int) -> np.ndarray:
     return np.column_stack([np.unique(column, return_inverse=True)[1] for column in columns])
 
 
-def _split(cv: Any, X: Any, y: np.ndarray, groups: Any) -> np.ndarray:
+def _split(cv: Splitter, X: object, y: np.ndarray, groups: object) -> np.ndarray:
     """Return the folds of a splitter; it repeats them if it holds out every row several times."""
     repeats: list[np.ndarray] = []
     fold, k = np.full(y.size, -1, np.int64), 0
@@ -73,7 +84,7 @@ def _split(cv: Any, X: Any, y: np.ndarray, groups: Any) -> np.ndarray:
     return np.column_stack(repeats)
 
 
-def _again(fold: np.ndarray, test: Any) -> int:
+def _again(fold: np.ndarray, test: ArrayLike) -> int:
     """Return the first row of a fold that was held out before, or is there twice."""
     test = np.asarray(test)
     before = test[fold[test] >= 0]

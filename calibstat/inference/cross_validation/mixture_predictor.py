@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.data.estimators import predict
-from calibstat.data.feature_rows import count_rows, row_hashes, rows_at
 from calibstat.data.in_words import InWords
+from calibstat.inference.cross_validation.feature_rows import count_rows, row_hashes, rows_at
 
 
 class MixturePredictor(InWords):
@@ -40,11 +40,11 @@ class MixturePredictor(InWords):
         self.models, self._key = tuple(models), int(key)
         self.classes_ = np.asarray(self.models[0].classes_)
 
-    def choose(self, X: Any) -> np.ndarray:
+    def choose(self, X: object) -> np.ndarray:
         """Return the number of the model that is asked for each row, shape (n,)."""
         return (row_hashes(X, self._key) % np.uint64(len(self.models))).astype(np.int64)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: object) -> np.ndarray:
         """Return the probabilities of the classes, shape (n, K).
 
         Parameters

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse, stats
 
-from calibstat.data.feature_rows import count_rows, row_hashes, rows_at
+from calibstat.inference.cross_validation.feature_rows import count_rows, row_hashes, rows_at
 
 VALUES = np.array([[1.0, 0.0, 2.5], [0.0, -1.0, np.nan], [3.0, 0.0, 0.0], [1.0, 0.0, 2.5]])
 CONTAINERS = {
@@ -62,6 +62,14 @@ def test_words_dates_and_categories_are_taken_as_text_and_numbers_by_their_value
     others = [frame.assign(word=frame["word"].astype("category")), frame.assign(n=frame["n"].astype("float32"))]
     assert all(row_hashes(other, 3).tolist() == found.tolist() for other in [*others, pl.DataFrame(mixed)])
     assert row_hashes(["one text", "another", "one text"], 3)[[0, 2]].tolist() == [row_hashes(["one text"], 3)[0]] * 2
+
+
+def test_texts_that_look_like_numbers_are_texts_and_mixed_lists_are_as_frames():
+    texts = np.array([["1", "2"]])
+    assert row_hashes(texts, 1) == row_hashes(texts.astype(object), 1) == row_hashes(pd.DataFrame(texts), 1)
+    assert row_hashes(texts, 1) != row_hashes([[1, 2]], 1)
+    assert row_hashes([["a", 1]], 1) == row_hashes(pd.DataFrame({"word": ["a"], "number": [1.0]}), 1)
+    assert row_hashes(pd.Series(["a", "b"]), 1).tolist() == row_hashes(["a", "b"], 1).tolist()
 
 
 def test_columns_that_change_places_make_another_row():

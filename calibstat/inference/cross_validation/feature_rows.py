@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from calibstat.data.checks import described
 
 
-def count_rows(X: Any) -> int:
+def count_rows(X: object) -> int:
     """Return the number of rows of features."""
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple) and shape:
@@ -20,7 +20,7 @@ def count_rows(X: Any) -> int:
     raise ValueError(f"expected X, an array, a data frame, a sparse matrix or a list of rows, found {described(X)}")
 
 
-def rows_at(X: Any, index: np.ndarray) -> Any:
+def rows_at(X: object, index: np.ndarray) -> object:
     """Return the rows of features at these positions, in the container in which they came."""
     if hasattr(X, "iloc"):
         return X.iloc[index]
@@ -28,10 +28,10 @@ def rows_at(X: Any, index: np.ndarray) -> Any:
         return X.tocsr()[index]
     if isinstance(X, list | tuple):
         return [X[i] for i in index]
-    return X[index]
+    return cast(Any, X)[index]
 
 
-def row_hashes(X: Any, key: int) -> np.ndarray:
+def row_hashes(X: object, key: int) -> np.ndarray:
     """Return a 64-bit number for each row of features, shape (n,), which looks random and depends on its values alone.
 
     Equal rows have equal numbers, whatever their place, the other rows and the container: numbers are taken in double
@@ -46,7 +46,7 @@ def row_hashes(X: Any, key: int) -> np.ndarray:
     return pd.util.hash_array(total ^ np.uint64(key))
 
 
-def _filled(X: Any) -> Iterator[tuple[np.ndarray, Any, np.ndarray]]:
+def _filled(X: object) -> Iterator[tuple[np.ndarray, Any, np.ndarray]]:
     """Yield rows, columns and values of what is not zero: of sparse matrices all at once, of others by columns."""
     if hasattr(X, "tocsr"):
         sparse = X.tocsr().tocoo()
@@ -59,21 +59,23 @@ def _filled(X: Any) -> Iterator[tuple[np.ndarray, Any, np.ndarray]]:
         yield row, np.full(row.size, j, np.int64), value[row]
 
 
-def _columns(X: Any) -> Iterator[np.ndarray]:
+def _columns(X: object) -> Iterator[np.ndarray]:
     """Yield the columns of a frame, of an array or of a list of rows."""
+    X = X.to_frame() if hasattr(X, "to_frame") else X
     if hasattr(X, "iloc"):
-        yield from (X.iloc[:, j].to_numpy() for j in range(X.shape[1])) if X.ndim == 2 else [X.to_numpy()]
+        yield from (X.iloc[:, j].to_numpy() for j in range(len(cast(Any, X).columns)))
     elif hasattr(X, "get_columns"):
         yield from (column.to_numpy() for column in X.get_columns())
     else:
-        rows = np.asarray(X)
+        rows = np.asarray(X, dtype=object if isinstance(X, list | tuple) else None)
         yield from rows.reshape(rows.shape[0], -1).T if rows.size else ()
 
 
 def _numbers_or_text(column: np.ndarray) -> np.ndarray:
     """Return a column as numbers, with one kind of nan, or as text."""
+    holds_text = column.dtype.kind == "O" and any(isinstance(entry, str) for entry in column)
     try:
-        value = column.astype(np.float64) if column.dtype.kind in "biufO" else None
+        value = column.astype(np.float64) if column.dtype.kind in "biufO" and not holds_text else None
     except (TypeError, ValueError):
         value = None
     if value is None:
