@@ -33,6 +33,8 @@ MADE = {
     "Decomposition": lambda: cs.decompose(Y, P),
     "Deviation": lambda: cs.calibration_test(*cs.generators.temperature(4).sample(400, rng=1), **FEW).deviation,
     "ClassesReport": lambda: made("Report").models["model"].classes,
+    "CrossValidatedInterval": lambda: cs.confidence_interval(Y, P, folds=np.arange(60) % 3, **FEW),
+    "CrossValidatedTestResult": lambda: cs.calibration_test(Y, P, folds=np.arange(60) % 3, **FEW),
     "CrossValidation": lambda: cs.cross_validate(GaussianNB(), P[:, None], Y, cv=2, repeats=1, rng=1),
     "CrossFitted": lambda: made("Report").models["model"].recalibrated,
     "DetectableEffect": lambda: cs.detectable_effect(P, n_resamples=19, n_datasets=5, rng=1),
