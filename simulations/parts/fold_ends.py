@@ -110,7 +110,8 @@ def upper_ends(random: Random, y: np.ndarray, p: np.ndarray, fold: np.ndarray, d
     for k, measure in enumerate(MEASURES):
         fresh = cs.confidence_interval(y, p, measure=measure, n_resamples=199, rng=int(random.integers(2**31)))
         mirror = max(fresh.high, float(mirrored[k]))
-        found[measure] = UpperEnds(fresh.low, fresh.high, min(mirror, 1), min(float(seen[k] + reach[k]), 1))
+        triangle = max(fresh.high, float(seen[k] + reach[k]))
+        found[measure] = UpperEnds(fresh.low, fresh.high, min(mirror, 1), min(triangle, 1))
     return found
 
 

@@ -19,6 +19,7 @@ from .ends_in_the_limit import Ends, place_of_quantile
 FOLDS = 2, 5, 10
 MOST_CELLS = 15
 PART = 1000  # data sets that are drawn at a time
+NEARLY = 0.97  # times the quantile of the noise, below which no quantile about another centre lies (Anderson)
 Arrays = dict[str, np.ndarray]
 Correct = Callable[[np.ndarray, np.ndarray, Arrays], np.ndarray]  # of what is seen, given spreads and parameters
 
@@ -84,11 +85,13 @@ class Misses:
         for error, seen in limit.draws(random, data_sets):
             true = ends.norm(error)
             self.data_sets += true.size
-            self.triangle += int((true > ends.norm(seen) + reach).sum())
-            above = true > np.maximum(ends.as_is(seen), median)
+            suspect = true > median  # below which no honest end lies
+            true, seen = true[suspect], seen[suspect]
+            above = true > ends.as_is(seen)
             self.as_is += int(above.sum())
-            # the bootstrap of a norm is never shorter than the quantile about 0 (Anderson's inequality)
-            for one, most in zip(seen[above & (true > 0.98 * reach)], true[above & (true > 0.98 * reach)], strict=True):
+            self.triangle += int((above & (true > ends.norm(seen) + reach)).sum())
+            above &= true > NEARLY * reach
+            for one, most in zip(seen[above], true[above], strict=True):
                 self.mirror += int(np.count_nonzero(ends.norm(one + noise) < most) > place)
         return self
 
