@@ -46,14 +46,15 @@ FRESH = 4000  # features at which errors are known
 DRAWS = 399  # of the multipliers
 REPEATS = 3
 METHODS = "as_is", "mirror", "triangle", "fresh"
-BY_OMNIBUS = 200, 5  # rows and folds of which the omnibus test is asked too, which takes long
+BY_OMNIBUS = "always calibrated", 200, 5  # of which the omnibus test is asked too, which takes long
 TESTS = "folds", "all rows", "twice the smaller"
 VARIANCES = "within folds", "within folds, doubled", "within and between"
 TESTED = "always calibrated", "logistic at its truth", "logistic, 5 features"
 CALIBRATED = TESTED[:2]
 SLOW = "forest", "forest, 3 features selected", "boosting", "tree", "neighbours"
 ASKED_OF_FIVE_FOLDS = "naive Bayes, features 3 times", "logistic, balanced classes"
-CORRECTED = "correction times 1.5", "correction times 2"
+CORRECTED = "correction times 1.5"
+AT_LENGTH = "histogram", "isotonic", "Platt", "logistic, 5 features", "ridge"
 EFFORT = limits.Effort(320, 4, 20, 4, data_sets=800, inner=399, worst=3, again=20_000, inner_again=7999)
 QUICK = limits.Effort(4, 1, 2, 2, data_sets=100, inner=99, worst=1, again=200, inner_again=199)
 
@@ -132,7 +133,7 @@ def of_tests(random: Random, cell: Cell) -> list[Row]:
     """Ask how often tests reject a learner's models."""
     population, learner = LEARNERS[cell.learner]
     new = population.draw(random, 1)
-    asked = ("ks", "omnibus") if (cell.n, cell.folds) == BY_OMNIBUS else ("ks",)
+    asked = ("ks", "omnibus") if (cell.learner, cell.n, cell.folds) == BY_OMNIBUS else ("ks",)
     found = np.zeros((len(asked), len(TESTS), cell.data_sets), bool)
     for i in range(cell.data_sets):
         x = population.draw(random, cell.n)
@@ -218,19 +219,21 @@ def cells(quick: bool) -> list[Cell]:
     if quick:
         found = [Cell("interval", name, 100, 2, 3) for name in ("logistic, 5 features", "histogram", "tree")]
         return [*found, Cell("test", TESTED[0], 100, 2, 3), Cell("difference", "Platt", 100, 2, 3)]
-    sizes = {200: 200, 1000: 200, 5000: 100}
-    named = [name for name in LEARNERS if name not in (*SLOW, *ASKED_OF_FIVE_FOLDS, *CORRECTED, *CALIBRATED)]
-    found = [Cell("interval", name, n, 5, sizes[n]) for n in sizes for name in (*named, *ASKED_OF_FIVE_FOLDS)]
-    found += [Cell("interval", CALIBRATED[0], n, 5, sizes[n]) for n in (200, 1000)]
-    found += [Cell("test", name, 200, folds, 1000) for folds in (5, 2, 10) for name in TESTED]
-    found += [Cell("test", name, 1000, 5, 1000) for name in TESTED]
-    found += [Cell("difference", name, 200, folds, 200) for folds in (5, 2, 10) for name in PAIRS]
-    found += [Cell("difference", name, 1000, 5, 200) for name in PAIRS]
+    named = [name for name in LEARNERS if name not in (*SLOW, *ASKED_OF_FIVE_FOLDS, CORRECTED, *CALIBRATED)]
+    found = [Cell("interval", name, 200, 5, 200) for name in named]
+    found += [Cell("interval", name, 1000, 5, 100) for name in named]
+    found += [Cell("test", name, 200, 5, 600) for name in TESTED]
+    found += [Cell("interval", name, 5000, 5, 60) for name in AT_LENGTH]
+    found += [Cell("difference", name, 200, 5, 200) for name in PAIRS]
+    found += [Cell("interval", name, 1000, 5, 100) for name in ASKED_OF_FIVE_FOLDS]
+    found += [Cell("interval", name, 200, folds, 100) for folds in (2, 10) for name in named]
+    found += [Cell("test", name, 200, folds, 600) for folds in (2, 10) for name in TESTED]
     found += [Cell("interval", name, 200, 5, 40) for name in SLOW]
-    found += [Cell("interval", name, n, 5, 60) for name in CORRECTED for n in (5000, 60_000)]
-    found += [Cell("interval", name, n, folds, sizes[n]) for n in (200, 1000) for folds in (2, 10) for name in named]
-    found += [Cell("interval", name, 1000, 5, 40) for name in SLOW]
-    found += [Cell("interval", name, 5000, folds, sizes[5000]) for folds in (2, 10) for name in named]
+    found += [Cell("interval", CORRECTED, 60_000, 5, 40)]
+    found += [Cell("interval", name, 1000, folds, 100) for folds in (2, 10) for name in AT_LENGTH]
+    found += [Cell("difference", name, 200, folds, 200) for folds in (2, 10) for name in PAIRS]
+    found += [Cell("difference", name, 1000, 5, 200) for name in PAIRS]
+    found += [Cell("test", name, 1000, 5, 600) for name in TESTED]
     return found
 
 

@@ -211,7 +211,6 @@ LEARNERS: dict[str, tuple[Any, Learner]] = {
     "naive Bayes, features 3 times": (RELATED, partial(naive_bayes, repeated=3)),
     "logistic, balanced classes": (RARE, partial(logistic, balanced=True)),
     "correction times 1.5": (Uniform(GROUPS), partial(over_corrected, factor=1.5)),
-    "correction times 2": (Uniform(GROUPS), partial(over_corrected, factor=2.0)),
     "forest": (CURVED, partial(of_scikit_learn, name="forest")),
     "forest, 3 features selected": (CURVED, partial(of_scikit_learn, name="forest", selected=3)),
     "boosting": (CURVED, partial(of_scikit_learn, name="boosting")),
