@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,6 +56,7 @@ ASKED_OF_FIVE_FOLDS = "naive Bayes, features 3 times", "logistic, balanced class
 CORRECTED = "correction times 1.5"
 AT_LENGTH = "histogram", "isotonic", "Platt", "logistic, 5 features", "ridge"
 EFFORT = limits.Effort(320, 4, 20, 4, data_sets=800, inner=399, worst=3, again=20_000, inner_again=7999)
+OF_OTHERS = replace(EFFORT, data_sets=500, again=6000, inner_again=3999)  # of learners that the mirror is not for
 QUICK = limits.Effort(4, 1, 2, 2, data_sets=100, inner=99, worst=1, again=200, inner_again=199)
 
 
@@ -196,7 +197,8 @@ def _row(cell: Cell, measure: str, method: str) -> Row:
 def of_limits(learner: str, measure: str, quick: bool) -> list[Row]:
     """Search the limits of a learner in which the mirror misses most."""
     random = _random("limit", learner, measure)
-    tried, found = limits.worst_limits(random, learner, measure, QUICK if quick else EFFORT)
+    effort = QUICK if quick else EFFORT if learner in limits.SMOOTH else OF_OTHERS
+    tried, found = limits.worst_limits(random, learner, measure, effort)
     rows = []
     for limit, misses in found:
         counts = {"as_is": misses.as_is, "mirror": misses.mirror, "triangle": misses.triangle}

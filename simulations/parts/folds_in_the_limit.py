@@ -149,11 +149,10 @@ def shrunk(seen: np.ndarray, spread: np.ndarray, parts: Arrays) -> np.ndarray:
 
 
 def instruments(seen: np.ndarray, spread: np.ndarray, parts: Arrays) -> np.ndarray:
-    """Correct by a consistent fit that is not efficient, such as least squares with wrong weights."""
-    features, penalty = scaled(spread, parts)
+    """Correct by a consistent fit that is not efficient, such as least squares with wrong weights: a projection."""
+    features = spread[:, None] * parts["features"]
     used = (parts["instruments"] / spread[:, None]).T
-    inverse = np.linalg.pinv(used @ features + np.diag(penalty) / features.shape[0], rcond=1e-3)
-    return linear(features @ inverse @ used, seen)
+    return linear(features @ np.linalg.pinv(used @ features, rcond=1e-3) @ used, seen)
 
 
 def stages(seen: np.ndarray, spread: np.ndarray, parts: Arrays) -> np.ndarray:
