@@ -19,7 +19,6 @@ from calibstat.recalibration import HistogramBinning, IsotonicRegression, Recali
 Predict = Callable[[np.ndarray], np.ndarray]
 Learner = Callable[[Random, np.ndarray, np.ndarray], Predict]
 EDGE = 1e-6  # predictions are at least so far from 0 and 1
-GROUPS = 12  # of the map that corrects too much
 
 
 def sigmoid(t: np.ndarray) -> np.ndarray:
@@ -85,14 +84,10 @@ class Scored:
 
 @dataclass(frozen=True)
 class Uniform:
-    """One uniform feature, in which the chance is linear; or `groups` equally likely values of it."""
-
-    groups: int = 0
+    """One uniform feature, in which the chance is linear."""
 
     def draw(self, random: Random, n: int) -> np.ndarray:
         """Return the feature of n rows."""
-        if self.groups:
-            return (random.integers(0, self.groups, (n, 1)) + 0.5) / self.groups
         return random.random((n, 1))
 
     def chance(self, x: np.ndarray) -> np.ndarray:
@@ -153,19 +148,6 @@ def platt(random: Random, x: np.ndarray, y: np.ndarray) -> Predict:
     return lambda x: fitted(logit(x))
 
 
-def over_corrected(random: Random, x: np.ndarray, y: np.ndarray, *, factor: float) -> Predict:
-    """Correct each of some groups by a factor times its mean residual, of predictions that are right."""
-    cell = np.minimum((x[:, 0] * GROUPS).astype(int), GROUPS - 1)
-    rows = np.maximum(np.bincount(cell, minlength=GROUPS), 1)
-    residual = np.bincount(cell, y - (0.2 + 0.6 * x[:, 0]), GROUPS) / rows
-
-    def predict(x: np.ndarray) -> np.ndarray:
-        at = np.minimum((x[:, 0] * GROUPS).astype(int), GROUPS - 1)
-        return np.clip(0.2 + 0.6 * x[:, 0] + factor * residual[at], EDGE, 1 - EDGE)
-
-    return predict
-
-
 def calibrated_cut(random: Random, x: np.ndarray, y: np.ndarray) -> Predict:
     """Choose the cut of `Uniform` that splits the outcomes best; the two parts have their true means."""
     order = np.argsort(x[:, 0])
@@ -210,7 +192,6 @@ LEARNERS: dict[str, tuple[Any, Learner]] = {
     "histogram": (OVER, partial(mapped, kind=HistogramBinning)),
     "naive Bayes, features 3 times": (RELATED, partial(naive_bayes, repeated=3)),
     "logistic, balanced classes": (RARE, partial(logistic, balanced=True)),
-    "correction times 1.5": (Uniform(GROUPS), partial(over_corrected, factor=1.5)),
     "forest": (CURVED, partial(of_scikit_learn, name="forest")),
     "forest, 3 features selected": (CURVED, partial(of_scikit_learn, name="forest", selected=3)),
     "boosting": (CURVED, partial(of_scikit_learn, name="boosting")),
