@@ -122,7 +122,7 @@ def test_comparisons(error, rows):
 
 # --- how often they are wrong -----------------------------------------------------------------------------------------
 
-ALARM = 1e-4
+ALARM = 1e-5
 EQUAL = Rows(clusters=60, share=0.5)
 LEVELS = [
     {"measure": "ks", **MEAN},

@@ -93,7 +93,7 @@ def test_what_is_refused():
 
 # --- how often they are wrong -----------------------------------------------------------------------------------------
 
-ALARM = 1e-4
+ALARM = 1e-5
 INDEPENDENT, RELATED = Rows(weights="independent"), Rows(weights="related", temperature=2.0)
 ASKED = [*ERRORS[1:], *LOSSES]
 
