@@ -1,4 +1,4 @@
-"""Which map: all are fitted on folds dealt at random, and compared by a proper score of the rows that are held out."""
+"""The choice of a map: all are fitted on folds dealt at random, and compared by a proper score of held-out rows."""
 
 from __future__ import annotations
 
@@ -214,9 +214,8 @@ def choose(
 
 def _default_maps(classes: int, clip: float | None) -> list[Recalibrator]:
     """Return the maps that are tried unless others are asked for."""
-    from calibstat.recalibration import RECALIBRATORS
-
-    kinds = [kind for kind in RECALIBRATORS.values() if kind.tried_from is not None and kind.tried_from <= classes]
+    own = [kind for kind in Recalibrator.__subclasses__() if kind.__module__.startswith(str(__package__))]
+    kinds = [kind for kind in own if kind.tried_from is not None and kind.tried_from <= classes]
     return [kind(**({"clip": clip} if "clip" in signature(kind).parameters else {})) for kind in kinds]
 
 
