@@ -73,7 +73,6 @@ ASKED = {
     "calibration_test: rejected": lambda r: cs.calibration_test(r.y, r.p**3, **FEW).deviation,
     "calibration_test: weights": lambda r: cs.calibration_test(*r.binary, sample_weight=r.weight, **FEW),
     "calibration_test: clusters": lambda r: cs.calibration_test(*r.binary, cluster=r.cluster, **FEW),
-    "calibration_test: folds": lambda r: cs.calibration_test(*r.binary, folds=r.cluster % 5, **FEW),
     "calibration_test: folds": lambda r: cs.calibration_test(*r.binary, folds=np.arange(r.n) % 3, **FEW),
     "calibration_test: both": lambda r: cs.calibration_test(*r.binary, measure="ece", resample="both", **FEW),
     "calibration_test: classes": lambda r: cs.calibration_test(*r.classes, **FEW),
@@ -91,7 +90,6 @@ ASKED = {
         *r.binary, measure=cs.measures.ECE(n_bins=7), **FEW
     ),
     "confidence_interval: drawn": lambda r: cs.confidence_interval(*r.binary, measure="brier", method="bca", **FEW),
-    "confidence_interval: folds": lambda r: cs.confidence_interval(*r.binary, folds=r.cluster % 5, **FEW),
     "confidence_interval: folds": lambda r: cs.confidence_interval(*r.binary, folds=np.arange(r.n) % 3, **FEW),
     "confidence_interval: clusters": lambda r: cs.confidence_interval(*r.binary, cluster=r.cluster, **FEW),
     "confidence_interval: classes": lambda r: cs.confidence_interval(

@@ -112,7 +112,7 @@ def validate_models(
     """
     with one_line_errors():
         from calibstat import validate
-        from calibstat.cli.input_files import in_clusters, read_units
+        from calibstat.cli.input_files import in_units, read_units
         from calibstat.output.wording import CLUSTERS, ROWS, number, percent
 
         y, models, how = _read(file, label, prob, reading)
@@ -131,7 +131,7 @@ def validate_models(
         sentences = [_say_validation(each, name if len(validations) > 1 else "") for name, each in validations.items()]
         curve = f"The curve of ICI and its relatives: {smoother}."
         notes = [next(iter(validations.values())).note] if weight is not None else []
-        about = about_models(len(y), [*models], how + in_clusters(units))
+        about = about_models(len(y), [*models], how + in_units(units))
         return Answer(["\n".join(sentences), grid, *notes], about, CLUSTERS if cluster is not None else ROWS, [curve])
 
 
@@ -154,7 +154,7 @@ def show_net_benefit(
     """Weigh true against false positives: a decision curve."""
     with one_line_errors():
         from calibstat import net_benefit
-        from calibstat.cli.input_files import in_clusters, read_units
+        from calibstat.cli.input_files import in_units, read_units
         from calibstat.output.wording import CLUSTERS, ROWS, number, percent
 
         y, models, how = _read(file, label, prob, reading)
@@ -169,7 +169,7 @@ def show_net_benefit(
                     ends = f"{number(each.low[k])} to {number(each.high[k])}"
                     grid.add_row(f"{at:g}", name, number(each.model[k]), ends, number(each.everyone[k]))
             parts.append(grid)
-        about = about_models(len(y), [*models], how + in_clusters(units))
+        about = about_models(len(y), [*models], how + in_units(units))
         return Answer([*parts, *_drawn(curves, out)], about, CLUSTERS if cluster is not None else ROWS)
 
 

@@ -284,9 +284,9 @@ def step_down(
     count = len(highs)
     high, level, shown = np.empty((count, len(conditions))), np.empty(count), np.zeros(count, np.bool_)
     while not shown.all():
-        others = np.flatnonzero(~shown)
+        others = np.flatnonzero(~shown).tolist()
         for k in others:
-            level[k] = alpha / others.size
+            level[k] = alpha / len(others)
             high[k] = highs[k](float(level[k]))
             shown[k] = all(each.is_met(float(end)) for each, end in zip(conditions, high[k], strict=True))
         if not shown[others].any():

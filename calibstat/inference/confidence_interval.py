@@ -120,8 +120,8 @@ def confidence_interval(
         *mirror*, a shorter one for learners that correct at most fully (see Notes).
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; not with "bca" and "bracket", nor for `gce`
-        and `skce`, and "honest" for the measures that `compare` takes and `mcb`. Rows are drawn with their weights. Counts of
-        repeated rows are no weights: they are given as a `Sample`.
+        and `skce`, and "honest" for the measures that `compare` takes and `mcb`. Rows are drawn with their weights.
+        Counts of repeated rows are no weights: they are given as a `Sample`.
     rng, n_jobs
         As for `calibration_test`.
 

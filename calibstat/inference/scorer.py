@@ -36,7 +36,7 @@ class Scorer:
         """Return the measure of a fitted classifier on these rows, with the sign with which larger is better."""
         asked: dict[str, Any] = {"lens": self.lens, "reduce": self.reduce, "pos_label": self.pos_label}
         value = estimate(y, predict(estimator, X), measure=self.measure, sample_weight=sample_weight, **asked)
-        return float(value) if self.measure.info.larger_is_better else -float(value)  # type: ignore[arg-type]
+        return float(value) if self.measure.info.larger_is_better else -float(value)
 
 
 def scorer(

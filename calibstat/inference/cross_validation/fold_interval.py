@@ -10,7 +10,6 @@ import numpy as np
 
 from calibstat.bounds.intervals import Interval, upper_quantile
 from calibstat.bounds.mean_interval import MeanInterval
-from calibstat.bounds.residual_tables import RowTable
 from calibstat.data.checked_rows import Data
 from calibstat.data.checks import unknown_name
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
@@ -110,8 +109,7 @@ class FoldEnds:
         """
         ends = HonestEnds.of(folded.problem.canonical("confidence_interval"), draws)
         order, fold = folded.order
-        interval, table = folded.problem.interval_of_rows(order)
-        assert isinstance(table, RowTable)  # as of one event
+        interval, table = folded.problem.interval_on_rows(order, None)
         of = interval.norm.value if interval.norm.one_pass is None else interval.norm.one_pass.of
 
         def norms(noise: np.ndarray) -> Any:
