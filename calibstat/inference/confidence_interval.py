@@ -185,10 +185,11 @@ def confidence_interval(
     triangle adds to the estimate the quantile of the norm of the noise, from random signs of rows, centred within
     folds. It covers any learner whose predictions hardly depend on a single training row, asymptotically. The mirror is
     the same quantile of the sums with the noise added. It is studied, not proved, and covers efficient and penalised
-    fits (logistic regression, ridge) and Platt, isotonic and histogram maps; it misses where a learner over-corrects
-    or selects. No high end lies below that of fresh rows. The low end is that of fresh rows, or 0 unless the test with
-    `folds` rejects at (1 - confidence_level) / 2. Means of losses have score bounds by the variance within folds. Of R
-    repeats ends are means of the R ends: the interval is for the mean of the R errors, and hardly shorter.
+    fits (logistic regression, ridge) and Platt, isotonic and histogram maps; it misses where a learner over-corrects or
+    selects. No high end lies below that of fresh rows. The low end is that of fresh rows, or 0 unless the test with
+    `folds` rejects at (1 - confidence_level) / 2; of `ece` and other errors in cells it is always 0. Means of losses
+    have score bounds by the variance within folds. Of R repeats ends are means of the R ends: the interval is for the
+    mean of the R errors, and hardly shorter.
 
     References
     ----------

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from calibstat.data.in_words import InWords
-from calibstat.inference.calibration_test_results import LOW
 from calibstat.inference.cross_validation.fold_interval import CrossValidatedInterval
 from calibstat.inference.cross_validation.fold_test_result import CrossValidatedTestResult
 from calibstat.inference.cross_validation.mixture_predictor import MixturePredictor
@@ -109,13 +108,12 @@ class CrossValidation(Result):
         """Return what was fitted, what the test and the interval say, and of which model nothing is said."""
         low, high, of_folds = self.interval.low, self.interval.high, f"{self.interval.folds}-fold models"
         score = self.brier
-        evidence = "evidence" if self.test.pvalue <= LOW else "no evidence"
         bound = f"between {number(low)} and {number(high)}" if low > 0 else f"at most {number(high)}"
         alike = "The model refitted on all rows has the same error to first order, which is not promised."
         return [
             f"{self.estimator}: {self.out_of_fold}.{self._named_outcome}",
-            f"The learner: {evidence} that its fits are miscalibrated each time (p = {p_text(self.test.pvalue)}, "
-            f"studied; p = {p_text(self.test.pvalue_by_theorem)} by theorem).",
+            f"There is {self.test.finding} (p = {p_text(self.test.pvalue)}, studied; "
+            f"p = {p_text(self.test.pvalue_by_theorem)} by theorem).",
             "How far these fits are off by chance of their rows, no test of the same rows can say; the interval does.",
             f"With {percent(self.interval.confidence_level)} confidence the error ({self.interval.measure}) of its "
             f"{of_folds}, for each new row one of them at random, is {bound}.",

@@ -88,7 +88,7 @@ class FoldEnds:
     estimate : float
         The measure of all rows.
     low, high : float
-        The ends of the honest interval as if rows were fresh.
+        The ends of the honest interval as if rows were fresh; `low` is 0 of errors in cells of several predictions.
     noise : float
         The quantile of the norm of the noise within folds.
     shifted : float
@@ -117,7 +117,9 @@ class FoldEnds:
 
         drawn = FoldResiduals(table, fold).noise(norms, draws)
         noise, shifted = (upper_quantile(each, alpha / 2) for each in drawn.T)
-        return cls(ends.interval.estimate, ends.low(alpha), ends.high(alpha), noise, shifted)
+        # predictions that jump between cells with the rows left out add to the error of all rows, not to a model's
+        low = ends.low(alpha) if interval.norm.cell is None else 0.0
+        return cls(ends.interval.estimate, low, ends.high(alpha), noise, shifted)
 
     @property
     def triangle(self) -> float:

@@ -45,12 +45,19 @@ class CrossValidatedTestResult(CalibrationTestResult):
     repeats: int
 
     @property
+    def finding(self) -> str:
+        """What the p-value is evidence for, or not, in words."""
+        if self.pvalue <= LOW:
+            return f"evidence that not all of the {self.folds * self.repeats} models are calibrated"
+        return "no evidence that the fits of this learner are miscalibrated each time"
+
+    @property
     def answer(self) -> str:
         """The verdict of the p-value on the models, and what no such test can say."""
-        verdict = "There is no evidence that the fits of this learner are miscalibrated each time"
-        if self.pvalue <= LOW:
-            verdict = f"There is evidence that not all of the {self.folds * self.repeats} models are calibrated"
-        return f"{verdict}: p = {self.pvalue:.3g} (studied; by theorem p = {self.pvalue_by_theorem:.3g}).\n{BY_CHANCE}"
+        return (
+            f"There is {self.finding}: p = {self.pvalue:.3g} (studied; by theorem p = {self.pvalue_by_theorem:.3g}).\n"
+            f"{BY_CHANCE}"
+        )
 
     @property
     def details(self) -> str:

@@ -17,7 +17,7 @@ FOUND = cs.cross_validate(LogisticRegression(), X, Y, rng=1)
 def test_the_answer_says_what_the_test_cannot_and_of_which_models_the_interval_is():
     said = str(FOUND)
     assert said.startswith("LogisticRegression(): 15 models of 240 rows in 5 folds, dealt 3 times.\n")
-    assert "The learner: no evidence that its fits are miscalibrated each time (p = " in said
+    assert "There is no evidence that the fits of this learner are miscalibrated each time (p = " in said
     assert "no test of the same rows can say; the interval does." in said
     assert f"for each new row one of them at random, is at most {FOUND.interval.high:.4f}." in said
     assert "The model refitted on all rows has the same error to first order, which is not promised." in said
@@ -26,7 +26,7 @@ def test_the_answer_says_what_the_test_cannot_and_of_which_models_the_interval_i
 
 def test_evidence_and_a_low_end_above_zero_are_said():
     bayes = cs.cross_validate(GaussianNB(), np.repeat(X, 6, axis=1), Y, rng=1)
-    assert "The learner: evidence that" in str(bayes)
+    assert "There is evidence that not all of the 15 models are calibrated (p = " in str(bayes)
     assert f"is between {bayes.interval.low:.4f} and {bayes.interval.high:.4f}." in str(bayes)
 
 

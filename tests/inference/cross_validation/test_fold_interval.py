@@ -138,6 +138,15 @@ def test_the_low_end_needs_the_test():
         assert found.low == (fresh.low if kept else 0)
 
 
+def test_errors_in_cells_have_no_low_end():
+    """Of five copies of one model that is far off the honest low end of `ece` is far above 0."""
+    y, p = cs.generators.shift(1.5).sample(600, rng=1)
+    fold = np.random.default_rng(1).permutation(600) % 5
+    assert cs.confidence_interval(y, p, measure="ece", rng=1).low > 0.05
+    assert cs.confidence_interval(y, p, measure="ece", folds=fold, rng=1).low == 0
+    assert cs.confidence_interval(y, p, measure="ks", folds=fold, rng=1).low > 0.05
+
+
 def test_ends_of_repeats_are_means():
     fold = np.column_stack([FOLD, np.arange(150) % 5])
     both = cs.confidence_interval(Y, np.column_stack([P, P]), folds=fold, measure="ks", rng=1)
