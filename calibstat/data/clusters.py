@@ -31,20 +31,27 @@ def as_clusters(cluster: object, n: int) -> np.ndarray:
     """Number the clusters from 0 in the order of their first rows and return the number of each row; warn if few."""
     import warnings
 
-    import pandas as pd
-
-    names = np.asarray(cluster)
-    if names.shape != (n,):
-        raise ValueError(f"expected one cluster a row, shape ({n},), found shape {names.shape}")
-    unit, levels = pd.factorize(names)
-    if (unit < 0).any():
-        raise ValueError(f"expected no missing clusters, found one at row {int(np.argmin(unit))}")
-    if len(levels) < 2:
+    unit = numbered("cluster", cluster, n)
+    number = int(unit.max()) + 1
+    if number < 2:
         raise ValueError("expected at least 2 clusters, found 1")
-    if len(levels) < FEWEST_CLUSTERS:
+    if number < FEWEST_CLUSTERS:
         warnings.warn(
-            f"{len(levels)} clusters are few: below {FEWEST_CLUSTERS}, the bootstrap of clusters is not to be trusted",
+            f"{number} clusters are few: below {FEWEST_CLUSTERS}, the bootstrap of clusters is not to be trusted",
             UserWarning,
             stacklevel=calls_within(),
         )
+    return unit
+
+
+def numbered(what: str, labels: object, n: int) -> np.ndarray:
+    """Number labels of rows, of clusters or groups, from 0 in the order of their first rows."""
+    import pandas as pd
+
+    names = np.asarray(labels)
+    if names.shape != (n,):
+        raise ValueError(f"expected one {what} a row, shape ({n},), found shape {names.shape}")
+    unit, _ = pd.factorize(names)
+    if (unit < 0).any():
+        raise ValueError(f"expected no missing {what}s, found one at row {int(np.argmin(unit))}")
     return unit.astype(np.int64)

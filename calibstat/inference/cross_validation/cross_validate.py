@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import Data
 from calibstat.data.checks import check_jobs, check_level, cut, described, options_of, quoted, short
+from calibstat.data.clusters import numbered
 from calibstat.data.labels import check_row_names, distinct
 from calibstat.inference.cross_validation.cross_validation_result import CrossValidation, OutOfFold
 from calibstat.inference.cross_validation.feature_rows import count_rows
@@ -138,7 +139,7 @@ def cross_validate(
         check_row_names(X, given, ("X", name))
     answers, positive = _outcomes(y, count_rows(X), pos_label)
     event = (answers == positive).astype(np.int64)
-    unit = None if groups is None else _numbered(groups, event.size)
+    unit = None if groups is None else numbered("group", groups, event.size)
     key = key_of(rng)
     seed = int(key)
     fold = folds_asked(cv, repeats, key, X, answers, unit, groups)
@@ -185,16 +186,3 @@ def _outcomes(y: ArrayLike, n: int, pos_label: object) -> tuple[np.ndarray, Any]
     if pos_label not in outcomes:
         raise ValueError(f"expected pos_label to be one of {quoted(outcomes)}, found {short(pos_label)}")
     return answers, outcomes[outcomes.index(pos_label)]
-
-
-def _numbered(groups: ArrayLike, n: int) -> np.ndarray:
-    """Number the groups of rows from 0 and return the number of each row."""
-    import pandas as pd
-
-    names = np.asarray(groups)
-    if names.shape != (n,):
-        raise ValueError(f"expected one group a row, shape ({n},), found {described(groups)}")
-    unit, _ = pd.factorize(names)
-    if (unit < 0).any():
-        raise ValueError(f"expected no missing groups, found one at row {int(np.argmin(unit))}")
-    return unit.astype(np.int64)
