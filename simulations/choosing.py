@@ -34,6 +34,7 @@ LEVEL = 0.05
 ABOVE = 1 + 1e-6  # times the margin: such a model just breaks the condition
 WEAK, STRONG = 1.5, 2.0  # distances between the means of the signals of both outcomes
 GRID = np.linspace(-6, 6, 2001)
+WIDE = 0.05  # a margin at which many candidates can be told apart
 KINDS = ("own signals", "one model", "two directions", "one good model")
 GOOD = "good"
 
@@ -118,7 +119,7 @@ def cases(quick: bool) -> list[tuple[Candidates, int, int]]:
         for kind, number, (n, margin) in product(KINDS, replicates, sizes)
         if kind != "one model" or number == 20
     ]
-    return found + [(Candidates(KINDS[-1], number, 0.05), 5000, replicates[number] // 2) for number in replicates]
+    return found + [(Candidates(KINDS[-1], number, WIDE), 5000, replicates[number] // 2) for number in replicates]
 
 
 def table(*, quick: bool, n_jobs: int | None = None) -> pd.DataFrame:
@@ -159,7 +160,8 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
 
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     """Draw how often a model was chosen that breaks the condition, and how often the good one."""
-    found = table.assign(generator=table["generator"].str.replace(", ", ",\n"))
+    kind = table["generator"].str.split(", ").str[0] + np.where(table["margin"] == WIDE, f", margin {WIDE:g}", "")
+    found = table.assign(generator=kind, measure=table["candidates"].astype(str) + " candidates")
     return {name: plot(found[found["question"] == name]) for name in ("size", "power")}
 
 
