@@ -24,10 +24,11 @@ from calibstat.data.logits import from_logits as from_logits
 from calibstat.data.predictions import Predictions as Predictions
 from calibstat.data.sample import Sample as Sample
 from calibstat.generators import GENERATORS as GENERATORS
-from calibstat.inference.audit import audit as audit
+from calibstat.inference.auditing.audit import audit as audit
 from calibstat.inference.bands.reliability import reliability as reliability
 from calibstat.inference.calibration_tests import calibration_test as calibration_test
-from calibstat.inference.choose import choose as choose
+from calibstat.inference.choosing.choose import choose as choose
+from calibstat.inference.choosing.scorer import scorer as scorer
 from calibstat.inference.comparing.compare import compare as compare
 from calibstat.inference.comparing.compare_samples import compare_samples as compare_samples
 from calibstat.inference.comparing.generalization_gap import generalization_gap as generalization_gap
@@ -47,7 +48,6 @@ from calibstat.inference.estimate import (
 from calibstat.inference.gce_family import gce_family as gce_family
 from calibstat.inference.net_benefit_curve import net_benefit as net_benefit
 from calibstat.inference.power.detectable_effect import detectable_effect as detectable_effect
-from calibstat.inference.scorer import scorer as scorer
 from calibstat.inference.sharpness import sharpness as sharpness
 from calibstat.inference.summarize import summarize as summarize
 from calibstat.measures import MEASURES as MEASURES

@@ -160,7 +160,9 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
 
 def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     """Draw how often a model was chosen that breaks the condition, and how often the good one."""
-    kind = table["generator"].str.split(", ").str[0] + np.where(table["margin"] == WIDE, f", margin {WIDE:g}", "")
+    kind: pd.Series = table["generator"].str.split(", ").str[0] + np.where(
+        table["margin"] == WIDE, f", margin {WIDE:g}", ""
+    )
     found = table.assign(generator=kind, measure=table["candidates"].astype(str) + " candidates")
     return {name: plot(found[found["question"] == name]) for name in ("size", "power")}
 

@@ -23,7 +23,7 @@ import numpy as np
 
 import calibstat as cs
 from calibstat import generators
-from calibstat.inference.audit_results import Audit
+from calibstat.inference.auditing.audit_results import Audit
 from calibstat.study import Study
 from calibstat.study.engine import Cells, compute
 from calibstat.study.question import rate_of

@@ -74,15 +74,16 @@ def test_long_tests_of_classes_say_so_and_give_the_same_numbers(options, prepare
     rng = np.random.default_rng(1)
     prob = rng.dirichlet(np.ones(70), 40)
     label = rng.integers(0, 70, 40)
-    quiet = cs.calibration_test(label, prob, n_resamples=30, rng=1, n_jobs=2, **options)
+    quiet = cs.calibration_test(label, prob, n_resamples=130, rng=1, n_jobs=2, **options)
     assert not caplog.records
     ticks = count(0, 4.0)
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(ticks))
     monkeypatch.setattr("calibstat.resampling.threads.LARGEST_PIECE", 2000)
-    loud = cs.calibration_test(label, prob + 0.0, n_resamples=30, rng=1, **options)
+    monkeypatch.setattr("calibstat.resampling.vector_sums.MOST_HELD", 1)
+    loud = cs.calibration_test(label, prob + 0.0, n_resamples=130, rng=1, **options)
     assert np.array_equal(quiet.null_distribution, loud.null_distribution)
     first = [record.getMessage() for record in caplog.records if "about" in record.getMessage()]
-    assert any("30 draws of 40 rows and 70 classes; a smaller n_resamples" in line for line in first)
+    assert any("130 draws of 40 rows and 70 classes; a smaller n_resamples" in line for line in first)
     assert any("the components of 7" in line for line in first) == prepares
     assert {(record.name, record.levelno) for record in caplog.records} == {("calibstat", logging.WARNING)}
 

@@ -25,6 +25,7 @@ MADE = {
     "CalibrationBelt": lambda: cs.calibration_belt(Y, P, held_out=True),
     "CalibrationSharpness": lambda: cs.sharpness(Y, P),
     "CalibrationTestResult": lambda: cs.calibration_test(Y, P, **FEW),
+    "Choice": lambda: cs.choose(Y, {"m": P}, subject_to="ks.high <= 0.5", **FEW),
     "ClassWiseReliability": lambda: cs.reliability(LABEL, PROB, lens="class_wise", band=None),
     "ClassWiseTestResult": lambda: cs.calibration_test(LABEL, PROB, lens="class_wise", **FEW),
     "Comparison": lambda: cs.compare(Y, {"a": P, "b": P**2}, **FEW),
@@ -48,6 +49,7 @@ MADE = {
     "ModelReport": lambda: made("Report").models["model"],
     "NetBenefitCurve": lambda: cs.net_benefit(Y, P, [0.2, 0.6]),
     "Power": lambda: cs.power(P, "temperature=2", test="ks", n_datasets=5, **FEW),
+    "ModelsStatus": lambda: each_monitored().status(),
     "MonitorStatus": lambda: monitored().status(),
     "Onset": lambda: monitored().status().onset,
     "PowerCurve": lambda: cs.power(P, "temperature=2", [20, 30], test="ks", n_datasets=5, n_sets=2, **FEW),
@@ -70,13 +72,28 @@ DRAWN = {
     "ClassWiseTestResult",
     "Comparison",
 }
-DRAWN |= {"NetBenefitCurve", "PowerCurve", "PrecisionSize", "Reliability", "Report", "SampleSize", "SimplexReliability"}
+DRAWN |= {
+    "ModelsStatus",
+    "NetBenefitCurve",
+    "PowerCurve",
+    "PrecisionSize",
+    "Reliability",
+    "Report",
+    "SampleSize",
+    "SimplexReliability",
+}
 
 
 def monitored():
     monitor = cs.Monitor(alpha=0.5)
     for _ in range(3):
         monitor.update(Y, P**4)
+    return monitor
+
+
+def each_monitored():
+    monitor = cs.ModelsMonitor(["p"], alpha=0.5)
+    monitor.update(Y, {"p": P**4})
     return monitor
 
 

@@ -80,6 +80,7 @@ ASKED = {
     "calibration_test: canonical": lambda r: cs.calibration_test(*r.classes, lens="canonical", **FEW),
     "calibration_test: models": lambda r: cs.calibration_test(r.y, {"a": r.p, "b": r.p}, **FEW),
     "calibration_test: sample": lambda r: cs.calibration_test(cs.Sample.from_rows(*r.binary), measure="ks", **FEW),
+    "choose": lambda r: cs.choose(r.y, {"a": r.p, "b": r.q}, subject_to="ks.high <= 0.5", **FEW),
     "compare": lambda r: cs.compare(r.y, {"a": r.p, "b": r.q}, measure="ece", **FEW),
     "compare: classes": lambda r: cs.compare(
         r.label, {"a": r.prob, "b": r.prob[:, [0, 2, 1]]}, measure="brier", cluster=r.cluster, **FEW
@@ -150,7 +151,7 @@ GROWS = {
 # what is no result: rows, as their names say, kinds of things, and pictures
 WITHOUT_RESULT = {
     *("GENERATORS", "LENSES", "MEASURES", "Bregman", "Lens", "Measure", "generators", "lenses", "measure", "measures"),
-    *("Answers", "Data", "Models", "Predictions", "Sample", "from_logits", "predict"),
+    *("Answers", "Data", "Models", "Predictions", "Sample", "from_logits", "predict", "scorer"),
     *("ReliabilityDisplay", "plot", "recalibration", "study"),
 }
 IN_FULL = {

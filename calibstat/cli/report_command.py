@@ -100,7 +100,7 @@ def write_report(
         from calibstat.cli.input_files import read_units
         from calibstat.cli.lens_syntax import view
         from calibstat.data.predictions import Predictions
-        from calibstat.inference.condition import Condition
+        from calibstat.inference.choosing.condition import Condition
         from calibstat.output import wording as words
         from calibstat.reporting.conditions import not_shown, sentences_of
         from calibstat.reporting.formats import as_text, format_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from calibstat.inference.audit_results import Audit
+from calibstat.inference.auditing.audit_results import Audit
 from calibstat.output.csv_text import as_csv
 from calibstat.plots import plot
 

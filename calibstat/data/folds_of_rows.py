@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from calibstat.data.checks import calls_within, described, short
+from calibstat.data.models import Predicted
 
 FEWEST_ROWS = 2  # of a fold, so that its residuals vary
 FEW_ROWS = 20  # of a fold on average, below which a warning says so
 ONE_EVENT = "of one event, without lens=, cluster= and sample_weight="
 
 
-def columns_of_folds(y_prob: Any, folds: object) -> list[tuple[Any, np.ndarray]]:
+def columns_of_folds(y_prob: Predicted, folds: object) -> list[tuple[Predicted, np.ndarray]]:
     """Return predictions and fold labels of each repeat of cross-validation.
 
     One repeat has labels of shape (n,), and predictions as they were given. R repeats have both of shape (n, R).

@@ -16,7 +16,7 @@ from calibstat.data.checks import short
 class Sums(Protocol):
     """Sums over rows that add up with other sums."""
 
-    def __add__(self, other: Any) -> Self:
+    def __add__(self, other: Self, /) -> Self:
         """Return the sums over the rows of both."""
         ...
 
@@ -121,7 +121,7 @@ def segment_names(names: object) -> tuple[str, ...]:
     return tuple(segments)
 
 
-def saved_segments(names: Any) -> tuple[str, ...] | None:
+def saved_segments(names: Sequence[str] | None) -> tuple[str, ...] | None:
     """Return the segments of a saved state: None if they are not fixed yet, and empty if there are none."""
     return None if names is None else () if names == [] else segment_names(names)
 

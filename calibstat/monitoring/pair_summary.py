@@ -42,7 +42,7 @@ class PairSums:
         squares = math.ceil(math.fsum((a - b) ** 2) / UNIT)
         return cls(a.size, round(math.fsum(a) / UNIT), round(math.fsum(b) / UNIT), squares)
 
-    def __add__(self, other: Any) -> PairSums:
+    def __add__(self, other: PairSums) -> PairSums:
         if not isinstance(other, PairSums):
             return NotImplemented
         return PairSums(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))

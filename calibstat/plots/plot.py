@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from calibstat.classical.calibration_belt import CalibrationBelt
-from calibstat.inference.audit_results import Audit
+from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.calibration_tests import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.comparing.compare import Comparison

@@ -1,4 +1,4 @@
-"""Which fields of a report meet a condition, such as ``ece.low > 0.02``, for scripts that must stop."""
+"""The fields of a report that meet a condition, such as ``ece.low > 0.02``, for scripts that must stop."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from calibstat.data.checks import nearest, short
-from calibstat.inference.condition import Condition
+from calibstat.inference.choosing.condition import Condition
 from calibstat.reporting.report_fields import ReportFields
 
 INNER = ("", "measures.")  # of a model: what a short name may leave out

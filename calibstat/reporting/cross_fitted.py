@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -134,7 +135,7 @@ def cross_fitted(
     primary: dict[str, Any],
     score: dict[str, Any],
     settings: dict[str, Any],
-    band: Any,
+    band: Mapping[str, Any] | None,
 ) -> CrossFitted:
     """Recalibrate a model on held-out folds, and measure it after; `error_before` is its primary error."""
     recalibrator = default_recalibrator(data.predictions) if recalibrator is None else recalibrator

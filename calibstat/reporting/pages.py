@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from calibstat.inference.audit_results import Audit
+from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.comparing.compare import Comparison
 from calibstat.output.fragments import Picture, Section, Table

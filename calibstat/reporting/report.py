@@ -22,7 +22,7 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
-from calibstat.inference.audit import audit
+from calibstat.inference.auditing.audit import audit
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.calibration_test_results import ClassWiseTestResult
 from calibstat.inference.calibration_tests import calibration_test

@@ -105,7 +105,7 @@ def _of_weighted(
     kept = isinstance(measure, VectorBinned) and not (is_drawn and measure.refits_cells)
     cell = measure.cells(prob) if isinstance(measure, VectorBinned) and kept else None
 
-    def of_drawn_rows(rows: Any, label: np.ndarray) -> float:
+    def of_drawn_rows(rows: slice | np.ndarray, label: np.ndarray) -> float:
         return measure.weighted(prob[rows], label, weight[rows], None if cell is None else cell[rows])
 
     if is_drawn:

@@ -7,7 +7,7 @@ and any chunking.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -30,13 +30,16 @@ def key_of(rng: Rng) -> np.uint64:
     raise ValueError(f"expected rng None, an int of at least 0, a SeedSequence or a Generator, found {short(rng)}")
 
 
+Words = TypeVar("Words", np.uint64, np.ndarray)
+
+
 @jit
 def word(start: np.uint64, i: int) -> np.uint64:
     """Return output i of the splitmix64 generator with state `start` (Steele, Lea, Flood 2014)."""
     return mix(start + (np.uint64(i) + np.uint64(1)) * GOLDEN)
 
 
-def _mixed(z: Any) -> Any:
+def _mixed(z: Words) -> Words:
     """Return the output of a state. Loops over many words add GOLDEN to the state, which is cheaper than `word`."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

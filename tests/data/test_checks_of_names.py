@@ -42,7 +42,10 @@ def test_a_misspelt_argument_is_named_beside_those_of_the_function(ask, found):
     ("ask", "found"),
     [
         (lambda: cs.validate(Y, P, lense="top_label"), "arguments of validate .*did you mean 'lens'"),
-        (lambda: cs.validate(Y, P, sample_weight=P), "arguments of validate .*'sample_weight'; estimate, calib"),
+        (
+            lambda: cs.hosmer_lemeshow(Y, P, sample_weight=P),
+            "arguments of hosmer_lemeshow .*'sample_weight'; estimate, calib",
+        ),
         (lambda: cs.summarize(Y, TWO, refrence="a"), "arguments of summarize .*did you mean 'reference'"),
         (lambda: cs.report(Y, P, titel="a"), "arguments of report .*did you mean 'title'"),
     ],
@@ -70,15 +73,18 @@ def verbs():
 
 CALLS = {
     "audit": lambda **given: cs.audit(Y, P, {"a": Y}, **given),
+    "choose": lambda **given: cs.choose(Y, TWO, **given),
     "compare": lambda **given: cs.compare(Y, TWO, **given),
     "compare_samples": lambda **given: cs.compare_samples({"a": (Y, P), "b": (Y, P)}, **given),
+    "cross_validate": lambda **given: cs.cross_validate(cs.recalibration.PlattScaling(), Y, P, **given),
     "generalization_gap": lambda **given: cs.generalization_gap((Y, P), (Y, P), **given),
     "power": lambda **given: cs.power(P, "shift=1", **given),
     "sample_size": lambda **given: cs.sample_size(P, "shift=1", **given),
+    "scorer": lambda **given: cs.scorer("ece", **given),
     "summarize": lambda **given: cs.summarize(Y, TWO, **given),
 }
 GIVEN = {"y_true", "y_prob", "groups", "samples", "train", "alternative"}  # by position
-FIRST = {"generalization_gap": {"test"}}
+FIRST = {"generalization_gap": {"test"}, "cross_validate": {"estimator", "X", "y"}, "scorer": {"measure"}}
 
 
 def misspelt(name):

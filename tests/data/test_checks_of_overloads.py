@@ -11,7 +11,7 @@ from calibstat.measures.measure_options import MeasureOptions
 
 FUNCTIONS = {name: getattr(cs, name) for name in cs.__all__ if inspect.isfunction(getattr(cs, name))}
 SEVERAL = [name for name, each in FUNCTIONS.items() if "y_prob" in inspect.signature(each).parameters]
-ONE_ANSWER = {"compare", "expected_calibration_error", "report", "summarize"}  # for any number of models
+ONE_ANSWER = {"choose", "compare", "expected_calibration_error", "report", "summarize"}  # for any number of models
 
 
 def written(function):

@@ -47,7 +47,8 @@ def test_every_verb_with_labels_takes_pos_label():
     verbs |= {"Sample": cs.Sample.from_rows, "Predictions": cs.Predictions.from_rows}
     verbs |= {"Recalibrator": cs.recalibration.PlattScaling.fit}
     having = {name: set(inspect.signature(verb).parameters) & {"labels", "pos_label"} for name, verb in verbs.items()}
-    found = [name for name, names in having.items() if names]
+    of_estimators = {"cross_validate", "scorer"}  # whose classes have names
+    found = [name for name, names in having.items() if names and name not in of_estimators]
     assert len(found) >= 24
     assert [name for name in found if len(having[name]) == 1] == []
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 import calibstat as cs
-from calibstat.inference.audit_results import Audit
+from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.calibration_test_results import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability

@@ -6,7 +6,7 @@ import pytest
 from quick_report import quick_report
 
 import calibstat as cs
-from calibstat.inference.condition import Condition
+from calibstat.inference.choosing.condition import Condition
 from calibstat.reporting.conditions import fields_of, not_shown, sentences_of
 
 Y, P = cs.generators.temperature(2).sample(150, rng=1)

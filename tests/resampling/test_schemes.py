@@ -43,4 +43,7 @@ def test_stages_keep_their_numbers():
         "ALTERNATIVE": 9,
         "PLANNED": 10,
         "FOLDS": 11,
+        "FOLD_SIGNS": 12,
+        "REPEATS": 13,
+        "FITS": 14,
     }

@@ -46,7 +46,7 @@ class CrossValidatedTestResult(CalibrationTestResult):
 
     @property
     def finding(self) -> str:
-        """What the p-value is evidence for, or not, in words."""
+        """The evidence of the p-value, or that there is none, in words."""
         if self.pvalue <= LOW:
             return f"evidence that not all of the {self.folds * self.repeats} models are calibrated"
         return "no evidence that the fits of this learner are miscalibrated each time"

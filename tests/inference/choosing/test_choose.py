@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibstat as cs
-from calibstat.inference.choose import conditions_of, step_down
-from calibstat.inference.condition import Condition
+from calibstat.inference.choosing.choose import conditions_of, step_down
+from calibstat.inference.choosing.condition import Condition
 
 Y, P = cs.generators.calibrated().sample(2000, rng=1)
 MODELS = {"far off": P**2, "good": P, "rounded": P.round(1)}

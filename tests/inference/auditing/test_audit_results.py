@@ -5,7 +5,7 @@ import pytest
 
 import calibstat as cs
 from calibstat.data.named_lens import EVENT
-from calibstat.inference.audit_results import Audit, _least, _percent, _points
+from calibstat.inference.auditing.audit_results import Audit, _least, _percent, _points
 
 
 def made(adjusted, root=None, slope=None, **changes):

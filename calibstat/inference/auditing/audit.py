@@ -15,9 +15,9 @@ from calibstat.data.groups import GivenGroups, as_groups
 from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
-from calibstat.inference.audit_results import Audit
+from calibstat.inference.auditing.audit_results import Audit
+from calibstat.inference.auditing.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.equivalence import smallest_mean
-from calibstat.inference.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.p_values import p_value, step_down
 from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, packed, positives_of_rows
 from calibstat.resampling.rng import Rng

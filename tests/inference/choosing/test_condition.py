@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from calibstat.inference.condition import Condition
+from calibstat.inference.choosing.condition import Condition
 
 COMPARISONS = {
     "<": operator.lt,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from omnibus_oracle import root_at
 from row_strategies import PREDICTION
 
-from calibstat.inference.group_statistic import CELLS, GroupRoots, Strata
+from calibstat.inference.auditing.group_statistic import CELLS, GroupRoots, Strata
 
 RNG = np.random.default_rng(8)
 SPREAD = np.sort(RNG.random(400))

@@ -15,7 +15,7 @@ from calibstat.data.checks import check_level, short
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
-from calibstat.inference.condition import Condition
+from calibstat.inference.choosing.condition import Condition
 from calibstat.inference.confidence_interval import honest_ends
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.kinds.base import Measure
@@ -134,7 +134,7 @@ def choose(
     y_true: Outcomes,
     y_prob: Predicted = None,
     *,
-    subject_to: str | Sequence[str],
+    subject_to: str | Sequence[str] = (),
     best: str | Measure | type[Measure] = "brier",
     confidence_level: float = 0.95,
     lens: AnyLens = None,
@@ -156,7 +156,7 @@ def choose(
     y_prob : mapping from name to array_like, shape (n,) or (n, K)
         The predictions of each candidate for the same rows.
     subject_to : str or sequence of str
-        One condition or several: a measure with its high end, "<=" or "<", and a number, such as
+        One condition or several, at least one: a measure with its high end, "<=" or "<", and a number, such as
         "kernel_ce.high <= 0.03" (the grammar of ``calibstat report --fail-if``). The measure has its default options.
     best : str or Measure
         The measure by which the best is chosen among the models that are shown to keep the conditions: the smallest
@@ -209,7 +209,6 @@ def choose(
     check_level("confidence_level", confidence_level)
     if confidence_level < 0.5:
         raise ValueError(f"expected confidence_level of at least 1/2, found {confidence_level!r}")
-    conditions = conditions_of(subject_to)
     models = as_models(
         choose,
         y_true,
@@ -221,6 +220,7 @@ def choose(
         labels=labels,
         pos_label=pos_label,
     )
+    conditions = conditions_of(subject_to)
     measures = [find_measure(_measure(each), {}) for each in conditions]
     criterion = find_measure(best, {})
     problems = named(lambda data: problem_of(data, criterion), models)

@@ -24,5 +24,5 @@ def test_units_are_refused_with_the_reason(name, given):
 
 
 def test_the_page_says_so():
-    page = (Path(__file__).parents[2] / "docs" / "groups.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "groups.md").read_text(encoding="utf-8")
     assert f"because {WHY}" in " ".join(page.split())

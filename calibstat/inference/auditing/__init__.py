@@ -1,0 +1,1 @@
+"""Audits of groups: their statistic, the function and its result."""

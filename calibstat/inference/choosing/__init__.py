@@ -1,0 +1,1 @@
+"""The choice of a model: conditions, the best that is shown to keep them, and scores for searches."""
