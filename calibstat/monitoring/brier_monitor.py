@@ -35,7 +35,7 @@ class BrierMonitor(PeriodLog[PairSummary]):
         The models.
     segments : sequence of str, optional
         The segments, if rows come with one. By default the segments of the first period. The sequence of all rows may
-        miss with half of the probability, those of the segments share the other half equally.
+        miss with half of the probability, the sequences of the segments share the other half equally.
 
     Attributes
     ----------

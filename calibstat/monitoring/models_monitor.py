@@ -146,7 +146,7 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
 
     Notes
     -----
-    Null hypothesis of each model: that of `Monitor`, for its own predictions. Each of m models ever gets a false alarm
+    Null hypothesis of each model: as of `Monitor`, for its own predictions. Each of m models ever gets a false alarm
     with probability of at most `alpha` / m, so any of them does with at most `alpha`, however the models depend on each
     other and whichever of them are miscalibrated. With `arl` the evidence of a model grows by at most 1 a period in the
     mean and an alarm takes m times `arl` of it: in t periods a calibrated model gets at most t / (m arl) alarms on

@@ -84,5 +84,5 @@ class PairSummary(BySegment[PairSums]):
 
 
 def summarize_pair(a: np.ndarray, b: np.ndarray, segment: ArrayLike | None) -> PairSummary:
-    """Return the summary of the Brier scores of rows by two models; `segment` names each row's, or that of all."""
+    """Return the summary of the Brier scores of rows by two models; `segment` names the one of each row, or of all."""
     return PairSummary.of({name: PairSums.of(a[of], b[of]) for name, of in rows_of_segments(segment, a.size).items()})

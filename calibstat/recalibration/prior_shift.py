@@ -16,7 +16,7 @@ Shares = float | Sequence[float] | np.ndarray
 
 
 class PriorShift(Recalibrator):
-    """Correct predictions for shares of the classes that differ from those of the training rows.
+    """Correct predictions for shares of the classes that differ from the shares in the training rows.
 
     p becomes p_k r_k / sum of p_j r_j, where r_k is the new share of class k over its share in training. No outcome is
     read: `fit` takes predictions alone.

@@ -134,7 +134,7 @@ def report(
 
     Recalibration: each of five folds is predicted by a map fitted on the other four. Folds are dealt at random by `rng`
     and the position of the rows, and never by outcomes or predictions; so these numbers alone depend on the order of
-    the rows. Of a binary outcome they are dealt three times, and the intervals are those of `confidence_interval` and
+    the rows. Of a binary outcome they are dealt three times, and the intervals are as of `confidence_interval` and
     `compare` with `folds`: of the error after recalibration by the mirror for Platt, isotonic and histogram maps and by
     the triangle for other maps. Of several classes, and of rows in clusters, which go to one fold together, folds are
     dealt once, and intervals are approximate, as if rows were fresh. Measures that would take minutes on so many rows

@@ -20,7 +20,7 @@ class Estimator(Classifier, Protocol):
     """A classifier that can be cloned and fitted."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, and if `deep` those of estimators within it."""
+        """Return the parameters, and if `deep` the parameters of estimators within it."""
 
     def set_params(self, **params: object) -> Any:
         """Change parameters."""
@@ -110,7 +110,7 @@ def fit_folds(
 
 
 def seeded(model: Estimator, key: np.uint64, number: int, replace: bool) -> Estimator:
-    """Return an estimator whose seeds that are None, or all of them, are those of a fit, also within pipelines."""
+    """Return an estimator with the seeds of a fit in place of seeds that are None, or of all; also within pipelines."""
     found = model.get_params(deep=True)
     names = sorted(name for name in found if name.split("__")[-1] == SEED and (replace or found[name] is None))
     seeds = fit_seeds(key, number, len(names))
@@ -136,6 +136,5 @@ def check_estimator(estimator: object) -> None:
         )
     if missing:
         raise ValueError(
-            f"expected an estimator as those of scikit-learn, found {described(estimator)} without "
-            f"{' and '.join(missing)}"
+            f"expected an estimator as in scikit-learn, found {described(estimator)} without {' and '.join(missing)}"
         )

@@ -89,7 +89,7 @@ def test_the_column_of_the_positive_outcome_is_found_by_its_name():
             "with predict_proba, found LinearSVC; fit it within CalibratedClassifierCV",
         ),
         (LogisticRegression, r"found the class LogisticRegression; make one, LogisticRegression\(\)"),
-        (3, "as those of scikit-learn, found int 3 without get_params and fit and predict_proba"),
+        (3, "as in scikit-learn, found int 3 without get_params and fit and predict_proba"),
     ],
 )
 def test_what_gives_no_probabilities_is_refused(estimator, said):
