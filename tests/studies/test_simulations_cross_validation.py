@@ -298,6 +298,7 @@ def test_broken_promises_are_found(quick):
     for column, (method, generator) in kept.items():
         wrong = quick.copy()
         row = (wrong["method"] == method) & (wrong["generator"] == generator)
+        row &= (column != "missed_below") | (wrong["measure"] != "ece")  # which has no low end with folds
         wrong.loc[row, ["replicates", column]] = 1000, 120
         found = study_module.violations(wrong)
         assert len(found) == row.sum()
