@@ -16,8 +16,8 @@ from calibstat.progress import announced
 from calibstat.resampling import fit_seeds
 
 
-class Estimator(Classifier, Protocol):
-    """A classifier that can be cloned and fitted."""
+class Estimator(Protocol):
+    """A classifier that can be cloned and fitted; type checkers cannot tell whether a pipeline has `predict_proba`."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, and if `deep` the parameters of estimators within it."""
@@ -67,11 +67,11 @@ class _Learning:
         """Fit a clone on some rows, and return it with its probabilities of the positive outcome for others."""
         from sklearn.base import clone
 
-        model = seeded(clone(self.estimator), self.key, number, replace)
+        model: Any = seeded(clone(self.estimator), self.key, number, replace)
         model.fit(rows_at(self.X, train), self.answers[train])
         return model, self.probability(model, rows_at(self.X, judged))
 
-    def probability(self, model: Estimator, X: object) -> np.ndarray:
+    def probability(self, model: Classifier, X: object) -> np.ndarray:
         """Return the probability of the positive outcome."""
         prob = predict(model, X)
         if self.positive not in list(prob.columns):
