@@ -60,7 +60,7 @@ class Omnibus(Binned):
     or 128 of each.
     """
 
-    most_values = 2 * FINEST  # four in each half wave of its components, two in each cell of its finest scale
+    most_values = MOST_CELLS  # as many as it has cells
 
     def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
         return cells_of_time(value, count)
