@@ -186,10 +186,10 @@ def confidence_interval(
     folds. It covers any learner whose predictions hardly depend on a single training row, asymptotically. The mirror is
     the same quantile of the sums with the noise added. It is studied, not proved, and covers efficient and penalised
     fits (logistic regression, ridge) and Platt, isotonic and histogram maps; it misses where a learner over-corrects or
-    selects. No high end lies below that of fresh rows. The low end is that of fresh rows, or 0 unless the test with
-    `folds` rejects at (1 - confidence_level) / 2; of `ece` and other errors in cells it is always 0. Means of losses
-    have score bounds by the variance within folds. Of R repeats ends are means of the R ends: the interval is for the
-    mean of the R errors, and hardly shorter.
+    selects. Neither high end lies below the one that fresh rows have. The low end is the low end of fresh rows if the
+    test with `folds` rejects at (1 - confidence_level) / 2, and else 0; of `ece` and other errors in cells it is always
+    0. Means of losses have score bounds by the variance within folds. Of R repeats ends are means of the R ends: the
+    interval is for the mean of the R errors, and hardly shorter.
 
     References
     ----------
