@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from calibstat.data import lenses
 from calibstat.data.checks import TAKE_FOLDS, described, refuse_unknown, short
 from calibstat.data.clusters import as_clusters
-from calibstat.data.folds_of_rows import ONE_EVENT, columns_of_folds, numbered_folds
+from calibstat.data.folds_of_rows import ONE_EVENT, columns_of_folds, need_clusters_in_folds, numbered_folds
 from calibstat.data.labels import check_row_names, labels_or_positive
 from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
 from calibstat.data.models import Predicted, named_models, pairs_of_samples
@@ -145,7 +145,8 @@ class Data:
         The cluster of each row (a patient, a day), for functions that take clusters.
     folds : array_like, shape (n,) or (n, R), optional
         The fold of each row that was predicted out of fold, for functions that take folds; of R repeats of
-        cross-validation a column each, as of `y_prob`. Of one event, without `lens`, `cluster` and `sample_weight`.
+        cross-validation a column each, as of `y_prob`. Of one event, without `lens` and `sample_weight`, and with all
+        rows of a cluster in one fold.
 
     Attributes
     ----------
@@ -201,16 +202,24 @@ class Data:
         self.lens = lens
         self._seen: dict[bool, Observations] = {}
         self.seen()  # raises now if the rows are wrong
-        self.unit = None if cluster is None else as_clusters(cluster, self.n)
+        self.unit: np.ndarray | None = None
         self.fold = None if label is None else self._numbered(label)
         more: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
         self.further = tuple(Data(y_true, prob, folds=label, **more) for prob, label in further)
         if len({int(each.fold.max()) for each in self.repeats if each.fold is not None}) > 1:
             raise ValueError("expected the same number of folds in each repeat, found different ones")
+        if cluster is not None:
+            self.take_clusters(as_clusters(cluster, self.n))
+
+    def take_clusters(self, unit: np.ndarray) -> None:
+        """Take rows as of clusters, which are numbered from 0; raise if folds tear them."""
+        need_clusters_in_folds([each.fold for each in self.repeats if each.fold is not None], unit)
+        for each in self.repeats:
+            each.unit = unit
 
     def _numbered(self, label: np.ndarray) -> np.ndarray:
         """Return the number of the fold of each row; raise if rows are not such as functions take with folds."""
-        beside = {"lens": self.lens, "cluster": self.unit, "sample_weight": self.rows.sample_weight}
+        beside = {"lens": self.lens, "sample_weight": self.rows.sample_weight}
         if found := [f"{name}=" for name, given in beside.items() if given is not None]:
             raise ValueError(f"expected folds= {ONE_EVENT}, which no study has with folds, found {found[0]}")
         if self.rows.are_of_classes:
@@ -291,7 +300,8 @@ class Models(Mapping[str, Data]):
         The cluster of each row (a patient, a day), for functions that take clusters.
     folds : array_like, shape (n,) or (n, R), optional
         The fold of each row that was predicted out of fold, for functions that take folds; of R repeats of
-        cross-validation a column each, as of `y_prob`. Of one event, without `lens`, `cluster` and `sample_weight`.
+        cross-validation a column each, as of `y_prob`. Of one event, without `lens` and `sample_weight`, and with all
+        rows of a cluster in one fold.
 
     Raises
     ------
@@ -330,9 +340,8 @@ class Models(Mapping[str, Data]):
         self._data: dict[str, Data] = named(lambda prob: Data(y_true, prob, **rows), models)
         self.unit = None if cluster is None else as_clusters(cluster, self.first.n)
         for each in self.values():
-            each.unit = self.unit
-        if folds is not None and cluster is not None:
-            raise ValueError(f"expected folds= {ONE_EVENT}, which no study has with folds, found cluster=")
+            if self.unit is not None:
+                each.take_clusters(self.unit)
 
     @property
     def first(self) -> Data:

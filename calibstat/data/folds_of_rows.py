@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from calibstat.data.checks import calls_within, described, short
 from calibstat.data.models import Predicted
 
-FEWEST_ROWS = 2  # of a fold, so that its residuals vary
+FEWEST_ROWS = 2  # or clusters, of a fold, so that its residuals vary
 FEW_ROWS = 20  # of a fold on average, below which a warning says so
-ONE_EVENT = "of one event, without lens=, cluster= and sample_weight="
+ONE_EVENT = "of one event, without lens= and sample_weight="
 
 
 def columns_of_folds(y_prob: Predicted, folds: object) -> list[tuple[Predicted, np.ndarray]]:
@@ -75,6 +75,27 @@ def numbered_folds(label: np.ndarray, outcome: np.ndarray) -> np.ndarray:
             stacklevel=calls_within(),
         )
     return np.asarray(fold, np.int64)
+
+
+def need_whole(what: str, fold: np.ndarray, unit: np.ndarray, repeat: int | None = None) -> None:
+    """Raise unless all rows of each unit, a cluster or a group, are in one fold; `repeat` is named."""
+    first = fold[np.unique(unit, return_index=True)[1]]
+    torn = np.flatnonzero(fold != first[unit])
+    if torn.size:
+        of = "" if repeat is None else f" of repeat {repeat}"
+        raise ValueError(
+            f"expected all rows of a {what} in one fold, found row {torn[0]} in fold {fold[torn[0]]} and an earlier "
+            f"row of its {what} in fold {first[unit[torn[0]]]}{of}"
+        )
+
+
+def need_clusters_in_folds(repeats: Sequence[np.ndarray], unit: np.ndarray) -> None:
+    """Raise unless clusters are whole within folds, and at least two in each fold of each repeat."""
+    for r, fold in enumerate(repeats):
+        need_whole("cluster", fold, unit, r if len(repeats) > 1 else None)
+        held = np.bincount(fold[np.unique(unit, return_index=True)[1]], minlength=int(fold.max()) + 1)
+        if held.min() < FEWEST_ROWS:
+            raise ValueError(f"expected at least {FEWEST_ROWS} clusters in each fold, found {held.min()}")
 
 
 def are_stratified(fold: np.ndarray, outcome: np.ndarray) -> bool:

@@ -258,6 +258,7 @@ def calibration_test(
     test mostly finds what a learner does wrong each time it is fitted. How far a fit is off by chance of its training
     rows, no test on the same rows can say; `confidence_interval` with `folds` bounds it. A `note` says so if folds hold
     equal numbers of events: tests of such folds hardly find anything. For models that predict later rows see `Monitor`.
+    With `cluster` the p-values of all rows and of folds are as with `cluster` alone, and so approximate.
     Cost: one sort and `n_resamples` evaluations of the measure; for a binned measure under "labels" the exact
     distribution of each bin instead, O(n**1.5), and one draw from it for each resample and bin, wherever that is
     cheaper.

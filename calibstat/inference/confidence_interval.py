@@ -114,7 +114,8 @@ def confidence_interval(
         The fold of each row, where `y_prob` are predictions out of the folds of cross-validation, each by a model that
         was fitted on the other folds. Of R repeats folds and predictions have a column each. For `kernel_ce`, `ks`,
         `kuiper`, `smooth_ce`, `ece` with uniform bins and other norms of residuals of one event, and for `brier` and
-        `log_loss`; without `lens`, `cluster`, `sample_weight`, and with `method` "honest" alone.
+        `log_loss`; without `lens` and `sample_weight`, and with `method` "honest" alone. With `cluster` all rows of a
+        cluster have to be in one fold, and each fold needs two clusters.
     learner : {"any", "smooth"}, optional
         Of an error with `folds`. "any", the default: the *triangle*, a high end for any learner. "smooth": the
         *mirror*, a shorter one for learners that correct at most fully (see Notes).
@@ -182,14 +183,15 @@ def confidence_interval(
     is promised of a model that is refitted on all rows. Rows have to be of one law, in folds dealt at random, neither
     by outcomes nor by features; of models that are fitted on the past and predict the future see `Monitor`. What a fit
     owes to chance is the noise of these rows with its sign changed, so the interval of fresh rows is too short. The
-    triangle adds to the estimate the quantile of the norm of the noise, from random signs of rows, centred within
-    folds. It covers any learner whose predictions hardly depend on a single training row, asymptotically. The mirror is
-    the same quantile of the sums with the noise added. It is studied, not proved, and covers efficient and penalised
-    fits (logistic regression, ridge) and Platt, isotonic and histogram maps; it misses where a learner over-corrects or
-    selects. Neither high end lies below the one that fresh rows have. The low end is the low end of fresh rows if the
-    test with `folds` rejects at (1 - confidence_level) / 2, and else 0; of `ece` and other errors in cells it is always
-    0. Means of losses have score bounds by the variance within folds. Of R repeats ends are means of the R ends: the
-    interval is for the mean of the R errors, and hardly shorter.
+    triangle adds to the estimate the quantile of the norm of the noise, from random signs of rows or of whole clusters,
+    centred within folds. It covers any learner whose predictions hardly depend on a single training row,
+    asymptotically. The mirror is the same quantile of the sums with the noise added. It is studied, not proved, and
+    covers efficient and penalised fits (logistic regression, ridge) and Platt, isotonic and histogram maps; it
+    misses where a learner over-corrects or selects. Neither high end lies below the one that fresh rows have. The
+    low end is the low end of fresh rows if the test with `folds` rejects at (1 - confidence_level) / 2, and else 0;
+    of `ece` and other errors in cells it is always 0. Means of losses have score bounds by the variance within
+    folds. Of R repeats ends are means of the R ends: the interval is for the mean of the R errors, and hardly
+    shorter.
 
     References
     ----------

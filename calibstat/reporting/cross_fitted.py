@@ -10,6 +10,7 @@ import numpy as np
 
 from calibstat.data.checked_rows import Data, Models
 from calibstat.data.clipping import needed
+from calibstat.data.folds_of_rows import FEWEST_ROWS
 from calibstat.data.predictions import Predictions
 from calibstat.data.validation import n_columns
 from calibstat.inference.bands.reliability import reliability
@@ -51,8 +52,9 @@ class CrossFitted(Result):
         others.
     before, after : ConfidenceInterval
         The primary calibration error. After recalibration it is the error of the maps, for each row one of them at
-        random. Of one event it is a `CrossValidatedInterval`, by the end for the kind of map. Of several classes and of
-        rows in clusters it is approximate, as if the rows were fresh: their own errors partly cancel between folds.
+        random. Of one event it is a `CrossValidatedInterval`, by the end for the kind of map. Of several classes, and
+        of fewer than ten clusters, it is approximate, as if the rows were fresh: their own errors partly cancel between
+        folds.
     brier : Comparison
         The Brier score before and after, and the paired difference.
     diagram : Reliability or None
@@ -108,8 +110,8 @@ class _BeforeAndAfter:
 def _by_folds(data: Data, key: np.uint64, recalibrator: Recalibrator) -> _BeforeAndAfter:
     """Recalibrate by folds dealt several times; of one event, of which intervals with folds are studied."""
     given, names = data.predictions, np.array(data.predictions.names, dtype=object)
-    rows: dict[str, Any] = {"labels": [*given.names]}
-    fold = repeated_folds(key, given.n, FOLDS, REPEATS)
+    rows: dict[str, Any] = {"labels": [*given.names], "cluster": data.unit}
+    fold = repeated_folds(key, given.n, FOLDS, REPEATS, data.unit)
     after = np.column_stack([held_out_predictions(given, column, recalibrator)[:, 1] for column in fold.T])
     before = np.repeat(given.prob[:, 1:], REPEATS, axis=1)
     models = Models(names[given.label], {"before": before, "after": after}, folds=fold, **rows)
@@ -117,7 +119,7 @@ def _by_folds(data: Data, key: np.uint64, recalibrator: Recalibrator) -> _Before
 
 
 def _as_if_fresh(data: Data, key: np.uint64, recalibrator: Recalibrator) -> _BeforeAndAfter:
-    """Recalibrate by folds dealt once; of several classes and of clusters, of which no study has folds."""
+    """Recalibrate by folds dealt once; of several classes and of few clusters, of which no study has folds."""
     given, names = data.predictions, np.array(data.predictions.names, dtype=object)
     rows: dict[str, Any] = {"labels": [*given.names], "cluster": data.unit}
     fold = repeated_folds(key, given.n, FOLDS, 1, data.unit)[:, 0]
@@ -140,7 +142,8 @@ def cross_fitted(
     """Recalibrate a model on held-out folds, and measure it after; `error_before` is its primary error."""
     recalibrator = default_recalibrator(data.predictions) if recalibrator is None else recalibrator
     of_one_event = data.predictions.n_classes == 2 and data.lens is None
-    recalibrate = _by_folds if of_one_event and data.unit is None else _as_if_fresh
+    enough = data.unit is None or int(data.unit.max()) + 1 >= FEWEST_ROWS * FOLDS
+    recalibrate = _by_folds if of_one_event and enough else _as_if_fresh
     both = recalibrate(data, key_of(settings["rng"]), recalibrator)
     after = both.models["after"].through(primary["lens"])
     error = confidence_interval(after, **beside(primary), **both.judged_by, **settings)

@@ -136,9 +136,10 @@ def report(
     and the position of the rows, and never by outcomes or predictions; so these numbers alone depend on the order of
     the rows. Of a binary outcome they are dealt three times, and the intervals are as of `confidence_interval` and
     `compare` with `folds`: of the error after recalibration by the mirror for Platt, isotonic and histogram maps and by
-    the triangle for other maps. Of several classes, and of rows in clusters, which go to one fold together, folds are
-    dealt once, and intervals are approximate, as if rows were fresh. Measures that would take minutes on so many rows
-    are left out and named; without the kernel calibration error models are compared by the error of the verdict.
+    the triangle for other maps. All rows of a cluster go to one fold. Of several classes, and of fewer than ten
+    clusters, folds are dealt once, and intervals are approximate, as if rows were fresh. Measures that would take
+    minutes on so many rows are left out and named; without the kernel calibration error models are compared by the
+    error of the verdict.
 
     The result holds no rows. Cost: its parts; most of it is the smooth calibration error, and the drawing.
 

@@ -4,7 +4,7 @@ from calibstat.data.predictions import in_order, take
 from calibstat.data.row_order import canonical_order
 from calibstat.resampling.binary_pairs import pairs_of_sample, residuals_of_pairs
 from calibstat.resampling.draw import draw
-from calibstat.resampling.fold_signs import repeat_key, sums_of_fold_signs
+from calibstat.resampling.fold_signs import centring, repeat_key, sums_of_fold_signs
 from calibstat.resampling.folds import fit_seeds, folds, repeated_folds
 from calibstat.resampling.future_draws import planned_key, planned_rows
 from calibstat.resampling.group_sums import packed, positives_of_rows
@@ -43,5 +43,5 @@ __all__ += ["Resampler", "Scheme", "Stage", "Swap", "UnitCounts", "canonical_ord
 __all__ += ["drawn_products", "drawn_sums", "fit_seeds", "folds", "in_cells", "in_order", "key_of", "packed"]
 __all__ += ["pairs_in_one_pass", "pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows"]
 __all__ += ["positives_of_rows", "random_signs", "repeat_key", "repeated_folds", "resample", "resampler"]
-__all__ += ["residuals_of_pairs", "sums_of_class_labels", "sums_of_fold_signs", "sums_of_row_labels"]
+__all__ += ["centring", "residuals_of_pairs", "sums_of_class_labels", "sums_of_fold_signs", "sums_of_row_labels"]
 __all__ += ["sums_of_signs", "take"]

@@ -1,4 +1,4 @@
-"""Random signs of rows, centred within each fold of cross-validation, and the keys of its repeats."""
+"""Random signs of rows or clusters, centred within each fold of cross-validation, and the keys of its repeats."""
 
 from __future__ import annotations
 
@@ -20,26 +20,46 @@ def repeat_key(key: np.uint64, repeat: int) -> np.uint64:
 
 
 def sums_of_fold_signs(
-    column: Column, cells: int, fold: np.ndarray, statistic: Callable[[np.ndarray], Any], draws: Draws
+    column: Column,
+    cells: int,
+    fold: np.ndarray,
+    unit: np.ndarray,
+    statistic: Callable[[np.ndarray], Any],
+    draws: Draws,
 ) -> np.ndarray:
     """Return ``statistic(sums)`` of all resamples, in which each row adds what it adds times its multiplier.
 
-    The multipliers of a fold of m rows are random signs less their mean, times sqrt(m / (m - 1)), so that the sums have
-    the variance within folds. The column says in which of `cells` each row adds how much; `sums` have shape (B, cells).
+    Rows of a unit, all of one fold, share a random sign. The multipliers of a fold are the signs less their mean over
+    its rows, times the root of the factor of `centring`, so that the sums have the variance within folds. The column
+    says in which of `cells` each row adds how much; `sums` have shape (B, cells).
 
     Statement and argument: docs/proofs.md, section 12.
     """
     cell, contribution = column
-    rows = np.bincount(fold).astype(np.float64)
-    scale = np.sqrt(rows / (rows - 1))
+    rows, factor = centring(fold, unit)
+    scale = np.sqrt(factor)
+    units = int(unit.max()) + 1
 
     def of_signs(start: np.ndarray) -> np.ndarray:
-        signs, sums = np.empty(fold.size, np.uint64), np.zeros((cells, start.size))
+        signs, sums = np.empty(units, np.uint64), np.zeros((cells, start.size))
         draw_signs(start, signs)
-        _add_centred(signs, fold, rows, scale, cell, contribution, sums)
+        _add_centred(signs, unit, fold, rows, scale, cell, contribution, sums)
         return np.asarray(statistic(np.ascontiguousarray(sums.T)))
 
     return in_blocks_of_streams(of_signs, cells, draws, Stage.FOLD_SIGNS)
+
+
+def centring(fold: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of rows of the folds, and the factors that undo what centring takes from their variances.
+
+    `unit` numbers the unit of each row from 0. Of m units of one size the factor is m / (m - 1). Of others it is the
+    one for rows of a unit that are all alike, and larger than needed for rows that are not.
+
+    Statement and argument: docs/proofs.md, section 12.
+    """
+    size, rows = np.bincount(unit).astype(np.float64), np.bincount(fold).astype(np.float64)
+    squares, cubes = np.bincount(fold, size[unit]), np.bincount(fold, size[unit] ** 2)
+    return rows, rows / (rows - (2 * cubes / squares - squares / rows))
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
@@ -48,6 +68,7 @@ def sums_of_fold_signs(
 @jit
 def _add_centred(
     signs: np.ndarray,
+    unit: np.ndarray,
     fold: np.ndarray,
     rows: np.ndarray,
     scale: np.ndarray,
@@ -58,13 +79,13 @@ def _add_centred(
     """Add up what rows add in their cells, times their centred signs in each resample."""
     mean = np.zeros((rows.size, sums.shape[1]))
     for i in range(fold.size):
-        bits = signs[i]
+        bits = signs[unit[i]]
         total = mean[fold[i]]
         part = 1.0 / rows[fold[i]]
         for b in range(total.size):
             total[b] += part if (bits >> np.uint64(b)) & np.uint64(1) else -part
     for i in range(fold.size):
-        bits = signs[i]
+        bits = signs[unit[i]]
         centre = mean[fold[i]]
         one = scale[fold[i]] * contribution[i]
         total = sums[cell[i]]

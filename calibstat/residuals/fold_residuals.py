@@ -1,4 +1,4 @@
-"""Residuals of rows in folds of cross-validation, with random signs that are centred within each fold."""
+"""Residuals of rows in folds of cross-validation, with random signs of rows or clusters, centred within each fold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from calibstat.residuals.table import OfTheta
 
 @dataclass(frozen=True, eq=False)
 class FoldResiduals:
-    """A table of rows, each of which has a fold, numbered from 0."""
+    """A table of rows, each of which has a fold, numbered from 0; all rows of a cluster have the same."""
 
     table: RowTable
     fold: np.ndarray
@@ -26,4 +26,4 @@ class FoldResiduals:
         """
         table = self.table
         column = table.cell, table.contribution / table.n
-        return resampling.sums_of_fold_signs(column, table.cells, self.fold, of, draws)
+        return resampling.sums_of_fold_signs(column, table.cells, self.fold, table.units, of, draws)

@@ -10,6 +10,7 @@ from calibstat.data.folds_of_rows import are_stratified, columns_of_folds, folds
 Y, P = cs.generators.temperature(2).sample(120, rng=1)
 FOLD = np.arange(120) % 5
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(120, rng=1)
+UNIT = np.arange(120) // 4
 TWICE = np.column_stack([P, P[::-1]]), np.column_stack([FOLD, FOLD[::-1]])
 ONE_OUTCOME = np.where(Y == 1, "events", np.where(np.arange(120) % 2 == 0, "a", "b"))
 
@@ -31,7 +32,19 @@ ONE_OUTCOME = np.where(Y == 1, "events", np.where(np.arange(120) % 2 == 0, "a", 
         ({"y_prob": TWICE[0], "folds": np.column_stack([FOLD, FOLD % 4])}, "the same number of folds in each repeat"),
         ({"folds": {"A": FOLD}}, "expected folds, one array for all models"),
         ({"folds": FOLD, "lens": "top_label"}, "found lens="),
-        ({"folds": FOLD, "cluster": np.arange(120) // 2}, "found cluster="),
+        (
+            {"folds": FOLD, "cluster": np.arange(120) // 2},
+            r"all rows of a cluster in one fold, found row 1 in fold \d and an earlier row of its cluster in fold \d$",
+        ),
+        (
+            {
+                "y_prob": TWICE[0],
+                "folds": np.column_stack([np.arange(120) // 24, FOLD]),
+                "cluster": np.arange(120) // 2,
+            },
+            r"found row 1 .* of its cluster in fold \d of repeat 1",
+        ),
+        ({"folds": np.minimum(UNIT, UNIT % 4 + 1), "cluster": UNIT}, "2 clusters in each fold, found 1"),
         ({"folds": FOLD, "sample_weight": np.ones(120)}, "found sample_weight="),
         ({"y_true": LABEL, "y_prob": PROB, "folds": FOLD}, "found predictions of 3 classes"),
         ({"y_true": cs.Sample.from_rows(Y, P), "y_prob": None, "folds": FOLD}, "found a Sample"),
@@ -44,9 +57,11 @@ def test_what_is_refused(rows, found):
         cs.Data(**{"y_true": Y, "y_prob": P, **rows})
 
 
-def test_models_with_folds_take_no_clusters():
-    with pytest.raises(ValueError, match="found cluster="):
+def test_models_with_folds_take_whole_clusters():
+    with pytest.raises(ValueError, match="all rows of a cluster in one fold"):
         cs.Models(Y, {"A": P, "B": 1 - P}, folds=FOLD, cluster=np.arange(120) // 2)
+    models = cs.Models(Y, {"A": P, "B": 1 - P}, folds=np.arange(120) // 2 % 5, cluster=np.arange(120) // 2)
+    assert all(np.array_equal(each.unit, np.arange(120) // 2) for each in models.values())
 
 
 def test_names_of_folds_do_not_matter():

@@ -200,10 +200,19 @@ def test_the_numbers_are_of_the_verbs_with_these_folds():
     assert found.brier.to_dict() == change.to_dict()
 
 
-@pytest.mark.parametrize("rows", ["clusters", "classes"])
+def test_clusters_are_dealt_whole_three_times():
+    unit = np.arange(200) // 5
+    found = quick_report(Y, P, recalibrate=True, cluster=unit).models["model"].recalibrated
+    assert found.repeats == 3
+    assert found.after.method == "mirror"
+    assert "40 clusters of 5 rows each" in found.after.estimand
+
+
+@pytest.mark.filterwarnings("ignore:8 clusters are few")
+@pytest.mark.parametrize("rows", ["few clusters", "classes"])
 def test_what_no_study_has_with_folds_is_approximate_and_says_so(rows):
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3)).sample(200, rng=2)
-    given = {"clusters": (Y, P, {"cluster": np.arange(200) // 5}), "classes": (label, prob, {})}
+    given = {"few clusters": (Y, P, {"cluster": np.arange(200) // 25}), "classes": (label, prob, {})}
     *data, beside = given[rows]
     found = quick_report(*data, recalibrate=True, **beside).models["model"].recalibrated
     assert found.repeats == 1

@@ -64,7 +64,7 @@ def test_a_loss_without_an_interval_is_shown_without_one():
         ({"by": np.arange(200) % 2}, "expected by= without folds=, found both"),
         ({"recalibrate": True}, "expected recalibrate= without folds=, found both"),
         ({"lens": "top_label"}, "found lens="),
-        ({"cluster": np.arange(200) // 2}, "found cluster="),
+        ({"cluster": np.arange(200) // 2}, "expected all rows of a cluster in one fold"),
         ({"sample_weight": np.ones(200)}, "found sample_weight="),
     ],
 )

@@ -14,5 +14,5 @@ def test_noise_is_of_residuals_at_distinct_predictions():
     fold, draws = np.array([0, 1, 0, 1, 0, 1]), Draws.of(2, 65)
     table = RowTable.of_rows(LabelledRows(y, p), Sample.from_rows(y, p), None)
     noise = FoldResiduals(table, fold).noise(lambda theta: theta, draws)
-    by_row = sums_of_fold_signs((np.arange(6), y - p), 6, fold, lambda sums: sums, draws)
+    by_row = sums_of_fold_signs((np.arange(6), y - p), 6, fold, np.arange(6), lambda sums: sums, draws)
     assert noise == pytest.approx(by_row.reshape(65, 3, 2).sum(axis=2) / 6, abs=1e-15)

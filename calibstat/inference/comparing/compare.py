@@ -215,7 +215,8 @@ def compare(
         `canonical_ce`.
     folds : array_like, shape (n,) or (n, R), optional
         The fold of each row, if all models are learners that predicted it out of the same folds, as for
-        `confidence_interval`; the difference of a mean loss, by default `brier`, is then compared. Not for samples.
+        `confidence_interval`; the difference of a mean loss, by default `brier`, is then compared. All rows of a
+        cluster have to be in one fold. Not for samples.
     unseen : {"clusters", "rows"}, optional
         Of `kernel_ce_squared` with `cluster`: whether what the sample lacks may be whole clusters, the default, or rows
         alone. "rows" finds more where clusters are few, and assumes that kinds of clusters that were not observed do
@@ -275,7 +276,8 @@ def compare(
     With `folds` the question is which learner has the smaller mean loss, if each new row is predicted by one of its K
     models, drawn at random. Training rows are shared, so the variance is up to twice that within folds: it is taken as
     that within folds plus K (n - 1) / (n - K) times the variance of a row's difference between R repeats; of one repeat
-    as twice that within folds. Differences of calibration errors are refused, because no study has them.
+    as twice that within folds. With `cluster` both are variances of the sums of whole clusters. Differences of
+    calibration errors are refused, because no study has them.
 
     Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the
     distribution of the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need

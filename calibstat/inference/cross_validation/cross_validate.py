@@ -68,8 +68,8 @@ def cross_validate(
         Which high end the interval has: the one for every learner, or the shorter one for learners that correct at most
         fully, see Notes.
     groups : array_like, shape (n,), optional
-        The group of each row (a patient, a site): all rows of a group are held out together. Test and intervals take
-        rows as independent all the same.
+        The group of each row (a patient, a site): all rows of a group are held out together, and test and intervals
+        take groups, not rows, as independent, as `cluster` of `confidence_interval` does.
     pos_label : object, optional
         The outcome whose probability is judged; by default the second one in order, as in scikit-learn.
     confidence_level : float
@@ -143,7 +143,8 @@ def cross_validate(
     key = key_of(rng)
     seed = int(key)
     fold = folds_asked(cv, repeats, key, X, answers, unit, groups)
-    nothing_known = Data(event, np.full(fold.shape, 0.5), folds=fold)  # raises or warns before anything is fitted
+    # raises or warns before anything is fitted
+    nothing_known = Data(event, np.full(fold.shape, 0.5), folds=fold, cluster=unit)
     folded = folded_problems(nothing_known, asked)
     need_error_with_folds(folded[0].problem, "interval")
     if isinstance(cv, Splitter) and all(each.is_stratified for each in folded):
@@ -151,7 +152,7 @@ def cross_validate(
     fitted = fit_folds(estimator, X, answers, positive, fold, key, n_jobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # said above
-        data = Data(event, fitted.predictions, folds=fold)
+        data = Data(event, fitted.predictions, folds=fold, cluster=unit)
     draws, brier = Draws.of(seed, asked.draws(None), n_jobs), find_measure("brier", {})
     every_model = [model for models in fitted.models for model in models]
     predictor = MixturePredictor(every_model, seed)

@@ -132,6 +132,6 @@ class CrossValidation(Result):
         if self.n_groups == 0:
             return ""
         return (
-            f"Rows of each of {self.n_groups:,} groups were held out together; test and intervals take rows as "
-            "independent all the same: with positive dependence within groups they are too sure."
+            f"Rows of each of {self.n_groups:,} groups were held out together, and test and intervals take the groups, "
+            "not their rows, as independent."
         )

@@ -27,7 +27,8 @@ def by_folds(models: Sequence[Sequence[FoldedProblem]], pairs: list[tuple[int, i
             f"expected a mean of losses, such as brier, to compare with folds=, found {problem.title}: no study has "
             "differences of calibration errors with folds"
         )
-    losses = [[each.problem.losses() for each in model] for model in models]
+    unit = models[0][0].unit
+    losses = [[each.problem.losses().take(slice(None), unit) for each in model] for model in models]
     estimates = np.array([np.mean([each.estimate for each in model]) for model in losses])
     folds = [each.fold for each in models[0]]
     low, high, pvalue, difference = (np.empty(len(pairs)) for _ in range(4))
@@ -46,27 +47,30 @@ def _difference(one: Sequence[RowLosses], other: Sequence[RowLosses], folds: Seq
     return replace(
         each[0],
         estimate=float(np.mean([interval.estimate for interval in each])),
-        variance=row.shape[1] * variance_of_difference(row, folds),
+        variance=row.shape[1] * variance_of_difference(row, folds, one[0].unit),
         third=float(np.mean([interval.third for interval in each])),
         least=min(interval.least for interval in each),
         most=max(interval.most for interval in each),
     )
 
 
-def variance_of_difference(row: np.ndarray, folds: Sequence[np.ndarray]) -> float:
+def variance_of_difference(row: np.ndarray, folds: Sequence[np.ndarray], unit: np.ndarray | None = None) -> float:
     """Return n times the squared standard error of a mean of numbers of rows, shape (R, n), of R repeats.
 
     It is the variance within folds and K (n - 1) / (n - K) times that between repeats, which is what training rows add;
-    of one repeat twice the variance within folds, which is the most that it can be.
+    of one repeat twice the variance within folds, which is the most that it can be. Of rows in clusters, which `unit`
+    numbers from 0, both are of the clusters' sums, and clusters are counted in place of the n rows.
 
     Statement and argument: docs/proofs.md, section 12.
     """
-    within = float(np.mean([variance_within(*each) for each in zip(row, folds, strict=True)]))
+    within = float(np.mean([variance_within(*each, unit) for each in zip(row, folds, strict=True)]))
     repeats, n = row.shape
     if repeats == 1:
         return MOST_MISSED * within
     k = int(folds[0].max()) + 1
-    return within + k * (n - 1) / (n - k) * float(row.var(axis=0, ddof=1).mean())
+    of_units = row if unit is None else np.stack([np.bincount(unit, each) for each in row])
+    units = of_units.shape[1]
+    return within + k * (units - 1) / (units - k) * float(of_units.var(axis=0, ddof=1).mean()) * units / n
 
 
 def note_of_repeats(folded: Sequence[FoldedProblem]) -> str:
@@ -84,7 +88,8 @@ def note_of_repeats(folded: Sequence[FoldedProblem]) -> str:
 
 def null_of_folds(folded: Sequence[FoldedProblem]) -> str:
     """Return the null hypothesis of each pair."""
+    of_clusters = "" if folded[0].unit is None else f", of {folded[0].sampled}"
     return (
         f"the mean loss of the {folded[0].n_folds} models is the same for both learners in the population, if for each "
-        "new row one of the models is drawn at random"
+        f"new row one of the models is drawn at random{of_clusters}"
     )

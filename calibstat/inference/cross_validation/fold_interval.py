@@ -23,7 +23,7 @@ from calibstat.inference.cross_validation.folded_problem import (
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, need_events
 from calibstat.measures.kinds.base import Measure
 from calibstat.output.wording import percent
-from calibstat.resampling import Draws
+from calibstat.resampling import Draws, centring
 from calibstat.residuals.fold_residuals import FoldResiduals
 
 TRIANGLE, MIRROR, OF_MEAN = "triangle", "mirror", "variance within folds"
@@ -107,9 +107,9 @@ class FoldEnds:
 
         Statement and argument: docs/proofs.md, section 12.
         """
-        ends = HonestEnds.of(folded.problem.canonical("confidence_interval"), draws)
-        order, fold = folded.order
-        interval, table = folded.problem.interval_on_rows(order, None)
+        ends = HonestEnds.of(folded.drawn(), draws)
+        order, fold, unit = folded.order
+        interval, table = folded.problem.interval_on_rows(order, unit)
         of = interval.norm.value if interval.norm.one_pass is None else interval.norm.one_pass.of
 
         def norms(noise: np.ndarray) -> Any:
@@ -152,7 +152,7 @@ def cross_validated_interval(
         need_error_with_folds(problem, "interval")
         method = LEARNERS[learner or "any"]
         estimate, low, high = _ends_of_error(folded, method, alpha, draws)
-    rarest, (smallest, largest) = problem.data.rarest(), problem.measure.bounds
+    rarest, (smallest, largest) = problem.data.rarest(folded[0].unit), problem.measure.bounds
     return CrossValidatedInterval(
         low=float(np.clip(low, smallest, largest)),
         high=float(np.clip(high, smallest, largest)),
@@ -188,24 +188,29 @@ def _ends_of_mean(folded: Sequence[FoldedProblem], alpha: float, draws: Draws) -
     """Return the means over all repeats of score bounds by the variance within folds."""
     ends = []
     for each in folded:
-        problem = each.problem.canonical("confidence_interval")
-        estimate = problem.statistic()
-        if np.isinf(estimate):
+        problem = each.problem
+        if np.isinf(estimate := problem.canonical("confidence_interval").statistic()):
             return (np.inf,) * 3
-        interval: Interval = problem.honest()[0]
-        need_events(interval, problem.data.rarest(), problem)
+        interval: Interval = each.drawn().honest()[0]
+        need_events(interval, problem.data.rarest(each.unit), problem)
         assert isinstance(interval, MeanInterval)
-        variance = variance_within(each.problem.losses().loss, each.fold) * interval.n
+        variance = variance_within(problem.losses().loss, each.fold, each.unit) * interval.n
         interval = replace(interval, variance=variance)
         ends.append((estimate, interval.low(lambda: np.empty(0), alpha / 2), interval.high(alpha / 2)))
     return tuple(map(float, np.mean(ends, axis=0)))  # type: ignore[return-value]
 
 
-def variance_within(number: np.ndarray, fold: np.ndarray) -> float:
-    """Return the mean over rows of the unbiased variance of a number in the fold of each row."""
-    rows = np.bincount(fold)
-    centred = number - (np.bincount(fold, number) / rows)[fold]
-    return float((np.bincount(fold, centred**2) * rows / (rows - 1)).sum() / number.size)
+def variance_within(number: np.ndarray, fold: np.ndarray, unit: np.ndarray | None = None) -> float:
+    """Return n times the variance of the mean of a number of each row, by the variance of units within folds.
+
+    `unit` numbers the cluster of each row from 0; None if rows are units, for which it is the mean over rows of the
+    unbiased variance in the fold of each row.
+    """
+    unit = np.arange(number.size) if unit is None else unit
+    rows, factor = centring(fold, unit)
+    centred = np.bincount(unit, number - (np.bincount(fold, number) / rows)[fold])
+    of_unit = fold[np.unique(unit, return_index=True)[1]]
+    return float((np.bincount(of_unit, centred**2) * factor).sum() / number.size)
 
 
 def _estimand(folded: Sequence[FoldedProblem]) -> str:
@@ -217,5 +222,6 @@ def _estimand(folded: Sequence[FoldedProblem]) -> str:
     beyond = "; a lower bound on the unbinned error" if problem.is_coarse else ""
     return (
         f"{title}{each} of predicting each new row by one of the {folded[0].n_folds} models of cross-validation, drawn "
-        f"at random, in the population these rows are an independent sample of{problem.measure.condition}{beyond}."
+        f"at random, in the population these {folded[0].sampled} are an independent sample of"
+        f"{problem.measure.condition}{beyond}."
     )

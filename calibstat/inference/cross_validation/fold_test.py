@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,8 @@ from calibstat.inference.cross_validation.folded_problem import (
     need_error_with_folds,
     of_repeats,
 )
-from calibstat.inference.p_values import p_value
+from calibstat.inference.p_values import Compared, p_value
+from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.sequential_draws import WhyStopped
 from calibstat.measures.kinds.base import Measure
 from calibstat.resampling import Draws, Stage
@@ -26,7 +27,9 @@ from calibstat.result import read_only
 OF_FOLDS = Null(
     "the models and their predictions",
     ("every outcome of a fold is 1", " with the probability that the model of its fold predicts"),
-).approximately("studied; the p-value by theorem is exact or too large for rows of one law in folds dealt at random")
+)
+STUDIED = "studied; the p-value by theorem is exact or too large for rows of one law in folds dealt at random"
+OF_CLUSTERS = "studied, and by theorem as far as the test of a fold is: its {clusters} have signs of their own"
 STRATIFIED = (
     "All folds hold the same number of outcomes 1, up to one, as folds that are dealt by the outcomes do. Tests of "
     "such folds hardly find anything: deal folds at random."
@@ -56,13 +59,12 @@ class FoldPValues:
     @classmethod
     def of(cls, folded: FoldedProblem, draws: Draws) -> FoldPValues:
         """Test all rows, and the rows of each fold."""
-        rows = folded.problem.canonical("calibration_test")
         of_folds = []
-        for k, part in enumerate(folded.parts(), start=1):
-            drawn = part.canonical("calibration_test")
-            null = drawn.draw_labels(draws.part(k * draws.n, (k + 1) * draws.n, Stage.LABELS))
-            of_folds.append(p_value(drawn.statistic(), null, "greater"))
-        return cls(rows.statistic(), rows.draw_labels(draws), np.array(of_folds))
+        for k, (part, unit) in enumerate(folded.parts(), start=1):
+            of_part = draws.part(k * draws.n, (k + 1) * draws.n, Stage.LABELS)
+            of_folds.append(_compared(part, unit, of_part).pvalue)
+        rows = _compared(folded.problem, folded.unit, draws)
+        return cls(rows.statistic, rows.null, np.array(of_folds))
 
     @cached_property
     def of_rows(self) -> float:
@@ -86,6 +88,16 @@ class FoldPValues:
         return float(times * (p * (1 - p) / self.null.size) ** 0.5)
 
 
+def _compared(problem: BinaryProblem, unit: np.ndarray | None, draws: Draws) -> Compared:
+    """Return the measure beside draws of labels or, of rows in clusters, of the way with the largest p-value."""
+    if unit is None:
+        drawn = problem.canonical("calibration_test")
+        return Compared(drawn.statistic(), drawn.draw_labels(draws))
+    compared = problem.compared_in_clusters(unit, draws)
+    assert compared is not None  # a norm of the residuals
+    return max(compared.values(), key=lambda each: each.pvalue)
+
+
 def p_values_of_repeats(folded: Sequence[FoldedProblem], draws: Draws) -> list[FoldPValues]:
     """Test each repeat, by draws of its own."""
     return [FoldPValues.of(*each) for each in zip(folded, of_repeats(draws, len(folded)), strict=True)]
@@ -97,6 +109,12 @@ def merged(pvalues: Sequence[float]) -> float:
     Statement and argument: docs/proofs.md, section 12.
     """
     return float(pvalues[0]) if len(pvalues) == 1 else min(1.0, 2 * float(np.mean(pvalues)))
+
+
+def _null_hypothesis(folded: FoldedProblem) -> Null:
+    if folded.unit is None:
+        return OF_FOLDS.approximately(STUDIED)
+    return replace(OF_FOLDS, rows="in clusters").approximately(OF_CLUSTERS.format(clusters=folded.sampled))
 
 
 def cross_validated_test(data: Data, asked: Measure, draws: Draws) -> CrossValidatedTestResult:
@@ -114,11 +132,11 @@ def cross_validated_test(data: Data, asked: Measure, draws: Draws) -> CrossValid
         pvalue=merged([each.studied for each in found]),
         pvalue_error=float(times * np.sqrt(sum(each.error**2 for each in found))),
         null_distribution=read_only(found[0].null),
-        null_hypothesis=OF_FOLDS,
+        null_hypothesis=_null_hypothesis(folded[0]),
         measure=problem.measure.named,
         lens=problem.lens,
         tail="greater",
-        resample="labels",
+        resample="labels" if folded[0].unit is None else "sign_flip",
         n=int(problem.n),
         n_resamples=draws.n,
         stopped=False,

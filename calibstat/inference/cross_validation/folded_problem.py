@@ -11,9 +11,12 @@ import numpy as np
 from calibstat import resampling
 from calibstat.data.checked_rows import Data
 from calibstat.data.checks import short
+from calibstat.data.clusters import clusters_in_words
 from calibstat.data.folds_of_rows import are_stratified
+from calibstat.inference.honest_ends import NoInterval
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.pose import problem_of
+from calibstat.inference.problems.problem import Drawn
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import MEASURES, measures_by_rows
 from calibstat.resampling import Draws
@@ -23,7 +26,7 @@ DEFAULT = "kernel_ce"  # of tests and intervals with folds
 
 @dataclass(frozen=True, eq=False)
 class FoldedProblem:
-    """A problem of one event whose rows have folds.
+    """A problem of one event whose rows have folds, and may be in clusters that are whole within folds.
 
     Attributes
     ----------
@@ -31,17 +34,26 @@ class FoldedProblem:
         The measure and the rows.
     fold : ndarray of int64, shape (n,)
         The number of the fold of each row, from 0.
+    unit : ndarray of int64, shape (n,), or None
+        The number of the cluster of each row, from 0; None if rows are independent.
     """
 
     problem: BinaryProblem
     fold: np.ndarray
+    unit: np.ndarray | None = None
 
     @cached_property
-    def order(self) -> tuple[np.ndarray, np.ndarray]:
-        """The order of the rows by what they hold, and the folds in this order, numbered by what their rows hold."""
-        order, fold = resampling.canonical_order(self.problem.sort_columns(), self.fold)
+    def order(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """The order of the rows by what they hold, and folds and clusters in it, numbered by what their rows hold."""
+        columns = self.problem.sort_columns()
+        order, fold = resampling.canonical_order(columns, self.fold)
         assert fold is not None
-        return order, fold
+        if self.unit is None:
+            return order, fold, None
+        numbered = np.empty_like(fold)
+        numbered[order] = fold
+        order, unit = resampling.canonical_order((*columns, numbered), self.unit)
+        return order, numbered[order], unit
 
     @property
     def n_folds(self) -> int:
@@ -53,13 +65,28 @@ class FoldedProblem:
         """Whether all folds hold the same number of events, up to one."""
         return are_stratified(self.fold, self.problem.data.float_rows()[0])
 
-    def parts(self) -> Iterator[BinaryProblem]:
-        """Yield the problem of the rows of each fold."""
-        order, fold = self.order
+    def parts(self) -> Iterator[tuple[BinaryProblem, np.ndarray | None]]:
+        """Yield the problem of the rows of each fold, and their clusters, numbered from 0."""
+        order, fold, unit = self.order
         outcome, prediction = (column[order] for column in self.problem.data.float_rows())
         for k in range(self.n_folds):
             rows = outcome[fold == k], prediction[fold == k]
-            yield replace(self.problem, data=replace(self.problem.data, rows=rows, summary=None))
+            part = None if unit is None else np.unique(unit[fold == k], return_inverse=True)[1]
+            yield replace(self.problem, data=replace(self.problem.data, rows=rows, summary=None)), part
+
+    def drawn(self) -> Drawn:
+        """Return the problem in canonical order, or its rows in clusters, of which an honest interval is known."""
+        if self.unit is None:
+            return self.problem.canonical("confidence_interval")
+        in_clusters = self.problem.honest_in_clusters(self.unit)
+        if in_clusters is None:
+            raise NoInterval(f"no honest interval with clusters is known for {self.problem.title}")
+        return in_clusters
+
+    @property
+    def sampled(self) -> str:
+        """The units that are independent, in words: rows, or how many clusters."""
+        return "rows" if self.unit is None else clusters_in_words(self.unit)
 
 
 def need_defaults_with_folds(given: Mapping[str, tuple[object, object]]) -> None:
@@ -78,7 +105,7 @@ def _folded(data: Data, asked: Measure) -> FoldedProblem:
     problem = problem_of(data, asked)
     assert isinstance(problem, BinaryProblem)  # data with folds are of one event
     assert data.fold is not None
-    return FoldedProblem(problem, data.fold)
+    return FoldedProblem(problem, data.fold, data.unit)
 
 
 def of_repeats(draws: Draws, repeats: int) -> Iterator[Draws]:

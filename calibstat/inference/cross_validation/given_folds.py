@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checks import check_whole, described, short
+from calibstat.data.folds_of_rows import need_whole
 from calibstat.resampling import repeated_folds
 
 REPEATS = 3  # of folds that are dealt here
@@ -35,17 +36,17 @@ def folds_asked(
     if isinstance(cv, int | np.integer):
         n_folds = check_whole("cv", cv, 2)
         n_units = n if unit is None else int(unit.max()) + 1
-        if n_units < 2 * n_folds and unit is None:
-            raise ValueError(f"expected at least 2 rows in each fold, found {n} rows for cv={n_folds}")
-        if n_units < n_folds:
-            raise ValueError(f"expected at least one group for each fold, found {n_units} groups for cv={n_folds}")
+        if n_units < 2 * n_folds:
+            units = "rows" if unit is None else "groups"
+            raise ValueError(f"expected at least 2 {units} in each fold, found {n_units} {units} for cv={n_folds}")
         return repeated_folds(key, n, n_folds, check_whole("repeats", REPEATS if repeats is None else repeats), unit)
     if repeats is not None:
         raise ValueError("expected repeats= with a number of folds as cv alone; folds that are given have theirs")
     is_text = isinstance(cv, str)  # which has a split of its own
     fold = _split(cv, X, y, groups) if isinstance(cv, Splitter) and not is_text else _numbered(cv, n)
     if unit is not None:
-        _check_groups(fold, unit)
+        for r, column in enumerate(fold.T):
+            need_whole("group", column, unit, r if fold.shape[1] > 1 else None)
     return fold
 
 
@@ -90,16 +91,3 @@ def _again(fold: np.ndarray, test: ArrayLike) -> int:
     before = test[fold[test] >= 0]
     names, times = np.unique(test, return_counts=True)
     return int(before[0] if before.size else names[times > 1][0])
-
-
-def _check_groups(fold: np.ndarray, unit: np.ndarray) -> None:
-    """Raise unless all rows of each group are in one fold."""
-    for r, column in enumerate(fold.T):
-        first = column[np.unique(unit, return_index=True)[1]]
-        torn = np.flatnonzero(column != first[unit])
-        if torn.size:
-            repeat = f" of repeat {r}" if fold.shape[1] > 1 else ""
-            raise ValueError(
-                f"expected all rows of a group in one fold, found row {torn[0]} in fold {column[torn[0]]} and an "
-                f"earlier row of its group in fold {first[unit[torn[0]]]}{repeat}"
-            )

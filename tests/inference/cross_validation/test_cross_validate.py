@@ -118,10 +118,16 @@ def test_the_other_outcome_has_the_other_probabilities():
     assert "Probabilities are of" not in str(FOUND)
 
 
-def test_all_rows_of_a_group_are_held_out_together_and_the_answer_says_what_it_does_not_do():
+def test_all_rows_of_a_group_are_held_out_together_and_taken_as_one_cluster():
     found = ask(LINE, X, Y, groups=GROUPS)
     assert all(len(set(column[g == GROUPS])) == 1 for column in found.folds.T for g in range(60))
-    assert "60 groups were held out together; test and intervals take rows as independent all the same" in str(found)
+    assert "60 groups were held out together, and test and intervals take the groups, not their rows" in str(found)
+    rows = {"folds": found.folds, "cluster": GROUPS, "rng": found.seed}
+    expected = cs.confidence_interval(Y, found.predictions, **rows)
+    assert (found.interval.low, found.interval.high) == (expected.low, expected.high)
+    assert found.test.pvalue == cs.calibration_test(Y, found.predictions, **rows).pvalue
+    score = cs.confidence_interval(Y, found.predictions, measure="brier", **rows)
+    assert (found.brier.low, found.brier.high) == (score.low, score.high)
     assert ask(LINE, X, Y, groups=GROUPS.astype(str)).folds.tolist() == found.folds.tolist()
     split = ask(LINE, X, Y, groups=GROUPS, cv=GroupKFold(5))
     assert split.folds.shape == (N, 1)

@@ -123,12 +123,35 @@ def test_equal_models_do_not_differ():
         ({"measure": "kernel_ce_squared"}, "expected a mean of losses"),
         ({"method": "swap"}, "expected folds= without method="),
         ({"folds": {"A": FOLD, "B": FOLD}}, "expected folds, one array for all models"),
-        ({"cluster": np.arange(400) // 2}, "found cluster="),
+        ({"cluster": np.arange(400) // 2}, "expected all rows of a cluster in one fold"),
     ],
 )
 def test_what_no_study_has_is_refused(asked, found):
     with pytest.raises(ValueError, match=found):
         cs.compare(Y, {"A": P, "B": Q}, **{"folds": FOLD, **asked})
+
+
+def test_clusters_are_the_units_of_both_variances():
+    """Plain loops over three repeats, five folds and 100 clusters of four rows."""
+    unit, random = np.arange(400) // 4, np.random.default_rng(4)
+    fold = np.stack([(random.permutation(100) % 5)[unit] for _ in range(3)], axis=1)
+    row = random.normal(size=(3, 400)) + random.normal(size=100)[unit]
+    within = []
+    for each, own in zip(row, fold.T, strict=True):
+        for k in range(5):
+            sums = np.array([(each - each[own == k].mean())[unit == g].sum() for g in np.unique(unit[own == k])])
+            within.append(20 * 20 / 19 * np.mean(sums**2) / 400)
+    sums = np.stack([[each[unit == g].sum() for g in range(100)] for each in row])
+    expected = np.sum(within) / 3 + 5 * 99 / 95 * sums.var(axis=0, ddof=1).sum() / 400
+    assert variance_of_difference(row, list(fold.T), unit) == pytest.approx(expected)
+    assert variance_of_difference(row[:1], [fold[:, 0]], unit) == pytest.approx(2 * np.sum(within[:5]))
+    shifted = np.clip(P + 0.02, 0, 1)
+    found = cs.compare(Y, {"A": P, "B": shifted}, folds=fold[:, 0], cluster=unit)
+    one, other = (cs.compare(Y, {"A": P, "B": shifted}, measure="brier", cluster=each) for each in (unit, None))
+    assert found.difference == pytest.approx(one.difference)
+    assert one.high[0] - one.low[0] > 2 * (other.high[0] - other.low[0])
+    assert found.high[0] - found.low[0] == pytest.approx(one.high[0] - one.low[0], rel=0.05)
+    assert "100 clusters of 4 rows each" in found.null_hypothesis
 
 
 def test_samples_have_no_folds():

@@ -159,6 +159,64 @@ def test_ends_of_repeats_are_means():
     assert both.high != first.high
 
 
+UNIT = np.repeat(np.arange(60), 1 + np.arange(60) % 4)  # of 150 rows
+BY_UNIT = (np.random.default_rng(2).permutation(60) % 5)[UNIT]
+
+
+@pytest.mark.parametrize("measure", ["kernel_ce", "ks", "ece"])
+def test_ends_of_clusters_are_plain_numpy(measure):
+    """Up to the noise of the draws of both, 5 % of a quantile: signs of whole clusters, less their mean over rows."""
+    random, noise = np.random.default_rng(0), []
+    by_prediction = np.argsort(P)
+    norm, residual = norms(P[by_prediction])[measure], (Y - P) / 150
+    for _ in range(4000):
+        sign = random.choice([-1.0, 1.0], 60)[UNIT]
+        for k in range(5):
+            rows = k == BY_UNIT
+            size = np.bincount(UNIT[rows])
+            share, square = size / size.sum(), size**2
+            left = ((1 - share) ** 2 * square + share**2 * (square.sum() - square)).sum() / square.sum()
+            sign[rows] = (sign[rows] - sign[rows].mean()) / np.sqrt(left)
+        noise.append((sign * residual)[by_prediction])
+    residual = residual[by_prediction]
+    rows = {"measure": measure, "cluster": UNIT, "n_resamples": 3999, "rng": 1}
+    as_is = cs.confidence_interval(Y, P, **rows).high
+    quantile = np.quantile([[norm(each), norm(residual + each)] for each in noise], 0.975, axis=0)
+    triangle = cs.confidence_interval(Y, P, folds=BY_UNIT, **rows).high
+    mirror = cs.confidence_interval(Y, P, folds=BY_UNIT, learner="smooth", **rows).high
+    assert triangle == pytest.approx(max(as_is, norm(residual) + quantile[0]), rel=0.05)
+    assert mirror == pytest.approx(max(as_is, *quantile), rel=0.05)
+
+
+def test_rows_as_their_own_clusters_have_the_interval_of_rows():
+    for measure in ("kernel_ce", "brier"):
+        rows = {"folds": FOLD, "measure": measure, "rng": 1}
+        alone, own = (cs.confidence_interval(Y, P, cluster=each, **rows) for each in (None, np.arange(150)))
+        assert own.high == pytest.approx(alone.high, rel=0.02)  # score bounds of units have a cap of their own
+        assert "150 clusters of 1 row each" in own.estimand
+
+
+def test_clusters_may_have_any_names_and_rows_any_order():
+    found = cs.confidence_interval(Y, P, folds=BY_UNIT, cluster=UNIT, rng=1)
+    assert found.low <= found.estimate <= found.high
+    order = np.random.default_rng(5).permutation(150)
+    named = {"folds": 9 - BY_UNIT[order], "cluster": np.array([f"c{59 - u}" for u in UNIT[order]]), "rng": 1}
+    again = cs.confidence_interval(Y[order], P[order], **named)
+    assert (again.low, again.high) == (found.low, found.high)
+    test = cs.calibration_test(Y, P, folds=BY_UNIT, cluster=UNIT, rng=1)
+    assert cs.calibration_test(Y[order], P[order], **named).pvalue == test.pvalue
+
+
+def test_means_of_clusters_have_the_variance_between_their_sums():
+    """Clusters of two rows, less means fold 0 has the sums -.3, .3 and fold 1 -.1, .1; m / (m - 1) is 2."""
+    loss = np.array([0.1, 0.2, 0.4, 0.5, 0.2, 0.2, 0.3, 0.3])
+    fold, unit = np.repeat([0, 1], 4), np.repeat([0, 1, 2, 3], 2)
+    assert variance_within(loss, fold, unit) == pytest.approx((2 * 0.18 + 2 * 0.02) / 8)
+    found = cs.confidence_interval(Y, P, folds=BY_UNIT, cluster=UNIT, measure="brier", rng=1)
+    fresh = cs.confidence_interval(Y, P, cluster=UNIT, measure="brier", rng=1)
+    assert (found.low, found.high) == pytest.approx((fresh.low, fresh.high), rel=0.03)
+
+
 def test_means_have_the_variance_within_folds():
     """Of a loss that is constant in each fold there is none, however much folds differ."""
     loss, fold = np.array([0.1, 0.3, 0.2, 0.6, 0.9]), np.array([0, 0, 1, 1, 1])

@@ -46,6 +46,20 @@ def test_it_is_a_plain_loop_over_folds():
     assert found.statistic == pytest.approx(ks(Y, P))
 
 
+def test_clusters_are_tested_as_without_folds():
+    """The p-value of all rows is that of the test with clusters; those of folds differ from it by their draws alone."""
+    unit = np.arange(200) // 4 * 4 + FOLD // 2 * 2  # two rows each
+    fold = unit % 4 // 2
+    found = of_folds(Y, P, fold, cluster=unit)
+    assert found.pvalue_of_rows[0] == cs.calibration_test(Y, P, measure="ks", cluster=unit, rng=1).pvalue
+    alone = [cs.calibration_test(Y[k == fold], P[k == fold], measure="ks", cluster=unit[k == fold], rng=2).pvalue
+             for k in set(fold)]  # fmt: skip
+    assert sorted(found.pvalue_of_folds[0]) == pytest.approx(sorted(alone), abs=0.08)  # 4 se of both
+    assert found.resample == "sign_flip"
+    assert "100 clusters of 2 rows each" in str(found)
+    assert "rows of different clusters are independent" in str(found.null_hypothesis)
+
+
 def test_repeats_are_merged_by_twice_their_mean():
     fold = np.column_stack([FOLD, FOLD[::-1], np.arange(200) // 50])
     found = of_folds(Y, np.column_stack([P] * 3), fold)

@@ -20,9 +20,20 @@ KS = find_measure("ks", {})
 def test_parts_hold_the_rows_of_each_fold():
     (folded,) = folded_problems(cs.Data(Y, P, folds=FOLD), KS)
     assert folded.n_folds == 3
-    parts = [part.statistic() for part in folded.parts()]
+    parts = [part.statistic() for part, _ in folded.parts()]
     expected = [cs.estimate(Y[k == FOLD], P[k == FOLD], measure="ks") for k in range(3)]
     assert sorted(parts) == pytest.approx(sorted(expected), abs=1e-15)
+
+
+def test_parts_number_the_clusters_of_each_fold():
+    unit = np.arange(90) // 3 * 3 % 29  # 29 numbers, of which some have rows of several folds
+    unit = np.unique(unit * 3 + FOLD, return_inverse=True)[1]
+    (folded,) = folded_problems(cs.Data(Y, P, folds=FOLD, cluster=unit), KS)
+    for part, clusters in folded.parts():
+        assert sorted(set(clusters)) == [*range(clusters.max() + 1)]
+        assert clusters.size == part.n
+    sizes = sorted(size for _, clusters in folded.parts() for size in np.bincount(clusters))
+    assert sizes == sorted(np.bincount(unit))
 
 
 def test_each_repeat_is_a_problem_with_draws_of_its_own():
