@@ -6,7 +6,7 @@ same in all data sets of a cell. The triangle is promised for all learners, the 
 and for Platt, isotonic and histogram maps: misses of at most .025, judged by .05. The test of folds is promised at 5 %
 by its theorem where all models of the folds are calibrated, and so is twice the smaller of its p-value and of all
 rows'. Of a difference of Brier scores the interval with the variance between three repeats is asked beside the one of
-rows within folds.
+rows within folds, and beside the one that `compare` prints, which is the score bound with the same variance.
 
 As n grows a learner is a map of normal noise. The limits of twelve kinds are searched for those in which the mirror
 misses most: random ones, then changes of the worst, which are asked again.
@@ -19,10 +19,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+import calibstat as cs
 from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
 from calibstat.study import Study
@@ -42,18 +43,22 @@ if TYPE_CHECKING:
 SEED = 20629
 LEVEL = 0.05
 MOST_MISSES = 0.05  # of one end, whose nominal probability is .025
+MOST_ROWS, SHARE_OF_COPIES = 7, 0.5  # of clusters
 FRESH = 4000  # features at which errors are known
 DRAWS = 399  # of the multipliers
 REPEATS = 3
+ROWS = 200, 1000, 5000
+FOLDS = 2, 5, 10
 METHODS = "as_is", "mirror", "triangle", "fresh"
 BY_OMNIBUS = "always calibrated", 200, 5  # of which the omnibus test is asked too, which takes long
 TESTS = "folds", "all rows", "twice the smaller"
 VARIANCES = "within folds", "within folds, doubled", "within and between"
+INTERVALS = *VARIANCES, "compare"  # the last with the variance of the third, by the score bound
 TESTED = "always calibrated", "logistic at its truth", "logistic, 5 features"
 CALIBRATED = TESTED[:2]
+IN_CLUSTERS = "logistic, 5 features", "logistic, prevalence .08", "Platt", "isotonic", "histogram", "naive Bayes"
 SLOW = "forest", "forest, 3 features selected", "boosting", "tree", "neighbours"
-ASKED_OF_FIVE_FOLDS = "naive Bayes, features 3 times", "logistic, balanced classes"
-AT_LENGTH = "histogram", "isotonic", "Platt", "logistic, 5 features", "ridge"
+ASKED_OF_FIVE_FOLDS = "naive Bayes, features 3 times", "logistic, balanced classes", "Platt, corrected twice"
 EFFORT = limits.Effort(320, 4, 20, 4, data_sets=800, inner=399, worst=3, again=20_000, inner_again=7999)
 OF_OTHERS = replace(EFFORT, data_sets=500, again=6000, inner_again=3999)  # of learners that the mirror is not for
 QUICK = limits.Effort(4, 1, 2, 2, data_sets=100, inner=99, worst=1, again=200, inner_again=199)
@@ -68,6 +73,48 @@ class Cell:
     n: int
     folds: int
     data_sets: int
+    rows: ClassVar[str] = "independent"
+
+    def clusters(self, random: Random) -> tuple[np.ndarray | None, np.ndarray]:
+        """Return the cluster of each row, or None, and the row that it is a copy of."""
+        return None, np.arange(self.n)
+
+
+@dataclass(frozen=True)
+class InClusters(Cell):
+    """The same of rows in clusters: one of a tenth of all rows, others of 1 to 7; in half all rows are copies."""
+
+    rows: ClassVar[str] = "in clusters"
+
+    def clusters(self, random: Random) -> tuple[np.ndarray | None, np.ndarray]:
+        """Draw both."""
+        size = random.integers(1, MOST_ROWS + 1, self.n)
+        size[0] = self.n // 10
+        unit = np.repeat(np.arange(self.n), size)[: self.n]
+        first = np.unique(unit, return_index=True)[1][unit]
+        return unit, np.where(random.random(self.n)[first] < SHARE_OF_COPIES, first, np.arange(self.n))
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Features and outcomes of rows, their clusters or None, and the folds that they are dealt to."""
+
+    x: np.ndarray
+    y: np.ndarray
+    unit: np.ndarray | None
+
+    def dealt(self, random: Random, folds: int) -> np.ndarray:
+        """Deal rows, or whole clusters, to folds at random."""
+        if self.unit is None:
+            return np.asarray(random.permutation(self.y.size) % folds)
+        return np.asarray(random.permutation(int(self.unit.max()) + 1) % folds)[self.unit]
+
+
+def drawn(random: Random, cell: Cell, population: Any) -> Rows:
+    """Draw the rows of a data set."""
+    unit, copied = cell.clusters(random)
+    x = population.draw(random, cell.n)[copied]
+    return Rows(x, (random.random(cell.n)[copied] < population.chance(x)).astype(np.int64), unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +138,6 @@ def cross_fitted(random: Random, learner: Learner, x: np.ndarray, y: np.ndarray,
     return Fitted(fold, prediction, np.array(at_fresh))
 
 
-def dealt(random: Random, n: int, folds: int) -> np.ndarray:
-    """Deal rows to folds at random."""
-    return np.asarray(random.permutation(n) % folds)
-
-
 def of_intervals(random: Random, cell: Cell) -> list[Row]:
     """Ask upper ends of the error of a learner's models."""
     population, learner = LEARNERS[cell.learner]
@@ -103,30 +145,31 @@ def of_intervals(random: Random, cell: Cell) -> list[Row]:
     chance = population.chance(new)
     found = {(measure, method): [] for measure, method in product(MEASURES, METHODS)}  # type: ignore[var-annotated]
     for _ in range(cell.data_sets):
-        x = population.draw(random, cell.n)
-        y = (random.random(cell.n) < population.chance(x)).astype(np.int64)
-        fits = cross_fitted(random, learner, x, y, dealt(random, cell.n, cell.folds), new)
+        rows = drawn(random, cell, population)
+        y, unit = rows.y, rows.unit
+        fits = cross_fitted(random, learner, rows.x, y, rows.dealt(random, cell.folds), new)
         true = errors(fits.at_fresh.ravel(), (chance - fits.at_fresh).ravel())
-        ends = upper_ends(random, y, fits.prediction, fits.fold, DRAWS)
-        row = random.integers(0, FRESH, cell.n)
-        judged = fits.at_fresh[random.integers(0, cell.folds, cell.n), row]
-        outcome = (random.random(cell.n) < chance[row]).astype(np.int64)
+        ends = upper_ends(random, y, fits.prediction, fits.fold, DRAWS, unit)
+        fresh_unit, copied = cell.clusters(random)
+        row = random.integers(0, FRESH, cell.n)[copied]
+        judged = fits.at_fresh[random.integers(0, cell.folds, cell.n)[copied], row]
+        outcome = (random.random(cell.n)[copied] < chance[row]).astype(np.int64)
         for k, measure in enumerate(MEASURES):
             each = ends[measure]
             low = each.low
             if low > true[k]:  # the gate by the test of folds matters only here
-                low = low if 2 * min(fold_tests(random, y, fits.prediction, fits.fold, measure)) <= TAIL else 0.0
-            fresh = fresh_end(outcome, judged, measure)
+                low = low if 2 * min(fold_tests(random, y, fits.prediction, fits.fold, measure, unit)) <= TAIL else 0.0
+            fresh = fresh_end(outcome, judged, measure, fresh_unit)
             for method, high in zip(METHODS, (each.as_is, each.mirror, each.triangle, fresh), strict=True):
                 below = low > true[k] and method != "fresh"
                 found[measure, method].append((true[k], high, true[k] > high, below))
-    rows = []
+    table = []
     for (measure, method), values in found.items():
         truth, high, above, below = np.array(values, float).T
         row_ = _row(cell, measure, method)
         row_ |= {"truth": truth.mean(), "mean_high": high.mean(), "missed_below": int(below.sum())}
-        rows.append(row_ | rate_of("missed_above", above.astype(bool)))
-    return rows
+        table.append(row_ | rate_of("missed_above", above.astype(bool)))
+    return table
 
 
 def of_tests(random: Random, cell: Cell) -> list[Row]:
@@ -136,11 +179,10 @@ def of_tests(random: Random, cell: Cell) -> list[Row]:
     asked = ("ks", "omnibus") if (cell.learner, cell.n, cell.folds) == BY_OMNIBUS else ("ks",)
     found = np.zeros((len(asked), len(TESTS), cell.data_sets), bool)
     for i in range(cell.data_sets):
-        x = population.draw(random, cell.n)
-        y = (random.random(cell.n) < population.chance(x)).astype(np.int64)
-        fits = cross_fitted(random, learner, x, y, dealt(random, cell.n, cell.folds), new)
+        rows = drawn(random, cell, population)
+        fits = cross_fitted(random, learner, rows.x, rows.y, rows.dealt(random, cell.folds), new)
         for k, measure in enumerate(asked):
-            folds, together = fold_tests(random, y, fits.prediction, fits.fold, measure)
+            folds, together = fold_tests(random, rows.y, fits.prediction, fits.fold, measure, rows.unit)
             found[k, :, i] = np.array([folds, together, 2 * min(folds, together)]) <= LEVEL
     return [
         _row(cell, measure, test) | rate_of("rejections", found[k, t])
@@ -154,31 +196,46 @@ def of_differences(random: Random, cell: Cell) -> list[Row]:
     population, first, second = PAIRS[cell.learner]
     new = population.draw(random, FRESH)
     chance = population.chance(new)
-    counts = np.zeros((len(VARIANCES), 3, cell.data_sets))  # misses below and above, and how far it reaches
+    counts = np.zeros((len(INTERVALS), 4, cell.data_sets))  # misses below and above, the width, and whether 0 is out
     truth = np.zeros(cell.data_sets)
     for i in range(cell.data_sets):
-        x = population.draw(random, cell.n)
-        y = (random.random(cell.n) < population.chance(x)).astype(np.int64)
-        loss, fold, true = [], [], []
+        rows = drawn(random, cell, population)
+        x, y, unit = rows.x, rows.y, rows.unit
+        loss, fold, true, predicted = [], [], [], []
         for _ in range(REPEATS):
-            fold.append(dealt(random, cell.n, cell.folds))
+            fold.append(rows.dealt(random, cell.folds))
             one, two = (cross_fitted(random, each, x, y, fold[-1], new) for each in (first, second))
+            predicted.append((one.prediction, two.prediction))
             loss.append((y - one.prediction) ** 2 - (y - two.prediction) ** 2)
             true.append(float(((one.at_fresh - chance) ** 2 - (two.at_fresh - chance) ** 2).mean()))
         truth[i] = np.mean(true)
-        alone, within, _ = difference(loss[:1], fold[:1])
-        mean, rows, between = difference(loss, fold)
-        asked = ((alone, within, true[0]), (alone, 2 * within, true[0]), (mean, rows + between, truth[i]))
+        alone, within, _ = difference(loss[:1], fold[:1], unit)
+        mean, same, between = difference(loss, fold, unit)
+        asked = ((alone, within, true[0]), (alone, 2 * within, true[0]), (mean, same + between, truth[i]))
         for v, (middle, variance, value) in enumerate(asked):
             wide = reach(variance, cell.n)
-            counts[v, :, i] = value < middle - wide, value > middle + wide, wide
+            counts[v, :, i] = verdict(middle - wide, middle + wide, value)
+        counts[-1, :, i] = verdict(*of_package(rows, np.array(predicted), np.array(fold)), truth[i])
     rows_ = []
-    for v, method in enumerate(VARIANCES):
-        below, above, wide_ = counts[v]
-        row = _row(cell, "brier", method) | {"truth": truth.mean(), "mean_width": 2 * wide_.mean()}
+    for v, method in enumerate(INTERVALS):
+        below, above, width, found = counts[v]
+        row = _row(cell, "brier", method) | {"truth": truth.mean(), "mean_width": width.mean()}
+        row |= {"found": int(found.sum())}
         row |= {"missed_below": int(below.sum()), "missed_above": int(above.sum())}
         rows_.append(row | rate_of("misses", (below + above).astype(bool)))
     return rows_
+
+
+def verdict(low: float, high: float, truth: float) -> tuple[bool, bool, float, bool]:
+    """Return whether an interval lies above and below the truth, its width, and whether 0 lies outside."""
+    return truth < low, truth > high, high - low, low > 0 or high < 0
+
+
+def of_package(rows: Rows, predicted: np.ndarray, fold: np.ndarray) -> tuple[float, float]:
+    """Return the ends of `compare`; `predicted` has shape (R, 2, n) and `fold` shape (R, n)."""
+    models = {"one": predicted[:, 0].T, "two": predicted[:, 1].T}
+    found = cs.compare(rows.y, models, folds=fold.T, cluster=rows.unit, measure="brier")
+    return float(found.low[0]), float(found.high[0])
 
 
 def _row(cell: Cell, measure: str, method: str) -> Row:
@@ -219,17 +276,19 @@ def cells(quick: bool) -> list[Cell]:
     """Return what is asked of learners."""
     if quick:
         found = [Cell("interval", name, 100, 2, 3) for name in ("logistic, 5 features", "histogram", "tree")]
+        found += [InClusters(question, "Platt", 200, 2, 3) for question in ("interval", "difference")]
         return [*found, Cell("test", TESTED[0], 100, 2, 3), Cell("difference", "Platt", 100, 2, 3)]
-    named = [name for name in LEARNERS if name not in (*SLOW, *ASKED_OF_FIVE_FOLDS, *CALIBRATED)]
-    found = [Cell("interval", name, 200, 5, 200) for name in named]
-    found += [Cell("interval", name, 1000, 5, 100) for name in (*named, *ASKED_OF_FIVE_FOLDS)]
-    found += [Cell("interval", name, 5000, 5, 60) for name in AT_LENGTH]
-    found += [Cell("interval", name, 200, folds, 100) for folds in (2, 10) for name in named]
-    found += [Cell("interval", name, 1000, 10, 100) for name in ("histogram", "isotonic")]
-    found += [Cell("interval", name, 200, 5, 40) for name in SLOW]
-    found += [Cell("test", name, 200, folds, 600) for folds in (2, 5, 10) for name in TESTED]
-    found += [Cell("difference", name, 200, folds, 200) for folds in (2, 5, 10) for name in PAIRS]
-    return found
+    fast = [name for name in LEARNERS if name not in (*SLOW, *ASKED_OF_FIVE_FOLDS, *CALIBRATED)]
+    found = [Cell("interval", name, n, k, 1000) for n in ROWS[:2] for k in FOLDS for name in fast]
+    found += [Cell("interval", name, 1000, 5, 1000) for name in ASKED_OF_FIVE_FOLDS]
+    found += [Cell("test", name, n, k, 1000) for n in ROWS[:2] for k in FOLDS for name in TESTED]
+    found += [Cell("difference", name, 200, k, 1000) for k in FOLDS for name in PAIRS]
+    found += [Cell("difference", name, 1000, 5, 1000) for name in PAIRS]
+    found += [InClusters("interval", name, n, 5, 300) for n in ROWS[:2] for name in IN_CLUSTERS]
+    found += [InClusters("test", name, 1000, 5, 300) for name in CALIBRATED]
+    found += [InClusters("difference", name, 1000, 5, 300) for name in PAIRS]
+    found += [Cell("interval", name, ROWS[2], k, 1000) for k in FOLDS for name in fast]
+    return found + [Cell("interval", name, n, k, 200) for n in ROWS for k in FOLDS for name in SLOW]
 
 
 def _random(*key: object) -> Random:
@@ -239,7 +298,8 @@ def _random(*key: object) -> Random:
 
 def asked(cell: Cell, store: Path | None) -> list[Row]:
     """Return the rows of a cell, kept in a file of the store."""
-    return kept(store, (cell, SEED), lambda: QUESTIONS[cell.question](_random(cell), cell))
+    found = kept(store, (cell, SEED), lambda: QUESTIONS[cell.question](_random(cell), cell))
+    return [row | {"rows": cell.rows} for row in found]
 
 
 def searched(learner: str, measure: str, quick: bool, store: Path | None) -> list[Row]:
@@ -269,7 +329,7 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
     lows = of_ends[(of_ends["method"] == "as_is") & (of_ends["question"] == "interval")]
     lows = lows[lows["measure"] != "ece"]  # whose low end is always 0 with folds, because this one fails
     tests = table[table["generator"].isin(CALIBRATED) & table["method"].isin(("folds", "twice the smaller"))]
-    differences = table[table["method"] == "within and between"]
+    differences = table[table["method"].isin(INTERVALS[2:])]
     both = differences["missed_below"] + differences["missed_above"]
     number = len(ends) + len(lows) + len(tests) + len(differences)
     parts = [
@@ -342,7 +402,7 @@ def _panels(table: pd.DataFrame) -> tuple[Figure, Any, list[str]]:
 study = Study(
     question="Do upper ends and tests from out-of-fold predictions keep what they promise?",
     seed=SEED,
-    runtime_hours=0.2,
+    runtime_hours=3.0,
     table=table,
     takes_store=True,
     figures=figures,

@@ -1,11 +1,12 @@
 """Intervals, tests and differences of losses from out-of-fold predictions, written a second time with plain numpy.
 
-docs/proofs.md has the statements. Multipliers are random signs of the rows, centred within each fold; quantiles of the
-norm of the noise G*, alone or beside what is observed, give the upper ends.
+docs/proofs.md has the statements. Multipliers are random signs of the rows, or of their clusters, centred within each
+fold; quantiles of the norm of the noise G*, alone or beside what is observed, give the upper ends.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -81,25 +82,46 @@ def errors(prediction: np.ndarray, residual: np.ndarray) -> np.ndarray:
     return at.norms((residual[at.order] / residual.size)[None])[:, 0]
 
 
-def multipliers(random: Random, fold: np.ndarray, draws: int) -> Iterator[np.ndarray]:
-    """Yield random signs, centred within folds and of variance 1 there, shape (some draws, n)."""
+def multipliers(random: Random, fold: np.ndarray, draws: int, unit: np.ndarray | None = None) -> Iterator[np.ndarray]:
+    """Yield random signs, of rows or of clusters, centred within folds and of variance 1, shape (some draws, n)."""
     folds = [np.flatnonzero(fold == k) for k in range(fold.max() + 1)]
+    units = fold.size if unit is None else int(unit.max()) + 1
     part = max(BATCH // fold.size, 1)
     for begin in range(0, draws, part):
-        shape = min(part, draws - begin), fold.size
+        shape = min(part, draws - begin), units
         sign = (2 * random.integers(0, 2, shape, dtype=np.int8) - 1).astype(np.float32)
+        sign = sign if unit is None else sign[:, unit]
         for rows in folds:
-            own = sign[:, rows]
-            sign[:, rows] = (own - own.mean(axis=1, keepdims=True)) * np.float32(np.sqrt(rows.size / (rows.size - 1)))
+            own, size = sign[:, rows], sizes(rows, unit)
+            sign[:, rows] = (own - own.mean(axis=1, keepdims=True)) * np.float32(np.sqrt(1 / left_by_centring(size)))
         yield sign
 
 
-def upper_ends(random: Random, y: np.ndarray, p: np.ndarray, fold: np.ndarray, draws: int) -> dict[str, UpperEnds]:
+def sizes(rows: np.ndarray, unit: np.ndarray | None) -> np.ndarray:
+    """Return the numbers of rows of the units that these rows belong to."""
+    return np.ones(rows.size) if unit is None else np.unique(unit[rows], return_counts=True)[1]
+
+
+def left_by_centring(size: np.ndarray) -> float:
+    """Return the share of the variance of a sum over units that is left if they are centred by rows.
+
+    Unit i, a share f of the rows, adds e_i less f times the sum of all; the variance of e_i is taken as its size
+    squared.
+    """
+    share = size / size.sum()
+    variance = size.astype(float) ** 2
+    left = (1 - share) ** 2 * variance + share**2 * (variance.sum() - variance)
+    return float(left.sum() / variance.sum())
+
+
+def upper_ends(
+    random: Random, y: np.ndarray, p: np.ndarray, fold: np.ndarray, draws: int, unit: np.ndarray | None = None
+) -> dict[str, UpperEnds]:
     """Return the ends of the errors by `MEASURES` of out-of-fold predictions."""
     at = Ordered(p)
     residual = ((y - p) / y.size)[at.order].astype(np.float32)
     alone, beside = [], []
-    for sign in multipliers(random, fold[at.order], draws):
+    for sign in multipliers(random, fold[at.order], draws, None if unit is None else unit[at.order]):
         noise = sign * residual
         alone.append(at.norms(noise))
         beside.append(at.norms(noise + residual))
@@ -108,36 +130,51 @@ def upper_ends(random: Random, y: np.ndarray, p: np.ndarray, fold: np.ndarray, d
     seen = errors(p, y - p)
     found = {}
     for k, measure in enumerate(MEASURES):
-        fresh = cs.confidence_interval(y, p, measure=measure, n_resamples=199, rng=int(random.integers(2**31)))
+        seed = int(random.integers(2**31))
+        fresh = cs.confidence_interval(y, p, measure=measure, n_resamples=199, rng=seed, cluster=unit)
         mirror = max(fresh.high, float(mirrored[k]))
         triangle = max(fresh.high, float(seen[k] + reach[k]))
         found[measure] = UpperEnds(fresh.low, fresh.high, min(mirror, 1), min(triangle, 1))
     return found
 
 
-def fold_tests(random: Random, y: np.ndarray, p: np.ndarray, fold: np.ndarray, measure: str) -> tuple[float, float]:
+def fold_tests(
+    random: Random, y: np.ndarray, p: np.ndarray, fold: np.ndarray, measure: str, unit: np.ndarray | None = None
+) -> tuple[float, float]:
     """Return the p-value of the theorem, K times the smallest of the folds, and the p-value of all rows together."""
 
     def pvalue(rows: np.ndarray) -> float:
         seed = int(random.integers(2**31))
-        return float(cs.calibration_test(y[rows], p[rows], measure=measure, n_resamples=999, rng=seed).pvalue)
+        cluster = None if unit is None else unit[rows]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "[0-9]* clusters are few")  # of a fold
+            test = cs.calibration_test(y[rows], p[rows], measure=measure, n_resamples=999, rng=seed, cluster=cluster)
+        return float(test.pvalue)
 
     folds = int(fold.max()) + 1
     least = min(pvalue(fold == k) for k in range(folds))
     return min(folds * least, 1.0), pvalue(np.ones(y.size, bool))
 
 
-def difference(loss: Sequence[np.ndarray], fold: Sequence[np.ndarray]) -> tuple[float, float, float]:
-    """Return the mean of differences of losses and the variances within folds and between repeats, of one row.
+def difference(
+    loss: Sequence[np.ndarray], fold: Sequence[np.ndarray], unit: np.ndarray | None = None
+) -> tuple[float, float, float]:
+    """Return the mean of differences of losses and n times its variances within folds and between repeats.
 
     `loss` has the differences of the rows, and `fold` their folds, in each repeat.
     """
     n, folds = loss[0].size, int(fold[0].max()) + 1
+    rows = np.arange(n) if unit is None else unit
+    units = int(rows.max()) + 1
     within = []
     for each, own in zip(loss, fold, strict=True):
-        within.append(np.mean([each[own == k].var(ddof=1) for k in range(folds)]))
-    between = float(np.var(loss, axis=0, ddof=1).mean()) if len(loss) > 1 else 0.0
-    return float(np.mean(loss)), float(np.mean(within)), folds * (n - 1) / (n - folds) * between
+        parts = [np.flatnonzero(own == k) for k in range(folds)]
+        sums = [np.bincount(rows[part], each[part] - each[part].mean()) for part in parts]
+        left = [left_by_centring(sizes(part, unit)) for part in parts]
+        within.append(sum(np.sum(one**2) / share for one, share in zip(sums, left, strict=True)) / n)
+    of_units = np.array([np.bincount(rows, each) for each in loss])
+    between = float(of_units.var(axis=0, ddof=1).sum() / n) if len(loss) > 1 else 0.0
+    return float(np.mean(loss)), float(np.mean(within)), folds * (units - 1) / (units - folds) * between
 
 
 def reach(variance: float, n: int) -> float:
@@ -145,6 +182,6 @@ def reach(variance: float, n: int) -> float:
     return float(Z * np.sqrt(variance / n))
 
 
-def fresh_end(y: np.ndarray, p: np.ndarray, measure: str) -> float:
+def fresh_end(y: np.ndarray, p: np.ndarray, measure: str, unit: np.ndarray | None = None) -> float:
     """Return the high end of the honest interval of fresh rows."""
-    return float(cs.confidence_interval(y, p, measure=measure, n_resamples=49, rng=0).high)
+    return float(cs.confidence_interval(y, p, measure=measure, n_resamples=49, rng=0, cluster=unit).high)

@@ -148,6 +148,12 @@ def platt(random: Random, x: np.ndarray, y: np.ndarray) -> Predict:
     return lambda x: fitted(logit(x))
 
 
+def corrected_twice(random: Random, x: np.ndarray, y: np.ndarray) -> Predict:
+    """Fit a line of log-odds and go twice as far as it says."""
+    fitted = platt(random, x, y)
+    return lambda x: sigmoid(2 * logit(fitted(x)) - logit(x[:, 0]))
+
+
 def calibrated_cut(random: Random, x: np.ndarray, y: np.ndarray) -> Predict:
     """Choose the cut of `Uniform` that splits the outcomes best; the two parts have their true means."""
     order = np.argsort(x[:, 0])
@@ -177,7 +183,9 @@ def of_scikit_learn(random: Random, x: np.ndarray, y: np.ndarray, *, name: str, 
     return lambda x: np.clip(fitted.predict_proba(x[:, used])[:, 1], EDGE, 1 - EDGE)
 
 
-FIVE, TWENTY, RARE = Population(5), Population(20), Population(5, -3.0)
+FIVE, TWENTY = Population(5), Population(20)
+RARE, RARE_TWENTY = Population(5, -3.0), Population(20, -2.4)
+RIDGE = partial(logistic, penalty=60.0)
 RELATED, CURVED = Population(5, alike=0.4), Population(10, bend=0.5)
 OVER = Scored(0.6)
 LEARNERS: dict[str, tuple[Any, Learner]] = {
@@ -185,13 +193,14 @@ LEARNERS: dict[str, tuple[Any, Learner]] = {
     "logistic, 20 features": (TWENTY, logistic),
     "logistic, prevalence .08": (RARE, logistic),
     "logistic, bent truth": (CURVED, logistic),
-    "ridge": (TWENTY, partial(logistic, penalty=60.0)),
+    "ridge": (TWENTY, RIDGE),
     "naive Bayes": (RELATED, naive_bayes),
     "Platt": (OVER, platt),
     "isotonic": (OVER, partial(mapped, kind=IsotonicRegression)),
     "histogram": (OVER, partial(mapped, kind=HistogramBinning)),
     "naive Bayes, features 3 times": (RELATED, partial(naive_bayes, repeated=3)),
     "logistic, balanced classes": (RARE, partial(logistic, balanced=True)),
+    "Platt, corrected twice": (OVER, corrected_twice),
     "forest": (CURVED, partial(of_scikit_learn, name="forest")),
     "forest, 3 features selected": (CURVED, partial(of_scikit_learn, name="forest", selected=3)),
     "boosting": (CURVED, partial(of_scikit_learn, name="boosting")),
@@ -206,6 +215,7 @@ PAIRS: dict[str, tuple[Any, Learner, Learner]] = {
     "Platt": (OVER, lambda random, x, y: lambda x: x[:, 0], platt),
     "isotonic": (OVER, lambda random, x, y: lambda x: x[:, 0], partial(mapped, kind=IsotonicRegression)),
     "histogram": (OVER, lambda random, x, y: lambda x: x[:, 0], partial(mapped, kind=HistogramBinning)),
-    "logistic and ridge": (TWENTY, logistic, partial(logistic, penalty=60.0)),
+    "logistic and ridge": (TWENTY, logistic, RIDGE),
+    "logistic and ridge, prevalence .12": (RARE_TWENTY, logistic, RIDGE),
     "logistic and naive Bayes": (RELATED, logistic, naive_bayes),
 }

@@ -52,6 +52,38 @@ def test_ends_are_those_of_the_package(seed):
         assert each.as_is <= each.mirror <= each.triangle
 
 
+def test_ends_and_variances_of_clusters_are_those_of_the_package():
+    """Up to the noise of the draws of both, 5 % of a quantile."""
+    y, p, _ = rows_in_folds(8)
+    random = np.random.default_rng(8)
+    unit = np.repeat(np.arange(400), random.integers(1, 8, 400))[:400]
+    fold = (random.permutation(unit.max() + 1) % 5)[unit]
+    rows = {"folds": fold, "cluster": unit, "rng": 1}
+    for measure, each in folds.upper_ends(random, y, p, fold, 1999, unit).items():
+        high = cs.confidence_interval(y, p, measure=measure, n_resamples=1999, **rows).high
+        assert high == pytest.approx(each.triangle, rel=0.05)
+    theorem, _ = folds.fold_tests(random, y, p, fold, "ks", unit)
+    assert cs.calibration_test(y, p, measure="ks", **rows).pvalue_by_theorem == pytest.approx(theorem, abs=0.2)
+    loss = random.normal(size=(3, 400)) + random.normal(size=400)[unit]
+    three = [(random.permutation(unit.max() + 1) % 5)[unit] for _ in range(3)]
+    _, within, between = folds.difference(loss, three, unit)
+    assert within + between == pytest.approx(variance_of_difference(loss, three, unit))
+
+
+def test_rows_of_clusters_are_copies_or_independent():
+    cell = study_module.InClusters("interval", "Platt", 4000, 5, 1)
+    rows = study_module.drawn(np.random.default_rng(1), cell, learners.OVER)
+    size = np.bincount(rows.unit)
+    assert set(size[:-1]) == {400, *range(1, study_module.MOST_ROWS + 1)}
+    alike = np.array([np.ptp(rows.x[rows.unit == k]) == 0 for k in range(size.size)])
+    assert alike[size == 1].all()
+    assert abs(alike[size > 1].mean() - study_module.SHARE_OF_COPIES) < 4 * 0.5 / np.sqrt((size > 1).sum())
+    copies = np.flatnonzero(alike)
+    assert all(np.ptp(rows.y[rows.unit == k]) == 0 for k in copies)
+    fold = rows.dealt(np.random.default_rng(2), 5)
+    assert all(np.ptp(fold[rows.unit == k]) == 0 for k in range(size.size))
+
+
 def test_multipliers_are_centred_in_folds_and_of_variance_1():
     fold = np.repeat([0, 1, 2], [2, 7, 11])
     sign = np.concatenate(list(folds.multipliers(np.random.default_rng(1), fold, 20_000)))
