@@ -8,6 +8,8 @@ by its theorem where all models of the folds are calibrated, and so is twice the
 rows'. Of a difference of Brier scores the interval with the variance between three repeats is asked beside the one of
 rows within folds, and beside the one that `compare` prints, which is the score bound with the same variance.
 
+Maps are asked again as `report` judges a recalibrated model, from three repeats, with up to 20,000 rows.
+
 As n grows a learner is a map of normal noise. The limits of twelve kinds are searched for those in which the mirror
 misses most: random ones, then changes of the worst, which are asked again.
 """
@@ -57,6 +59,7 @@ INTERVALS = *VARIANCES, "compare"  # the last with the variance of the third, by
 TESTED = "always calibrated", "logistic at its truth", "logistic, 5 features"
 CALIBRATED = TESTED[:2]
 IN_CLUSTERS = "logistic, 5 features", "logistic, prevalence .08", "Platt", "isotonic", "histogram", "naive Bayes"
+MAPS = "Platt", "isotonic", "histogram"
 SLOW = "forest", "forest, 3 features selected", "boosting", "tree", "neighbours"
 ASKED_OF_FIVE_FOLDS = "naive Bayes, features 3 times", "logistic, balanced classes", "Platt, corrected twice"
 EFFORT = limits.Effort(320, 4, 20, 4, data_sets=800, inner=399, worst=3, again=20_000, inner_again=7999)
@@ -172,6 +175,30 @@ def of_intervals(random: Random, cell: Cell) -> list[Row]:
     return table
 
 
+def of_repeats(random: Random, cell: Cell) -> list[Row]:
+    """Ask intervals of the package from three repeats, for maps as `report` judges them after recalibration."""
+    population, learner = LEARNERS[cell.learner]
+    new = population.draw(random, FRESH)
+    chance = population.chance(new)
+    found = np.zeros((len(MEASURES), 3, cell.data_sets))  # the error, and the ends
+    for i in range(cell.data_sets):
+        rows = drawn(random, cell, population)
+        folds = [rows.dealt(random, cell.folds) for _ in range(REPEATS)]
+        fits = [cross_fitted(random, learner, rows.x, rows.y, fold, new) for fold in folds]
+        true = [errors(each.at_fresh.ravel(), (chance - each.at_fresh).ravel()) for each in fits]
+        data = cs.Data(rows.y, np.stack([each.prediction for each in fits], axis=1), folds=np.stack(folds, axis=1))
+        for k, measure in enumerate(MEASURES):
+            seed = int(random.integers(2**31))
+            interval = cs.confidence_interval(data, measure=measure, learner="smooth", n_resamples=DRAWS, rng=seed)
+            found[k, :, i] = np.mean(true, axis=0)[k], interval.low, interval.high
+    table = []
+    for measure, (truth, low, high) in zip(MEASURES, found, strict=True):
+        row = _row(cell, measure, "mirror") | {"truth": truth.mean(), "mean_high": high.mean()}
+        row |= {"missed_below": int((low > truth).sum())}
+        table.append(row | rate_of("missed_above", truth > high))
+    return table
+
+
 def of_tests(random: Random, cell: Cell) -> list[Row]:
     """Ask how often tests reject a learner's models."""
     population, learner = LEARNERS[cell.learner]
@@ -267,6 +294,7 @@ def of_limits(learner: str, measure: str, quick: bool) -> list[Row]:
 
 QUESTIONS: Mapping[str, Callable[[Random, Cell], list[Row]]] = {
     "interval": of_intervals,
+    "repeats": of_repeats,
     "test": of_tests,
     "difference": of_differences,
 }
@@ -276,6 +304,7 @@ def cells(quick: bool) -> list[Cell]:
     """Return what is asked of learners."""
     if quick:
         found = [Cell("interval", name, 100, 2, 3) for name in ("logistic, 5 features", "histogram", "tree")]
+        found += [Cell("repeats", "histogram", 100, 2, 2)]
         found += [InClusters(question, "Platt", 200, 2, 3) for question in ("interval", "difference")]
         return [*found, Cell("test", TESTED[0], 100, 2, 3), Cell("difference", "Platt", 100, 2, 3)]
     fast = [name for name in LEARNERS if name not in (*SLOW, *ASKED_OF_FIVE_FOLDS, *CALIBRATED)]
@@ -284,6 +313,7 @@ def cells(quick: bool) -> list[Cell]:
     found += [Cell("test", name, n, k, 1000) for n in ROWS[:2] for k in FOLDS for name in TESTED]
     found += [Cell("difference", name, 200, k, 1000) for k in FOLDS for name in PAIRS]
     found += [Cell("difference", name, 1000, 5, 1000) for name in PAIRS]
+    found += [Cell("repeats", name, n, 5, 300) for n in (*ROWS, 20_000) for name in MAPS]
     found += [InClusters("interval", name, n, 5, 300) for n in ROWS[:2] for name in IN_CLUSTERS]
     found += [InClusters("test", name, 1000, 5, 300) for name in CALIBRATED]
     found += [InClusters("difference", name, 1000, 5, 300) for name in PAIRS]
@@ -323,11 +353,12 @@ def violations(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that miss, or reject, more often than is promised."""
     import pandas as pd
 
-    of_ends = table[table["question"].isin(("interval", "limit"))]
+    of_ends = table[table["question"].isin(("interval", "repeats", "limit"))]
     smooth = of_ends["generator"].isin((*SMOOTH, *limits.SMOOTH))
     ends = of_ends[(of_ends["method"] == "triangle") | ((of_ends["method"] == "mirror") & smooth)]
     lows = of_ends[(of_ends["method"] == "as_is") & (of_ends["question"] == "interval")]
     lows = lows[lows["measure"] != "ece"]  # whose low end is always 0 with folds, because this one fails
+    lows = pd.concat([lows, of_ends[of_ends["question"] == "repeats"]])
     tests = table[table["generator"].isin(CALIBRATED) & table["method"].isin(("folds", "twice the smaller"))]
     differences = table[table["method"].isin(INTERVALS[2:])]
     both = differences["missed_below"] + differences["missed_above"]

@@ -316,7 +316,7 @@ def quick():
 
 
 def test_a_small_table_keeps_its_promises_and_is_drawn(quick):
-    assert set(quick["question"]) == {"interval", "test", "difference", "limit"}
+    assert set(quick["question"]) == {"interval", "repeats", "test", "difference", "limit"}
     assert study_module.violations(quick).empty
     assert set(study_module.figures(quick)) == {"", "limits", "widths"}
 
