@@ -56,7 +56,7 @@ from calibstat.output.whole_folder import whole_folder
 if TYPE_CHECKING:
     from rich.table import Table
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
+app = typer.Typer(no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
 
 
 def show_version(wanted: bool) -> None:

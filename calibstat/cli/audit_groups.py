@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from calibstat.cli.answers import Answer
+from calibstat.cli.file_checks import need_input_kept
 from calibstat.cli.options import File, Label, LensText, Level, Models, Resamples, Seed
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.terminal import one_line_errors, written
@@ -78,6 +79,7 @@ def audit_groups(
         if out is not None:
             with whole_folder(out) as draft:
                 saved = save_audits(audits, draft)
+                need_input_kept(file, *(out / each.name for each in saved))
             sentences.append(written(out, saved))
         sentences += [f"Left out: {one.left_out}."] if one.left_out else []
         about = f"{one.n:,} rows, {len(one.names):,} groups by {', '.join(by)}, {one.lens}. {how}".strip()

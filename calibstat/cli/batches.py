@@ -1,4 +1,4 @@
-"""Reads columns of numbers of a CSV or Parquet file in batches, of which one is in memory at a time."""
+"""Reads columns of numbers of a file of cells or a Parquet file in batches, of which one is in memory at a time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from calibstat.cli.csv_rows import check_cells
 from calibstat.cli.file_checks import check_size
+from calibstat.cli.text_files import CELLS, check_expanded, kind_of, separator
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,9 +27,9 @@ def batches_of(file: Path, columns: Sequence[str]) -> Batches | None:
     Reading raises a ValueError if an entry is missing or is not a number. The whole file has to be read then, because
     the meaning of the other entries may depend on it.
     """
-    kind = file.suffix.lower()
-    if kind == ".csv":
-        return _of_csv(file, columns)
+    kind = kind_of(file)
+    if kind in CELLS:
+        return _of_cells(file, columns)
     return _of_parquet(file, columns) if kind == ".parquet" else None
 
 
@@ -42,11 +43,13 @@ def parquet_columns(file: Path) -> tuple[list[str], int]:
     return declared.schema.to_arrow_schema().names, declared.num_rows
 
 
-def _of_csv(file: Path, columns: Sequence[str]) -> Batches:
+def _of_cells(file: Path, columns: Sequence[str]) -> Batches:
     import pandas as pd
 
-    check_cells(file)
-    with pd.read_csv(file, usecols=list(columns), chunksize=ROWS, low_memory=False) as batches:
+    check_expanded(file)
+    between = separator(file)
+    check_cells(file, between)
+    with pd.read_csv(file, sep=between, usecols=list(columns), chunksize=ROWS, low_memory=False) as batches:
         for batch in batches:
             yield [_as_floats(batch[name].to_numpy(), name) for name in columns]
 

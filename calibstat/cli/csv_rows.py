@@ -1,21 +1,22 @@
-"""Checks that no row of a CSV file has more cells than the first, the surplus of which would be lost."""
+"""Checks that no row of a file of cells has more than the first, the surplus of which would be lost."""
 
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
+from calibstat.cli.text_files import PIECE, opened
+
 COUNTED = "(rows count from 0)"
-PIECE = 2**20  # bytes
-OTHERS = bytes(set(range(256)) - set(b",\r\n"))
 
 
-def check_cells(file: Path) -> None:
+def check_cells(file: Path, separator: str) -> None:
     """Raise if a row has more cells than the first."""
-    if _is_even(file):
+    if _is_even(file, separator.encode()):
         return
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        rows = (row for row in csv.reader(lines) if row)
+    with opened(file) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as lines:
+        rows = (row for row in csv.reader(lines, delimiter=separator) if row)
         try:
             width = len(next(rows, []))
             for number, row in enumerate(rows):
@@ -28,18 +29,20 @@ def check_cells(file: Path) -> None:
             return  # it is read by another parser, which says what is wrong or takes it
 
 
-def _is_even(file: Path) -> bool:
-    """Whether commas and line ends alone, without quotes below the first row, show that no row has too many cells."""
-    with file.open("rb") as stream:
+def _is_even(file: Path, separator: bytes) -> bool:
+    """Whether separators and line ends alone, without quotes below the first row, show that no row is too long."""
+    others = bytes(set(range(256)) - set(separator + b"\r\n"))
+    with opened(file) as stream:
         first = stream.readline()
         names = first.rstrip(b"\r\n")
         if not names or not names.isascii() or b"\r" in names or b"\0" in names or names.count(b'"') % 2:
             return False
-        surplus, rest = b"," * len(next(csv.reader([names.decode()]))), b""
+        cells = next(csv.reader([names.decode()], delimiter=separator.decode()))
+        surplus, rest = separator * len(cells), b""
         while piece := stream.read(PIECE):
             if not piece.isascii() or b'"' in piece or b"\0" in piece:
                 return False
-            ends = rest + piece.translate(None, OTHERS)
+            ends = rest + piece.translate(None, others)
             if surplus in ends:
                 return False
             rest = ends[-len(surplus) :]

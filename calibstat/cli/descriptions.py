@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from calibstat.cli.answers import Answer
+from calibstat.cli.file_checks import need_input_kept
 from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Models, Seed, WeightColumn
 from calibstat.cli.printed_tables import table
 from calibstat.cli.reading import Reading, takes_reading
@@ -92,7 +93,7 @@ def show_sharpness(
 
         y, models, how = _read(file, label, prob, reading)
         answers = _each(models, lens, y, lambda p, seen: sharpness(y, p, lens=seen))
-        return Answer([*_lines(answers), *_drawn(answers, out)], about_models(len(y), [*models], how), HELD_OUT)
+        return Answer([*_lines(answers), *_drawn(answers, out, file)], about_models(len(y), [*models], how), HELD_OUT)
 
 
 @takes_reading
@@ -170,7 +171,7 @@ def show_net_benefit(
                     grid.add_row(f"{at:g}", name, number(each.model[k]), ends, number(each.everyone[k]))
             parts.append(grid)
         about = about_models(len(y), [*models], how + in_units(units))
-        return Answer([*parts, *_drawn(curves, out)], about, CLUSTERS if cluster is not None else ROWS)
+        return Answer([*parts, *_drawn(curves, out, file)], about, CLUSTERS if cluster is not None else ROWS)
 
 
 def _smallest(summary: Summary, measure: str) -> str:
@@ -230,10 +231,11 @@ def _lines(answers: Mapping[str, Any]) -> list[str | Table]:
     return [f"{name}: {each}" if len(answers) > 1 else str(each) for name, each in answers.items()]
 
 
-def _drawn(answers: Mapping[str, Any], out: Path | None) -> list[str]:
-    """Save the picture, and say where."""
+def _drawn(answers: Mapping[str, Any], out: Path | None, file: Path) -> list[str]:
+    """Save the picture, and say where; raise if that is the file that was read."""
     if out is None:
         return []
+    need_input_kept(file, out)
     from calibstat import plot
 
     figure: Any = plot(answers if len(answers) > 1 else next(iter(answers.values()))).figure

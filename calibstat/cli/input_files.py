@@ -1,4 +1,4 @@
-"""Reads outcomes and predictions from a CSV, Parquet or NumPy file."""
+"""Reads outcomes and predictions from a file of cells, JSON lines, a Parquet or a NumPy file."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from calibstat.cli.batches import BYTES, batches_of, parquet_columns
 from calibstat.cli.csv_rows import COUNTED, check_cells
 from calibstat.cli.file_checks import check_file, check_size, readable
 from calibstat.cli.reading import AS_WRITTEN, Reading
+from calibstat.cli.text_files import CELLS, LINES, check_expanded, columns_of_lines, kind_of, names_of_lines, separator
 from calibstat.data.checks import short
 from calibstat.data.clipping import clipped
 from calibstat.data.clusters import clusters_in_words
@@ -336,47 +337,57 @@ def plain_spelling(value: object) -> str:
 
 
 def columns_of(file: Path) -> list[str]:
-    """Name the columns of a CSV, Parquet or NumPy file."""
+    """Name the columns of a file of any kind."""
     check_file(file)
-    kind = file.suffix.lower()
-    if kind not in (".csv", ".parquet", *OF_ARRAYS):
-        raise ValueError(f"expected a .csv, .parquet, .npz or .npy file, found {str(file)!r}")
+    kind = kind_of(file)
+    if kind not in (*CELLS, *LINES, ".parquet", *OF_ARRAYS):
+        raise ValueError(
+            f"expected a .csv, .tsv, .txt or .jsonl file, or one of these with .gz, or a .parquet, .npz or .npy file, "
+            f"found {str(file)!r}"
+        )
     with readable(file):
         if kind in OF_ARRAYS:
             return [name for name, _ in read_arrays(file)]
-        if kind == ".csv":  # the first line as it is, since pandas gives new names to columns of the same name
+        if kind in LINES:
+            return names_of_lines(file)
+        if kind in CELLS:  # the first line as it is, since pandas gives new names to columns of the same name
             import pandas as pd
 
+            first: dict[str, Any] = {"header": None, "nrows": 1, "dtype": str, "keep_default_na": False}
             try:
-                return pd.read_csv(file, header=None, nrows=1, dtype=str, keep_default_na=False).iloc[0].tolist()
+                return pd.read_csv(file, sep=separator(file), **first).iloc[0].tolist()
             except pd.errors.EmptyDataError:
                 raise ValueError("it is empty") from None
         return parquet_columns(file)[0]
 
 
 def read_columns(file: Path, label: str, columns: Sequence[str], *, text: bool) -> pd.DataFrame:
-    """Read outcomes, of a CSV file as they are written if `text`, and columns of probabilities."""
+    """Read outcomes, of a file of cells as they are written if `text`, and columns of probabilities."""
     import pandas as pd
 
-    wanted = [label, *columns]
+    wanted, kind = [label, *columns], kind_of(file)
     with readable(file):
-        if file.suffix.lower() in OF_ARRAYS:
+        check_expanded(file)
+        if kind in OF_ARRAYS:
             arrays = {name: array for name, array in read_arrays(file) if name in wanted}
             if len({array.size for array in arrays.values()}) > 1:
                 sizes = ", ".join(f"{array.size} in {name!r}" for name, array in arrays.items())
                 raise ValueError(f"expected arrays of one length, found {sizes}")
             frame = pd.DataFrame(arrays)
-        elif file.suffix.lower() == ".parquet":
+        elif kind in LINES:
+            frame = pd.DataFrame(columns_of_lines(file, wanted))
+        elif kind == ".parquet":
             check_size(file, parquet_columns(file)[1] * len(wanted) * BYTES)
             frame = pd.read_parquet(file, columns=wanted)
             frame = frame.reset_index() if set(wanted) & set(frame.index.names) else frame  # as pandas wrote it
         else:
-            check_cells(file)
+            between = separator(file)
+            check_cells(file, between)
             as_written: dict[str, Any] = {}
             if text:  # a class may be called NA
                 missing = dict.fromkeys(columns, MISSING)
                 as_written = {"dtype": {label: str}, "na_values": missing, "keep_default_na": False}
-            frame = pd.read_csv(file, usecols=wanted, low_memory=False, **as_written)
+            frame = pd.read_csv(file, sep=between, usecols=wanted, low_memory=False, **as_written)
         for name in wanted:
             check_values(frame[name], name)
         return frame

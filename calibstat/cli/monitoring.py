@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from calibstat.cli.answers import Answer
+from calibstat.cli.file_checks import need_input_kept
 from calibstat.cli.options import File, Label, LensText
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.terminal import one_line_errors, written
@@ -106,7 +107,7 @@ def monitor_stream(
         status: Any = monitor.status()
         n = sum(map(len, periods.values()))
         about = f"{file.name}: {n:,} rows in {len(periods):,} periods, {known:,} of them known already. {how}"
-        sentences = [str(status), *([] if out is None else [written(out, _save(status, out))])]
+        sentences = [str(status), *([] if out is None else [written(out, _save(status, out, file))])]
         return Answer(sentences, words.Brief(about.strip()), words.PERIODS)
 
 
@@ -234,14 +235,16 @@ def _feed(monitor: AnyMonitor, periods: Mapping[int | str, Any]) -> int:
     return known
 
 
-def _save(status: Any, out: Path) -> list[Path]:
-    """Write the picture and the table of the periods; return their paths."""
+def _save(status: Any, out: Path, file: Path) -> list[Path]:
+    """Write the picture and the table of the periods, neither over the file that was read; return their paths."""
     from calibstat import plot
     from calibstat.output.csv_text import as_csv
     from calibstat.output.whole_folder import whole_folder
 
+    saved = [out / "monitor.png", out / "monitor.csv"]
+    need_input_kept(file, *saved)
     with whole_folder(out) as draft:
         figure: Any = plot(status).figure
         figure.savefig(draft / "monitor.png", dpi=150)
         (draft / "monitor.csv").write_text(as_csv(status.to_frame()), encoding="utf-8")
-    return [out / "monitor.png", out / "monitor.csv"]
+    return saved

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from calibstat.cli.standard_input import kept
 from calibstat.data.lenses import spellings
 
 
@@ -18,7 +19,13 @@ def either(texts: Sequence[str]) -> str:
 
 
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A .csv, .parquet, .npz or .npy file, one row for each outcome.")
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="A .csv, .tsv, .txt, .jsonl (all also .gz), .parquet, .npz or .npy file, one row for each outcome; - is "
+        "standard input.",
+        callback=kept,
+    ),
 ]
 Label = Annotated[
     str,

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from calibstat.cli.answers import Answer
+from calibstat.cli.file_checks import need_input_kept
 from calibstat.cli.options import File, Label, Prob, Seed
 from calibstat.cli.reading import Reading, takes_reading
+from calibstat.cli.standard_input import kept
 from calibstat.cli.terminal import about, one_line_errors, written
 from calibstat.output.whole_folder import write_file
 
@@ -35,6 +37,7 @@ def recalibrate_predictions(
         typer.Option(
             "--to",
             metavar="FILE",
+            callback=kept,
             help="File with the same columns of probabilities, to recalibrate by a map fitted on all rows of the "
             "first. Default: the first file, each fifth of its rows, dealt at random, by a map fitted on the others.",
         ),
@@ -65,6 +68,8 @@ def recalibrate_predictions(
         from calibstat.reporting.cross_fitted import FOLDS, default_recalibrator
         from calibstat.resampling import folds, key_of
 
+        for each in (file, *([] if to is None else [to])):
+            need_input_kept(each, out)
         rows, how = read_rows(file, label, prob, reading)
         data = rows if isinstance(rows, Predictions) else Predictions.from_rows(*rows)
         recalibrator = default_recalibrator(data) if map_ is None else named_map(map_)

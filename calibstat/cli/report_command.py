@@ -12,6 +12,7 @@ import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.audit_groups import By
+from calibstat.cli.file_checks import need_input_kept
 from calibstat.cli.options import (
     ClusterColumn,
     File,
@@ -106,6 +107,8 @@ def write_report(
         from calibstat.reporting.formats import as_text, format_of
         from calibstat.reporting.sentences import say_comparison
 
+        if out is not None:
+            need_input_kept(file, out)
         wrong, needed = ([Condition.read(text) for text in texts] for texts in (fail_if, fail_unless))
         form = format_of(out or Path(), format) if out or format else None
         y, models, labels, how = read(file, label, prob, reading)

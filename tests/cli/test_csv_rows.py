@@ -43,15 +43,15 @@ def test_surplus_cells_are_found(kind, piece, tmp_path, monkeypatch):
     file = tmp_path / "a.csv"
     file.write_bytes(FILES[kind].encode())
     if not widest(FILES[kind]):
-        check_cells(file)
+        check_cells(file, ",")
         return
     with pytest.raises(ValueError, match=r"found \d at row \d \(rows count from 0\)"):
-        check_cells(file)
+        check_cells(file, ",")
 
 
 def test_rows_of_plain_files_are_not_parsed(tmp_path, monkeypatch):
     parsed, reader = [], csv.reader
-    monkeypatch.setattr(csv_rows.csv, "reader", lambda lines: parsed.append(lines) or reader(lines))
+    monkeypatch.setattr(csv_rows.csv, "reader", lambda lines, **how: parsed.append(lines) or reader(lines, **how))
     (tmp_path / "a.csv").write_text('"y","p"\n' + "1,0.5\n" * 100)
-    check_cells(tmp_path / "a.csv")
+    check_cells(tmp_path / "a.csv", ",")
     assert parsed == [['"y","p"']]

@@ -187,11 +187,9 @@ def test_features_of_very_many_digits(tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such files")
 @pytest.mark.parametrize("ending", ["csv", "parquet", "npz", "npy"])
-def test_a_pipe_or_device_is_refused(ending, tmp_path):
-    os.mkfifo(tmp_path / f"a.{ending}")
-    fails_with(run("test", tmp_path / f"a.{ending}", *COLUMNS), "expected a regular file", "a pipe or a device")
+def test_a_device_is_refused(ending, tmp_path):
     os.symlink(os.devnull, tmp_path / f"b.{ending}")
-    fails_with(run("test", tmp_path / f"b.{ending}", *COLUMNS), "expected a regular file", "a pipe or a device")
+    fails_with(run("test", tmp_path / f"b.{ending}", *COLUMNS), "expected a regular file", "found", "a device")
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), RecursionError("deep"), TypeError("a\nb"), EOFError(), MemoryError()])

@@ -21,7 +21,11 @@ def test_directory(tmp_path):
 
 def test_unknown_kind_of_file(tmp_path):
     (tmp_path / "rows.xls").write_text("y,p\n1,1\n")
-    fails_with(run("test", tmp_path / "rows.xls", *COLUMNS), ".csv, .parquet, .npz or .npy")
+    fails_with(
+        run("test", tmp_path / "rows.xls", *COLUMNS),
+        "a .csv, .tsv, .txt or .jsonl file",
+        "or a .parquet, .npz or .npy file",
+    )
 
 
 def test_empty_file(tmp_path):

@@ -1,0 +1,46 @@
+"""Rows from a pipe: standard input as a file that can be read twice."""
+
+from __future__ import annotations
+
+import atexit
+import gzip
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+PIPE = Path("-")
+BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy"}
+GZIP = b"\x1f\x8b"
+ENOUGH = 2**12  # bytes to tell what a file is
+
+
+def kept(file: Path | None) -> Path | None:
+    """Return a file, or for - and for pipes a temporary copy of what comes through, gone when the process ends."""
+    if file is None or not (file == PIPE or file.is_fifo()):
+        return file
+    folder = Path(tempfile.mkdtemp(prefix="calibstat-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    source = folder / "rows"
+    with source.open("wb") as copy:
+        if file == PIPE:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        else:
+            with file.open("rb") as pipe:
+                shutil.copyfileobj(pipe, copy)
+    return source.rename(folder / f"{'standard input' if file == PIPE else 'pipe'}{suffix_of(source)}")
+
+
+def suffix_of(file: Path) -> str:
+    """Tell by how a file begins what it is: a Parquet or NumPy file, JSON lines, or else cells in text."""
+    with file.open("rb") as stream:
+        begin = stream.read(ENOUGH)
+    for beginning, suffix in BEGINNINGS.items():
+        if begin.startswith(beginning):
+            return suffix
+    compressed = ""
+    if begin.startswith(GZIP):
+        compressed = ".gz"
+        with gzip.open(file) as expanded:
+            begin = expanded.read(ENOUGH)
+    return (".jsonl" if begin.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else ".csv") + compressed
