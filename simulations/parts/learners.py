@@ -69,13 +69,17 @@ class Population:
 
 @dataclass(frozen=True)
 class Scored:
-    """Predictions of a model to be mapped, as only feature: the chances are those of log-odds times a slope."""
+    """Predictions of a model to be mapped, as only feature: the chances are those of log-odds times a slope.
+
+    `middle` is the mean of the log-odds of the predictions.
+    """
 
     slope: float = 1.0
+    middle: float = 0.0
 
     def draw(self, random: Random, n: int) -> np.ndarray:
         """Return the predictions of n rows."""
-        return sigmoid(1.5 * random.normal(size=(n, 1)))
+        return sigmoid(self.middle + 1.5 * random.normal(size=(n, 1)))
 
     def chance(self, x: np.ndarray) -> np.ndarray:
         """Return the chance of outcome 1 of rows."""
@@ -154,6 +158,17 @@ def corrected_twice(random: Random, x: np.ndarray, y: np.ndarray) -> Predict:
     return lambda x: sigmoid(2 * logit(fitted(x)) - logit(x[:, 0]))
 
 
+def given(random: Random, x: np.ndarray, y: np.ndarray) -> Predict:
+    """Fit nothing: predictions are those given."""
+    return lambda x: x[:, 0]
+
+
+def constant(random: Random, x: np.ndarray, y: np.ndarray) -> Predict:
+    """Fit the share of outcome 1."""
+    share = float(y.mean())
+    return lambda x: np.full(len(x), share)
+
+
 def calibrated_cut(random: Random, x: np.ndarray, y: np.ndarray) -> Predict:
     """Choose the cut of `Uniform` that splits the outcomes best; the two parts have their true means."""
     order = np.argsort(x[:, 0])
@@ -187,7 +202,8 @@ FIVE, TWENTY = Population(5), Population(20)
 RARE, RARE_TWENTY = Population(5, -3.0), Population(20, -2.4)
 RIDGE = partial(logistic, penalty=60.0)
 RELATED, CURVED = Population(5, alike=0.4), Population(10, bend=0.5)
-OVER = Scored(0.6)
+OVER, RARE_SCORED = Scored(0.6), Scored(middle=-3.2)
+isotonic, histogram = partial(mapped, kind=IsotonicRegression), partial(mapped, kind=HistogramBinning)
 LEARNERS: dict[str, tuple[Any, Learner]] = {
     "logistic, 5 features": (FIVE, logistic),
     "logistic, 20 features": (TWENTY, logistic),
@@ -196,8 +212,8 @@ LEARNERS: dict[str, tuple[Any, Learner]] = {
     "ridge": (TWENTY, RIDGE),
     "naive Bayes": (RELATED, naive_bayes),
     "Platt": (OVER, platt),
-    "isotonic": (OVER, partial(mapped, kind=IsotonicRegression)),
-    "histogram": (OVER, partial(mapped, kind=HistogramBinning)),
+    "isotonic": (OVER, isotonic),
+    "histogram": (OVER, histogram),
     "naive Bayes, features 3 times": (RELATED, partial(naive_bayes, repeated=3)),
     "logistic, balanced classes": (RARE, partial(logistic, balanced=True)),
     "Platt, corrected twice": (OVER, corrected_twice),
@@ -211,11 +227,14 @@ LEARNERS: dict[str, tuple[Any, Learner]] = {
 }
 SMOOTH = (*list(LEARNERS)[:5], "Platt", "isotonic", "histogram")  # whose fits the mirror is for
 PAIRS: dict[str, tuple[Any, Learner, Learner]] = {
-    "Platt of calibrated predictions": (Scored(), lambda random, x, y: lambda x: x[:, 0], platt),
-    "Platt": (OVER, lambda random, x, y: lambda x: x[:, 0], platt),
-    "isotonic": (OVER, lambda random, x, y: lambda x: x[:, 0], partial(mapped, kind=IsotonicRegression)),
-    "histogram": (OVER, lambda random, x, y: lambda x: x[:, 0], partial(mapped, kind=HistogramBinning)),
+    "Platt of calibrated predictions": (Scored(), given, platt),
+    "Platt": (OVER, given, platt),
+    "isotonic": (OVER, given, isotonic),
+    "histogram": (OVER, given, histogram),
     "logistic and ridge": (TWENTY, logistic, RIDGE),
     "logistic and ridge, prevalence .12": (RARE_TWENTY, logistic, RIDGE),
     "logistic and naive Bayes": (RELATED, logistic, naive_bayes),
+    "constant, prevalence .08": (RARE_SCORED, given, constant),
+    "histogram of calibrated predictions, prevalence .08": (RARE_SCORED, given, histogram),
 }
+RARE_PAIRS = list(PAIRS)[-2:]  # too rare for training sets of 100 rows

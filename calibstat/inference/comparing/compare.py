@@ -276,8 +276,9 @@ def compare(
     With `folds` the question is which learner has the smaller mean loss, if each new row is predicted by one of its K
     models, drawn at random. Training rows are shared, so the variance is up to twice that within folds: it is taken as
     that within folds plus K (n - 1) / (n - K) times the variance of a row's difference between R repeats; of one repeat
-    as twice that within folds. With `cluster` both are variances of the sums of whole clusters. Differences of
-    calibration errors are refused, because no study has them.
+    as twice that within folds. With `cluster` both are variances of the sums of whole clusters. The ends are score
+    bounds for differences as large as any of these rows may have, and do not allow for new rows on which learners
+    differ more. Differences of calibration errors are refused, because no study has them.
 
     Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the
     distribution of the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need

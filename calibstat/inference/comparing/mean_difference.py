@@ -16,6 +16,11 @@ def of_same_rows(one: RowLosses, other: RowLosses, same_outcomes: bool) -> MeanI
 
     Statement and argument: docs/proofs.md, section 7.
     """
+    return row_differences(one, other, same_outcomes).interval
+
+
+def row_differences(one: RowLosses, other: RowLosses, same_outcomes: bool) -> RowLosses:
+    """Return the differences of the losses of two models in each row, and those that each row may have."""
     scale = max(abs(one.estimate), abs(other.estimate))
 
     def possible() -> np.ndarray:
@@ -29,7 +34,7 @@ def of_same_rows(one: RowLosses, other: RowLosses, same_outcomes: bool) -> MeanI
 
     difference = zero_if_rounding(one.loss - other.loss, scale)
     bounds = one.bounds[0] - other.bounds[1], one.bounds[1] - other.bounds[0]
-    return one.of_differences(difference, possible, bounds).interval
+    return one.of_differences(difference, possible, bounds)
 
 
 @dataclass(frozen=True, eq=False)

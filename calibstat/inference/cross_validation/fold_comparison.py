@@ -10,12 +10,16 @@ import numpy as np
 from calibstat.bounds.mean_interval import MeanInterval, RowLosses
 from calibstat.inference.comparing.compare_by_bootstrap import p_value_of_ends
 from calibstat.inference.comparing.differences import Differences, zero_if_rounding
-from calibstat.inference.comparing.mean_difference import of_same_rows
+from calibstat.inference.comparing.mean_difference import row_differences
 from calibstat.inference.cross_validation.fold_interval import variance_within
 from calibstat.inference.cross_validation.folded_problem import FoldedProblem
 
 DEFAULT = "brier", dict[str, float]()
 METHOD = "folds"
+NOT_ALLOWED = (
+    "The interval allows for outcomes that were not observed, not for new rows on which the learners may differ more "
+    "than on any of these."
+)
 MOST_MISSED = 2.0  # the variance of a difference over that within folds is at most this
 
 
@@ -42,15 +46,16 @@ def by_folds(models: Sequence[Sequence[FoldedProblem]], pairs: list[tuple[int, i
 
 def _difference(one: Sequence[RowLosses], other: Sequence[RowLosses], folds: Sequence[np.ndarray]) -> MeanInterval:
     """Return the mean over rows and repeats of the difference of two losses, with its variance under folds."""
-    each = [of_same_rows(*pair, same_outcomes=True) for pair in zip(one, other, strict=True)]
-    row = np.stack([a.loss - b.loss for a, b in zip(one, other, strict=True)])
+    rows = [row_differences(*pair, same_outcomes=True) for pair in zip(one, other, strict=True)]
+    row = np.stack([each.loss for each in rows])
+    intervals, possible = [each.interval for each in rows], np.stack([each.possible() for each in rows])
     return replace(
-        each[0],
-        estimate=float(np.mean([interval.estimate for interval in each])),
+        intervals[0],
+        estimate=float(np.mean([each.estimate for each in intervals])),
         variance=row.shape[1] * variance_of_difference(row, folds, one[0].unit),
-        third=float(np.mean([interval.third for interval in each])),
-        least=min(interval.least for interval in each),
-        most=max(interval.most for interval in each),
+        third=float(np.mean([each.third for each in intervals])),
+        least=float(possible.min()),  # the bounds of the loss would allow for rows on which learners have nothing alike
+        most=float(possible.max()),
     )
 
 
@@ -74,16 +79,18 @@ def variance_of_difference(row: np.ndarray, folds: Sequence[np.ndarray], unit: n
 
 
 def note_of_repeats(folded: Sequence[FoldedProblem]) -> str:
-    """Say how the variance of a difference was found."""
+    """Say how the variance of a difference was found, and what the interval does not allow for."""
     if len(folded) == 1:
-        return (
+        how = (
             "Of one repeat the variance within folds is doubled, the most that it can be where training rows count one "
             "by one. Three repeats, folds and predictions of shape (n, 3), mostly give a shorter interval."
         )
-    return (
-        f"The variance is that within folds, and {folded[0].n_folds} times that between {len(folded)} repeats. "
-        "Differences of Brier scores were studied."
-    )
+    else:
+        how = (
+            f"The variance is that within folds, and {folded[0].n_folds} times that between {len(folded)} repeats. "
+            "Differences of Brier scores were studied."
+        )
+    return f"{how} {NOT_ALLOWED}"
 
 
 def null_of_folds(folded: Sequence[FoldedProblem]) -> str:

@@ -147,11 +147,23 @@ def test_clusters_are_the_units_of_both_variances():
     assert variance_of_difference(row[:1], [fold[:, 0]], unit) == pytest.approx(2 * np.sum(within[:5]))
     shifted = np.clip(P + 0.02, 0, 1)
     found = cs.compare(Y, {"A": P, "B": shifted}, folds=fold[:, 0], cluster=unit)
-    one, other = (cs.compare(Y, {"A": P, "B": shifted}, measure="brier", cluster=each) for each in (unit, None))
-    assert found.difference == pytest.approx(one.difference)
-    assert one.high[0] - one.low[0] > 2 * (other.high[0] - other.low[0])
-    assert found.high[0] - found.low[0] == pytest.approx(one.high[0] - one.low[0], rel=0.05)
+    row = (P - Y) ** 2 - (shifted - Y) ** 2
+    assert found.difference == pytest.approx(row.mean())
+    normal = 2 * norm.isf(0.025) * np.sqrt(variance_of_difference(row[None], [fold[:, 0]], unit) / 400)
+    assert normal < found.high[0] - found.low[0] < 1.4 * normal
     assert "100 clusters of 4 rows each" in found.null_hypothesis
+
+
+def test_the_ends_reach_as_far_as_rows_may_differ():
+    """Learners that differ by at most .02 on any row have a short interval; one row with more makes it long."""
+    near, far = np.clip(P + 0.02, 0, 1), np.clip(P + 0.02, 0, 1)
+    far[0] = 1 - P[0] if abs(1 - 2 * P[0]) > 0.5 else 1.0
+    width = []
+    for other in (near, far):
+        found = cs.compare(Y, {"A": P, "B": other}, folds=FOLD)
+        width.append(found.high[0] - found.low[0])
+        assert "not for new rows on which the learners may differ more than on any of these" in found.note
+    assert width[1] > 2 * width[0]
 
 
 def test_samples_have_no_folds():
