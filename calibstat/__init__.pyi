@@ -27,6 +27,7 @@ from calibstat.generators import GENERATORS as GENERATORS
 from calibstat.inference.auditing.audit import audit as audit
 from calibstat.inference.bands.reliability import reliability as reliability
 from calibstat.inference.calibration_tests import calibration_test as calibration_test
+from calibstat.inference.choosing.calibrated_model import CalibratedModel as CalibratedModel
 from calibstat.inference.choosing.choose import choose as choose
 from calibstat.inference.choosing.scorer import scorer as scorer
 from calibstat.inference.comparing.compare import compare as compare

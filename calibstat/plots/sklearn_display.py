@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import OneModel
+from calibstat.data.checks import cut, described
 from calibstat.data.estimators import Classifier, predict
 from calibstat.inference.bands.reliability import Reliability, reliability
 from calibstat.plots.plot import plot
@@ -14,6 +16,8 @@ from calibstat.plots.plot import plot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from calibstat.inference.cross_validation.cross_validation_result import CrossValidation
 
 
 class ReliabilityDisplay:
@@ -144,6 +148,60 @@ class ReliabilityDisplay:
             raise ValueError(f"expected a classifier of two classes, found {prob.shape[1]}")
         name = type(estimator).__name__ if name is None else name
         return cls.from_predictions(y, prob, pos_label=pos_label, name=name, ax=ax, **options)
+
+    @classmethod
+    def from_cross_validation(
+        cls, found: CrossValidation, y: ArrayLike, *, name: str | None = None, ax: Axes | None = None, **options: Any
+    ) -> ReliabilityDisplay:
+        """Draw the reliability diagram of the predictions out of folds of `cross_validate`.
+
+        Parameters
+        ----------
+        found : CrossValidation
+            What `calibstat.cross_validate` returned; the predictions of its first repeat are drawn.
+        y : array_like, shape (n,)
+            The outcomes that it was given.
+        name : str, optional
+            The title; by default the learner and the number of its models.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        **options
+            As for `from_predictions`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+
+        Raises
+        ------
+        ValueError
+            If there are not as many outcomes as predictions, or as for `calibstat.reliability`.
+
+        Notes
+        -----
+        Bars and bands are as if all predictions were of one model and fresh. How far the models are off by chance of
+        their rows hardly shows in the diagram; the interval of the result has it.
+
+        Examples
+        --------
+        >>> import calibstat as cs
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> found = cs.cross_validate(GaussianNB(), X, y, repeats=1, rng=1)
+        >>> cs.ReliabilityDisplay.from_cross_validation(found, y, rng=1).name
+        'GaussianNB(), 5 models out of fold'
+        """
+        folds = int(found.folds[:, 0].max()) + 1
+        name = f"{cut(found.estimator, 60)}, {folds} models out of fold" if name is None else name
+        outcome = np.asarray(y)
+        if outcome.shape != found.predictions.shape[:1]:
+            raise ValueError(
+                f"expected {len(found.predictions)} outcomes, as many as were predicted, found {described(y)}"
+            )
+        event = (outcome.astype(str) == found.outcome).astype(int)
+        options = {"interval": False} | options  # one as if rows were fresh is too short
+        return cls.from_predictions(event, found.predictions[:, 0], name=name, ax=ax, **options)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.reliability!r}, name={self.name!r})"

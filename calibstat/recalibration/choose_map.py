@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checks import check_whole, cut, short, unknown_name
+from calibstat.data.labels import check_row_names
 from calibstat.data.predictions import Predictions
+from calibstat.data.weighted_sample import as_weights
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.output.wording import number
@@ -114,6 +116,7 @@ def choose(
     maps: Sequence[Recalibrator] | None = None,
     one_standard_error: bool = False,
     clip: float | None = None,
+    sample_weight: ArrayLike | None = None,
     rng: Rng = None,
     labels: Sequence[Any] | None = None,
     pos_label: object = None,
@@ -139,6 +142,8 @@ def choose(
         Whether the first of these maps is chosen whose score is within one standard error of the smallest.
     clip : float, optional
         The option of the maps by default that take logarithms, for predictions of exactly 0 and 1.
+    sample_weight : array_like, shape (n,), optional
+        Non-negative weights of the rows, in the fits and in the mean score; a map that takes none is left out.
     rng : None, int, SeedSequence or Generator
         Of the folds.
     labels : sequence of K, optional
@@ -188,6 +193,8 @@ def choose(
     """
     check_order(p, y)
     data = Predictions.from_rows(y, p, labels=labels, pos_label=pos_label)
+    check_row_names(y, sample_weight, ("y", "sample_weight"))
+    weight = None if sample_weight is None else as_weights(sample_weight, data.n)
     check_whole("cv", cv, 2)
     check_whole("repeats", repeats, 2)
     if data.n < 2 * cv:
@@ -204,11 +211,14 @@ def choose(
     loss, left_out = {}, {}
     for each in given:
         try:
-            loss[each] = np.stack([_losses(data, held_out_predictions(data, fold, each), score) for fold in dealt])
+            found = (held_out_predictions(data, fold, each, weight) for fold in dealt)
+            loss[each] = np.stack([_losses(data, prob, score) for prob in found])
         except ValueError as error:
             left_out[repr(each)] = cut(str(error))
     if not loss:
         raise ValueError(f"expected a map that takes these rows, found none: {next(iter(left_out.values()))}")
+    if weight is not None:  # the mean of these is the weighted mean
+        loss = {each: rows * (weight * (data.n / weight.sum())) for each, rows in loss.items()}
     return _chosen(loss, dealt, left_out, score, one_standard_error)
 
 

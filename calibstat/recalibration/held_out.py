@@ -10,14 +10,17 @@ from calibstat.data.predictions import Predictions
 from calibstat.recalibration.recalibrator import Recalibrator
 
 
-def held_out_predictions(data: Predictions, fold: np.ndarray, recalibrator: Recalibrator) -> np.ndarray:
+def held_out_predictions(
+    data: Predictions, fold: np.ndarray, recalibrator: Recalibrator, weight: np.ndarray | None = None
+) -> np.ndarray:
     """Return recalibrated probabilities, shape (n, K): each fold from a map that was fitted on the other folds."""
     out = np.empty((data.n, data.n_classes))
     for k in range(int(fold.max()) + 1):
         fitted, kept = type(recalibrator)(**recalibrator.get_params()), fold != k
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # no optimum: the map that was reached is judged as it is
-            fitted.fit(data.prob[kept], data.label[kept], labels=range(data.n_classes))
+            own = None if weight is None else weight[kept]
+            fitted.fit(data.prob[kept], data.label[kept], own, labels=range(data.n_classes))
         if not kept.all():
             out[~kept] = fitted.predict_proba(data.prob[~kept])
     return out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -14,6 +13,7 @@ from calibstat.data.checks import calls_within
 from calibstat.data.clipping import advice, uncertain
 from calibstat.data.in_words import InWords
 from calibstat.data.labels import check_row_names
+from calibstat.data.parameters import Parametrised, need_fitted
 from calibstat.data.predictions import Predictions, checked_vectors
 from calibstat.data.validation import as_array, to_numpy
 from calibstat.data.weighted_sample import as_weights
@@ -25,7 +25,7 @@ NO_OPTIMUM = (
 )
 
 
-class Recalibrator(InWords):
+class Recalibrator(Parametrised, InWords):
     """A map from predicted probabilities to recalibrated ones, fitted on labelled rows.
 
     With two classes the predictions of class 1 are mapped. Parameters of the constructor are stored unchanged and
@@ -149,48 +149,25 @@ class Recalibrator(InWords):
         out = self.predict_proba(p)
         return self.classes_[out.argmax(axis=1) if out.shape[1:] > (1,) else (out.reshape(-1) > 0.5).astype(np.int64)]
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters of the constructor by name.
+    def score(self, p: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of rows whose most likely class after recalibration was observed, as in scikit-learn.
 
         Parameters
         ----------
-        deep : bool
-            Taken because scikit-learn passes it; nothing is nested.
+        p : array_like, shape (n,) or (n, K)
+            Predicted probabilities.
+        y : array_like, shape (n,)
+            The observed classes, entries of `classes_`.
+        sample_weight : array_like, shape (n,), optional
+            Weights of the rows.
 
         Returns
         -------
-        dict
+        float
+            The accuracy, between 0 and 1. To compare maps take a proper score, as `choose` does.
         """
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters of the constructor by name.
-
-        Parameters
-        ----------
-        **params
-            New values.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If a name is not one of the parameters.
-        """
-        for name, value in params.items():
-            if name not in self.get_params():
-                known = ", ".join(self.get_params()) or "none"
-                raise ValueError(f"expected a parameter of {type(self).__name__} ({known}), found {name!r}")
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        default = {name: entry.default for name, entry in inspect.signature(type(self)).parameters.items()}
-        given = [f"{name}={value!r}" for name, value in self.get_params().items() if value is not default[name]]
-        return f"{type(self).__name__}({', '.join(given)})"
+        hit = self.predict(p) == np.asarray(y)
+        return float(np.average(hit, weights=None if sample_weight is None else _weights(sample_weight, hit.size)))
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn, the only caller, that this is a classifier."""
@@ -200,8 +177,7 @@ class Recalibrator(InWords):
 
     def _checked(self, p: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions as they were given, and as rows of shape (n, K) for the fitted map."""
-        if not hasattr(self, "classes_"):
-            raise ValueError(f"expected a fitted {type(self).__name__}, found one of which fit has not been called")
+        need_fitted(self, "classes_")
         given = as_array(p, "y_prob")
         prob = checked_vectors(given).astype(np.float64, copy=False)
         if prob.shape[1] != self.classes_.size:

@@ -47,6 +47,19 @@ class Fitted:
         return np.column_stack((1 - features, features))
 
 
+def calibrated():
+    """Fit a classifier and its map, or raise what names the extra."""
+    if LEARNS:
+        from sklearn.linear_model import LogisticRegression
+
+        return repr(cs.CalibratedModel(LogisticRegression(), map="PlattScaling").fit(P[:, None], Y).map_)
+    try:
+        cs.CalibratedModel(Fitted()).fit(P[:, None], Y)
+    except ImportError as error:
+        return "calibstat[sklearn]" in str(error) or 1 / 0
+    return 1 / 0
+
+
 def cross_validated():
     """Cross-validate a classifier, or raise what names the extra."""
     if LEARNS:
@@ -117,6 +130,7 @@ CALLS = {
     "compare_samples": lambda: drawn(cs.compare_samples({"a": (Y, P), "b": (Y, 1 - P)})),
     "confidence_interval": lambda: drawn(cs.confidence_interval(Y, P, measure="smooth_ce", **FEW)),
     "cox": lambda: str(cs.cox(Y, P, held_out=True)),
+    "CalibratedModel": calibrated,
     "cross_validate": cross_validated,
     "decompose": lambda: str(cs.decompose(Y, P)),
     "detail": lambda: drawn(cs.detail(Y, P, measure="ece")),

@@ -69,3 +69,18 @@ def test_display_from_estimator():
         cs.ReliabilityDisplay.from_estimator(LogisticRegression().fit(X, np.arange(200) % 3), X, y)
     with pytest.raises(ValueError, match="predict_proba, found object"):
         cs.ReliabilityDisplay.from_estimator(object(), X, y)
+
+
+def test_predictions_out_of_folds_are_drawn_from_the_first_repeat():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(200, 2))
+    y = np.where(random.random(200) < 1 / (1 + np.exp(-X[:, 0])), "yes", "no")
+    found = cs.cross_validate(LogisticRegression(), X, y, rng=1)
+    display = cs.ReliabilityDisplay.from_cross_validation(found, y, rng=1)
+    expected = cs.reliability((y == "yes") * 1, found.predictions[:, 0], rng=1)
+    np.testing.assert_array_equal(display.reliability.frequency, expected.frequency)
+    title, *measured = display.ax_.get_title().splitlines()
+    assert title == "LogisticRegression(), 5 models out of fold"
+    assert "interval" not in "".join(measured)
+    with pytest.raises(ValueError, match="expected 200 outcomes, as many as were predicted"):
+        cs.ReliabilityDisplay.from_cross_validation(found, y[:-1])

@@ -129,7 +129,7 @@ def cross_validate(
     >>> found.predictions.shape, found.predictor.predict_proba(X[:3]).shape
     ((569, 1), (3, 2))
     """
-    check_estimator(estimator)
+    check_estimator(estimator, "cross_validate")
     check_level("confidence_level", confidence_level)
     check_jobs(n_jobs)
     check_learner(learner)

@@ -117,13 +117,13 @@ def seeded(model: Estimator, key: np.uint64, number: int, replace: bool) -> Esti
     return model.set_params(**dict(zip(names, seeds, strict=True))) if names else model
 
 
-def check_estimator(estimator: object) -> None:
+def check_estimator(estimator: object, what: str) -> None:
     """Raise unless scikit-learn is installed, and an estimator can be cloned, fitted and asked for probabilities."""
     try:
         import sklearn  # noqa: F401
     except ImportError:
         raise ImportError(
-            "expected scikit-learn for cross_validate, found none; pip install calibstat[sklearn] brings it"
+            f"expected scikit-learn for {what}, found none; pip install calibstat[sklearn] brings it"
         ) from None
     if isinstance(estimator, type):
         name = estimator.__name__
