@@ -15,6 +15,7 @@ from calibstat.data.data_notes import (
     note_if_classes_apart,
     note_if_outcomes_apart,
     note_if_reversed,
+    note_of_cells,
     note_of_certainty,
     note_of_classes,
     note_of_weights,
@@ -126,7 +127,7 @@ class Observations(ABC):
         return None
 
     def weights_note(self) -> str:
-        """Say in a sentence how rows with weights were taken; "" of rows without."""
+        """Say how rows with weights, or in cells, were taken; "" of others."""
         return ""
 
     def null_given_weights(self, null: Null) -> Null:
@@ -231,9 +232,12 @@ class BinaryData(Observations):
     def weights_note(self) -> str:
         if self._weight is not None:
             return note_of_weights(self._weight, self.weight_is_whole, self._separating(self._weight))
-        if self.summary is None or not self.summary.n_repeated:
+        if self.summary is None:
             return ""
-        return (
+        cells = note_of_cells(self.summary.moved, self.summary.count)
+        if not self.summary.n_repeated:
+            return cells
+        return f"{cells}\n".lstrip() + (
             f"The whole-number weights of {self.summary.n_repeated:,} rows were taken as {self.summary.n:,} repeated "
             "rows. If they are no such counts, give the rows with sample_weight=."
         )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,10 @@ from calibstat.data.checks import described
 from calibstat.data.labels import OutcomeNames, check_row_names, labels_or_positive
 from calibstat.data.validation import as_rows, as_vector, check_all, check_rows
 
+if TYPE_CHECKING:
+    from calibstat.data.engines.cell_table import GroupCells
+
+By: TypeAlias = str | Sequence[str]
 LARGEST_COUNT = 2.0**53  # above it a float64 no longer counts every row
 ORDINARY = 2.0**500  # real-valued weights up to it, and down to its inverse, can be added up and multiplied
 
@@ -68,6 +72,9 @@ class Sample:
     n_repeated : int
         Number of rows that whole-number weights, taken as counts, made into `n` repeated rows; 0 if there were no
         weights, or all were 0 or 1.
+    moved : float
+        The largest distance between a prediction and the one in `value` that stands for it: 0, or of a sample of
+        `from_frame` or `from_cells` at most 1/153,600.
 
     Examples
     --------
@@ -86,6 +93,7 @@ class Sample:
     n_zero_weight: int = 0
     unit: float = 1.0
     n_repeated: int = 0
+    moved: float = 0.0
 
     @classmethod
     def from_rows(
@@ -186,6 +194,130 @@ class Sample:
         check_all((a >= 0) & (a <= c), "positives from 0 to count", a, "positives")
         return _summarise(v, c, a)
 
+    @overload
+    @classmethod
+    def from_frame(
+        cls, frame: object, label: str, prob: str, by: None = None, weight: str | None = None, cells: str | None = None
+    ) -> Sample: ...
+    @overload
+    @classmethod
+    def from_frame(
+        cls, frame: object, label: str, prob: str, by: By, weight: str | None = None, cells: str | None = None
+    ) -> dict[Any, Sample]: ...
+    @classmethod
+    def from_frame(
+        cls,
+        frame: object,
+        label: str,
+        prob: str,
+        by: By | None = None,
+        weight: str | None = None,
+        cells: str | None = None,
+    ) -> Sample | dict[Any, Sample]:
+        """Make a sample from a frame of any engine, which does the GROUP BY and hands over the summary alone.
+
+        Predictions are summed up in 153,600 cells, the rule of bins of equal width. Where each cell holds one distinct
+        prediction, as fractions k/m with m up to 200 do, the sample equals `from_rows`. Otherwise the exact mean of the
+        predictions in a cell stands for them: binned errors of 10, 15, 20, 25, 50 or 100 equal bins stay the same up to
+        rounding, and `moved` is the largest change of a prediction, at most 1/153,600.
+
+        Parameters
+        ----------
+        frame : data frame
+            Of pandas, Polars (lazy ones too), PyArrow, DuckDB (a relation), Dask, or another engine of narwhals.
+        label : str
+            The column of outcomes: 0 and 1, or booleans.
+        prob : str
+            The column of predicted probabilities of outcome 1, in [0, 1]; single precision is converted first.
+        by : str or sequence of str, optional
+            Columns of groups: one sample is made for each distinct value, or tuple of values.
+        weight : str, optional
+            The column of whole weights from 0 to 2**31, which count repeated rows. Other weights do not add up to the
+            same sums in every engine, and are refused; give their rows with `sample_weight=`.
+        cells : "distinct", optional
+            Keep every distinct prediction, however many there are; by default 153,600 cells.
+
+        Returns
+        -------
+        Sample or dict of Sample
+            With `by` a dictionary from value, or from tuple if `by` is a sequence, to sample, in ascending order.
+
+        Raises
+        ------
+        ValueError
+            If there is no row, a column is missing or is not numeric, an outcome is not 0 or 1, a probability is
+            missing or outside [0, 1], a weight is no whole number from 0 to 2**31, or with `by` a group is missing or
+            has one row. One message names all columns and how many rows are wrong in each.
+        ImportError
+            If narwhals is not installed; ``pip install calibstat[frames]`` brings it.
+
+        Notes
+        -----
+        One query. Its answer has at most 153,600 rows a group, whatever the number of rows.
+
+        Examples
+        --------
+        >>> import calibstat as cs
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"y": [1, 0, 1, 1], "p": [0.8, 0.3, 0.8, 0.3], "site": ["a", "a", "b", "b"]})
+        >>> cs.Sample.from_frame(frame, "y", "p")
+        Sample(4 rows, 3 positive, 2 distinct predictions from 0.3 to 0.8)
+        >>> cs.Sample.from_frame(frame, "y", "p", by="site")["b"]
+        Sample(2 rows, 2 positive, 2 distinct predictions from 0.3 to 0.8)
+        """
+        from calibstat.data.engines.frame_cells import groups_of_frame
+
+        return _of_groups(groups_of_frame(frame, (label, prob, weight), by, cells), by)
+
+    @overload
+    @classmethod
+    def from_cells(cls, answer: object, by: None = None) -> Sample: ...
+    @overload
+    @classmethod
+    def from_cells(cls, answer: object, by: By) -> dict[Any, Sample]: ...
+    @classmethod
+    def from_cells(cls, answer: object, by: By | None = None) -> Sample | dict[Any, Sample]:
+        """Make a sample from the answer of a database to the query of `calibstat.sql`.
+
+        Parameters
+        ----------
+        answer : data frame or mapping
+            The answer, of any engine of `from_frame`, or a mapping from the names of its columns to their values.
+        by : str or sequence of str, optional
+            The columns of groups of the query.
+
+        Returns
+        -------
+        Sample or dict of Sample
+            The same as `from_frame` makes of the table.
+
+        Raises
+        ------
+        ValueError
+            If a column of the query is missing or sums are rounded, and as for `from_frame`.
+
+        Examples
+        --------
+        >>> import sqlite3
+        >>> import calibstat as cs
+        >>> database = sqlite3.connect(":memory:")
+        >>> _ = database.execute("CREATE TABLE scored (y, p)")
+        >>> _ = database.executemany("INSERT INTO scored VALUES (?, ?)", [(1, 0.8), (0, 0.3), (1, 0.8)])
+        >>> answer = database.execute(cs.sql("y", "p", table="scored", dialect="sqlite"))
+        >>> names = [column[0] for column in answer.description]
+        >>> cs.Sample.from_cells(dict(zip(names, zip(*answer))))
+        Sample(3 rows, 2 positive, 2 distinct predictions from 0.3 to 0.8)
+        """
+        from calibstat.data.engines.cell_table import groups_of_table
+
+        if isinstance(answer, Mapping):
+            columns = answer
+        else:
+            from calibstat.data.engines.frame_cells import columns_of
+
+            columns = columns_of(answer)
+        return _of_groups(groups_of_table(columns, by, ("label", "prob", "weight")), by)
+
     def __add__(self, other: Sample) -> Sample:
         if not isinstance(other, Sample):
             return NotImplemented
@@ -197,7 +329,8 @@ class Sample:
         whole = self.kind == other.kind == "counts"
         count, positives, unit = _in_ordinary_units(count, positives, unit, whole)
         kind = "counts" if whole else "weights"
-        joined = Sample(value, count, positives, kind, self.n_zero_weight + other.n_zero_weight, unit)
+        moved = max(self.moved, other.moved)
+        joined = Sample(value, count, positives, kind, self.n_zero_weight + other.n_zero_weight, unit, moved=moved)
         if not whole or not (self.n_repeated or other.n_repeated):
             return joined
         return replace(joined, n_repeated=int(sum(part.n_repeated or part.n for part in (self, other))))
@@ -249,8 +382,21 @@ class Sample:
         size += f" times {self.unit:g}" if self.unit != 1 else ""
         left_out = f", {self.n_zero_weight} rows of weight 0 left out" if self.n_zero_weight else ""
         m, low, high = self.value.size, self.value[0], self.value[-1]
-        values = f"{m} distinct predictions from {low:g} to {high:g}" if m > 1 else f"1 distinct prediction, {low:g}"
+        what = "cells of predictions" if self.moved else "distinct predictions"
+        one = "1 cell of predictions" if self.moved else "1 distinct prediction"
+        values = f"{m} {what} from {low:g} to {high:g}" if m > 1 else f"{one}, {low:g}"
         return f"Sample({size}, {self.positives.sum():g} positive, {values}{left_out})"
+
+
+def _of_groups(groups: Mapping[Any, GroupCells], by: By | None) -> Any:
+    """Return the sample of the cells of each group, or of the only one if there are no groups."""
+    samples = {}
+    for key, cells in groups.items():
+        sample = _summarise(cells.value, cells.count, cells.positives)
+        samples[key] = replace(
+            sample, n_zero_weight=cells.n_zero_weight, n_repeated=cells.n_repeated, moved=cells.moved
+        )
+    return samples[()] if by is None else samples
 
 
 def as_sample(

@@ -14,7 +14,7 @@ from package_sources import LAYERS, ROOT, imported, parsed, sources
 
 import calibstat
 
-OPTIONAL = {"sklearn", "pyarrow"}  # imported where they are asked for
+OPTIONAL = {"sklearn", "pyarrow", "narwhals"}  # imported where they are asked for
 BROUGHT = {"PIL": "matplotlib", "markupsafe": "jinja2"}  # by another
 LATE = ["numba", "scipy", "statsmodels", "matplotlib", "pandas", "typer", "rich", "jinja2"]
 AT_NO_CALL = ["statsmodels", "matplotlib", "pandas", "scipy.stats", "scipy.optimize", "typer", "rich", "jinja2"]

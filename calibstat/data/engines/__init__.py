@@ -1,0 +1,1 @@
+"""Summaries made by the engine that holds the data: a frame, a database, a cluster."""
