@@ -101,12 +101,12 @@ def groups_of_table(
     return found
 
 
-def _values(column: Any) -> list[Any]:
+def _values(column: object) -> list[Any]:
     """Return a column as a list of Python's own values."""
     return list(getattr(column, "tolist", lambda: column)())
 
 
-def _whole(column: Any, name: str) -> np.ndarray:
+def _whole(column: object, name: str) -> np.ndarray:
     """Return a column of whole numbers; decimals, as databases return sums, may be whole numbers too."""
     array = np.asarray(column)
     if array.dtype.kind in "iu":
@@ -129,7 +129,7 @@ def _places(keys: list[list[Any]], size: int) -> dict[tuple[Any, ...], np.ndarra
     return {key: np.array(at) for key, at in found.items()}
 
 
-def _is_missing(entry: Any) -> bool:
+def _is_missing(entry: object) -> bool:
     """Whether a key is None, NaN or a missing value of pandas, which equals nothing and is not even unequal."""
     try:
         return entry is None or bool(entry != entry)

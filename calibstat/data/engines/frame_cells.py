@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 from calibstat.data.checks import described, quoted, short
@@ -24,7 +25,7 @@ def groups_of_frame(
 ) -> dict[Any, GroupCells]:
     """Return the cells of each group of a frame; `names` are its columns of outcomes, predictions and weights."""
     keys = by_columns(by)
-    query = _query(_lazy(frame), names, keys, check_cells(cells))
+    query = _query(frame, names, keys, check_cells(cells))
     return groups_of_table(columns_of(query), by, names)
 
 
@@ -37,7 +38,7 @@ def columns_of(frame: object) -> dict[str, Any]:
     }
 
 
-def _lazy(frame: Any) -> Any:
+def _lazy(frame: object) -> Any:
     """Return a frame of any engine as one of narwhals that runs a query only when it is collected."""
     nw = _narwhals()
     try:
@@ -59,12 +60,12 @@ def _narwhals() -> Any:
     return nw
 
 
-def _query(data: Any, names: Sequence[str | None], keys: list[str], distinct: bool) -> Any:
+def _query(frame: object, names: Sequence[str | None], keys: list[str], distinct: bool) -> Any:
     """Return the frame of sums in cells, not yet run.
 
     Columns are computed first, one stage after another, and then plain columns are added up, which every engine can do.
     """
-    nw = _narwhals()
+    nw, data = _narwhals(), _lazy(frame)
     col, lit, when = nw.col, nw.lit, nw.when
     _check_columns(nw, data.collect_schema(), names, keys)
     given = [(short_name, name) for short_name, name in zip("ypw", names, strict=True) if name is not None]
@@ -127,7 +128,7 @@ def _query(data: Any, names: Sequence[str | None], keys: list[str], distinct: bo
     return table.rename({f"by_{i}": key for i, key in enumerate(keys)})
 
 
-def _check_columns(nw: Any, schema: Any, names: Sequence[str | None], keys: list[str]) -> None:
+def _check_columns(nw: ModuleType, schema: Mapping[str, Any], names: Sequence[str | None], keys: list[str]) -> None:
     """Raise unless the columns are there, and outcomes, predictions and weights are numbers or booleans."""
     missing = [name for name in (*names, *keys) if name is not None and name not in schema]
     if missing:

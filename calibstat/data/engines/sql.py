@@ -11,7 +11,7 @@ from calibstat.data.engines.cell_table import CELLS, COARSE, FINE, LARGEST_WEIGH
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a database spells quotes, a double, a 64-bit integer, and the largest whole number up to a number from 0."""
+    """The spelling that a database has for quotes, a double, a 64-bit integer, and the floor of a number from 0."""
 
     quote: str = '"'
     double: str = "DOUBLE"
