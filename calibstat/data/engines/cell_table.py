@@ -103,7 +103,8 @@ def groups_of_table(
 
 def _values(column: object) -> list[Any]:
     """Return a column as a list of Python's own values."""
-    return list(getattr(column, "tolist", lambda: column)())
+    values: Any = getattr(column, "tolist", lambda: column)
+    return list(values())
 
 
 def _whole(column: object, name: str) -> np.ndarray:
