@@ -5,6 +5,7 @@ from calibstat import measures as measures
 from calibstat import recalibration as recalibration
 from calibstat import study as study
 from calibstat.answers_by_model import Answers as Answers
+from calibstat.calibrated_model import CalibratedModel as CalibratedModel
 from calibstat.classical.calibration_belt import calibration_belt as calibration_belt
 from calibstat.classical.cox import cox as cox
 from calibstat.classical.cumulative_tests import kolmogorov_smirnov as kolmogorov_smirnov
@@ -28,7 +29,6 @@ from calibstat.generators import GENERATORS as GENERATORS
 from calibstat.inference.auditing.audit import audit as audit
 from calibstat.inference.bands.reliability import reliability as reliability
 from calibstat.inference.calibration_tests import calibration_test as calibration_test
-from calibstat.inference.choosing.calibrated_model import CalibratedModel as CalibratedModel
 from calibstat.inference.choosing.choose import choose as choose
 from calibstat.inference.choosing.scorer import scorer as scorer
 from calibstat.inference.comparing.compare import compare as compare

@@ -151,7 +151,8 @@ GROWS = {
 # what is no result: rows, as their names say, kinds of things, and pictures
 WITHOUT_RESULT = {
     *("GENERATORS", "LENSES", "MEASURES", "Bregman", "Lens", "Measure", "generators", "lenses", "measure", "measures"),
-    *("Answers", "Data", "Models", "Predictions", "Sample", "from_logits", "predict", "scorer"),
+    *("Answers", "CalibratedModel", "Data", "Models", "Predictions", "Sample"),
+    *("from_logits", "predict", "scorer", "sql"),
     *("ReliabilityDisplay", "plot", "recalibration", "study"),
 }
 IN_FULL = {

@@ -181,7 +181,7 @@ INPUTS = {
     ),
     "resampling.row_labels.draw_signs": lambda: (STARTS, np.zeros(3, np.uint64)),
     "resampling.fold_signs._add_centred": lambda: (
-        *(np.arange(6, dtype=np.uint64) * START, UNITS, np.full(3, 2.0), np.full(3, 2**0.5)),
+        *(np.arange(6, dtype=np.uint64) * START, np.arange(6) // 2, UNITS, np.full(3, 2.0), np.full(3, 2**0.5)),
         *(CELL_OF_TENTHS, np.linspace(-1, 1, 6), np.zeros((3, 64))),
     ),
     "resampling.row_labels._add_classes": lambda: (

@@ -16,6 +16,7 @@ LAYERS += [
     "planning",
     "monitoring",
     "recalibration",
+    "calibrated_model",
     "plots",
     "reporting",
     "study",

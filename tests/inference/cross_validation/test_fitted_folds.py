@@ -94,10 +94,10 @@ def test_the_column_of_the_positive_outcome_is_found_by_its_name():
 )
 def test_what_gives_no_probabilities_is_refused(estimator, said):
     with pytest.raises(ValueError, match=said):
-        check_estimator(estimator)
+        check_estimator(estimator, "cross_validate")
 
 
 def test_without_scikit_learn_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(ImportError, match=r"pip install calibstat\[sklearn\] brings it"):
-        check_estimator(LogisticRegression())
+        check_estimator(LogisticRegression(), "cross_validate")

@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checks import short, unknown_name
 from calibstat.data.clipping import needed
-from calibstat.data.estimators import predict
-from calibstat.data.parameters import Parametrised, need_fitted
+from calibstat.data.estimators import Classifier, predict
 from calibstat.inference.cross_validation.feature_rows import rows_at
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator
 from calibstat.inference.cross_validation.given_folds import folds_asked
 from calibstat.recalibration import RECALIBRATORS, MapChoice, Recalibrator, choose
+from calibstat.recalibration.parameters import Parametrised, need_fitted
 from calibstat.resampling import key_of
+from calibstat.resampling.rng import Rng
 
 CHOOSE = "choose"
 
@@ -67,7 +68,7 @@ class CalibratedModel(Parametrised):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = cs.CalibratedModel(GaussianNB(), map="PlattScaling", random_state=1).fit(X[:400], y[:400])
     >>> model.map_
-    PlattScaling()
+    PlattScaling(clip=6e-08)
     >>> before = cs.predict(GaussianNB().fit(X[:400], y[:400]), X[400:])
     >>> after = cs.predict(model, X[400:])
     >>> cs.estimate(y[400:], after, measure="log_loss") < cs.estimate(y[400:], before, measure="log_loss", clip=1e-9)
@@ -82,14 +83,14 @@ class CalibratedModel(Parametrised):
     classes_: np.ndarray
 
     def __init__(
-        self, estimator: Estimator, *, map: str | Recalibrator = CHOOSE, cv: Any = 5, random_state: Any = None
+        self, estimator: Estimator, *, map: str | Recalibrator = CHOOSE, cv: object = 5, random_state: Rng = None
     ) -> None:
         self.estimator = estimator
         self.map = map
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the estimator and the map.
 
         Parameters
@@ -134,17 +135,17 @@ class CalibratedModel(Parametrised):
         self.map_, self.choice_, self.classes_ = fitted, chosen, classes
         return self
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: object) -> np.ndarray:
         """Return the recalibrated probabilities of the classes, shape (n, K)."""
         need_fitted(self, "classes_")
         return self.map_.predict_proba(_probabilities(self.estimator_, X, self.classes_))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: object) -> np.ndarray:
         """Return the most likely class of each row, of equally likely ones the first, shape (n,)."""
         prob = self.predict_proba(X)
         return self.classes_[prob.argmax(axis=1)]
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: object, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of rows whose most likely class was observed, as classifiers of scikit-learn do."""
         weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         return float(np.average(self.predict(X) == np.asarray(y), weights=weight))
@@ -174,7 +175,7 @@ class CalibratedModel(Parametrised):
             "classifier", TargetTags(required=True), input_tags=taken.input_tags, classifier_tags=ClassifierTags()
         )
 
-    def _folds(self, X: Any, label: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    def _folds(self, X: object, label: np.ndarray, classes: np.ndarray) -> np.ndarray:
         """Deal rows to folds; raise if the rows outside of one lack a class."""
         from sklearn.model_selection import check_cv
 
@@ -194,7 +195,7 @@ class CalibratedModel(Parametrised):
                 )
         return fold
 
-    def _fitted(self, X: Any, y: np.ndarray, weight: np.ndarray | None, rows: np.ndarray) -> Any:
+    def _fitted(self, X: object, y: np.ndarray, weight: np.ndarray | None, rows: np.ndarray) -> Any:
         """Return a clone of the estimator that is fitted to some rows."""
         from sklearn.base import clone
 
@@ -214,7 +215,9 @@ def _map_of(map: str | Recalibrator) -> Recalibrator | None:
     return RECALIBRATORS[map]()
 
 
-def _checked(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _checked(
+    X: object, y: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return the classes, the number of the class of each row, and the weights."""
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_consistent_length, column_or_1d
@@ -236,7 +239,7 @@ def _checked(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[np.
     return classes, label, weight
 
 
-def _probabilities(model: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+def _probabilities(model: Classifier, X: object, classes: np.ndarray) -> np.ndarray:
     """Return the probabilities of a fitted model in the order of the classes, shape (n, K)."""
     prob = predict(model, X)
     order = [list(prob.columns).index(each) for each in classes.tolist()]

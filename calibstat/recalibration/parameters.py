@@ -30,7 +30,7 @@ class Parametrised:
                     found |= {f"{name}{BETWEEN}{inner}": each for inner, each in value.get_params().items()}
         return found
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters of the constructor by name, and those within one by ``name__inner``.
 
         Parameters
