@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from calibstat.data.checks import short, unknown_name
 from calibstat.data.clipping import needed
 from calibstat.data.estimators import Classifier, predict
+from calibstat.data.weighted_sample import as_weights
 from calibstat.inference.cross_validation.feature_rows import rows_at
 from calibstat.inference.cross_validation.fitted_folds import Estimator, check_estimator
 from calibstat.inference.cross_validation.given_folds import folds_asked
@@ -207,7 +208,7 @@ class CalibratedModel(Parametrised):
 def _map_of(map: str | Recalibrator) -> Recalibrator | None:
     """Return a map that is not fitted, None if it is to be chosen."""
     if isinstance(map, Recalibrator):
-        return type(map)(**map.get_params())
+        return type(map)(**map.get_params(deep=False))
     if map == CHOOSE:
         return None
     if map not in RECALIBRATORS:
@@ -233,10 +234,8 @@ def _checked(
         raise ValueError(f"expected at least 2 classes in y, found {found}")
     if sample_weight is None:
         return classes, label, None
-    weight = np.asarray(sample_weight, np.float64)
-    if weight.shape != label.shape:
-        raise ValueError(f"expected one weight a row, shape {label.shape}, found sample_weight of shape {weight.shape}")
-    return classes, label, weight
+    as_weights(sample_weight, label.size)  # raises; the estimator gets weights as they were given, not scaled
+    return classes, label, np.asarray(sample_weight, np.float64)
 
 
 def _probabilities(model: Classifier, X: object, classes: np.ndarray) -> np.ndarray:

@@ -163,3 +163,16 @@ def test_maps_have_the_habits_of_scikit_learn():
     assert fitted.score(p, y) == (fitted.predict(p) == y).mean()
     weight = np.arange(100.0)
     assert fitted.score(p, y, weight) == pytest.approx(weight[fitted.predict(p) == y].sum() / weight.sum())
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1.0] * 599, "expected one weight a row, found 599 weights for 600 rows"),
+        ([1.0] * 599 + [-1.0], "expected a finite weight of at least 0"),
+        ([1.0] * 599 + [np.nan], "sample_weight"),
+    ],
+)
+def test_bad_weights_are_refused_before_anything_is_fitted(weight, message):
+    with pytest.raises(ValueError, match=message):
+        platt(ByWeight()).fit(X, Y, sample_weight=weight)

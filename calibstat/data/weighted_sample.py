@@ -87,7 +87,7 @@ def as_weights(sample_weight: object, n: int) -> np.ndarray:
     check_all(np.isfinite(weight) & (weight >= 0), "a finite weight of at least 0", weight, "sample_weight")
     positive = weight > 0
     if not positive.any():
-        raise ValueError("expected at least one row of positive weight, found none")
+        raise ValueError("expected at least one row of positive weight, found none: every weight is zero")
     scaled = weight / weight.max()
     if not (scaled > 0)[positive].all():
         raise ValueError(

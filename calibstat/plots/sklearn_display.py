@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.data.checked_rows import OneModel
-from calibstat.data.checks import cut, described
+from calibstat.data.checks import cut, described, short
 from calibstat.data.estimators import Classifier, predict
 from calibstat.inference.bands.reliability import Reliability, reliability
 from calibstat.plots.plot import plot
@@ -175,7 +175,8 @@ class ReliabilityDisplay:
         Raises
         ------
         ValueError
-            If there are not as many outcomes as predictions, or as for `calibstat.reliability`.
+            If there are not as many outcomes as predictions, or they are written otherwise than those that were given;
+            or as for `calibstat.reliability`.
 
         Notes
         -----
@@ -200,6 +201,11 @@ class ReliabilityDisplay:
                 f"expected {len(found.predictions)} outcomes, as many as were predicted, found {described(y)}"
             )
         event = (outcome.astype(str) == found.outcome).astype(int)
+        if event.min() == event.max():  # cross_validate has seen two outcomes
+            raise ValueError(
+                f"expected the outcomes that cross_validate was given, {found.outcome} and another one, found "
+                f"{short(outcome[0])} at row 0 and {'only' if event.min() else 'never'} {found.outcome}"
+            )
         options = {"interval": False} | options  # one as if rows were fresh is too short
         return cls.from_predictions(event, found.predictions[:, 0], name=name, ax=ax, **options)
 

@@ -16,7 +16,7 @@ def held_out_predictions(
     """Return recalibrated probabilities, shape (n, K): each fold from a map that was fitted on the other folds."""
     out = np.empty((data.n, data.n_classes))
     for k in range(int(fold.max()) + 1):
-        fitted, kept = type(recalibrator)(**recalibrator.get_params()), fold != k
+        fitted, kept = type(recalibrator)(**recalibrator.get_params(deep=False)), fold != k
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # no optimum: the map that was reached is judged as it is
             own = None if weight is None else weight[kept]

@@ -84,3 +84,7 @@ def test_predictions_out_of_folds_are_drawn_from_the_first_repeat():
     assert "interval" not in "".join(measured)
     with pytest.raises(ValueError, match="expected 200 outcomes, as many as were predicted"):
         cs.ReliabilityDisplay.from_cross_validation(found, y[:-1])
+    with pytest.raises(
+        ValueError, match=r"expected the outcomes .*, yes and another one, found .* at row 0 and never yes"
+    ):
+        cs.ReliabilityDisplay.from_cross_validation(found, y == "yes")
