@@ -34,6 +34,7 @@ HOURS = 0.4  # of one core, about; numbers of populations and of data sets are i
 QUICK = ["ece", "brier"]
 OTHER_MEASURES = 4  # how many times less is spent on an interval at another level than 95 %
 COST = {"Rows": 1, "Clusters": 2, "Classes": 4, "Pair": 6, "Samples": 6, "PairInClusters": 6, "PairOfClasses": 6}
+COST |= {"WeightedClasses": 1, "ClassesInClusters": 1, "PairOfClassesInClusters": 1}  # newer, and so asked more
 MOST_DISAGREEMENTS = 0.01  # share of data sets in which p-value and interval do not say the same of no difference
 PLAIN_RESAMPLES = 999  # a measure with fewer by default takes longer for each
 SLOW = {"smooth_ece": 8, "smooth_ce": 2}  # how many times longer than others

@@ -24,7 +24,7 @@ SMALLEST = 2e-3  # predicted probability
 class few_vectors(MulticlassGenerator):
     """Few predicted vectors, each with its mass and the true probabilities of the classes."""
 
-    mass: tuple[int, ...]
+    mass: tuple[float, ...]
     chance: Vectors
     prob: Vectors
 

@@ -19,7 +19,7 @@ from calibstat.measures.kinds.base import MulticlassMeasure
 from calibstat.measures.kinds.registry import binary_measures, find_measure, measures_by_rows
 
 from .cases import Case
-from .kinds_of_cases import KINDS
+from .kinds_of_cases import GROUPED, KINDS
 from .promises import CONFIDENCE
 
 ROUNDING = 1e-12  # a truth of 0 may come out as 1e-17
@@ -155,6 +155,8 @@ def recipes(measures: list[str] | None = None) -> list[Recipe]:
             bins = (("strategy", "uniform"), ("n_bins", 3)) if "strategy" in measure.defaults() else ()
             of_classes += [(name, bins)]
     found += [Recipe(kind, *each) for kind in ("Classes", "PairOfClasses") for each in of_classes]
+    grouped = [each for each in of_classes if each[0] in (*few, "canonical_ce")]
+    found += [Recipe(kind.__name__, *each) for kind in GROUPED for each in grouped]
     return [recipe for recipe in found if recipe.is_offered]
 
 

@@ -1,62 +1,19 @@
-"""Rows of several classes in clusters and with weights, and how often what is said of them is false."""
+"""How often what is said of rows of several classes, in clusters and with weights, is false."""
 
 import warnings
-from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
+from simulation_files import study_part
 
 import calibstat as cs
-from calibstat.generators.row_weights import find_weights
 
-ROWS = 360
+rows = study_part("rows_of_classes")
+Rows, tilted, truth = rows.Rows, rows.tilted, rows.truth
 RESAMPLES = 99
 LEVEL = 0.05
 MEAN, MAX = ({"lens": "class_wise", "reduce": each} for each in ("mean", "max"))
 JOINT = {"lens": "canonical"}
 GRID = {"measure": "canonical_ce", "strategy": "uniform", "n_bins": 4, **JOINT}
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of a Dirichlet distribution of classes, in clusters and with weights if it has any."""
-
-    concentration: tuple = (1.0, 1.0, 1.0)
-    temperature: float = 1.0
-    clusters: int | None = None
-    size: str = "equal"
-    share: float = 0.0
-    alike: float = 0.0
-    weights: str | None = None
-    n: int = ROWS
-
-    @property
-    def family(self):
-        """The distribution of rows without weights."""
-        return cs.generators.dirichlet(self.concentration, temperature=self.temperature)
-
-    def sample(self, rng):
-        """Return classes, predictions, and what is known of the rows by name."""
-        grouped = {} if self.clusters is None else {"size": self.size, "share": self.share, "alike": self.alike}
-        y, p, *rows = self.family.sample(self.n, rng, clusters=self.clusters, weights=self.weights, **grouped)
-        named = zip(("cluster", "sample_weight"), rows, strict=True)
-        return y, p, {name: part for name, part in named if part is not None}
-
-
-@cache
-def truth(case, asked):
-    """Return a measure of the population in which rows count by their weights; `asked` are items of arguments."""
-    family = case.family
-    if case.weights is not None:
-        family = cs.generators.reweighted_classes(family, find_weights(case.weights, family.n_classes))
-    return float(family.truth(**dict(asked)))
-
-
-def tilted(p, k, odds):
-    """Return predictions with so many times the odds of class k."""
-    p = p.copy()
-    p[:, k] *= odds
-    return p / p.sum(axis=1, keepdims=True)
 
 
 def p_values(case, measures, replicates, seed=1):
@@ -92,23 +49,6 @@ def misses(case, measures, replicates, seed=1):
     low, high = np.moveaxis(ends(case, measures, replicates, seed), 2, 0)
     true = np.array([truth(case, tuple(sorted(each.items()))) for each in measures])
     return np.stack([(low > true).sum(axis=0), (high < true).sum(axis=0), (high - low).mean(axis=0)], axis=1)
-
-
-def drawn(number, seed):
-    """Return populations that are drawn at random, whose rows are calibrated."""
-    random, found = np.random.default_rng(seed), []
-    for _ in range(number):
-        classes = int(random.integers(2, 6))
-        case = Rows(tuple(random.choice([0.1, 0.3, 1.0, 3.0], classes).tolist()))
-        found.append(replace(
-            case,
-            clusters=int(random.choice([30, 60, 120])),
-            size=str(random.choice(["equal", "geometric", "one_giant"])),
-            share=float(random.choice([0.0, 0.5, 1.0])),
-            alike=float(random.choice([0.0, 0.0, 1.0])),
-            weights=str(random.choice(["", "independent"])) or None,
-        ))  # fmt: skip
-    return found
 
 
 def _asked(case, replicates, seed, ask):
