@@ -108,8 +108,8 @@ def confidence_interval(
     cluster : array_like, shape (n,), optional
         The cluster of each row (a patient, a day); clusters are resampled, not rows. "honest" for the measures that
         `compare` takes of a binary outcome or class-wise, except the mean over classes of `ece`, for
-        `kernel_ce_squared` and `mcb` of a binary outcome, and for canonical means of losses; "percentile" and "basic"
-        for every measure and lens. Not for a `Sample`.
+        `kernel_ce_squared`, `mcb` and `smooth_ece` of a binary outcome, and for canonical means of losses; "percentile"
+        and "basic" for every measure and lens. Not for a `Sample`.
     folds : array_like, shape (n,) or (n, R), optional
         The fold of each row, where `y_prob` are predictions out of the folds of cross-validation, each by a model that
         was fitted on the other folds. Of R repeats folds and predictions have a column each. For `kernel_ce`, `ks`,
@@ -121,8 +121,8 @@ def confidence_interval(
         *mirror*, a shorter one for learners that correct at most fully (see Notes).
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; not with "bca" and "bracket", nor for `gce`
-        and `skce`, and "honest" for the measures that `compare` takes and `mcb`. Rows are drawn with their weights.
-        Counts of repeated rows are no weights: they are given as a `Sample`.
+        and `skce`, and "honest" for the measures that `compare` takes, `mcb` and `smooth_ece`. Rows are drawn with
+        their weights. Counts of repeated rows are not weights: give them as a `Sample`.
     rng, n_jobs
         As for `calibration_test`.
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from calibstat.bounds.intervals import Draw, Drawable, Interval, smallest, upper_quantile
-from calibstat.bounds.moments import SeparableMoments, Sums
+from calibstat.bounds.moments import Moments, SeparableMoments, Sums
+from calibstat.bounds.residual_tables import RowTable
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
@@ -229,10 +230,21 @@ class SmoothInterval(Interval):
 
     The norm at bandwidth t does not increase with t, so the value is at most t if and only if the norm at t is. So
     intervals for the norm at every t give one for the value.
+
+    Attributes
+    ----------
+    estimate : float
+        The measure.
+    value, theta : ndarray, shape (m,)
+        The distinct predictions, ascending, and the sums of the residuals at each over n.
+    moments : Moments
+        The moments of weighted sums of what rows, or clusters, add at each prediction.
     """
 
     estimate: float
-    sample: Sample
+    value: np.ndarray
+    theta: np.ndarray
+    moments: Moments
 
     @property
     def narrowest(self) -> float:
@@ -240,14 +252,15 @@ class SmoothInterval(Interval):
         return max(self.estimate / 4, NARROWEST)
 
     def directional(self, theta: np.ndarray) -> np.ndarray:
-        return cosines(self.sample.value, theta, self.narrowest)
+        return cosines(self.value, theta, self.narrowest)
 
     def drawn(self, residuals: Drawable, draws: Any) -> np.ndarray:
-        return residuals.in_one_pass(WavesInOnePass(self.sample.value, self.narrowest), draws)
+        return residuals.in_one_pass(WavesInOnePass(self.value, self.narrowest), draws)
 
     @cached_property
-    def moments(self) -> SeparableMoments:
-        return SeparableMoments.of_sample(self.sample)
+    def majorant(self) -> Sums:
+        """Moments at each prediction that bound the moments of every sum, as if rows of a cluster were alike."""
+        return self.moments.majorant()
 
     def high(self, tail: float) -> float:
         """Return the smallest bandwidth t found at which no bound is above t.
@@ -259,8 +272,8 @@ class SmoothInterval(Interval):
 
     @cached_property
     def _waves(self) -> tuple[np.ndarray, np.ndarray]:
-        """The waves of the sums of residuals and of their cubes."""
-        return self.directional(self.moments.total), self.directional(self.moments.cube)
+        """The waves of the sums of residuals and of their third moments."""
+        return self.directional(self.majorant.total), self.directional(self.majorant.third)
 
     def upper_bound(self, bandwidth: float, score: ScoreBound) -> float:
         """Return a bound of the largest bound of the smoothed residuals' sum over signs in [-1, 1] at every point.
@@ -276,11 +289,11 @@ class SmoothInterval(Interval):
         h = curve(first, bandwidth)
         largest_third = float(integral(curve(third, bandwidth / math.sqrt(3))))
         points = h.size - 1
-        squares = _split(self.sample.value, self.moments.square, points)
+        squares = _split(self.value, self.majorant.variance, points)
         sign = np.where(h < 0, -1.0, 1.0)
         weight = _reflected(_smoothed(_reflected(sign), bandwidth))
         gain = points * (_smoothed(squares, bandwidth) - sign * _smoothed(squares * weight, bandwidth))
-        slope, height = score.lines(float(self.moments.square.sum()), largest_third)
+        slope, height = score.lines(float(self.majorant.variance.sum()), largest_third)
         at_signs = slope * float(squares @ weight**2) / 2 + height
         changed = 2 * np.maximum(2 * slope[:, None] * gain - np.abs(h), 0)
         return float(integral(h) + (at_signs + np.trapezoid(changed, dx=1 / points)).min())
@@ -288,7 +301,7 @@ class SmoothInterval(Interval):
     def low(self, draw: Draw, tail: float) -> float:
         """Return the smallest t that the norm at bandwidth t exceeds by no more than noise does."""
         at = max(self.estimate, NARROWEST)
-        residual = self.directional(self.sample.residual)
+        residual = self.directional(self.theta)
         noise, sums = draw() - residual, self.moments_at(at)
         central = self.moments.central_third(sums)
         below = Allowance.of(self.moments.score(tail), sums.variance, central, self.moments.n)
@@ -308,7 +321,7 @@ class SmoothInterval(Interval):
         """Return the moments of the sum with the weights of the data."""
         h = curve(self._waves[0], bandwidth)
         weight = _smoothed(_reflected(np.where(h < 0, -1.0, 1.0)), bandwidth)
-        return self.moments.of(np.interp(self.sample.value, np.linspace(0, 1, h.size), weight))
+        return self.moments.of(np.interp(self.value, np.linspace(0, 1, h.size), weight))
 
 
 @measure(
@@ -353,7 +366,11 @@ class SmoothECE(Statistic):
         return "own" if self.bandwidth is None else ""
 
     def interval(self, sample: Sample) -> Interval:
-        return SmoothInterval(self.estimate(sample), sample)
+        moments = SeparableMoments.of_sample(sample)
+        return SmoothInterval(self.estimate(sample), sample.value, sample.residual, moments)
+
+    def interval_by_rows(self, sample: Sample, table: RowTable) -> Interval:
+        return SmoothInterval(self.estimate(sample), sample.value, table.theta, table.moments)
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
         """Return the bandwidth and, on a grid, the smoothed mean residual and the smoothed density of predictions."""

@@ -197,9 +197,9 @@ def test_errors():
         with pytest.raises(ValueError, match=match):
             cs.confidence_interval(y, p, cluster=bad)
     with pytest.raises(
-        ValueError, match=r"no honest interval with clusters .* smooth_ece; it has the methods percentile"
+        ValueError, match=r"no honest interval with clusters .* ece_debiased; it has the methods percentile"
     ):
-        cs.confidence_interval(y, p, cluster=unit, measure="smooth_ece")
+        cs.confidence_interval(y, p, cluster=unit, measure="ece_debiased")
     with pytest.raises(ValueError, match="no bca interval with clusters"):
         cs.confidence_interval(y, p, cluster=unit, method="bca")
     with pytest.raises(ValueError, match="Sample, in which rows cannot be told apart"):

@@ -1,4 +1,4 @@
-"""Honest intervals of `kernel_ce_squared` and `mcb` of rows with weights and in clusters."""
+"""Honest intervals of `kernel_ce_squared`, `mcb` and `smooth_ece` of rows with weights and in clusters."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from calibstat.bounds.score_bound import ScoreBound
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.kinds.registry import find_measure
 
-OWN = ("kernel_ce_squared", "mcb")
+OWN = ("kernel_ce_squared", "mcb", "smooth_ece")
 RANDOM = np.random.default_rng(4)
 N = 300
 Y, P = cs.generators.temperature(2.5).sample(N, rng=4)
@@ -68,6 +68,20 @@ def test_no_recalibration_has_a_gain_bounded_above_the_high_end_of_mcb(given):
             assert bound_of_sum((Y - P) ** 2 - (Y - moved) ** 2, given) <= high
 
 
+@pytest.mark.parametrize("given", KINDS, ids=IDS)
+def test_no_smoothed_signs_have_a_sum_bounded_above_the_high_end_of_smooth_ece(given):
+    """Signs at every point, smoothed at the bandwidth of the high end: a bound of any such sum is at most the end."""
+    high, random = interval_of("smooth_ece", **given).high(0.025), np.random.default_rng(5)
+    w = given.get("sample_weight", np.ones(N))
+    at = (np.arange(2000) + 0.5) / 2000
+    kernel = sum(np.exp(-0.5 * ((at[:, None] - image) / high) ** 2) for image in (P, -P, 2 - P))
+    kernel /= kernel.mean(axis=0)
+    signs = [np.where(kernel @ (w * (Y - P)) > 0, 1.0, -1.0), np.ones(2000)]
+    signs += [np.where(at < cut, -1.0, 1.0) for cut in random.random(20)]
+    bounds = [bound_of_sum((Y - P) * (sign @ kernel) / 2000, given) for sign in signs]
+    assert 0.6 * high < max(bounds) <= high
+
+
 @pytest.mark.parametrize("measure", OWN)
 def test_ends_do_not_depend_on_the_order_of_rows_or_the_scale_of_weights(measure):
     found = cs.confidence_interval(Y, P, measure=measure, n_resamples=49, rng=1, **KINDS[2])
@@ -80,9 +94,8 @@ def test_ends_do_not_depend_on_the_order_of_rows_or_the_scale_of_weights(measure
 
 @pytest.mark.parametrize("given", KINDS, ids=IDS)
 def test_others_are_refused(given):
-    for measure in ("smooth_ece", "ece_debiased"):
-        with pytest.raises(ValueError, match=f"no honest interval .* is known for {measure}"):
-            cs.confidence_interval(Y, P, measure=measure, n_resamples=9, rng=1, **given)
+    with pytest.raises(ValueError, match=r"no honest interval .* is known for ece_debiased"):
+        cs.confidence_interval(Y, P, measure="ece_debiased", n_resamples=9, rng=1, **given)
 
 
 def test_percentile_intervals_draw_whole_clusters_as_before():
@@ -115,7 +128,7 @@ UNITS = {
     "both": {"clusters": 60, "size": "geometric", "share": 1.0, "alike": 0.5, "weights": WEIGHTS},
 }
 DATA_SETS = 200
-MOST = cs.study.most_rejections(0.025, DATA_SETS, 1e-3 / 48)  # of 12 cells with 2 measures and 2 ends each
+MOST = cs.study.most_rejections(0.025, DATA_SETS, 1e-3 / 72)  # of 12 cells with 3 measures and 2 ends each
 
 
 def misses(family, drawn, measure, n=400, data_sets=DATA_SETS, take_clusters=True):
@@ -171,7 +184,7 @@ def populations(count):
 @pytest.mark.parametrize("measure", OWN)
 def test_no_population_of_a_search_misses_much_more_often(measure):
     """Of 50 populations 10 data sets each: none with more misses than a kept promise has in 1 of 1000 runs."""
-    most = cs.study.most_rejections(0.025, 10, 1e-3 / 200)
+    most = cs.study.most_rejections(0.025, 10, 1e-3 / 300)
     found = np.array([misses(family, drawn, measure, n, 10) for family, drawn, n in populations(50)])
     assert found.max() <= most
-    assert found.sum(axis=0).max() <= cs.study.most_rejections(0.025, 500, 1e-3 / 4)
+    assert found.sum(axis=0).max() <= cs.study.most_rejections(0.025, 500, 1e-3 / 6)
