@@ -1,4 +1,4 @@
-"""The calibration curve by local regression of outcomes on predictions (Cleveland 1979)."""
+"""The calibration curve by local regression of outcomes on predictions (Cleveland 1979), as R computes it."""
 
 from __future__ import annotations
 
@@ -9,31 +9,48 @@ import numpy as np
 from calibstat.compiled import jit
 from calibstat.data.sample import Sample
 
-SPAN = 0.75  # share of the rows that are near
+SPAN = 2 / 3  # share of the rows that are near
+DELTA = 0.01  # of the range of the predictions, within which the curve is read by straight lines
 ROUNDING = 1e-12  # of sums of weights
+ROUNDING_OF_R = 1e-7  # of a number of rows
 FLAT = 1e-12  # variance of the near predictions, in units of their reach, below which there is no line
-MOST_POINTS = 1000  # at which the curve is computed; between them it is read by straight lines
 HALVINGS = 60  # of the range of the predictions, in the search for a distance: more than a number has bits
 MOST_VALUES = 10_000  # that a line is fitted to: of more, neighbours are put together at their mean
-SMOOTHER = f"local linear regression, tricube weights, the nearest {SPAN:.0%} of the rows, no robust steps"
+SMOOTHER = "lowess: local linear regression, tricube weights, the nearest 2/3 of the rows, no robust steps"
 
 
-def local_curve(sample: Sample) -> np.ndarray:
-    """Return the smoothed frequency at each distinct prediction, between 0 and 1, shape (m,)."""
+def lowess(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points, at most 202 of the distinct predictions, and the smoothed frequency at each.
+
+    They are those of R's `lowess(p, y, iter=0)`, which reads the curve between them by straight lines. As there, the
+    curve may leave the interval from 0 to 1.
+    """
     value, count, positives = sample.arrays
-    chosen = np.unique(np.linspace(0, value.size - 1, MOST_POINTS).astype(np.int64))
+    chosen = _spread(value)
     point = value[chosen]
-    first, *groups = _neighbours(value, count, positives)
+    first, *groups = neighbours(value, count, positives)
     own = groups[0][np.searchsorted(first, chosen, "right") - 1]  # is within reach, however near the nearest rows are
     reach = _reach(point, value, count, _near(sample))
-    fitted = _fitted(point, np.maximum(reach, 2 * np.abs(point - own)), *groups)
-    return np.clip(np.interp(value, point, fitted), 0.0, 1.0)
+    return point, _fitted(point, np.maximum(reach, 2 * np.abs(point - own)), *groups)
+
+
+def _spread(value: np.ndarray) -> np.ndarray:
+    """Return the places of the first and last of ascending values, and of the last within `DELTA` of each chosen one.
+
+    Where there is none that near, the next one is chosen.
+    """
+    step = DELTA * (value[-1] - value[0])
+    chosen = [0]
+    while chosen[-1] < value.size - 1:
+        within = int(np.searchsorted(value, value[chosen[-1]] + step, "right")) - 1
+        chosen.append(max(within, chosen[-1] + 1))
+    return np.array(chosen)
 
 
 def _near(sample: Sample) -> float:
     """Return the number of the nearest rows, which is whole where rows are counted, or their weight."""
     near = SPAN * sample.n
-    return max(math.floor(near), 1) if sample.kind == "counts" else near * (1 - ROUNDING)
+    return max(math.floor(near + ROUNDING_OF_R), 2) if sample.kind == "counts" else near * (1 - ROUNDING)
 
 
 def _reach(point: np.ndarray, value: np.ndarray, count: np.ndarray, near: float) -> np.ndarray:
@@ -48,7 +65,7 @@ def _reach(point: np.ndarray, value: np.ndarray, count: np.ndarray, near: float)
     return high
 
 
-def _neighbours(
+def neighbours(
     value: np.ndarray, count: np.ndarray, positives: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the first value, mean, rows and events of groups of neighbours: each value, or `MOST_VALUES` groups.

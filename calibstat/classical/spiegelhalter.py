@@ -14,6 +14,7 @@ from calibstat.classical.binary_input import binary_input
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
+from calibstat.data.sample import Sample
 
 
 @overload
@@ -84,22 +85,30 @@ def spiegelhalter(
     data = as_data(spiegelhalter, y_true, y_prob, unknown, lens=lens, labels=labels, pos_label=pos_label)
     if isinstance(data, Models):
         return ask_each(spiegelhalter, data, locals())
-    from scipy.special import ndtr
-
     seen, sample = binary_input(data, "Spiegelhalter's test")
-    value, count, positives = sample.arrays
-    variance = float(count @ ((1 - 2 * value) ** 2 * value * (1 - value)))
-    if variance == 0:
+    z, pvalue = spiegelhalter_z(sample)
+    if math.isnan(z):
         raise ValueError(
             "expected a prediction other than 0, 1/2 and 1 for Spiegelhalter's test, found none: z is 0 / 0"
         )
-    z = float((positives - count * value) @ (1 - 2 * value)) / math.sqrt(variance)
     return AsymptoticTestResult(
         statistic=z,
-        pvalue=float(2 * ndtr(-abs(z))),
+        pvalue=pvalue,
         method="Spiegelhalter's",
         null_hypothesis=seen.null.approximately(ASYMPTOTIC_PVALUE),
         measure="z",
         lens=seen.lens,
         n=int(sample.n),
     )
+
+
+def spiegelhalter_z(sample: Sample) -> tuple[float, float]:
+    """Return z and its p-value for counted rows, both nan if every prediction is 0, 1/2 or 1."""
+    from scipy.special import ndtr
+
+    value, count, positives = sample.arrays
+    variance = float(count @ ((1 - 2 * value) ** 2 * value * (1 - value)))
+    if variance == 0:
+        return math.nan, math.nan
+    z = float((positives - count * value) @ (1 - 2 * value)) / math.sqrt(variance)
+    return z, float(2 * ndtr(-abs(z)))

@@ -3,136 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Never, Unpack, overload
+from typing import Any, Never, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
+from calibstat.classical.area_interval import area_interval
 from calibstat.classical.binary_input import between, binary_input, open_rows
 from calibstat.classical.cox import cox, in_the_large
-from calibstat.classical.local_regression import SMOOTHER, local_curve
+from calibstat.classical.flexible_curve import flexible_curve
+from calibstat.classical.likelihood_indices import LikelihoodIndices
+from calibstat.classical.local_regression import SMOOTHER, lowess
 from calibstat.classical.robust_line import Numbers, robust_line
+from calibstat.classical.row_quantiles import row_quantiles
+from calibstat.classical.spiegelhalter import spiegelhalter_z
+from calibstat.classical.validation_result import OF_COUNTED_ROWS, Interval, Validation
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
 from calibstat.data.checks import check_level
 from calibstat.data.data_notes import auc
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
-from calibstat.data.named_lens import NamedLens
 from calibstat.data.observations import BinaryData
 from calibstat.data.sample import Sample
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.unit_rows import UnitRows
 from calibstat.measures.losses import Brier
-from calibstat.result import NotedResult
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Interval = tuple[float, float]
-TITLES = {
-    "observed": "mean outcome",
-    "predicted": "mean prediction",
-    "ratio": "O/E, observed / expected",
-    "in_the_large": "calibration in the large",
-    "intercept": "intercept",
-    "slope": "slope",
-    "ici": "ICI, mean smoothed error",
-    "e50": "E50, its median",
-    "e90": "E90, its 90 % quantile",
-    "emax": "Emax, its largest",
-    "brier": "Brier score",
-    "scaled_brier": "scaled Brier score",
-    "auc": "AUC",
-}
 SHARES = np.array([0.5, 0.9])  # of the rows, whose errors are below E50 and E90
-ROUNDING = 1e-12  # of a share of the weight
-PERFECT = {"ratio": 1.0, "in_the_large": 0.0, "intercept": 0.0, "slope": 1.0}
-
-
-@dataclass(frozen=True, eq=False)
-class Validation(NotedResult):
-    """Result of `validate`.
-
-    Attributes
-    ----------
-    observed, predicted : float
-        Mean outcome and mean prediction.
-    ratio : float
-        Observed over expected number of events, O/E; 1 if calibrated.
-    in_the_large, intercept, slope : float
-        Of Cox's logistic recalibration: the intercept if the slope is 1, then both; 0, 0 and 1 if calibrated.
-        Intercept and slope are nan if all predictions are equal, through which there is no line.
-    ici, e50, e90, emax : float
-        Mean, median, 90 % quantile and maximum over the rows of the absolute difference of the smoothed frequency of
-        events and the prediction. They are above 0 by noise alone, also if calibrated.
-    brier, scaled_brier : float
-        The Brier score b, and 1 - b / (o (1 - o)) with o the mean outcome: 0 for always predicting o, 1 for perfect
-        predictions; nan if only one outcome was observed.
-    auc : float
-        Probability that a row with outcome 1 has a larger prediction than one with outcome 0, ties counting half: 1/2
-        if all predictions are equal. Of more than two classes outcome 1 is that the most likely class is observed.
-    intervals : dict
-        The interval of each number that has one, by its name: `observed`, `ratio`, `in_the_large`, `intercept`,
-        `slope`, `brier`; without `intercept` and `slope` if these are nan.
-    confidence_level : float
-        The confidence level of the intervals.
-    smoother : str
-        How the curve was smoothed.
-    lens : NamedLens
-        The outcome whose probability was predicted.
-    n, events : int
-        Rows, and those with outcome 1, whatever their weights.
-    drawn : str
-        What the intervals take as independent: "rows", or clusters, with their number and sizes.
-    """
-
-    observed: float
-    predicted: float
-    ratio: float
-    in_the_large: float
-    intercept: float
-    slope: float
-    ici: float
-    e50: float
-    e90: float
-    emax: float
-    brier: float
-    scaled_brier: float
-    auc: float
-    intervals: dict[str, Interval]
-    confidence_level: float
-    smoother: str
-    lens: NamedLens
-    n: int
-    events: int
-    drawn: str = "rows"
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a data frame with a row for each number: its estimate, interval and value if calibrated."""
-        import pandas as pd
-
-        nothing = (np.nan, np.nan)
-        rows = [
-            (title, getattr(self, name), *self.intervals.get(name, nothing), PERFECT.get(name, np.nan))
-            for name, title in TITLES.items()
-        ]
-        return pd.DataFrame(rows, columns=["number", "estimate", "low", "high", "calibrated"], index=list(TITLES))
-
-    def __str__(self) -> str:
-        of = "" if self.drawn == "rows" else f" in {self.drawn}"
-        level = f"{100 * self.confidence_level:.4g} % intervals"
-        lines = [f"{self.n} rows{of}, {self.events} events, {self.lens}; {level}."]
-        for name, title in TITLES.items():
-            ends = "  ({:.3g} to {:.3g})".format(*self.intervals[name]) if name in self.intervals else ""
-            wished = f"  {PERFECT[name]:g} if calibrated" if name in PERFECT else ""
-            value = getattr(self, name)
-            if name in ("intercept", "slope") and np.isnan(value):
-                ends, wished = "  needs predictions that differ", ""
-            lines.append(f"{title:<25} {value:8.4f}{ends}{wished}")
-        return "\n".join([*lines, f"Smoothed by {self.smoother}."])
+BINS = 50  # of the histogram of predictions
 
 
 class ValidateArguments(RowArguments, total=False):
@@ -176,8 +76,8 @@ def validate(
     confidence_level : float
         Of the intervals, between 0 and 1.
     clip : float, optional
-        For the intercept and the slope alone, predictions are moved into [clip, 1 - clip]. By default a prediction of
-        exactly 0 or 1 raises; the message gives a value.
+        Where logits are taken, of intercept, slope, flexible curve, ECI, R², D, U and Q, predictions are moved into
+        [clip, 1 - clip]. By default a prediction of exactly 0 or 1 raises; the message gives a value.
     lens : str or Lens, optional
         A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
     cluster : array_like, shape (n,), optional
@@ -200,25 +100,35 @@ def validate(
     No null hypothesis: these are estimates; `calibration_test` tests, and `confidence_interval` bounds errors.
     The intervals: of the mean outcome by Clopper and Pearson, for the average probability of these rows given their
     predictions (Hoeffding 1956; rows may differ), and O/E is it over the mean prediction; of intercepts and slope by
-    profile likelihood, approximate; of the Brier score the honest one of `confidence_interval`. ICI and its relatives
-    have none: they are never 0, and a bootstrap interval of them misses a calibrated model.
-    The smoothed curve: local linear regression with tricube weights on the nearest 75 % of the rows, computed at 1000
-    of the distinct predictions at most and read off between them; of more than 10,000 distinct predictions neighbours
-    are put together. Other packages smooth by quadratics, or by splines, and give other numbers for the same rows.
+    profile likelihood, approximate; of the Brier score the honest one of `confidence_interval`; of the AUC DeLong's,
+    approximate, the one of `pROC::ci.auc`. ICI and its relatives have none: they are never 0, and a bootstrap interval
+    of them misses a calibrated model.
+    The smoothed curve is the one of `rms::val.prob` in R, `lowess(p, y, iter=0)`: local linear regression with tricube
+    weights on the nearest 2/3 of the rows, computed at points a hundredth of the range apart and read off between them.
+    It may leave the interval from 0 to 1. Other packages smooth by quadratics, or by splines, and give other numbers
+    for the same rows.
+    The flexible curve is a logistic regression on a restricted cubic spline of the log-odds with 5 knots, at the 5,
+    27.5, 50, 72.5 and 95 % quantiles of the log-odds (with fewer than 100 rows the first and the last are the fifth
+    from either end), as `rms::lrm(y ~ rcs(qlogis(p), 5))`. Its band is pointwise, by standard errors on the scale of
+    the log-odds. Where predictions have no 5 distinct such quantiles, or a spline separates the outcomes, there are 4
+    knots or 3, and else a straight line; the printed text says so. Of rows with weights or in clusters it has no band:
+    the standard errors take rows as independent.
+    For both curves, of more than 10,000 distinct predictions neighbours are put together.
     With `sample_weight` every number is of rows that count by their weights; E50 and E90 are then the smallest errors
     that at least 50 % and 90 % of the weight do not exceed. With weights or clusters the intervals are for the
     population that the rows, or clusters, are an independent sample of: of the mean outcome the one of a weighted mean
     of whole clusters, of O/E all ratios r for which the mean of outcome - r * prediction may be 0, of intercepts and
     slope a jackknife that leaves out one cluster, or row, at a time, with Student's quantile (infinite where one
     cluster alone tells the slope), and of the Brier score the honest one.
-    Cost: one sort, and 1000 passes over the distinct predictions, or over 10,000 groups of them.
+    Cost: one sort, some passes over the distinct predictions, and 200 over them, or over 10,000 groups of them.
 
     References
     ----------
     Cox 1958, doi:10.1093/biomet/45.3-4.562; Cleveland 1979, doi:10.1080/01621459.1979.10481038; Fieller 1954 (ratios of
     means), doi:10.1111/j.2517-6161.1954.tb00159.x; Bell, McCaffrey 2002 (jackknife of clusters), Survey Methodology 28;
-    Austin, Steyerberg 2019 (ICI, E50, E90), doi:10.1002/sim.8281; Steyerberg et al. 2010 (scaled Brier score),
-    doi:10.1097/EDE.0b013e3181c30fb2.
+    Austin, Steyerberg 2019 (ICI, E50, E90), doi:10.1002/sim.8281; Van Hoorde et al. 2015 (ECI),
+    doi:10.1016/j.jbi.2014.12.016; Steyerberg et al. 2010 (scaled Brier score), doi:10.1097/EDE.0b013e3181c30fb2;
+    Harrell 2015, Regression modeling strategies (R², D, U, Q, splines); DeLong et al. 1988 (AUC), doi:10.2307/2531595.
 
     Examples
     --------
@@ -246,34 +156,47 @@ def validate(
     check_level("confidence_level", confidence_level)
     seen, sample = binary_input(data, "validation")
     units = UnitRows.of(seen, data.unit)
-    of_means, line = (
-        _of_counts(seen, sample, clip, confidence_level)
+    open_sample = between(seen, sample, clip, "validation")
+    value, count, positives = sample.arrays
+    total, positive = float(count.sum()), float(positives.sum())
+    observed, predicted = positive / total, float(count @ value) / total
+    area = auc(count, positives)[0]
+    intervals, line = (
+        _of_counts(sample, open_sample, area, confidence_level)
         if units is None
         else _of_units(seen, units, clip, confidence_level)
     )
-    total, positive = float(sample.count.sum()), float(sample.positives.sum())
-    observed, predicted = positive / total, float(sample.count @ sample.value) / total
-    error = np.abs(local_curve(sample) - sample.value)
-    brier = Brier().estimate(sample)
     estimate = {"intercept": np.nan, "slope": np.nan} | {name: number for name, (number, _) in line.items()}
-    ici, e50, e90 = _over_rows(error, sample)
+    smoothed = lowess(sample)
+    error = np.abs(np.interp(value, *smoothed) - value)
+    order = np.argsort(error, kind="stable")
+    e50, e90 = row_quantiles(error[order], count[order], SHARES, sample.weighted is None).tolist()
+    flexible, frequency = flexible_curve(open_sample, confidence_level if units is None else None)
+    indices = LikelihoodIndices.of(open_sample, estimate["intercept"], estimate["slope"])
+    of_noise, pvalues = _of_noise(sample, indices) if units is None else (dict.fromkeys(OF_COUNTED_ROWS, np.nan), {})
+    brier = Brier().estimate(sample)
     return Validation(
+        **estimate,
+        **of_noise,
         observed=observed,
         predicted=predicted,
         ratio=observed / predicted,
-        in_the_large=estimate["in_the_large"],
-        intercept=estimate["intercept"],
-        slope=estimate["slope"],
-        ici=ici,
+        ici=float(count @ error) / total,
         e50=e50,
         e90=e90,
         emax=float(error.max()),
+        eci=100 * float(open_sample.count @ (frequency - open_sample.value) ** 2) / total,
         brier=brier,
         scaled_brier=1 - brier / (observed * (1 - observed)) if 0 < positive < total else float("nan"),
-        auc=auc(sample.count, sample.positives)[0],
-        intervals=of_means | {name: ends for name, (_, ends) in line.items()},
+        auc=area,
+        r2=indices.r2,
+        intervals=intervals | {name: ends for name, (_, ends) in line.items()},
+        pvalues=pvalues,
         confidence_level=confidence_level,
         smoother=SMOOTHER,
+        lowess=np.stack(smoothed),
+        flexible=flexible,
+        histogram=_histogram(sample),
         lens=seen.lens,
         n=int(sample.n) if units is None else units.rows.n_rows,
         events=int(positive if units is None else units.rows.outcome.sum()),
@@ -283,33 +206,46 @@ def validate(
 
 
 def _of_counts(
-    seen: BinaryData, sample: Sample, clip: float | None, confidence_level: float
+    sample: Sample, open_sample: Sample, area: float, confidence_level: float
 ) -> tuple[dict[str, Interval], Numbers]:
-    """Return the intervals of the means of independent rows, and the numbers of Cox's recalibration."""
-    open_sample = between(seen, sample, clip, "validation")
+    """Return the intervals of means and AUC of independent rows, and the numbers of Cox's recalibration."""
     events, n = sample.positives.sum(), sample.count.sum()
     predicted = float(sample.count @ sample.value) / float(n)
     low, rest = smallest_mean(np.array([events, n - events]), np.array([n, n]), (1 - confidence_level) / 2).tolist()
     brier = confidence_interval(sample, measure=Brier(), confidence_level=confidence_level)
-    of_means = {
+    intervals = {
         "observed": (low, 1 - rest),
         "ratio": (low / predicted, (1 - rest) / predicted),
         "brier": (brier.low, brier.high),
     }
+    of_area = area_interval(sample.count, sample.positives, area, confidence_level)
+    intervals |= {} if of_area is None else {"auc": of_area}
     if open_sample.value.size == 1:
-        return of_means, {"in_the_large": in_the_large(open_sample, confidence_level, "validation")}
+        return intervals, {"in_the_large": in_the_large(open_sample, confidence_level, "validation")}
     line = cox(open_sample, held_out=True, confidence_level=confidence_level)
-    return of_means, {
+    return intervals, {
         "in_the_large": (line.in_the_large, line.in_the_large_interval),
         "intercept": (line.intercept, line.intercept_interval),
         "slope": (line.slope, line.slope_interval),
     }
 
 
+def _of_noise(sample: Sample, indices: LikelihoodIndices) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the numbers that know the noise of independent rows, and p-values, by name."""
+    z, pvalue = spiegelhalter_z(sample)
+    numbers = {
+        "spiegelhalter_z": z,
+        "discrimination": indices.discrimination,
+        "unreliability": indices.unreliability,
+        "quality": indices.discrimination - indices.unreliability,
+    }
+    return numbers, {"unreliability": indices.pvalue} | ({} if np.isnan(z) else {"spiegelhalter_z": pvalue})
+
+
 def _of_units(
     seen: BinaryData, units: UnitRows, clip: float | None, confidence_level: float
 ) -> tuple[dict[str, Interval], Numbers]:
-    """Return the same of rows with weights or in clusters."""
+    """Return the same of rows with weights or in clusters, of whose AUC there is no interval."""
     miss, rows = (1 - confidence_level) / 2, units.rows
     of_means = {
         "observed": units.ends("mean outcome", rows.outcome, (0.0, 1.0), miss),
@@ -319,16 +255,7 @@ def _of_units(
     return of_means, robust_line(open_rows(seen, rows, clip, "validation"), units.unit, miss)
 
 
-def _over_rows(error: np.ndarray, sample: Sample) -> tuple[float, float, float]:
-    """Return mean, median and 90 % quantile over the rows of an error of each distinct prediction.
-
-    Of rows with weights no quantile lies between two errors.
-    """
-    if sample.weighted is None:
-        of_rows = np.repeat(error, sample.count.astype(np.int64))
-        e50, e90 = np.quantile(of_rows, SHARES).tolist()
-        return float(of_rows.mean()), e50, e90
-    order = np.argsort(error, kind="stable")
-    weight = np.cumsum(sample.count[order])
-    e50, e90 = error[order][np.searchsorted(weight, SHARES * weight[-1] * (1 - ROUNDING))].tolist()
-    return float(sample.count @ error / weight[-1]), e50, e90
+def _histogram(sample: Sample) -> np.ndarray:
+    """Return the rows with outcome 0 and with outcome 1 in bins of predictions of equal width, shape (2, BINS)."""
+    place = np.minimum((sample.value * BINS).astype(np.int64), BINS - 1)
+    return np.stack([np.bincount(place, w, BINS) for w in (sample.count - sample.positives, sample.positives)])

@@ -20,7 +20,7 @@ from calibstat.cli.terminal import about_models, one_line_errors, written
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from calibstat.classical.validate import Validation
+    from calibstat.classical.validation_result import Validation
     from calibstat.inference.summarize import Summary
 
 Picture = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Also draw it, such as into picture.png.")]

@@ -1,0 +1,61 @@
+"""R² and the indices of discrimination and unreliability, which compare likelihoods of predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibstat.data.sample import Sample
+
+
+@dataclass(frozen=True)
+class LikelihoodIndices:
+    """How much more likely outcomes are by the predictions than by their mean, and by recalibrated predictions.
+
+    Attributes
+    ----------
+    r2 : float
+        Nagelkerke's R²: 0 for always predicting the mean outcome, 1 for perfect predictions, below 0 for worse ones.
+    discrimination, unreliability : float
+        (x - 1) / n and (x - k) / n, x twice the gain of log-likelihood in n rows: of the predictions over the mean
+        outcome, and of Cox's line, of k coefficients, over the predictions.
+    pvalue : float
+        Of the likelihood-ratio test that the line is the diagonal.
+    """
+
+    r2: float
+    discrimination: float
+    unreliability: float
+    pvalue: float
+
+    @classmethod
+    def of(cls, sample: Sample, intercept: float, slope: float) -> LikelihoodIndices:
+        """Return the indices of predictions between 0 and 1 with Cox's intercept and slope.
+
+        Of predictions that are all equal, which tell no row from another, they are those of the mean outcome: R² is
+        0, D is -1 / n, and the line has an intercept alone.
+        """
+        from scipy.special import chdtrc, logit, xlog1py, xlogy
+
+        _, count, positives = sample.arrays
+        n, events = float(count.sum()), float(positives.sum())
+        at = logit(sample.value)
+
+        def log_likelihood(eta: np.ndarray) -> float:
+            return float(positives @ eta - count @ np.logaddexp(0, eta))
+
+        of_mean = float(xlogy(events, events / n) + xlog1py(n - events, -events / n))
+        of_predictions = log_likelihood(at)
+        if at.size > 1:
+            gained, coefficients = of_predictions - of_mean, 2
+            of_line = log_likelihood(intercept + slope * at)
+        else:
+            gained, coefficients, of_line = 0.0, 1, of_mean
+        missed = max(2 * (of_line - of_predictions), 0.0)
+        return cls(
+            r2=float(np.expm1(-2 * gained / n) / np.expm1(2 * of_mean / n)),
+            discrimination=(2 * gained - 1) / n,
+            unreliability=(missed - coefficients) / n,
+            pvalue=float(chdtrc(coefficients, missed)),
+        )

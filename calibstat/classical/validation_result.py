@@ -1,0 +1,183 @@
+"""What `validate` returns: the numbers of clinical validation, with the curves that some of them are of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibstat.classical.flexible_curve import FlexibleCurve
+from calibstat.data.named_lens import NamedLens
+from calibstat.result import NotedResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Interval = tuple[float, float]
+TITLES = {
+    "observed": "mean outcome",
+    "predicted": "mean prediction",
+    "ratio": "O/E, observed / expected",
+    "in_the_large": "calibration in the large",
+    "intercept": "intercept",
+    "slope": "slope",
+    "ici": "ICI or Eavg, mean error",
+    "e50": "E50, its median",
+    "e90": "E90, its 90 % quantile",
+    "emax": "Emax, its largest",
+    "eci": "ECI, 100 × mean square",
+    "brier": "Brier score",
+    "scaled_brier": "scaled Brier score",
+    "spiegelhalter_z": "S:z, Spiegelhalter's z",
+    "auc": "AUC",
+    "r2": "R², Nagelkerke's",
+    "discrimination": "D, discrimination",
+    "unreliability": "U, unreliability",
+    "quality": "Q, quality, D − U",
+}
+PERFECT = {
+    "ratio": 1.0,
+    "in_the_large": 0.0,
+    "intercept": 0.0,
+    "slope": 1.0,
+    "spiegelhalter_z": 0.0,
+    "unreliability": 0.0,
+}
+OF_COUNTED_ROWS = ("spiegelhalter_z", "discrimination", "unreliability", "quality")
+
+
+@dataclass(frozen=True, eq=False)
+class Validation(NotedResult):
+    """Result of `validate`.
+
+    Attributes
+    ----------
+    observed, predicted : float
+        Mean outcome and mean prediction.
+    ratio : float
+        Observed over expected number of events, O/E; 1 if calibrated.
+    in_the_large, intercept, slope : float
+        Of Cox's logistic recalibration: the intercept if the slope is 1, then both; 0, 0 and 1 if calibrated.
+        Intercept and slope are nan if all predictions are equal, through which there is no line.
+    ici, e50, e90, emax : float
+        Mean, median, 90 % quantile and maximum over the rows of the absolute difference of the smoothed frequency of
+        events (`lowess`) and the prediction. They are above 0 by noise alone, also if calibrated.
+    eci : float
+        Estimated calibration index, 100 / n times the sum over the rows of (p - c(p))², p the prediction and c the
+        flexible curve: from 0 to 100, and above 0 by noise alone.
+    brier, scaled_brier : float
+        The Brier score b, and 1 - b / (o (1 - o)) with o the mean outcome: 0 for always predicting o, 1 for perfect
+        predictions; nan if only one outcome was observed.
+    spiegelhalter_z : float
+        Spiegelhalter's z, as of `spiegelhalter`: about standard normal if calibrated; nan if every prediction is 0, 1/2
+        or 1, and of rows with weights or in clusters.
+    auc : float
+        Probability that a row with outcome 1 has a larger prediction than one with outcome 0, ties counting half: 1/2
+        if all predictions are equal. Of more than two classes outcome 1 is that the most likely class is observed.
+    r2 : float
+        Nagelkerke's R² of the predictions as they are: 0 for always predicting o, 1 for perfect predictions, below 0
+        for worse ones than o.
+    discrimination, unreliability, quality : float
+        D = (x - 1) / n with x twice the gain of log-likelihood over always predicting o; U = (x - 2) / n with x twice
+        the gain of intercept and slope over the predictions, about 0 if calibrated; Q = D - U. nan of rows with weights
+        or in clusters: 1 and 2 are what noise adds to x where rows are independent and count once.
+    intervals : dict
+        The interval of each number that has one, by its name: `observed`, `ratio`, `in_the_large`, `intercept`,
+        `slope`, `brier`, `auc`; without `intercept` and `slope` if these are nan, and without `auc` of rows with
+        weights or in clusters, with fewer than two rows of an outcome, or if all predictions are equal.
+    pvalues : dict
+        Approximate p-values, of `unreliability` (likelihood ratio, intercept 0 and slope 1, as of `cox`) and of
+        `spiegelhalter_z`, two-sided; empty of rows with weights or in clusters.
+    confidence_level : float
+        The confidence level of the intervals, and of the band of the flexible curve.
+    smoother : str
+        How the curve was smoothed.
+    lowess : ndarray, shape (2, m), m at most 202
+        Predictions, ascending, and the smoothed frequency of events at each.
+    flexible : FlexibleCurve
+        The flexible curve, with its band.
+    histogram : ndarray, shape (2, 50)
+        The rows with outcome 0, and with outcome 1, in 50 bins of predictions of equal width; of rows with weights
+        their weight.
+    lens : NamedLens
+        The outcome whose probability was predicted.
+    n, events : int
+        Rows, and those with outcome 1, whatever their weights.
+    drawn : str
+        What the intervals take as independent: "rows", or clusters, with their number and sizes.
+    """
+
+    observed: float
+    predicted: float
+    ratio: float
+    in_the_large: float
+    intercept: float
+    slope: float
+    ici: float
+    e50: float
+    e90: float
+    emax: float
+    brier: float
+    scaled_brier: float
+    auc: float
+    eci: float
+    spiegelhalter_z: float
+    r2: float
+    discrimination: float
+    unreliability: float
+    quality: float
+    intervals: dict[str, Interval]
+    pvalues: dict[str, float]
+    confidence_level: float
+    smoother: str
+    lowess: np.ndarray
+    flexible: FlexibleCurve
+    histogram: np.ndarray
+    lens: NamedLens
+    n: int
+    events: int
+    drawn: str = "rows"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with a row for each number: its estimate, interval, value if calibrated and p-value."""
+        import pandas as pd
+
+        nothing = (np.nan, np.nan)
+        rows = [
+            (
+                title,
+                getattr(self, name),
+                *self.intervals.get(name, nothing),
+                PERFECT.get(name, np.nan),
+                self.pvalues.get(name, np.nan),
+            )
+            for name, title in TITLES.items()
+        ]
+        columns = ["number", "estimate", "low", "high", "calibrated", "pvalue"]
+        return pd.DataFrame(rows, columns=columns, index=list(TITLES))
+
+    def __str__(self) -> str:
+        of = "" if self.drawn == "rows" else f" in {self.drawn}"
+        level = f"{100 * self.confidence_level:.4g} % intervals"
+        lines = [f"{self.n} rows{of}, {self.events} events, {self.lens}; {level}."]
+        for name, title in TITLES.items():
+            value = getattr(self, name)
+            lines.append(f"{title:<25} {value:8.4f}{self._beside(name) if np.isfinite(value) else self._why_not(name)}")
+        return "\n".join([*lines, f"Smoothed by {self.smoother}.", f"ECI is of the flexible curve: {self.flexible}."])
+
+    def _beside(self, name: str) -> str:
+        """Write what stands behind a number: its interval, its value if calibrated, its p-value."""
+        ends = "  ({:.3g} to {:.3g})".format(*self.intervals[name]) if name in self.intervals else ""
+        wished = f"  {PERFECT[name]:g} if calibrated" if name in PERFECT else ""
+        return ends + wished + (f", p = {self.pvalues[name]:.2g}" if name in self.pvalues else "")
+
+    def _why_not(self, name: str) -> str:
+        """Write why there is no number."""
+        if name in ("intercept", "slope"):
+            return "  needs predictions that differ"
+        if name not in OF_COUNTED_ROWS:
+            return ""
+        if self.drawn == "rows" and self.effective_n is None:
+            return "  needs a prediction other than 0, 1/2 and 1"
+        return "  needs rows that are independent and count once"
