@@ -40,6 +40,7 @@ MADE = {
     "CrossFitted": lambda: made("Report").models["model"].recalibrated,
     "DetectableEffect": lambda: cs.detectable_effect(P, n_resamples=19, n_datasets=5, rng=1),
     "Equivalence": lambda: cs.equivalence_test(Y, P),
+    "FlexibleCurve": lambda: made("Validation").flexible,
     "GceFamily": lambda: cs.gce_family(LABEL, PROB),
     "GeneralizationGap": lambda: cs.generalization_gap((Y, P), (Y, P), **FEW),
     "HosmerLemeshowResult": lambda: cs.hosmer_lemeshow(Y, P, held_out=True),
@@ -81,6 +82,7 @@ DRAWN |= {
     "Report",
     "SampleSize",
     "SimplexReliability",
+    "Validation",
 }
 
 

@@ -113,7 +113,7 @@ class SplineBasis:
         """Return the splines for rows at these log-odds; None if the rows do not tell them apart."""
         open_ = np.exp(-np.abs(x))
         scaled = np.sqrt(count * open_ / (1 + open_) ** 2)[:, None] * splines(x, knots)
-        triangle = np.linalg.qr(scaled, mode="r")
+        triangle: np.ndarray = np.asarray(np.linalg.qr(scaled, mode="r"))
         if len(triangle) < knots.size or (np.abs(np.diag(triangle)) < SAME * np.linalg.norm(scaled, axis=0)).any():
             return None
         return cls(knots, triangle)

@@ -11,7 +11,7 @@ from calibstat.data.sample import Sample
 
 @dataclass(frozen=True)
 class LikelihoodIndices:
-    """How much more likely outcomes are by the predictions than by their mean, and by recalibrated predictions.
+    """Gains of likelihood in n rows: of predictions over the mean outcome, and of Cox's line over predictions.
 
     Attributes
     ----------

@@ -176,11 +176,12 @@ def validate(
     of_noise, pvalues = _of_noise(sample, indices) if units is None else (dict.fromkeys(OF_COUNTED_ROWS, np.nan), {})
     brier = Brier().estimate(sample)
     return Validation(
-        **estimate,
-        **of_noise,
         observed=observed,
         predicted=predicted,
         ratio=observed / predicted,
+        in_the_large=estimate["in_the_large"],
+        intercept=estimate["intercept"],
+        slope=estimate["slope"],
         ici=float(count @ error) / total,
         e50=e50,
         e90=e90,
@@ -189,7 +190,11 @@ def validate(
         brier=brier,
         scaled_brier=1 - brier / (observed * (1 - observed)) if 0 < positive < total else float("nan"),
         auc=area,
+        spiegelhalter_z=of_noise["spiegelhalter_z"],
         r2=indices.r2,
+        discrimination=of_noise["discrimination"],
+        unreliability=of_noise["unreliability"],
+        quality=of_noise["quality"],
         intervals=intervals | {name: ends for name, (_, ends) in line.items()},
         pvalues=pvalues,
         confidence_level=confidence_level,

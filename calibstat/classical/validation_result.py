@@ -1,4 +1,4 @@
-"""What `validate` returns: the numbers of clinical validation, with the curves that some of them are of."""
+"""The result of `validate`: the numbers of clinical validation, with the curves that some of them are of."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ class Validation(NotedResult):
     flexible : FlexibleCurve
         The flexible curve, with its band.
     histogram : ndarray, shape (2, 50)
-        The rows with outcome 0, and with outcome 1, in 50 bins of predictions of equal width; of rows with weights
-        their weight.
+        The rows with outcome 0, and with outcome 1, in 50 bins of predictions of equal width; with weights the
+        effective rows.
     lens : NamedLens
         The outcome whose probability was predicted.
     n, events : int

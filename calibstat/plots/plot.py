@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from calibstat.classical.calibration_belt import CalibrationBelt
+from calibstat.classical.validation_result import Validation
 from calibstat.inference.auditing.audit_results import Audit
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
 from calibstat.inference.calibration_tests import CalibrationTestResult, ClassWiseTestResult
@@ -37,6 +38,7 @@ from calibstat.plots.settings import load_backend, settings
 from calibstat.plots.sharpness_plot import plot_sharpness, plot_sharpness_of_models
 from calibstat.plots.simplex_plot import plot_simplex_diagram
 from calibstat.plots.style import LOOK, entitle, fit_figure
+from calibstat.plots.validation_plot import plot_validation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,6 +59,7 @@ PLOTS: dict[type, Callable[..., Axes]] = {
     SampleSize: plot_sample_size,
     PrecisionSize: plot_widths,
     NetBenefitCurve: plot_net_benefit,
+    Validation: plot_validation,
     Audit: plot_audit,
     MonitorStatus: plot_monitor,
     Monitor: lambda monitor, ax: plot_monitor(monitor.status(), ax),
@@ -84,8 +87,8 @@ def plot(
     ----------
     result : Result
         What `reliability`, `calibration_test`, `confidence_interval`, `compare`, `detail`, `calibration_belt`,
-        `sharpness`, `audit`, `sample_size` or, for several numbers of rows, `power` returned; a `Monitor`, a
-        `ModelsMonitor`, a `BrierMonitor` or the status of one; or a sequence of intervals or a mapping from name to
+        `sharpness`, `validate`, `audit`, `sample_size` or, for several numbers of rows, `power` returned; a `Monitor`,
+        a `ModelsMonitor`, a `BrierMonitor` or the status of one; or a sequence of intervals or a mapping from name to
         interval, drawn below each other; or a mapping from name to what `sharpness` or `audit` returned, drawn beside
         each other on the same scale, or to what `reliability` (of binary outcomes) or `net_benefit` returned, drawn in
         the same axes.
@@ -128,6 +131,10 @@ def plot(
     rows (or 1% of real-valued weights) at either end are not drawn: the few rows with the smallest predictions are
     often all without the event, and the curve would begin at 0. Several models in one diagram have their own colours
     and marks, no bands, and marks that are full where the point is outside the band of its model.
+
+    What `validate` returned is drawn as `rms::val.prob` does: the flexible curve with its pointwise band, lowess, the
+    rows with and without the event in 50 bins of predictions, and in a new figure the numbers, by the names that
+    `val.prob` gives them. If no prediction is above 1/2 the axes end at the next tenth above the largest.
 
     Three classes are the corners of a triangle, four the corners of a tetrahedron, and each cell of predictions is an
     arrow from its mean prediction to the frequencies observed in it [1]_; the percentages along each edge of the

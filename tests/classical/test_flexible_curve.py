@@ -1,4 +1,4 @@
-"""The flexible curve beside rms::lrm and statsmodels, with fewer knots where there must be, and how often its band misses."""
+"""The flexible curve beside rms::lrm and statsmodels, with fewer knots, and how often its band misses."""
 
 import numpy as np
 import pandas as pd
@@ -63,7 +63,8 @@ def test_rows_with_weights_are_fitted_by_the_weighted_likelihood():
 
 
 @pytest.mark.parametrize(
-    ("values", "knots"), [(np.linspace(0.1, 0.9, 9), 5), ([0.1, 0.3, 0.5, 0.7], 4), ([0.2, 0.5, 0.8], 3), ([0.2, 0.6], 0)]
+    ("values", "knots"),
+    [(np.linspace(0.1, 0.9, 9), 5), ([0.1, 0.3, 0.5, 0.7], 4), ([0.2, 0.5, 0.8], 3), ([0.2, 0.6], 0)],
 )
 def test_few_distinct_predictions_have_fewer_knots_and_a_saturated_curve_has_the_frequencies(values, knots):
     sample = cs.Sample.from_counts(values, np.full(len(values), 200.0), np.round(200 * np.sqrt(values)))

@@ -25,9 +25,7 @@ def test_they_are_those_of_val_prob(name):
     of_r = pd.read_csv(FOLDER / "numbers.csv", comment="#").query("rows == @name").set_index("quantity").value
     y, p = stored(name)
     found = indices(y, p)
-    assert (found.r2, found.discrimination, found.unreliability) == pytest.approx(
-        (of_r.R2, of_r.D, of_r.U), abs=1e-9
-    )
+    assert (found.r2, found.discrimination, found.unreliability) == pytest.approx((of_r.R2, of_r.D, of_r.U), abs=1e-9)
     assert found.pvalue == pytest.approx(of_r["U:p"], abs=1e-9)
 
 
@@ -56,9 +54,7 @@ def test_of_the_mean_outcome_and_of_near_certain_predictions():
 def test_weights_do_not_change_r2_by_their_scale():
     y, p = cs.generators.temperature(2.0).sample(100, rng=1)
     w = np.random.default_rng(1).gamma(2, 1, 100)
-    once, tenfold = (
-        LikelihoodIndices.of(cs.Sample.from_rows(y, p, size * w), 0.0, 1.0) for size in (1.0, 10.0)
-    )
+    once, tenfold = (LikelihoodIndices.of(cs.Sample.from_rows(y, p, size * w), 0.0, 1.0) for size in (1.0, 10.0))
     assert once.r2 == pytest.approx(tenfold.r2)
 
 

@@ -39,7 +39,8 @@ def points_of_r(value):
     """The points that R chooses among distinct predictions, row by row."""
     step, last, chosen = 0.01 * (value[-1] - value[0]), value[0], [value[0]]
     for k in range(1, value.size):
-        if k == value.size - 1 or value[k] == last or (value[k] <= last + step < value[k + 1]) or value[k] > last + step:
+        ahead = value[k + 1] if k + 1 < value.size else np.inf
+        if value[k] > last + step or ahead > last + step:
             last = value[k]
             chosen.append(last)
     return np.array(chosen)
