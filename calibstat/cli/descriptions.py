@@ -109,7 +109,7 @@ def validate_models(
 ) -> Answer:
     """Give the numbers of clinical validation.
 
-    O/E, intercept and slope, ICI, Brier score, AUC, with intervals.
+    O/E, intercept and slope, ICI, Brier score and AUC with intervals; R², D, U, Q.
     """
     with one_line_errors():
         from calibstat import validate
@@ -128,6 +128,8 @@ def validate_models(
             grid.add_row(title, "" if np.isnan(wished) else f"{wished:g}", *(number(line.estimate) for line in lines))
             if not np.isnan(lines[0].low):
                 grid.add_row("", "", *(_interval(line.low, line.high) for line in lines))
+            if not np.isnan(lines[0].pvalue):
+                grid.add_row("", "", *(Text(f"p = {number(line.pvalue)}", "dim") for line in lines))
         smoother = next(iter(validations.values())).smoother
         sentences = [_say_validation(each, name if len(validations) > 1 else "") for name, each in validations.items()]
         curve = f"The curve of ICI and its relatives: {smoother}."

@@ -66,6 +66,7 @@ def test_validate(models, file):
     assert f"slope 1 {number(raw.slope)} {number(cool.slope)}" in text
     assert f"{number(raw.intervals['slope'][0])} to {number(raw.intervals['slope'][1])}" in text
     assert f"AUC {number(raw.auc)} {number(cool.auc)}" in text
+    assert f"p = {number(raw.pvalues['unreliability'])} p = {number(cool.pvalues['unreliability'])}" in text
 
 
 def test_net_benefit(models, file, tmp_path):
