@@ -54,7 +54,6 @@ def plot_validation(found: Validation, ax: Axes | None) -> Axes:
     if new:
         strip.set_ylabel("Rows" if found.effective_n is None else "Effective rows")
         _table(found, ax)
-    if new:
         place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 2, **TIGHT}
     else:  # on the side of the diagonal where the curves are not
         corner = ("lower right", (1, WITHIN[3])) if found.ratio > 1 else ("upper left", (0, 1))
