@@ -27,6 +27,7 @@ EDGE = 1e-3  # of the depth of a region of likelihood, how far from its edge cou
 LONG = 0.5  # move of a logit that is no last step: where outcomes are separated, every step moves some logit by about 1
 FARTHEST = 5.0  # move of a logit in one step beyond which a loss of information comes from the step, not from the data
 SEPARATED = 1e-7  # information in some direction, as a share of a calibrated model's, below which there is none
+HIDDEN = 1e-15  # information in some direction, as a share of the information in another, that rounding hides
 # root of the information on a power of the logit, as a share of the information on another, that is none
 _NO_INFORMATION = 1e-100
 
@@ -242,8 +243,9 @@ def newton(derivatives: Callable[[np.ndarray], Derivatives], basis: np.ndarray, 
 
 
 def _least_information(here: Derivatives) -> float:
-    """Return the information in the direction that has the least of it."""
-    return float(np.linalg.eigvalsh(here[2])[0])
+    """Return the information in the direction that has the least of it, 0 if rounding of the most hides it."""
+    information = np.linalg.eigvalsh(here[2])
+    return float(information[0]) if information[0] > HIDDEN * information[-1] else 0.0
 
 
 @jit

@@ -86,6 +86,15 @@ def test_outcomes_that_a_spline_separates_have_fewer_knots():
     assert found(y, p)[0].knots.size == 5
 
 
+def test_certain_predictions_that_fail_leave_no_information_beside_the_others():
+    """Without a look at rounding, Newton's method met a singular matrix here."""
+    value = np.array([3e-12, 0.25, 0.5, 0.75, 1 - 3e-12])
+    sample = cs.Sample.from_counts(value, [13, 17, 16, 12, 21], [0, 7, 3, 6, 4])
+    curve, frequency = flexible_curve(sample, 0.95)
+    assert curve.knots.size < 5
+    assert sample.count @ frequency == pytest.approx(20, abs=1e-6)
+
+
 def test_equal_predictions_have_a_constant():
     curve, frequency = found(np.repeat([1, 0], [30, 70]), np.full(100, 0.2))
     assert curve.prediction.tolist() == [0.2]
