@@ -101,12 +101,12 @@ class SplineBasis:
     ----------
     knots : ndarray, shape (k,)
         The knots, ascending, at least three.
-    triangle : ndarray, shape (k, k)
-        What columns are divided by to be orthonormal.
+    to_orthonormal : ndarray, shape (k, k)
+        What the columns of `splines` are multiplied by to be orthonormal.
     """
 
     knots: np.ndarray
-    triangle: np.ndarray
+    to_orthonormal: np.ndarray
 
     @classmethod
     def of(cls, knots: np.ndarray, x: np.ndarray, count: np.ndarray) -> SplineBasis | None:
@@ -116,13 +116,11 @@ class SplineBasis:
         triangle: np.ndarray = np.asarray(np.linalg.qr(scaled, mode="r"))
         if len(triangle) < knots.size or (np.abs(np.diag(triangle)) < SAME * np.linalg.norm(scaled, axis=0)).any():
             return None
-        return cls(knots, triangle)
+        return cls(knots, np.linalg.inv(triangle))
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """Return the orthonormal splines at these log-odds, shape (x.size, k)."""
-        from scipy.linalg import solve_triangular
-
-        return np.ascontiguousarray(solve_triangular(self.triangle, splines(x, self.knots).T, trans="T").T)
+        return splines(x, self.knots) @ self.to_orthonormal
 
     def fit(self, x: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Fit | None:
         """Return the maximum of the likelihood; None if some spline separates the outcomes, so that there is none."""
