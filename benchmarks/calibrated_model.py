@@ -20,6 +20,7 @@ from calibstat.recalibration import IsotonicRegression, PlattScaling
 
 SIZES = (1_000, 10_000, 100_000)
 ROUNDS = {1_000: 7, 10_000: 3, 100_000: 2}
+ASKED = 15  # rounds of predict_proba
 FOLDS = 5
 CLIP = 0.005  # shares of 20 trees are 0 and 1, of which Platt scaling takes logits
 ESTIMATORS = {
@@ -64,7 +65,7 @@ def row_of(n: int, name: str, method: str, X: np.ndarray, y: np.ndarray) -> list
     """
     made = models(ESTIMATORS[name], method)
     fit = medians({who: lambda m=model: m.fit(X[:n], y[:n]) for who, model in made.items()}, ROUNDS[n])
-    ask = medians({who: lambda m=model: m.predict_proba(X[n:]) for who, model in made.items()}, ROUNDS[n])
+    ask = medians({who: lambda m=model: m.predict_proba(X[n:]) for who, model in made.items()}, ASKED)
     own, *others = made
     row = [f"{n:,}", name, method]
     for times in (fit, ask):

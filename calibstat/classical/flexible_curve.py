@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from calibstat.classical.logistic import CONVERGED, Derivatives, Fit, LogitPolyn
 from calibstat.classical.row_quantiles import row_quantiles
 from calibstat.data.sample import Sample
 from calibstat.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KNOTS = (5, 4, 3)  # as many as there is a fit for
 OUTER = {5: 0.05, 4: 0.05, 3: 0.1}  # share of the rows below the first knot, and above the last
@@ -38,6 +42,13 @@ class FlexibleCurve(Result):
     low: np.ndarray | None
     high: np.ndarray | None
     knots: np.ndarray
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with a row for each point: prediction, frequency and, if there is a band, its ends."""
+        import pandas as pd
+
+        columns = {name: getattr(self, name) for name in ("prediction", "frequency", "low", "high")}
+        return pd.DataFrame({name: column for name, column in columns.items() if column is not None})
 
     def __str__(self) -> str:
         if self.prediction.size == 1:

@@ -104,6 +104,15 @@ def test_equal_predictions_have_a_constant():
     assert str(curve) == "a constant: all predictions are equal"
 
 
+def test_the_frame_has_a_row_for_each_point():
+    y, p = stored("small")
+    curve, _ = found(y, p)
+    frame = curve.to_frame()
+    assert list(frame) == ["prediction", "frequency", "low", "high"]
+    assert np.array_equal(frame["high"], curve.high)
+    assert list(found(y, p, None)[0].to_frame()) == ["prediction", "frequency"]
+
+
 def test_groups_of_neighbours_have_nearly_the_same_curve(monkeypatch):
     y, p = cs.generators.temperature(1.5).sample(30_000, rng=1)
     of_groups, _ = found(y, p)
