@@ -191,7 +191,7 @@ def show_margin(
     n_bins: Annotated[
         int | None, typer.Option("--n-bins", help="Number of bins, fixed beforehand. Default: 5; of a measure its own.")
     ] = None,
-    level: Annotated[float, typer.Option("--level", help="Largest probability of a false claim, below 1/2.")] = 0.05,
+    level: Annotated[float, typer.Option("--level", help="Largest probability of a wrong claim, below 1/2.")] = 0.05,
     lens: LensText = None,
     n_resamples: Resamples = None,
     rng: Seed = 0,

@@ -56,9 +56,9 @@ def decompose_scores(
     lens: LensText = None,
     weight: WeightColumn = None,
 ) -> Answer:
-    """Part a proper score into miscalibration and the rest.
+    """Decompose a proper score into three parts.
 
-    The rest is discrimination and uncertainty.
+    They are miscalibration, discrimination and uncertainty.
     """
     with one_line_errors():
         from calibstat import decompose
@@ -107,7 +107,7 @@ def validate_models(
     cluster: ClusterColumn = None,
     weight: WeightColumn = None,
 ) -> Answer:
-    """Give the numbers of clinical validation.
+    """Compute the numbers of clinical validation.
 
     O/E, intercept and slope, ICI, Brier score and AUC with intervals; R², D, U, Q.
     """
@@ -146,7 +146,7 @@ def show_net_benefit(
     reading: Reading,
     threshold: Annotated[
         list[float] | None,
-        typer.Option("--threshold", help="Probability from which on one acts; may be repeated. Default: .01 to .99."),
+        typer.Option("--threshold", help="Act from this probability on; may be repeated. Default: 0.01 to 0.99."),
     ] = None,
     lens: LensText = None,
     level: Level = 0.95,
@@ -154,7 +154,7 @@ def show_net_benefit(
     cluster: ClusterColumn = None,
     weight: WeightColumn = None,
 ) -> Answer:
-    """Weigh true against false positives: a decision curve."""
+    """Compute net benefit at thresholds (decision curve)."""
     with one_line_errors():
         from calibstat import net_benefit
         from calibstat.cli.input_files import in_units, read_units

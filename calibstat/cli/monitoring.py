@@ -64,7 +64,7 @@ def monitor_stream(
     lens: LensText = None,
     state: Annotated[
         Path | None,
-        typer.Option("--state", metavar="FILE", help="Where to go on from, if it is there, and to save the state to."),
+        typer.Option("--state", metavar="FILE", help="Continue from this file if it exists, and save the state to it."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder for the picture and a table of the periods.")
@@ -72,7 +72,7 @@ def monitor_stream(
 ) -> Answer:
     """Watch calibration over time, with an alarm.
 
-    The alarm holds its promise however often one looks.
+    Its bound on false alarms is valid however often you check.
     """
     with one_line_errors():
         from calibstat.cli.features_and_periods import read_periods

@@ -93,7 +93,7 @@ Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to wr
 WeightColumn = Annotated[
     str | None,
     typer.Option(
-        "--weight", metavar="COLUMN", help="Column of weights of the rows, at least 0; counts of rows are no weights."
+        "--weight", metavar="COLUMN", help="Column of weights of the rows, at least 0; not for counts of repeated rows."
     ),
 ]
 ClusterColumn = Annotated[

@@ -36,10 +36,10 @@ AS_WRITTEN = Reading()
 OF_READING = {
     "positive": Annotated[
         str | None,
-        typer.Option("--positive", metavar="VALUE", help="Of two values in the column of outcomes, the outcome 1."),
+        typer.Option("--positive", metavar="VALUE", help="Which of two outcome values is the event (outcome 1)."),
     ],
     "logits": Annotated[
-        bool, typer.Option("--logits", help="The columns of --prob hold logits, and no probabilities.")
+        bool, typer.Option("--logits", help="The columns of --prob contain logits, not probabilities.")
     ],
     "clip": Annotated[
         float | None,

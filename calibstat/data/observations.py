@@ -239,7 +239,7 @@ class BinaryData(Observations):
             return cells
         return f"{cells}\n".lstrip() + (
             f"The whole-number weights of {self.summary.n_repeated:,} rows were taken as {self.summary.n:,} repeated "
-            "rows. If they are no such counts, give the rows with sample_weight=."
+            "rows. If they are not counts, give the rows with sample_weight=."
         )
 
     def _separating(self, weight: np.ndarray) -> str:

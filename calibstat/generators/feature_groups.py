@@ -39,7 +39,7 @@ class features(Generator):
     Parameters
     ----------
     generator : Generator
-        The generator of scores and outcomes. Its score determines the true probability: it is no mixture of groups.
+        The generator of scores and outcomes. Its score determines the true probability: not a mixture of groups.
     levels : mapping from feature to mapping or int
         The levels of each feature with their probabilities, or a whole number k for equally likely levels 0 to k - 1.
     errors : sequence of (condition, distortion)
@@ -86,7 +86,7 @@ class features(Generator):
         if not isinstance(self.generator, Generator):
             raise ValueError(f"expected a generator, found {self.generator!r}")
         if len(self.generator._parts(())) > 1:
-            raise ValueError(f"expected a generator that is no mixture of groups, found {self.generator}")
+            raise ValueError(f"expected a generator other than a mixture of groups, found {self.generator}")
         _ = self._members
 
     def sample_rows(self, n: int, rng: Seed = None) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:

@@ -199,7 +199,7 @@ class ClassWiseTestResult(NotedResult):
         """The deviations that drove the tests of the first of these classes, in words."""
         if not self.deviations:
             return []
-        start = "What drove it, class by class (directions describe these rows, and are no claims):"
+        start = "What drove it, class by class (directions describe these rows only, without a test):"
         return [start, *(each.short for each in self.deviations[:_SHOWN])]
 
     def __str__(self) -> str:

@@ -183,8 +183,8 @@ def calibration_test(
         `confidence_interval`, and for the same errors.
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; jointly of several classes for
-        `canonical_ce`, `brier` and `log_loss` alone. Labels are drawn row by row with the weights held fixed. Counts of
-        repeated rows are no weights: they are given as a `Sample`.
+        `canonical_ce`, `brier` and `log_loss` alone. Labels are drawn row by row with the weights held fixed. For
+        counts of repeated rows use a `Sample`.
     n_resamples : int, optional
         Number of resamples, at least 1. Default: 999, or 99 for a measure whose test takes long (its page says so).
         With `stop_after` the largest number.

@@ -94,9 +94,9 @@ def confidence_interval(
     reduce : {"mean", "max"}
         For lens "class_wise", and then needed: the mean over the classes, or the largest.
     method : {"honest", "bracket", "percentile", "basic", "bca"}
-        "honest" is built to cover wherever the truth is: near calibration, with rare outcomes, where two parts of an
-        error nearly tie. `calibstat.MEASURES` have it if ``has_form``: most, also class-wise with `reduce` and
-        canonical; the others raise with the reason. "bracket", for `interval_ce`, `surrogate_interval_ce`,
+        "honest" is designed to keep its coverage near calibration, with rare outcomes and with nearly tied sums, where
+        the bootstrap methods fail. `calibstat.MEASURES` have it if ``has_form``: most, also class-wise with `reduce`
+        and canonical; the others raise with the reason. "bracket", for `interval_ce`, `surrogate_interval_ce`,
         `lower_distance` and `upper_distance`, goes from the honest low end of a measure that is never above to the
         honest high end of one that is never below. The others are the usual bootstrap intervals, for every measure
         ("bca" for binary outcomes only): near calibration they miss the true value (see Notes).
@@ -122,7 +122,7 @@ def confidence_interval(
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; not with "bca" and "bracket", nor for `gce`
         and `skce`, and "honest" for the measures that `compare` takes, `mcb` and `smooth_ece`. Rows are drawn with
-        their weights. Counts of repeated rows are not weights: give them as a `Sample`.
+        their weights. For counts of repeated rows use a `Sample`.
     rng, n_jobs
         As for `calibration_test`.
 

@@ -87,7 +87,7 @@ class ConfidenceInterval(NotedResult):
         """The reason for an infinite end, and that events were few, a line each; nothing if neither is so."""
         lines = f"Infinite: {self.why_infinite}.\n" if self.why_infinite else ""
         if self.few_events:
-            lines += f"Few events: {self.few_events}; the interval rests on what was not observed.\n"
+            lines += f"Few events: {self.few_events}; so few leave the error uncertain.\n"
         return lines
 
     def __str__(self) -> str:

@@ -16,7 +16,7 @@ from calibstat.resampling import Draws, Labels, Stage, draw, in_cells
 from calibstat.resampling.quantiles import quantiles
 from calibstat.result import Result
 
-CLAIMED_FROM = 1000  # rows; with fewer a direction is described, and not claimed
+CLAIMED_FROM = 1000  # rows; with fewer a direction describes these rows only
 CLAIM_LEVEL = 0.05  # of a claim, and at which a test has to reject for one
 EITHER = 2.2365  # one of two independent standard normal numbers is further from 0 once in 20 times
 TINY = 1e-6  # nearer to 0 or 1 no digits of a probability are written
@@ -78,7 +78,7 @@ class Deviation(Result):
         What was predicted: "outcome 1", "the most likely class", or of several classes the one it is about.
     kind : {"smooth", "scattered", "local"}
         The largest part of the statistic: a pattern over the range of the predictions, many places that are off, or
-        a single range that is. This describes the rows, and claims nothing.
+        a single range that is. This describes these rows only.
     bias, slope : float
         Roots of the first two components, about standard normal if calibrated: above 0 if there are more events than
         predicted, and if predictions are too close together.
@@ -135,9 +135,10 @@ class Deviation(Result):
         if self.claims:
             return f"Direction (approximate): {self._say(self.claims)}."
         if self.claims is not None:
-            return "Direction: none can be claimed."
+            return "Direction: none is clear enough to be stated."
         seen = self._say(self._seen)
-        return f"In these rows {seen}; that describes them, and is no claim." if seen else "No direction stands out."
+        described = f"In these rows {seen}. This describes them only, without a test."
+        return described if seen else "No direction stands out."
 
     @property
     def _seen(self) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ COMPARING = (
     "any. Compare brier or log_loss as well.",
 )
 MONITORING = (
-    "Feed a period when all of its outcomes are known: if positive ones come in first, early feeding is a false alarm.",
+    "Feed a period when all of its outcomes are known: if positive outcomes are known earlier than negative ones, an "
+    "incomplete period can cause a false alarm.",
     "Outcomes must be independent given the predictions and earlier periods, and predictions as they were issued.",
 )
 IN_FULL = (
@@ -56,7 +57,7 @@ class Brief:
 
 
 NO_PROOF = Brief(
-    "A large p is no evidence of calibration: the upper end of an interval says how large the error may be.",
+    "A large p is not evidence of calibration: the upper end of an interval says how large the error may be.",
     IN_FULL[:1],
 )
 HELD_OUT = Brief("Rows must be held out: a model looks better on rows that it was fitted to.", IN_FULL[1:2])
@@ -69,8 +70,8 @@ SCORES = Brief(
     "A smaller calibration error alone does not make a better model: compare brier or log_loss too.", COMPARING
 )
 PERIODS = Brief(
-    "Feed a period when all of its outcomes are known, with predictions as they were issued: positives that come first "
-    "are a false alarm.",
+    "Feed a period when all of its outcomes are known, with predictions as they were issued: if positives are known "
+    "earlier than negatives, an incomplete period can cause a false alarm.",
     MONITORING,
 )
 OTHER_ROWS = Brief("Judge a recalibrated model on rows that its map was not fitted to.")

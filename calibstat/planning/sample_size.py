@@ -157,7 +157,7 @@ def sample_size(
     of one row on intercept and slope. These are asymptotic. The honest interval of a measure: the mean width over
     simulated data sets, about a power of n.
 
-    A test may need few rows where an interval needs many, and the reverse: a number for one says nothing on the other.
+    The number of rows for a test and the number for an interval answer different questions and can differ widely.
 
     References
     ----------

@@ -78,7 +78,7 @@ def _diagrams(report: ReportFields, pictures: bool) -> Iterator[Section]:
     notes = [f"{name}: {diagram}" if several else str(diagram) for name, diagram in diagrams.items()]
     shown = [_drawn(diagrams, "Reliability diagrams of all models")] if several else []
     shown = shown or [_drawn(next(iter(diagrams.values())), "Reliability diagram")]
-    lead = ["How often outcome 1 is observed where it is predicted: calibrated predictions lie on the diagonal."]
+    lead = ["Observed frequency against predicted probability: points of a calibrated model lie close to the diagonal."]
     lead = lead if report.n_classes == 2 else []
     yield Section("Reliability diagram", lead, shown if pictures else (), notes=notes)
 
@@ -98,8 +98,8 @@ def _measures(report: ReportFields) -> Section:
         else:
             rows.append([title, number(entry.estimate), ends(entry.low, entry.high)])
     header = header if several else ["Measure", ">Estimate", f">{level} interval"]
-    note = f"{level} intervals, each by itself; –: none is known that covers near calibration." if several else ""
-    lead = ["How large the error is, by several measures. They are detail, and no further verdicts."]
+    note = f"{level} intervals, each valid by itself; –: none is known to cover near calibration." if several else ""
+    lead = ["These measures describe the size of the error. The conclusion is the verdict above."]
     remarks = [
         f"{f'{name}, ' if several else ''}{entry.title}: {entry.remark}"
         for name, model in report.models.items()
@@ -166,7 +166,7 @@ def _groups(title: str, audit: Audit, pictures: bool) -> Section:
         rows.append([audit.names[g], f"{audit.rows[g]:,}", *shares, p_text(audit.pvalue_adjusted[g])])
     rest = len(audit.names) - _MOST_ROWS
     note = f"and {rest:,} more groups with larger p. " if rest > 0 else ""
-    note += "The error is the observed frequency minus the mean prediction; all its bounds hold at once."
+    note += "The error is the observed frequency minus the mean prediction; all bounds are valid simultaneously."
     shown = [_drawn(audit, "Errors of the groups")] if pictures else []
     sentences = [audit.answer, *audit.significant]
     how = [line for line in str(audit).splitlines() if line.strip() not in sentences]

@@ -117,7 +117,7 @@ def report(
     ------
     ValueError
         If the data are not as described (the first offending row is named), rows are lacking because `y_true` is a
-        `Sample`, or there are clusters or weights beside what takes none.
+        `Sample`, or `cluster` or `sample_weight` is given with an argument that does not support it.
 
     Notes
     -----

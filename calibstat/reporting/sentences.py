@@ -22,7 +22,7 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
     remark = interval.remark(number)
     few = f" {interval.scope}" if interval.scope else ""
     few += f" {remark}" if remark else ""
-    few += f" {_capital(interval.few_events)}: this rests on what was not observed." if interval.few_events else ""
+    few += f" {_capital(interval.few_events)}; so few leave the error uncertain." if interval.few_events else ""
     return (
         f"{title}: {number(interval.estimate)} on these rows; in the population they come from it is {where}, "
         f"with {percent(interval.confidence_level)} confidence ({interval.method} method).{few}"
@@ -35,16 +35,16 @@ def says_more(interval: ConfidenceInterval) -> bool:
 
 
 def say_both(pvalue: float, low: float) -> str:
-    """Say how a test and an interval are both right where one leaves open what the other denies; else nothing."""
+    """Say why a test and an interval do not contradict each other where they seem to; else nothing."""
     if pvalue <= LOW and low <= 0:
         return (
-            "Both hold: the test looks for deviations of every kind and finds some; by this one measure these rows do "
-            "not show that the error is above 0."
+            "The test and the interval do not contradict each other: the test looks for any kind of miscalibration and "
+            "found some; the interval is for one measure, and by this measure the error may be 0."
         )
     if pvalue > LOW and low > 0:
         return (
-            "Both hold: by this one measure the error is above 0; the test looks for deviations of every kind, and "
-            "needs more to show one."
+            "The test and the interval do not contradict each other: by this one measure the error is above 0; the "
+            "test looks for any kind of miscalibration, and needs a larger error or more rows to find it."
         )
     return ""
 

@@ -112,14 +112,14 @@ class Store:
             table = parquet.read_table(io.BytesIO(content))
         except (ValueError, OSError) as error:
             raise ValueError(
-                f"expected a batch of this study, found {path}, which is no Parquet file: {error}"
+                f"expected a batch of this study, found {path}, which is not a Parquet file: {error}"
             ) from None
         for name in ("cell", *self.columns):
             if name not in table.column_names:
                 raise ValueError(f"expected a batch of this study, found {path}, which has no column {name!r}")
             kind = table[name].to_numpy().dtype.kind
             if kind not in ("iu" if name == "cell" else "f"):
-                raise ValueError(f"expected a batch of this study, found {path}, whose column {name!r} is no number")
+                raise ValueError(f"expected a batch of this study, found {path}, whose column {name!r} is not a number")
         cells = table["cell"].to_numpy().astype(np.int64)
         outside = (cells < 0) | (cells >= (np.inf if size is None else size))
         if outside.any():

@@ -35,7 +35,7 @@ def test_test_says_what_the_function_says(rows, csv):
     assert "400 rows" in text
     assert "held out" not in text
     long = plain_text(run("test", csv, *COLUMNS, "--measure", "ks", "--n-resamples", 199, "--rng", 5, "-v").stdout)
-    assert "A large p is no evidence of calibration" in long
+    assert "A large p is not evidence of calibration" in long
     assert "Rows must be held out and independent." in long
 
 

@@ -106,7 +106,7 @@ def test_all_levels_may_be_wrong_and_many_features_cost_nothing():
     ("make", "message"),
     [
         (lambda: features("uniform", SHARES), "expected a generator, found 'uniform'"),
-        (lambda: features(groups({"a": (0.5, HALF), "b": (0.5, HALF)}), SHARES), "no mixture of groups, found groups"),
+        (lambda: features(groups({"a": (0.5, HALF), "b": (0.5, HALF)}), SHARES), "a mixture of groups, found groups"),
         (lambda: features(HALF, {}), "at least one feature, found none"),
         (lambda: features(HALF, {"sex": 0}), "a number of at least 1 of levels of 'sex', found 0"),
         (lambda: features(HALF, {"sex": True}), "found True"),

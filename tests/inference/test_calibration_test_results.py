@@ -54,7 +54,7 @@ def test_classes_that_are_off_are_named_first(each):
     assert low == ["1", "2"]
     assert each.answer == "There is evidence against the calibration of 2 of 3 classes: 1, 2."
     assert each.drivers == [
-        "What drove it, class by class (directions describe these rows, and are no claims):",
+        "What drove it, class by class (directions describe these rows only, without a test):",
         *(found.short for found in each.deviations),
     ]
     assert str(each).startswith(each.answer)

@@ -59,7 +59,7 @@ def test_words():
     few = deviation_in(*cs.generators.temperature(3).sample(300, rng=2))
     assert few.claims is None
     assert "In these rows" in str(few)
-    assert "no claim" in str(few)
+    assert "without a test" in str(few)
 
 
 def test_numbers_are_written_as_they_are_read_aloud():
@@ -83,15 +83,15 @@ def test_numbers_are_written_as_they_are_read_aloud():
     one = replace(local, of="outcome 1", low=0.9996, high=0.9996, rows=1.0, predicted=0.9996, observed=0.0, slope=-3.0)
     assert str(one) == (
         "a single range in the predicted probabilities of outcome 1. Most striking: predictions of 0.9996, with "
-        "outcome 1 expected in 1.0 of 1 row and observed in 0.\nIn these rows predictions are too far apart; that "
-        "describes them, and is no claim."
+        "outcome 1 expected in 1.0 of 1 row and observed in 0.\nIn these rows predictions are too far apart. This "
+        "describes them only, without a test."
     )
     wide = replace(one, low=0.99991, high=0.99998, claims=("too few events", "too far apart"), rows=4061.0)
     assert "from 0.99991 to 0.99998, with outcome 1 expected in 4,059.4 of 4,061 rows" in str(wide)
     assert str(wide).endswith(
         "Direction (approximate): outcome 1 is observed less often than predicted and predictions are too far apart."
     )
-    assert str(replace(wide, claims=())).endswith("Direction: none can be claimed.")
+    assert str(replace(wide, claims=())).endswith("Direction: none is clear enough to be stated.")
     assert local.short == f"class dog: a single range; most striking: {local.where}."
     assert replace(local, bias=-2.0).short.endswith("; class dog is observed less often than predicted.")
 

@@ -18,7 +18,10 @@ FOUND = cs.confidence_interval([0, 1] * 30, [0.3, 0.6] * 30, rng=1)
         ({"low": 0.0, "high": 0.2}, "is at most 0.2000, and may be 0,"),
         ({"low": 0.1, "high": float("inf"), "why_infinite": "row 3"}, "at least 0.1000, and may be infinite, because"),
         ({"estimate": float("inf"), "why_infinite": "row 3"}, "infinite on these rows and in the population"),
-        ({"few_events": "outcome 1 was observed in 2 of 60 rows"}, "Outcome 1 was observed in 2 of 60 rows: this"),
+        (
+            {"few_events": "outcome 1 was observed in 2 of 60 rows"},
+            "Outcome 1 was observed in 2 of 60 rows; so few leave",
+        ),
     ],
 )
 def test_each_case(changed, words):
@@ -28,7 +31,7 @@ def test_each_case(changed, words):
 @pytest.mark.parametrize(
     ("pvalue", "low", "words"),
     [
-        (0.05, 0.0, "finds some; by this one measure these rows do not show"),
+        (0.05, 0.0, "found some; the interval is for one measure, and by this measure the error may be 0"),
         (0.051, 0.01, "by this one measure the error is above 0; the test"),
         (0.05, 0.01, ""),
         (0.051, 0.0, ""),

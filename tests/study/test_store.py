@@ -31,8 +31,8 @@ def test_a_damaged_description_is_named(content, tmp_path):
         ({"cell": [-1], "ks": [0.5]}, "has cell -1 where"),
         ({"row": [0], "ks": [0.5]}, "has no column 'cell'"),
         ({"cell": [0], "other": [0.5]}, "has no column 'ks'"),
-        ({"cell": [0.5], "ks": [0.5]}, "column 'cell' is no number"),
-        ({"cell": [0], "ks": ["a"]}, "column 'ks' is no number"),
+        ({"cell": [0.5], "ks": [0.5]}, "column 'cell' is not a number"),
+        ({"cell": [0], "ks": ["a"]}, "column 'ks' is not a number"),
     ],
 )
 def test_a_planted_batch_is_named(planted, message, tmp_path):
@@ -72,7 +72,7 @@ def test_a_batch_that_is_no_parquet_is_named(tmp_path):
 
     cs.study.run(**RUN, store=tmp_path / "store")
     (tmp_path / "store" / f"cells-0-{store._digest(b'text')}.parquet").write_bytes(b"text")
-    with pytest.raises(ValueError, match="which is no Parquet file"):
+    with pytest.raises(ValueError, match="which is not a Parquet file"):
         cs.study.run(**RUN, store=tmp_path / "store")
 
 

@@ -88,9 +88,9 @@ def audit(
     depth : int
         How many levels may intersect, at least 1.
     min_rows : int
-        Levels and intersections with fewer rows make no group.
+        Levels and intersections with fewer rows are left out.
     n_quantiles : int
-        Into how many parts numbers are cut, at least 2; fewer if quantiles coincide.
+        Number of parts into which quantiles cut a column of numbers, at least 2; fewer if quantiles coincide.
     shape : bool
         Whether to test also if predictions are too far apart or too close together within a group, by the slope of
         their logits.
