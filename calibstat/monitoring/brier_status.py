@@ -89,7 +89,7 @@ class BrierStatus(Result):
             over = "Over" if self.segment == ALL_ROWS else "In"
             sentence = f"{over} {where} {self.better} is shown to be better on average."
         if self.decided_period is not None:
-            sentence += f" The sequence first left out 0 in period {self.decided_period}."
+            sentence += f" The sequence first excluded 0 in period {self.decided_period}."
         return sentence
 
     def __str__(self) -> str:

@@ -161,15 +161,17 @@ class MonitorStatus(Result):
             what = "outcome was" if self.impossible == 1 else "outcomes were"
             lines.append(f"{self.impossible:,} {what} observed that had probability 0.")
         log_p = min(-float(np.max(self.log_evidence)), 0.0)
-        p = "" if self.pvalue is None else f"; p-value valid at any time: {_exp_in_words(log_p, 2)}"
+        p = "" if self.pvalue is None else f" Anytime-valid p-value: {_exp_in_words(log_p, 2)}."
         evidence = _exp_in_words(float(self.log_evidence[-1]), 3)
-        lines.append(f"Evidence {evidence}, raising an alarm at {self.threshold:g}{p}.")
+        lines.append(f"Evidence {evidence}; alarm threshold {self.threshold:g}.{p}")
         lines.append(self.promise)
         lines.append(
             f"Observed minus predicted: {self.gap:+.3g} over {self.rows:,} rows, {100 * self.confidence_level:g} % "
             f"confidence sequence {self.gap_low:+.3g} to {self.gap_high:+.3g}, right in all periods at once."
         )
-        lines.append("Each of these two promises holds by itself, not both together.")
+        if self.arl is None:
+            either = 100 * (self.alpha + 1 - self.confidence_level)
+            lines.append(f"Chance of a false alarm or a wrong confidence sequence: together at most {either:.3g} %.")
         return "\n".join(lines)
 
 

@@ -71,7 +71,7 @@ def test_the_better_model_is_named():
     first = frame.loc[(frame["low"] > 0) | (frame["high"] < 0), "period"].iloc[0]
     assert found.decided_period == first
     assert (
-        f"Over all rows so far plain is shown to be better on average. The sequence first left out 0 in period {first}"
+        f"Over all rows so far plain is shown to be better on average. The sequence first excluded 0 in period {first}"
         in str(found)
     )
 

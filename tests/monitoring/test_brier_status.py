@@ -49,7 +49,7 @@ def test_the_segment_in_which_a_model_is_worse_is_named():
     assert found.segments["east"].better == "plain"
     assert found.segments["centre"].better is None
     text = str(found)
-    assert "In segment east plain is shown to be better on average. The sequence first left out 0 in period" in text
+    assert "In segment east plain is shown to be better on average. The sequence first excluded 0 in period" in text
     assert "The other segments show no better model." in text
     assert "97.5 % confidence sequence" in text
     assert text.endswith("All sequences are right in all periods at once with probability of at least 95 %.")

@@ -29,13 +29,13 @@ def test_an_alarm_in_words():
     assert re.search(
         r"Observed minus predicted: \+0\.000657 over 6,000 rows, 95 % confidence sequence -\S+ to \+", text
     )
-    assert text.endswith("Each of these two promises holds by itself, not both together.")
+    assert text.endswith("Chance of a false alarm or a wrong confidence sequence: together at most 10 %.")
 
 
 def test_no_alarm_in_words():
     text = str(fed(change=99, last=5, alpha=0.01).status())
     assert text.startswith("No alarm in 5 periods, 500 rows.\nEvidence 0.")
-    assert "raising an alarm at 100; p-value valid at any time: " in text
+    assert "; alarm threshold 100. Anytime-valid p-value: " in text
     assert "at most 1 %" in text
     assert str(cs.Monitor().status()).startswith("No period so far. Chance")
 
@@ -45,6 +45,7 @@ def test_run_length_in_words():
     assert re.search(r"It is the latest of \d+ alarms\.", text)
     assert "False alarms come on average at least 200 periods apart; in the long run one is certain." in text
     assert "p-value" not in text
+    assert "together" not in text
 
 
 def test_impossible_outcomes_in_words():
@@ -53,19 +54,19 @@ def test_impossible_outcomes_in_words():
     text = str(monitor.status())
     assert text.startswith("Alarm in period 1 of 1.\nLikely start: period 1: outcomes of probability 0 were observed.")
     assert "1 outcome was observed that had probability 0." in text
-    assert "Evidence ∞, raising an alarm at 20; p-value valid at any time: 0." in text
+    assert "Evidence ∞; alarm threshold 20. Anytime-valid p-value: 0." in text
 
 
 def test_evidence_beyond_floats_in_words():
     """exp(1000 log 10 + log 3.14) is 3.14e1000, although its float is infinite."""
     log = 1000 * np.log(10) + np.log(3.14)
     status = replace(fed().status(), log_evidence=np.array([0.0, log]), evidence=np.inf, pvalue=0.0)
-    assert "Evidence 3.1e+1000, raising an alarm at 20; p-value valid at any time: 3.2e-1001." in str(status)
+    assert "Evidence 3.1e+1000; alarm threshold 20. Anytime-valid p-value: 3.2e-1001." in str(status)
     for given, text in ((1e-9, "1"), (np.log(0.0123), "0.0123"), (np.log(999.4), "999"), (np.log(1234), "1.2e+03")):
         status = replace(status, log_evidence=np.array([given]))
-        assert f"Evidence {text}, raising" in str(status)
+        assert f"Evidence {text}; alarm" in str(status)
     for given, text in ((1000 * np.log(10) + np.log(9.98), "1.0e+1001"), (-np.inf, "0")):
-        assert f"Evidence {text}, raising" in str(replace(status, log_evidence=np.array([given])))
+        assert f"Evidence {text}; alarm" in str(replace(status, log_evidence=np.array([given])))
 
 
 def test_a_row_for_each_period():
