@@ -88,7 +88,7 @@ class Equivalence(NotedResult):
     low, high : ndarray, shape (n_bins_used,), or None
         Limits of the mean outcome probability in each bin; each by itself fails with probability of at most `level`.
     rows_needed : int or None
-        About how many rows with such predictions a calibrated model needs for an even chance of the claim.
+        About how many rows with such predictions a calibrated model needs for a 50 % chance to show the margin.
     null_hypothesis : str
         The null hypothesis, in one sentence.
     by : ClaimedBins or NamedMeasure
@@ -140,10 +140,11 @@ class Equivalence(NotedResult):
             if self.count is not None:
                 claim = f"In {_every(self.count, self.by)} the outcomes average within {margin} of the predictions"
             return f"{claim} (p = {self.pvalue:.3g}; these rows could show {limit:g}).{floor}"
-        sentence = f"Not shown: {limit:g} is the least these {self.n} rows show"
+        sentence = f"Not shown: the smallest margin that these {self.n} rows show is {limit:g}."
         if self.rows_needed is not None:
-            sentence += f"; a calibrated model needs about {self.rows_needed} rows for an even chance at {margin}"
-        return f"{sentence}.{floor}"
+            needed = f"needs about {self.rows_needed} rows for a 50 % chance to show {margin}"
+            sentence += f" Even a calibrated model {needed}."
+        return f"{sentence}{floor}"
 
     @property
     def details(self) -> str:

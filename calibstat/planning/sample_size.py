@@ -82,7 +82,7 @@ class SampleSize(Result):
         if self.for_precision:
             names = {"o/e": "O/E", "slope": "the calibration slope"}
             each = " and ".join(f"{n} rows for {names[of]}" for of, n in self.for_precision.items())
-            text += "\nPrecision is another number: if that is the truth, a 0.95 interval of width 0.2 takes "
+            text += "\nFor estimation: under this alternative, a 95 % interval of width 0.2 takes "
             text += f"{each} (Riley et al. 2021)."
         return text
 

@@ -237,8 +237,8 @@ def test_words_without_a_claim():
     y, p = cs.generators.calibrated().sample(1000, rng=1)
     found = equivalence_test(y, p)
     assert str(found).splitlines()[0] == (
-        f"Not shown: 0.0969 is the least these 1000 rows show; a calibrated model needs about {found.rows_needed} rows "
-        "for an even chance at 0.05."
+        "Not shown: the smallest margin that these 1000 rows show is 0.0969. Even a calibrated model needs about "
+        f"{found.rows_needed} rows for a 50 % chance to show 0.05."
     )
     assert 0.0968 < found.limit <= 0.0969
     assert "calibrated" not in str(equivalence_test(y, p, margin=0.2))
@@ -262,7 +262,7 @@ def test_by_a_measure_the_limit_is_the_upper_end():
     assert found.worst_bin is None
     assert found.rows_needed is None
     assert str(found).startswith(
-        f"Not shown: {module._rounded_up(high):g} is the least these 400 rows show.\nks, event"
+        f"Not shown: the smallest margin that these 400 rows show is {module._rounded_up(high):g}.\nks, event"
     )
     assert len(found.to_frame()) == 1
     same = equivalence_test(y, p, by=cs.measures.KS(), margin=0.02, n_resamples=199, rng=3)
