@@ -89,7 +89,7 @@ def read_with_units(
     weight: str | None,
     folds: str | None,
 ) -> tuple[Sample | Predictions, tuple[Any, Any], dict[str, Any], str]:
-    """Return the data, the same as arguments of a verb, what rows have beside, and how outcomes were understood.
+    """Return the data, the same as arguments of a function, what rows have beside, and how outcomes were understood.
 
     Rows that have something beside are kept; others are summarised.
     """
@@ -412,7 +412,7 @@ def read_column(file: Path, name: str) -> pd.Series:
 
 
 def read_units(file: Path, cluster: str | None, weight: str | None, folds: str | None = None) -> dict[str, Any]:
-    """Read what rows have beside outcomes and predictions, as the verbs take it: clusters, folds, weights, if given."""
+    """Read what rows have beside outcomes and predictions, as functions take it: clusters, folds, weights, if given."""
     columns = {"cluster": cluster, "folds": folds}
     given: dict[str, Any] = {name: read_column(file, at).to_numpy() for name, at in columns.items() if at is not None}
     return given if weight is None else given | {"sample_weight": as_numbers(read_column(file, weight), weight)}

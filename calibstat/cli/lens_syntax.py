@@ -50,7 +50,7 @@ class View:
         return seen if isinstance(seen, Predictions) else None
 
     def settings(self, measure: str) -> dict[str, Any]:
-        """Return the arguments of the verbs for a measure."""
+        """Return the arguments of public functions for a measure."""
         lens = self.lens
         multiclass = issubclass(MEASURES[measure], MulticlassMeasure)
         if not multiclass and lens is None and isinstance(self.data, Predictions):

@@ -44,7 +44,7 @@ def named_models(y_prob: Any) -> dict[str, Any] | None:
 
 
 def are_classes(columns: Sequence[Any]) -> bool:
-    """Whether columns are the classes of one model: most rows sum to 1. What is no number is named elsewhere."""
+    """Whether columns are the classes of one model: most rows sum to 1. What is not a number is named elsewhere."""
     try:
         total = np.sum([np.asarray(column, np.float64) for column in columns], axis=0)
     except (TypeError, ValueError):

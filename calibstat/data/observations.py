@@ -1,4 +1,4 @@
-"""Binary, multiclass and class-wise data: the arguments of a verb, checked once and seen through a lens."""
+"""Binary, multiclass and class-wise data: the arguments of a function, checked once and seen through a lens."""
 
 from __future__ import annotations
 

@@ -246,8 +246,8 @@ class Sample:
         ------
         ValueError
             If there is no row, a column is missing or is not numeric, an outcome is not 0 or 1, a probability is
-            missing or outside [0, 1], a weight is no whole number from 0 to 2**31, or with `by` a group is missing or
-            has one row. One message names all columns and how many rows are wrong in each.
+            missing or outside [0, 1], a weight is not a whole number from 0 to 2**31, or with `by` a group is missing
+            or has one row. One message names all columns and how many rows are wrong in each.
         ImportError
             If narwhals is not installed; ``pip install calibstat[frames]`` brings it.
 

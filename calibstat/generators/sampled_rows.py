@@ -36,6 +36,6 @@ class SampledRows(NamedTuple):
 
     @property
     def arguments(self) -> dict[str, np.ndarray]:
-        """Clusters and weights, those that there are, as arguments `cluster` and `sample_weight` of a verb."""
+        """Clusters and weights, those that there are, as arguments `cluster` and `sample_weight` of a function."""
         given = {"cluster": self.cluster, "sample_weight": self.weight}
         return {name: column for name, column in given.items() if column is not None}

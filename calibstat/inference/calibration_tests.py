@@ -237,9 +237,8 @@ def calibration_test(
     model has as small ones in at most 1 % of samples, the `note` asks if the predictions were cross-validated
     (then say `folds`), recalibrated or fitted on these outcomes. Not with weights, clusters, folds or "both", of
     two-sided measures, of each class ("class_wise"), or if draws were stopped.
-    With `sample_weight` the null hypothesis is given the weights too: in rows of large weight predictions have to be as
-    right as in others. In the statistic rows count by their weights, scaled to sum to the effective number
-    of rows, and the test stays exact.
+    With `sample_weight` the null hypothesis is that predictions are calibrated given the weights too. In the statistic
+    rows count by their weights, scaled to sum to the effective number of rows, and the test stays exact.
     With `cluster` the residuals of each cluster keep or change their signs together: if calibrated they have mean zero,
     however they depend on each other. That is approximate, since their distribution need not be symmetric, and signs
     alone take it for evidence that no event was observed. So p is the largest of that, of the p-value by independent

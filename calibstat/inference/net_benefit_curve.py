@@ -34,7 +34,7 @@ class NetBenefitCurve(NotedResult):
     Attributes
     ----------
     threshold : ndarray, shape (T,)
-        Probabilities at and above which one acts, ascending.
+        Probabilities at and above which to act, ascending.
     model, low, high : ndarray, shape (T,)
         The net benefit of acting by the model, in true positives per row, and its interval, each at its threshold.
     everyone : ndarray, shape (T,)
@@ -125,7 +125,7 @@ def net_benefit(
     y_true, y_prob, sample_weight, labels, pos_label
         As for `estimate`.
     thresholds : array_like, shape (T,), optional
-        Probabilities between 0 and 1, ascending, at and above which one acts. Default: 0.01, 0.02, ..., 0.99.
+        Probabilities between 0 and 1, ascending, at and above which to act. Default: 0.01, 0.02, ..., 0.99.
     confidence_level : float
         Of the interval at each threshold, between 0 and 1.
     lens : str or Lens, optional

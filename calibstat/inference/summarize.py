@@ -134,7 +134,7 @@ MEASURES = ("accuracy", *CALIBRATION, "auc", *SCORES)
 
 
 def question(name: str, n_classes: int, clip: float | None = None) -> dict[str, Any]:
-    """Return the arguments of the verbs for a measure; for more than two classes the scores are canonical."""
+    """Return the arguments of functions for a measure; for more than two classes the scores are canonical."""
     arguments = CALIBRATION.get(name, {"measure": name})
     measure = registry.MEASURES[arguments["measure"]]()
     if "clip" in measure.defaults():
@@ -199,7 +199,7 @@ def summarize(
     error over 15 equal-width bins, weighed by their rows (`ece`) and not (`average_ce`), and without bins
     (`smooth_ece`); the adaptive error of Nixon et al., `gce` with ``binning="adaptive"``, by its full name; the
     area under the ROC curve of the outcome that `ece` is of, 1/2 for predictions that are all equal; the logarithmic
-    loss and the Brier score. For two classes all are of outcome 1, as in every other verb, except
+    loss and the Brier score. For two classes all are of outcome 1, as in every other function, except
     the accuracy and the canonical `adaptive_calibration_error`; for more classes the calibration errors are of the most
     likely class and the two scores canonical. The printed result says which is which. All intervals are `honest`, see
     `confidence_interval`; `average_ce` and `auc` have none, nor has a logarithmic loss of fewer than ten events;

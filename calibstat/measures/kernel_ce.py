@@ -49,7 +49,7 @@ def _check(kernel: str, bandwidth: float) -> None:
 
 
 def _square(value: np.ndarray, residual: np.ndarray, kernel: str, bandwidth: float) -> float:
-    """Return sum_jk r_j r_k K(v_j, v_k), at least 0 but for rounding."""
+    """Return sum_jk r_j r_k K(v_j, v_k), at least 0 up to rounding."""
     if kernel == "laplace":
         return max(laplace_square(value, residual, float(bandwidth)), 0.0)
     return max(float(residual @ _gaussian_smoothed(value, residual, float(bandwidth))), 0.0)

@@ -18,7 +18,7 @@ class NetBenefit(MeanLoss):
 
     It is the share of rows that are true positives, less t / (1 - t) times the share that are false positives: t is the
     probability of outcome 1 at which acting and not acting are equally good. Larger is better; never acting has 0. It
-    is no error of calibration and has no name in `calibstat.MEASURES`; give it as ``measure=NetBenefit(threshold=0.2)``
+    is not a calibration error and has no name in `calibstat.MEASURES`; give it as ``measure=NetBenefit(threshold=0.2)``
     to `estimate`, `confidence_interval` and `compare`.
 
     Option: `threshold`, between 0 and 1. Cost: one sort of the rows, then one pass.

@@ -368,5 +368,5 @@ def _central(share: np.ndarray) -> tuple[int, int]:
 
 
 def _exp(x: float) -> float:
-    """Return exp(x), infinite where that is no number that float64 has."""
+    """Return exp(x), infinite where float64 has no such number."""
     return math.exp(x) if x < 709 else math.inf

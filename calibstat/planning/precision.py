@@ -76,7 +76,7 @@ class PrecisionSize(Result):
             f"{self.n} rows for a {self.confidence_level:.4g} confidence interval of width {self.width:g} for "
             f"{NAMES.get(self.of, self.of)}{self.lens.with_comma}, if the truth is {self.alternative} "
             f"({self.method}). "
-            "This is precision: how many rows a test needs to find a miscalibration is another number."
+            "To find a miscalibration by a test, another number of rows is needed."
         )
 
 

@@ -1,1 +1,1 @@
-"""Reports of models to send: everything the verbs say of the same rows, on one page."""
+"""Reports of models to send: everything the other functions find in the same rows, on one page."""

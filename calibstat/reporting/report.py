@@ -1,4 +1,4 @@
-"""The verb `report`: everything the other verbs say of one or several models on the same rows."""
+"""The function `report`: everything the other functions find of one or several models on the same rows."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def report(
     confidence_level : float
         Between 0 and 1; of every interval by itself.
     rng : None, int, SeedSequence or Generator
-        Seed or generator. With an int every part is what its verb says with the same `rng`.
+        Seed or generator. With an int every part is what its function returns with the same `rng`.
     n_jobs : int
         Number of threads; -1 for one per core.
     title : str, optional
@@ -245,7 +245,7 @@ class _Asked:
 
     @property
     def draws(self) -> dict[str, Any]:
-        """The arguments that all verbs with draws take."""
+        """The arguments that all functions with draws take."""
         return {"rng": self.seed, "n_jobs": self.n_jobs}
 
     @property
@@ -262,7 +262,7 @@ class _Asked:
 
     @property
     def binary_lens(self) -> Any:
-        """The lens, if it shows one event; else the default one. Without a lens each verb takes its own."""
+        """The lens, if it shows one event; else the default one. Without a lens each function takes its own."""
         return None if shows_several(self.lens) else self.lens
 
     def model(self, data: Data, features: GivenGroups | None, recalibrate: bool | Recalibrator) -> ModelReport:

@@ -1,4 +1,4 @@
-"""The answers of the verbs about one or several models on the same rows."""
+"""The answers of the functions about one or several models on the same rows."""
 
 from __future__ import annotations
 

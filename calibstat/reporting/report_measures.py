@@ -71,7 +71,7 @@ def shows_several(lens: AnyLens) -> bool:
 
 
 def questions(n_classes: int, lens: AnyLens, *, jointly: bool = True) -> dict[str, dict[str, Any]]:
-    """Return the arguments of the verbs for each measure of a report, the primary one first.
+    """Return the arguments of functions for each measure of a report, the primary one first.
 
     If `jointly`, scores of more than two classes are of all classes together, unless a lens shows something else.
     """

@@ -51,7 +51,7 @@ class Draws:
 
     @classmethod
     def of(cls, rng: Rng, n_resamples: int, n_jobs: int = 1) -> Self:
-        """Check the arguments of a verb and make the key of its draws."""
+        """Check the arguments of a function and make the key of its draws."""
         check_resamples(n_resamples, n_jobs)
         return cls(key_of(rng), n_resamples, n_jobs)
 

@@ -161,7 +161,7 @@ class Comparison(CoverageQuestion):
 
 
 def bound_to(name: str, options: Mapping[str, Any]) -> Measure:
-    """Return a measure with its options, without the settings of the verb."""
+    """Return a measure with its options, without the settings of the function."""
     return find_measure(name, {option: value for option, value in options.items() if option not in VERB_SETTINGS})
 
 

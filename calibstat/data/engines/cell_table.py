@@ -160,7 +160,7 @@ def _faults(cell: np.ndarray, rows: np.ndarray, names: Sequence[str | None]) -> 
 
 
 def _faults_of_groups(place: Mapping[tuple[Any, ...], np.ndarray], keys: list[str], rows: np.ndarray) -> list[str]:
-    """Say how many rows have no group, and how many groups have one row, which is no sample of a group."""
+    """Say how many rows have no group, and how many groups have one row, which is not enough."""
     faults = []
     for k, name in enumerate(keys):
         lost = sum(int(rows[at].sum()) for key, at in place.items() if key[k] is None)

@@ -73,7 +73,7 @@ def sql(
     Raises
     ------
     ValueError
-        If the dialect or an option is not known, or a name is no text.
+        If the dialect or an option is not known, or a name is not a text.
 
     Examples
     --------

@@ -213,7 +213,7 @@ def reliability(
       The curve within a bin is not covered, only its average over the rows.
     * "monotone": Clopper and Pearson's limits for many intervals of predictions, Bonferroni's correction. Where the
       lower line is above the upper one (`crosses`), the curve does decrease; it may do so without a sign, and then the
-      band may miss it. A diagonal inside the band is no evidence of calibration: use `calibration_test`.
+      band may miss it. A diagonal inside the band is not evidence of calibration: use `calibration_test`.
     * "pointwise_consistency": draws rows with replacement and an outcome for each from its prediction, takes frequency
       minus mean prediction in each bin, and puts its percentiles around the observed mean prediction, kept within
       [0, 1]. Resamples in which a bin is empty do not count for that bin; quantile bins keep the observed edges.

@@ -1,4 +1,4 @@
-"""The verb `cross_validate`: fit an estimator on folds, and judge its models by the rows that each did not see."""
+"""The function `cross_validate`: fit an estimator on folds, and judge its models by the rows that each did not see."""
 
 from __future__ import annotations
 
@@ -101,11 +101,11 @@ def cross_validate(
     ``result.predictor`` does: it chooses one of all R times K models by a hash of the row, and its error is at most the
     mean over the repeats. The mean of their predictions is another model, with another error, and so is a model
     refitted on all rows. Two models are fitted on all rows with different seeds; if they predict the same, the printed
-    answer says that the error of such a model is the same to first order, which is not promised.
+    answer says that the error of such a model is the same to first order, without a guarantee.
 
     The test asks whether the learner is wrong each time it is fitted. Its null hypothesis is that all models are
-    calibrated. How far these models are off by chance of their rows, no test of the same rows can say; the interval
-    covers it. With `learner="any"` its high end is the *triangle*. With "smooth" it is the *mirror*, which is studied
+    calibrated. No test of the same rows can show how large the chance errors of these models are; the interval covers
+    them. With `learner="any"` its high end is the *triangle*. With "smooth" it is the *mirror*, which is studied
     for logistic regression, ridge, other efficient or penalised fits, and Platt, isotonic and histogram maps. It misses
     for learners that select, round, sharpen or over-correct. Both are as of `confidence_interval` with `folds`.
 

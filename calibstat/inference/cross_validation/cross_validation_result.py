@@ -58,7 +58,7 @@ class CrossValidation(Result):
     n_groups : int
         Number of groups of rows that were held out together; 0 without `groups`.
     seed : int
-        The `rng` with which the verbs have the same numbers of `predictions` and `folds`.
+        The `rng` with which functions have the same numbers of `predictions` and `folds`.
     out_of_fold : OutOfFold
         In words, and in dictionaries and frames, the number of models. It holds what follows.
     folds : ndarray of int64, shape (n, R)
@@ -109,12 +109,12 @@ class CrossValidation(Result):
         low, high, of_folds = self.interval.low, self.interval.high, f"{self.interval.folds}-fold models"
         score = self.brier
         bound = f"between {number(low)} and {number(high)}" if low > 0 else f"at most {number(high)}"
-        alike = "The model refitted on all rows has the same error to first order, which is not promised."
+        alike = "The model refitted on all rows has the same error to first order, without a guarantee."
         return [
             f"{self.estimator}: {self.out_of_fold}.{self._named_outcome}",
             f"There is {self.test.finding} (p = {p_text(self.test.pvalue)}, studied; "
             f"p = {p_text(self.test.pvalue_by_theorem)} by theorem).",
-            "How far these fits are off by chance of their rows, no test of the same rows can say; the interval does.",
+            "No test of the same rows can show how large the chance errors of these fits are; the interval allows for them.",
             f"With {percent(self.interval.confidence_level)} confidence the error ({self.interval.measure}) of its "
             f"{of_folds}, for each new row one of them at random, is {bound}.",
             f"Their Brier score is {number(score.estimate)} [{number(score.low)}, {number(score.high)}].",

@@ -18,9 +18,9 @@ def test_the_answer_says_what_the_test_cannot_and_of_which_models_the_interval_i
     said = str(FOUND)
     assert said.startswith("LogisticRegression(): 15 models of 240 rows in 5 folds, dealt 3 times.\n")
     assert "There is no evidence that the fits of this learner are miscalibrated each time (p = " in said
-    assert "no test of the same rows can say; the interval does." in said
+    assert "the interval allows for them." in said
     assert f"for each new row one of them at random, is at most {FOUND.interval.high:.4f}." in said
-    assert "The model refitted on all rows has the same error to first order, which is not promised." in said
+    assert "The model refitted on all rows has the same error to first order, without a guarantee." in said
     assert "groups" not in said
 
 
