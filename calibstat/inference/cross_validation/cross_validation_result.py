@@ -114,7 +114,7 @@ class CrossValidation(Result):
             f"{self.estimator}: {self.out_of_fold}.{self._named_outcome}",
             f"There is {self.test.finding} (p = {p_text(self.test.pvalue)}, studied; "
             f"p = {p_text(self.test.pvalue_by_theorem)} by theorem).",
-            "No test of the same rows can show how large the chance errors of these fits are; the interval allows for them.",
+            "No test of the same rows can show how large their chance errors are; the interval allows for them.",
             f"With {percent(self.interval.confidence_level)} confidence the error ({self.interval.measure}) of its "
             f"{of_folds}, for each new row one of them at random, is {bound}.",
             f"Their Brier score is {number(score.estimate)} [{number(score.low)}, {number(score.high)}].",
