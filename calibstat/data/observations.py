@@ -278,7 +278,7 @@ class BinaryData(Observations):
     def certain(self) -> str:
         bad = np.isin(self.prob, (0, 1))
         where = f"at row {int(np.argmax(bad))} " if self.rows is not None else ""
-        return f"the prediction {where}is {self.prob[np.argmax(bad)]:g}, and may fail" if bad.any() else ""
+        return f"the prediction {where}is {self.prob[np.argmax(bad)]:g}, and may be wrong" if bad.any() else ""
 
     def data_note(self) -> str:
         certainty = note_of_certainty(self.prob if self.predictions is None else self.predictions.prob)
@@ -343,7 +343,7 @@ class _OfClasses(Observations):
 
     def certain(self) -> str:
         bad = (self.predictions.prob == 0).any(axis=1)
-        return f"a prediction at row {int(np.argmax(bad))} is 0, and may fail" if bad.any() else ""
+        return f"a prediction at row {int(np.argmax(bad))} is 0, and may be wrong" if bad.any() else ""
 
     def data_note(self) -> str:
         notes = note_of_certainty(self.predictions.prob), note_of_classes(self.predictions)

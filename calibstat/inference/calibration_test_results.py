@@ -29,7 +29,7 @@ def verdict(p: float) -> str:
     if p <= 0.05:
         return "evidence that the predictions are not calibrated"
     if p <= 0.10:
-        return "a hint, no more, that the predictions are not calibrated"
+        return "weak evidence that the predictions are not calibrated"
     return "no evidence against calibration in this test"
 
 

@@ -69,12 +69,13 @@ class NetBenefitCurve(NotedResult):
         better = self.model > np.maximum(self.everyone, 0)
         ends = self.threshold[better]
         other = "larger than the net benefit of acting on all rows"
-        where = (
-            f"is {other} and on none at {ends.size} of {better.size} thresholds, "
-            f"the lowest {ends[0]:g} and the highest {ends[-1]:g}"
-            if ends.size
-            else f"is nowhere {other} or on none, at {better.size} thresholds"
-        )
+        if better.size == 1:
+            where = f"is {'' if ends.size else 'not '}{other} and on none at the threshold {self.threshold[0]:g}"
+        elif ends.size:
+            shares = f"{ends.size} of {better.size} thresholds, the lowest {ends[0]:g} and the highest {ends[-1]:g}"
+            where = f"is {other} and on none at {shares}"
+        else:
+            where = f"is nowhere {other} or on none, at {better.size} thresholds"
         of = "" if self.drawn == "rows" else f" in {self.drawn}"
         return f"The net benefit of acting by the model, {self.lens}, n = {self.n}{of}, {where}."
 

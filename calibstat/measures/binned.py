@@ -312,7 +312,7 @@ class ECEDebiased(Statistic):
         return bin_norms.CONDITION
 
     def of_residuals(self, sample: Sample) -> Never:
-        raise NotOfResiduals("the variance that it takes away from each bin is that of independent rows")
+        raise NotOfResiduals("the variance that it subtracts in each bin is for independent rows")
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         cell = bin_cells(value, count, n_bins=self.n_bins, strategy=self.strategy)

@@ -60,7 +60,7 @@ def estimated_shares(prob: np.ndarray, before: np.ndarray, weight: np.ndarray) -
 
     The predictions are for shares `before`; `weight` of the rows sums to 1. The log-likelihood, the mean of log
     sum_k share_k p_k / before_k, is concave. Each step of the EM algorithm is followed by one of Newton's method, cut
-    where a share would lose nine tenths of itself, unless it is no improvement.
+    where a share would lose nine tenths of itself, unless it is not an improvement.
     """
     relative = np.ascontiguousarray((prob / before).T)
     share, total = before, before @ relative

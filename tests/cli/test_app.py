@@ -47,7 +47,7 @@ def test_stopping_is_said(rows, csv):
     assert found.stopped
     by_ks = [*COLUMNS, "--measure", "ks", "--stop-after", 20]
     text = plain_text(run("test", csv, *by_ks).stdout)
-    assert f"a hint, no more, that the predictions are not calibrated: p = {wording.p_text(found.pvalue)}" in text
+    assert f"weak evidence that the predictions are not calibrated: p = {wording.p_text(found.pvalue)}" in text
     assert f"give or take {found.pvalue_error:.2g}, {found.why_stopped}." in text
     assert "too few resamples were drawn to say" in plain_text(run("test", csv, *by_ks, "--measure", "ece").stdout)
     assert "19 times in 20 below" not in text

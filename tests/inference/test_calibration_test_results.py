@@ -15,8 +15,8 @@ def test_verdicts_do_not_claim_calibration():
         "strong evidence",
         "evidence",
         "evidence",
-        "a hint, no more,",
-        "a hint, no more,",
+        "weak evidence",
+        "weak evidence",
     ]
     assert verdict(0.1001) == verdict(1.0)
 

@@ -78,7 +78,7 @@ def test_mean_interval_with_certain_predictions():
     p[:2] = y[:2]
     found = cs.confidence_interval(y, p, measure="log_loss")
     assert found.low < found.estimate < found.high == np.inf
-    assert f"Infinite: the prediction at row 0 is {p[0]:g}, and may fail." in str(found)
+    assert f"Infinite: the prediction at row 0 is {p[0]:g}, and may be wrong." in str(found)
     assert "if none of it is predicted more extremely" in found.estimand
     assert cs.confidence_interval(cs.Sample.from_rows(y, p), measure="log_loss").high == np.inf
     for method in ("honest", "percentile", "basic", "bca"):

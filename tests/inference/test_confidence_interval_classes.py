@@ -232,7 +232,7 @@ def test_means_that_are_not_there():
     prob[0] = np.eye(3)[label[0]]
     open_end = cs.confidence_interval(label, prob, measure="log_loss", lens="canonical")
     assert open_end.low < open_end.estimate < open_end.high == np.inf
-    assert open_end.why_infinite == "a prediction at row 0 is 0, and may fail"
+    assert open_end.why_infinite == "a prediction at row 0 is 0, and may be wrong"
 
 
 # --- coverage --------------------------------------------------------------------------------------------------------

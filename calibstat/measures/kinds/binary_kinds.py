@@ -71,7 +71,7 @@ class Statistic(Measure, ABC):
 
         The function takes any residuals, also those of no outcome, as random signs of whole clusters make them, and
         cells along the last axis. The cells are None if each prediction is one. `NotOfResiduals` is raised with the
-        reason if it is no such function.
+        reason if it is not such a function.
 
         Statement and argument: docs/proofs.md, section 8.
         """

@@ -141,7 +141,7 @@ def test_an_impossible_outcome():
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("ece_debiased", "ece_debiased: the variance that it takes away from each bin is that of independent rows; "),
+        ("ece_debiased", "ece_debiased: the variance that it subtracts in each bin is for independent rows; "),
         ("lower_distance", "it is not known as a function of residuals, whose signs change in whole clusters; "),
     ],
 )
