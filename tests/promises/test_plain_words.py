@@ -3,8 +3,8 @@
 A short list of words that readers stumble on is kept out of the prose of README.md and the docs, of the first
 paragraphs of docstrings, of the help of all commands, and of the texts that the package prints. Code on pages is left
 out, and so are the decisions, which are history, and the pages in NOT_YET, which were not rewritten yet. Printed
-numbers have a zero before their decimals. Pages, and docstrings below their first paragraph, may write .05, and comments
-may say what they like.
+numbers have a zero before their decimals. Pages, and docstrings below their first paragraph, may write .05, and
+comments may say what they like.
 """
 
 import ast
