@@ -49,7 +49,7 @@ from calibstat.cli.printed_tables import (
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.recalibrating import recalibrate_predictions
 from calibstat.cli.report_command import write_report
-from calibstat.cli.terminal import about, one_line_errors, place, say, with_progress, written
+from calibstat.cli.terminal import about, notes_beside, one_line_errors, place, say, with_progress, written
 from calibstat.cli.testing import check
 from calibstat.output.whole_folder import whole_folder
 
@@ -166,16 +166,16 @@ def interval(
         sentences = {name: say_interval(MEASURES[name].info.title, each) for name, each in intervals.items()}
         estimands = [f"What is estimated: {each.estimand}" for each in intervals.values()]
         described = about(data, how + in_units(units))
-        weighted = [next(iter(intervals.values())).note] if weight is not None else []
+        beside = [*dict.fromkeys(note for each in intervals.values() for note in notes_beside(each.note, described))]
         if len(intervals) == 1:
-            return Answer([*sentences.values(), *weighted], described, words.units(cluster is not None), estimands)
+            return Answer([*sentences.values(), *beside], described, words.units(cluster is not None), estimands)
         grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
         for name, each in intervals.items():
             grid.add_row(MEASURES[name].info.title, words.number(each.estimate), ends(each.low, each.high), each.method)
         title = f"On these rows, and in the population they come from with {words.percent(level)} confidence each:"
         notes = [sentences.pop(name) for name, each in intervals.items() if says_more(each)]
         details = [*sentences.values(), *estimands]
-        return Answer([title, grid, *notes, *weighted], described, words.units(cluster is not None), details)
+        return Answer([title, grid, *notes, *beside], described, words.units(cluster is not None), details)
 
 
 @takes_reading

@@ -60,8 +60,9 @@ def _of_parquet(file: Path, columns: Sequence[str]) -> Batches:
 
     check_size(file, parquet_columns(file)[1] * len(columns) * BYTES)
     with parquet.ParquetFile(file) as source:
-        for batch in source.iter_batches(ROWS, columns=list(columns)):
-            yield [_as_floats(_numbers(batch.column(name)), name) for name in columns]
+        for group in range(source.num_row_groups):  # asked for one at a time, as what is asked for is read at once
+            for batch in source.iter_batches(ROWS, row_groups=[group], columns=list(columns)):
+                yield [_as_floats(_numbers(batch.column(name)), name) for name in columns]
     pa.default_memory_pool().release_unused()  # it would be kept while all rows are sorted
 
 

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from calibstat.cli.answers import Answer
-from calibstat.cli.file_checks import need_input_kept
+from calibstat.cli.large.parts import need_input_kept
 from calibstat.cli.options import ClusterColumn, File, Label, LensText, Level, Models, Seed, WeightColumn
 from calibstat.cli.printed_tables import table
 from calibstat.cli.reading import Reading, takes_reading

@@ -15,21 +15,10 @@ LARGER = 20  # times its own size that a compressed file may ask for, if that is
 
 def check_file(file: Path) -> None:
     """Raise unless there is a regular file: a device cannot be read twice."""
-    if file.is_dir():
-        raise ValueError(f"expected a file, found the directory {str(file)!r}")
     if not file.exists():
         raise ValueError(f"no such file: {str(file)!r}")
     if not file.is_file():
         raise ValueError(f"expected a regular file, found {str(file)!r}, a device")
-
-
-def need_input_kept(read: Path, *written: Path) -> None:
-    """Raise if a file that is to be written is the one that is read."""
-    for each in written:
-        if each.exists() and each.samefile(read):
-            raise ValueError(
-                f"expected another file to write to than the one that is read, found {str(each)!r} for both"
-            )
 
 
 def check_size(file: Path, declared: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,7 +17,10 @@ from calibstat.cli.array_files import read_arrays
 from calibstat.cli.batches import BYTES, batches_of, parquet_columns
 from calibstat.cli.csv_rows import COUNTED, check_cells
 from calibstat.cli.file_checks import check_file, check_size, readable
+from calibstat.cli.large.parts import check_columns, check_memory, naming, number_of_rows, parts_of
+from calibstat.cli.large.rows_in_cells import MOST_ROWS, RowCounts
 from calibstat.cli.reading import AS_WRITTEN, Reading
+from calibstat.cli.terminal import late_bar
 from calibstat.cli.text_files import CELLS, LINES, check_expanded, columns_of_lines, kind_of, names_of_lines, separator
 from calibstat.data.checks import short
 from calibstat.data.clipping import clipped
@@ -27,7 +30,7 @@ from calibstat.data.logits import from_logits
 from calibstat.data.models import are_classes
 from calibstat.data.predictions import Predictions
 from calibstat.data.rows_error import Entry, Given, RowsError
-from calibstat.data.sample import Sample, sample_of_batches
+from calibstat.data.sample import Sample
 from calibstat.data.validation import check_rows
 from calibstat.output.wording import listed
 
@@ -58,26 +61,40 @@ def read_data(
 def sample_in_batches(file: Path, label: str, prob: Sequence[str], reading: Reading) -> Sample | None:
     """Return the sample of one column of probabilities, or None where all rows are needed: to read them, or to say why.
 
-    Numbers 0 and 1 and probabilities mean the same in any batch; texts, logits and errors are about all rows.
+    Numbers 0 and 1 and probabilities mean the same in any batch; texts, logits and, of one file that fits into memory,
+    errors are about all rows.
     """
     if len(prob) != 1 or reading.positive is not None or reading.logits:
         return None
     columns, _ = choose(columns_of(file), label, prob)
-    batches = batches_of(file, [label, *columns]) if len(columns) == 1 else None
-    if batches is None:
+    parts, wanted = parts_of(file), [label, *columns]
+    if len(wanted) > 2 or batches_of(parts[0], wanted) is None:
         return None
-    try:
-        with readable(file):
-            return sample_of_batches(_clipped(batches, reading.clip))
-    except ValueError:
-        return None
+    check_columns(parts, map(columns_of, parts), wanted)
+    counts = RowCounts()
+    totals = [number_of_rows(part) for part in parts]
+    with late_bar(None if None in totals else sum(total or 0 for total in totals)) as show:
+        for part in parts:
+            before = counts.n
+            try:
+                for y, p in _read_batches(part, wanted):
+                    check_rows(y, p)  # a bad row, which clipping would repair
+                    counts.add(y, clipped(p, reading.clip))
+                    show(counts.n, part.name)
+            except RowsError as error:
+                if len(parts) == 1 and counts.n < MOST_ROWS:
+                    return None
+                with naming(part, parts):
+                    raise ValueError(said_of_a_file(error, label, columns, counts.n - before)) from None
+            except ValueError:
+                return None
+    return counts.sample() if counts.n else None
 
 
-def _clipped(batches: Iterable[list[np.ndarray]], clip: float | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Return batches with clipped predictions; raise for a bad row, which clipping would repair."""
-    for y, p in batches:
-        check_rows(y, p)
-        yield y, clipped(p, clip)
+def _read_batches(file: Path, columns: Sequence[str]) -> Iterator[list[np.ndarray]]:
+    """Yield batches of the columns of a file; a ValueError that is none of rows if it cannot be read as numbers."""
+    with readable(file):
+        yield from batches_of(file, columns) or ()
 
 
 def read_with_units(
@@ -183,8 +200,8 @@ def read_event(frame: pd.DataFrame, label: str, prob: str, reading: Reading) -> 
         raise ValueError(said_of_a_file(error, label, [prob])) from None
 
 
-def said_of_a_file(error: RowsError, label: str, columns: Sequence[str]) -> str:
-    """Return the message of an error about arrays in the words of the command line."""
+def said_of_a_file(error: RowsError, label: str, columns: Sequence[str], first: int = 0) -> str:
+    """Return the message of an error about arrays in the words of the command line; `first` rows are before them."""
     names = {
         Given.OUTCOMES: repr(label),
         Given.PREDICTIONS: repr(columns[0]) if len(columns) == 1 else str(Given.PREDICTIONS),
@@ -198,7 +215,7 @@ def said_of_a_file(error: RowsError, label: str, columns: Sequence[str]) -> str:
             return names[part]
         of = names[part.of] if isinstance(part.of, Given) else part.of
         of = of if part.column is None else f"column {columns[part.column]!r}"
-        return f"{of + ' ' if of else ''}at row {part.row} {COUNTED}"
+        return f"{of + ' ' if of else ''}at row {first + part.row} {COUNTED}"
 
     return error.said(words)
 
@@ -337,7 +354,8 @@ def plain_spelling(value: object) -> str:
 
 
 def columns_of(file: Path) -> list[str]:
-    """Name the columns of a file of any kind."""
+    """Name the columns of a file of any kind, or of the first of several."""
+    file = parts_of(file)[0]
     check_file(file)
     kind = kind_of(file)
     if kind not in (*CELLS, *LINES, ".parquet", *OF_ARRAYS):
@@ -362,7 +380,23 @@ def columns_of(file: Path) -> list[str]:
 
 
 def read_columns(file: Path, label: str, columns: Sequence[str], *, text: bool) -> pd.DataFrame:
-    """Read outcomes, of a file of cells as they are written if `text`, and columns of probabilities."""
+    """Read outcomes, of a file of cells as they are written if `text`, and columns of probabilities; of several files
+    one below the other.
+    """
+    parts = parts_of(file)
+    if len(parts) > 1:
+        import pandas as pd
+
+        check_columns(parts, map(columns_of, parts), [label, *columns])
+        check_memory(parts, 1 + len(columns))
+        frames = [_read_part(part, label, columns, text) for part in parts]
+        return pd.concat(frames, ignore_index=True)
+    check_memory(parts, 1 + len(columns))
+    return _read_part(parts[0], label, columns, text)
+
+
+def _read_part(file: Path, label: str, columns: Sequence[str], text: bool) -> pd.DataFrame:
+    """Read columns of one file."""
     import pandas as pd
 
     wanted, kind = [label, *columns], kind_of(file)

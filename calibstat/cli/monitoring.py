@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from calibstat.cli.answers import Answer
-from calibstat.cli.file_checks import need_input_kept
+from calibstat.cli.large.parts import naming, need_input_kept, parts_of
 from calibstat.cli.options import File, Label, LensText
 from calibstat.cli.reading import Reading, takes_reading
-from calibstat.cli.terminal import one_line_errors, written
+from calibstat.cli.terminal import late_bar, one_line_errors, written
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from calibstat.data.predictions import Predictions
     from calibstat.monitoring.brier_monitor import BrierMonitor
     from calibstat.monitoring.models_monitor import ModelsMonitor
     from calibstat.monitoring.monitor import Monitor
 
     AnyMonitor: TypeAlias = Monitor | ModelsMonitor | BrierMonitor
+    Summarize: TypeAlias = Callable[[Any, np.ndarray, np.ndarray | None], Any]  # of a monitor, rows and their segments
 
 
 @takes_reading
@@ -75,73 +75,158 @@ def monitor_stream(
     Its bound on false alarms is valid however often you check.
     """
     with one_line_errors():
-        from calibstat.cli.features_and_periods import read_periods
-        from calibstat.cli.input_files import read_column, read_models, read_rows
+        from calibstat.cli.features_and_periods import moment, read_periods
         from calibstat.monitoring.saved_state import one_feeder, write_state
         from calibstat.output import wording as words
 
         if alpha is not None and arl is not None:
             raise ValueError("expected --alpha or --arl, found both")
-        open_monitor: Callable[[], tuple[AnyMonitor, Callable[[np.ndarray], Any]]]
-        segments = None if segment is None else read_column(file, segment).to_numpy()
+        open_monitor: Callable[[list[str] | None], AnyMonitor]
+        read: Callable[[Path], tuple[Summarize, str]]
         if len(prob) == 1:
-            data, how = read_rows(file, label, prob, reading)
-            open_monitor = partial(_one_model, data, segments, lens, (alpha, arl), state)
+            open_monitor = partial(_watch_one, (alpha, arl), state)
+            read = partial(_one_model, label, prob, reading, lens)
         elif each and lens is None:
-            y, models, how = read_models(file, label, prob, reading)
-            open_monitor = partial(_each_model, y, models, segments, (alpha, arl), state)
+            open_monitor = partial(_watch_each, prob, (alpha, arl), state)
+            read = partial(_each_model, label, prob, reading)
         elif len(prob) == 2 and arl is None and lens is None:
-            y, models, how = read_models(file, label, prob, reading)
-            open_monitor = partial(_two_models, y, models, segments, alpha, state)
+            open_monitor = partial(_watch_two, prob, alpha, state)
+            read = partial(_two_models, label, prob, reading)
         else:
             found = f"it {len(prob)} times" if len(prob) != 2 else "--arl or --lens beside them"
             raise ValueError(
                 f"expected --prob once, twice to compare two models alone, or --each to watch several; found {found}"
             )
-        periods = read_periods(file, when)
-        with nullcontext() if state is None else one_feeder(state):  # from reading the state until it is written
-            monitor, summarize = open_monitor()
-            known = _feed(monitor, {period: summarize(rows) for period, rows in periods.items()})
+        parts, n, periods = parts_of(file), 0, dict[int | str, Any]()
+        with (
+            nullcontext() if state is None else one_feeder(state),  # from reading the state until it is written
+            late_bar(len(parts)) as show,
+        ):
+            segments = {part: _segments(part, segment) for part in parts}
+            summarize, how = read(parts[0])
+            monitor = open_monitor(_distinct(segments.values()))
+            for number, part in enumerate(parts):  # of several files one is in memory at a time
+                show(number, part.name)
+                with naming(part, parts):
+                    summarize, how = read(part) if number else (summarize, how)
+                    of = segments.pop(part)
+                    for period, at in read_periods(part, when).items():
+                        n += len(at)
+                        summary = summarize(monitor, at, None if of is None else of[at])
+                        periods[period] = periods[period] + summary if period in periods else summary
+            known = _feed(monitor, {period: periods[period] for period in sorted(periods, key=moment)})
             if state is not None:
                 write_state(state, monitor.kind, monitor.to_state())
         status: Any = monitor.status()
-        n = sum(map(len, periods.values()))
         about = f"{file.name}: {n:,} rows in {len(periods):,} periods, {known:,} of them known already. {how}"
         sentences = [str(status), *([] if out is None else [written(out, _save(status, out, file))])]
         return Answer(sentences, words.Brief(about.strip()), words.PERIODS)
 
 
-def _one_model(
-    data: tuple[np.ndarray, np.ndarray] | Predictions,
-    segments: np.ndarray | None,
-    lens: str | None,
-    regime: tuple[float | None, float | None],
-    state: Path | None,
-) -> tuple[Monitor, Callable[[np.ndarray], Any]]:
-    """Return the monitor of one model, new or loaded, and the function that sums up the rows of a period."""
+def _one_model(label: str, prob: list[str], reading: Reading, lens: str | None, part: Path) -> tuple[Summarize, str]:
+    """Return the function that sums up rows of a file for a monitor, and how their outcomes were understood."""
+    from calibstat.cli.input_files import read_rows
     from calibstat.cli.lens_syntax import view
-    from calibstat.monitoring.monitor import Monitor
 
+    data, how = read_rows(part, label, prob, reading)
     if isinstance(data, tuple):
         if lens is not None:
             raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one")
-        (y, prob), seen = data, None
+        (y, p), seen = data, None
     else:
-        y, prob, seen = data.label, data.prob, view(data, lens).lens
+        y, p, seen = data.label, data.prob, view(data, lens).lens
+
+    def summarize(monitor: Monitor, rows: np.ndarray, segment: np.ndarray | None) -> Any:
+        return monitor.summarize(y[rows], p[rows], segment, lens=seen)
+
+    return summarize, how
+
+
+def _each_model(label: str, prob: list[str], reading: Reading, part: Path) -> tuple[Summarize, str]:
+    """Return the same of several models, each watched by itself."""
+    y, models, how = _several_models(label, prob, reading, part)
+
+    def summarize(monitor: ModelsMonitor, rows: np.ndarray, segment: np.ndarray | None) -> Any:
+        return monitor.summarize(y[rows], {name: p[rows] for name, p in models.items()}, segment)
+
+    return summarize, how
+
+
+def _two_models(label: str, prob: list[str], reading: Reading, part: Path) -> tuple[Summarize, str]:
+    """Return the same of two models that are compared."""
+    y, models, how = _several_models(label, prob, reading, part)
+    a, b = models.values()
+
+    def summarize(monitor: BrierMonitor, rows: np.ndarray, segment: np.ndarray | None) -> Any:
+        return monitor.summarize(y[rows], a[rows], b[rows], segment)
+
+    return summarize, how
+
+
+def _several_models(
+    label: str, prob: list[str], reading: Reading, part: Path
+) -> tuple[np.ndarray, dict[str, np.ndarray], str]:
+    """Read the outcomes and the predictions of several models from a file; raise if they are of several classes."""
+    from calibstat.cli.input_files import read_models
+
+    y, models, how = read_models(part, label, prob, reading)
+    if any(p.ndim == 2 for p in models.values()):
+        raise ValueError("expected models of outcome 1, found several classes")
+    return y, models, how
+
+
+def _segments(part: Path, segment: str | None) -> np.ndarray | None:
+    """Return the segment of each row of a file; None without."""
+    from calibstat.cli.input_files import read_column
+
+    return None if segment is None else read_column(part, segment).to_numpy()
+
+
+def _distinct(segments: Iterable[np.ndarray | None]) -> list[str] | None:
+    """Return the names of the segments of all rows; None without."""
+    there = [each for each in segments if each is not None]
+    return sorted({str(name) for each in there for name in each.tolist()}) if there else None
+
+
+def _watch_one(regime: tuple[float | None, float | None], state: Path | None, segments: list[str] | None) -> Monitor:
+    """Return the monitor of one model, new or loaded."""
+    from calibstat.monitoring.monitor import Monitor
+
     monitor: Monitor = _opened(Monitor, (), regime, segments, state)
+    return monitor
 
-    def summarize(rows: np.ndarray) -> Any:
-        of = None if segments is None else segments[rows]
-        return monitor.summarize(y[rows], prob[rows], of, lens=seen)
 
-    return monitor, summarize
+def _watch_each(
+    models: list[str], regime: tuple[float | None, float | None], state: Path | None, segments: list[str] | None
+) -> ModelsMonitor:
+    """Return the monitor of several models, new or loaded."""
+    from calibstat.monitoring.models_monitor import ModelsMonitor
+
+    monitor: ModelsMonitor = _opened(ModelsMonitor, (models,), regime, segments, state)
+    if monitor.names != tuple(models):
+        raise ValueError(f"expected {', '.join(monitor.names)} as in {str(state)!r}, found {', '.join(models)}")
+    return monitor
+
+
+def _watch_two(models: list[str], alpha: float | None, state: Path | None, segments: list[str] | None) -> BrierMonitor:
+    """Return the monitor of the difference of two models, new or loaded."""
+    from calibstat.monitoring.brier_monitor import BrierMonitor
+
+    level = 0.95 if alpha is None else 1 - alpha
+    monitor = BrierMonitor(level, names=models, segments=segments)
+    if state is not None and state.exists():
+        monitor = BrierMonitor.load(state)
+        if monitor.names != tuple(models) or (alpha is not None and monitor.confidence_level != level):
+            known = f"{' and '.join(monitor.names)} at confidence level {monitor.confidence_level:g}"
+            raise ValueError(f"expected {known} as in {str(state)!r}, found {' and '.join(models)} at {level:g}")
+    return monitor
 
 
 def _opened(
     kind: Any,
     models: tuple[list[str], ...],
     regime: tuple[float | None, float | None],
-    segments: np.ndarray | None,
+    segments: list[str] | None,
     state: Path | None,
 ) -> Any:
     """Return a new monitor, of these models if it takes several, or the one whose state is there; raise if they differ.
@@ -150,70 +235,12 @@ def _opened(
     """
     alpha, arl = regime
     if state is None or not state.exists():
-        return kind(*models, alpha=0.05 if alpha is None else alpha, arl=arl, segments=_distinct(segments))
+        return kind(*models, alpha=0.05 if alpha is None else alpha, arl=arl, segments=segments)
     monitor = kind.load(state)
     for name, wanted, found in (("--alpha", alpha, monitor.alpha), ("--arl", arl, monitor.arl)):
         if wanted is not None and wanted != found:
             raise ValueError(f"expected {name} {found} as in {str(state)!r}, found {wanted}")
     return monitor
-
-
-def _distinct(segments: np.ndarray | None) -> list[str] | None:
-    """Return the names of the segments of all rows; None without."""
-    return None if segments is None else sorted(set(map(str, segments.tolist())))
-
-
-def _each_model(
-    y: np.ndarray,
-    models: Mapping[str, np.ndarray],
-    segments: np.ndarray | None,
-    regime: tuple[float | None, float | None],
-    state: Path | None,
-) -> tuple[ModelsMonitor, Callable[[np.ndarray], Any]]:
-    """Return the monitor of several models, new or loaded, and the function that sums up the rows of a period."""
-    from calibstat.monitoring.models_monitor import ModelsMonitor
-
-    _need_binary(models)
-    monitor: ModelsMonitor = _opened(ModelsMonitor, ([*models],), regime, segments, state)
-    if monitor.names != tuple(models):
-        raise ValueError(f"expected {', '.join(monitor.names)} as in {str(state)!r}, found {', '.join(models)}")
-
-    def summarize(rows: np.ndarray) -> Any:
-        of = None if segments is None else segments[rows]
-        return monitor.summarize(y[rows], {name: p[rows] for name, p in models.items()}, of)
-
-    return monitor, summarize
-
-
-def _need_binary(models: Mapping[str, np.ndarray]) -> None:
-    if any(p.ndim == 2 for p in models.values()):
-        raise ValueError("expected models of outcome 1, found several classes")
-
-
-def _two_models(
-    y: np.ndarray,
-    models: Mapping[str, np.ndarray],
-    segments: np.ndarray | None,
-    alpha: float | None,
-    state: Path | None,
-) -> tuple[BrierMonitor, Callable[[np.ndarray], Any]]:
-    """Return the monitor of two models, new or loaded, and the function that sums up the rows of a period."""
-    from calibstat.monitoring.brier_monitor import BrierMonitor
-
-    _need_binary(models)
-    a, b = models.values()
-    level = 0.95 if alpha is None else 1 - alpha
-    monitor = BrierMonitor(level, names=[*models], segments=_distinct(segments))
-    if state is not None and state.exists():
-        monitor = BrierMonitor.load(state)
-        if monitor.names != tuple(models) or (alpha is not None and monitor.confidence_level != level):
-            known = f"{' and '.join(monitor.names)} at confidence level {monitor.confidence_level:g}"
-            raise ValueError(f"expected {known} as in {str(state)!r}, found {' and '.join(models)} at {level:g}")
-
-    def summarize(rows: np.ndarray) -> Any:
-        return monitor.summarize(y[rows], a[rows], b[rows], None if segments is None else segments[rows])
-
-    return monitor, summarize
 
 
 def _feed(monitor: AnyMonitor, periods: Mapping[int | str, Any]) -> int:

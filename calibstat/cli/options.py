@@ -22,8 +22,8 @@ File = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="A .csv, .tsv, .txt, .jsonl (all also .gz), .parquet, .npz or .npy file, one row for each outcome; - is "
-        "standard input.",
+        help="A .csv, .tsv, .txt, .jsonl (all also .gz), .parquet, .npz or .npy file, one row for each outcome; a "
+        'folder of them, or a pattern in quotes such as "rows/*.parquet"; - is standard input.',
         callback=kept,
     ),
 ]

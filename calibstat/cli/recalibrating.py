@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from calibstat.cli.answers import Answer
-from calibstat.cli.file_checks import need_input_kept
+from calibstat.cli.large.parts import need_input_kept
 from calibstat.cli.options import File, Label, Prob, Seed
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.standard_input import kept

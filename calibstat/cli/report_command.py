@@ -12,7 +12,7 @@ import typer
 
 from calibstat.cli.answers import Answer
 from calibstat.cli.audit_groups import By
-from calibstat.cli.file_checks import need_input_kept
+from calibstat.cli.large.parts import need_input_kept
 from calibstat.cli.options import (
     ClusterColumn,
     File,

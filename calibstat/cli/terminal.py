@@ -95,20 +95,35 @@ def place(folder: Path) -> str:
     return "the current folder" if folder == Path() else str(folder)
 
 
-def with_progress(names: Sequence[str], ask: Callable[[str], T]) -> list[T]:
-    """Ask for each name in turn, with a progress bar once that has taken a second."""
+@contextmanager
+def late_bar(total: float | None) -> Iterator[Callable[[float, str], None]]:
+    """Give a function that is told how much of the total is done, and what is next.
+
+    It shows a bar, with the time that is left, on a terminal once a second has passed; None is a total not known.
+    """
     from rich.progress import Progress
 
-    began, answers = time.monotonic(), []
+    began = time.monotonic()
     bar = Progress(console=Console(stderr=True), transient=True)
-    task = bar.add_task("", total=len(names))
+    task = bar.add_task("", total=total)
+
+    def show(done: float, what: str) -> None:
+        bar.update(task, description=what, completed=done)
+        if time.monotonic() - began > PATIENCE and bar.console.is_terminal:
+            bar.start()
+
     try:
-        for done, name in enumerate(names):
-            bar.update(task, description=name, completed=done)
-            if time.monotonic() - began > PATIENCE and bar.console.is_terminal:
-                bar.start()
-            answers.append(ask(name))
+        yield show
     finally:
         if bar.live.is_started:
             bar.stop()
+
+
+def with_progress(names: Sequence[str], ask: Callable[[str], T]) -> list[T]:
+    """Ask for each name in turn, with a progress bar once that has taken a second."""
+    answers = []
+    with late_bar(len(names)) as show:
+        for done, name in enumerate(names):
+            show(done, name)
+            answers.append(ask(name))
     return answers

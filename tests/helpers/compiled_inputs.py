@@ -52,6 +52,10 @@ STARTS = np.arange(5, dtype=np.uint64) * START
 RESIDUALS = np.linspace(-1, 1, 5 * M).reshape(M, 5)
 TABLES = binomial_tables(MANY, VALUE, 61 * (np.arange(M) > 2))  # the others are drawn by rejection
 INPUTS = {
+    "cli.large.rows_in_cells._add": lambda: (
+        *(OUTCOMES == 1, PREDICTIONS + 2.0**-30 * (PREDICTIONS < 1)),
+        *(np.zeros((4, 153_600), np.int64), np.array([[2.0], [-1.0]]) * np.ones(153_600)),
+    ),
     "recalibration.least_log_loss._fill_logs": lambda: (TENTHS, np.zeros((6, 3))),
     "recalibration.least_log_loss._derivatives": lambda: (np.log(TENTHS + 0.1), CLASSES, 0.7, *OF_ROWS),
     "recalibration.many_weights._fill_chances": lambda: (np.log(INSIDE), INSIDE, VALUE, np.zeros(M)),

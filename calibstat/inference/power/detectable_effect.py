@@ -86,7 +86,7 @@ class DetectableEffect(Result):
         return pd.DataFrame({name: list(getattr(self, name)) for name in ("family", "effect", "ece", "largest_power")})
 
     def __str__(self) -> str:
-        rows = f"With these {self.n} rows" if self.n > 1 else "With this one row"
+        rows = f"With these {self.n:,} rows" if self.n > 1 else "With this one row"
         seen = "" if self.lens == EVENT else f" of {self.lens.subject}"
         known = np.isfinite(self.effect)
         effects = [words for words, is_found in zip(self.words, known, strict=True) if is_found]

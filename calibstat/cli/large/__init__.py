@@ -1,0 +1,1 @@
+"""Rows in many files, and more rows than fit into memory."""
