@@ -1,17 +1,21 @@
-"""The printed output of a command: the answer, then its support; with --verbose cautions and all else at length."""
+"""The printed output of a command: the answer, then its support; with --verbose cautions and all else at length.
+
+With --format json it is all fields of the results behind the answer.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from calibstat.cli.option_names import with_options
-from calibstat.cli.terminal import say
+from calibstat.cli.terminal import one_line_errors, say
 from calibstat.output.visible_text import visible
 
 if TYPE_CHECKING:
@@ -24,6 +28,11 @@ FAILED, CANNOT_TELL = 1, 3  # exit codes
 Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", help="Also print null hypotheses, what is estimated, and all cautions.")
 ]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", metavar="json", help="Print all numbers as JSON, in place of sentences and tables."),
+]
+ADDED: dict[str, tuple[object, Any]] = {"verbose": (False, Verbose), "format": (None, Format)}
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,8 @@ class Answer:
         Conditions on which the command ends with exit code 1, after printing.
     unclear : sequence of str
         Conditions that the rows can neither show nor refute, on which it ends with exit code 3 if none failed.
+    results : mapping
+        The results behind the answer, by the name of a measure or a model; their fields are the JSON.
     """
 
     said: Sequence[str | Table] = ()
@@ -52,24 +63,48 @@ class Answer:
     details: Sequence[str | Table] = ()
     failed: Sequence[str] = ()
     unclear: Sequence[str] = ()
+    results: Mapping[str, object] = field(default_factory=dict)
 
 
 def prints_answer(command: Callable[..., Answer]) -> Callable[..., None]:
-    """Let a command print the answer that it returns, and have the option --verbose."""
+    """Let a command print the answer that it returns, and have the options --verbose and --format, if it has none."""
+    known = inspect.signature(command, eval_str=True).parameters
+    more = {name: option for name, option in ADDED.items() if name not in known}
 
     @wraps(command)
     def run(*, verbose: bool, **given: Any) -> None:
-        with with_options(given):
+        form = given.pop("format") if "format" in more else None
+        with with_options(given), one_line_errors():
+            if form not in (None, "json"):
+                raise ValueError(f"expected --format json, or none for sentences and tables, found {form}")
             answer = command(**given)
-        show(answer, verbose)
+        if form is None:
+            show(answer, verbose)
+        else:
+            typer.echo(as_json(answer))
+            leave(answer)
 
-    known = inspect.signature(command, eval_str=True).parameters.values()
-    last = inspect.Parameter("verbose", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Verbose)
-    return with_parameters(run, [*known, last])
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (default, annotation) in more.items()
+    ]
+    return with_parameters(run, [*known.values(), *added])
+
+
+def as_json(answer: Answer) -> str:
+    """Return the sentences of an answer and all fields of its results as one flat JSON object.
+
+    A field has the name of its result and a dot before its own, such as "ece.low".
+    """
+    from calibstat.result import plain_values
+
+    said = {"answer": " ".join(part for part in answer.said if isinstance(part, str))}
+    said |= {} if answer.data is None else {"data": answer.data.short}
+    return json.dumps(plain_values({**said, **answer.results}), indent=2, allow_nan=False)
 
 
 def show(answer: Answer, verbose: bool) -> None:
-    """Print an answer, and leave with exit code 1 if a condition failed, or 3 if the rows cannot tell."""
+    """Print an answer, and leave as conditions say."""
     say(*answer.said)
     if verbose:
         say(*([answer.caution.short] if answer.caution else []), *answer.details)
@@ -77,6 +112,11 @@ def show(answer: Answer, verbose: bool) -> None:
         say(*(answer.data.at_length if verbose else (answer.data.short,)))
     if verbose and answer.caution is not None:
         say(*answer.caution.full, style="dim")
+    leave(answer)
+
+
+def leave(answer: Answer) -> None:
+    """Say which conditions failed, and leave with exit code 1 if one did, or 3 if the rows cannot tell."""
     for sentence in answer.failed:
         typer.echo(f"calibstat: failed, because {visible(sentence)}", err=True)
     for sentence in answer.unclear:

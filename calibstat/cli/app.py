@@ -91,22 +91,30 @@ def show_models(out: Folder = Path("calibstat-demo"), rng: Seed = 0) -> Answer:
         sentences = [demo.introduction(models), *map(demo.say_model, models)]
         details = [f"{model.name}. {model.test.details}" for model in models]
         shown = demo.table_of_models(models)
-        return Answer([*sentences, shown, written(out, saved), caution.short], details=[*details, *caution.full])
+        results = {model.name: model.test for model in models}
+        said: list[str | Table] = [*sentences, shown, written(out, saved), caution.short]
+        return Answer(said, details=[*details, *caution.full], results=results)
 
 
-def list_measures() -> None:
+def list_measures() -> Answer:
     """List the measures and their options."""
+    from calibstat.measures import MEASURES
     from calibstat.measures.kinds.registry import binary_measures, multiclass_measures
 
     both = [name for name in binary_measures() if name in multiclass_measures()]
-    say(
+    said: list[str | Table] = [
         table_of_measures(),
         "Honest intervals cover near calibration too, if either outcome is observed at least ten times. For other "
         "intervals see --method.",
         "Binary measures use one predicted probability per row. Multiclass measures use the predicted probabilities of "
         "all classes together, without --lens or with canonical, groups or top_k; so do "
         f"{' and '.join(both)} with these lenses.",
-    )
+    ]
+    results = {
+        name: {"title": entry.info.title, "bounds": entry.info.bounds, "options": entry.defaults()}
+        for name, entry in MEASURES.items()
+    }
+    return Answer(said, results=results)
 
 
 def warm() -> None:
@@ -167,15 +175,16 @@ def interval(
         estimands = [f"What is estimated: {each.estimand}" for each in intervals.values()]
         described = about(data, how + in_units(units))
         beside = [*dict.fromkeys(note for each in intervals.values() for note in notes_beside(each.note, described))]
+        caution = words.units(cluster is not None)
         if len(intervals) == 1:
-            return Answer([*sentences.values(), *beside], described, words.units(cluster is not None), estimands)
+            return Answer([*sentences.values(), *beside], described, caution, estimands, results=intervals)
         grid = table("Measure", ">Estimate", f">{words.percent(level)} interval", "Method")
         for name, each in intervals.items():
             grid.add_row(MEASURES[name].info.title, words.number(each.estimate), ends(each.low, each.high), each.method)
         title = f"On these rows, and in the population they come from with {words.percent(level)} confidence each:"
         notes = [sentences.pop(name) for name, each in intervals.items() if says_more(each)]
         details = [*sentences.values(), *estimands]
-        return Answer([title, grid, *notes, *beside], described, words.units(cluster is not None), details)
+        return Answer([title, grid, *notes, *beside], described, caution, details, results=intervals)
 
 
 @takes_reading
@@ -217,7 +226,8 @@ def show_margin(
             **options,
         )
         grid = [] if equivalence.count is None else [table_of_bins(equivalence)]
-        return Answer([equivalence.answer, *grid], about(data, how), words.ROWS, [equivalence.details])
+        found = {"equivalence": equivalence}
+        return Answer([equivalence.answer, *grid], about(data, how), words.ROWS, [equivalence.details], results=found)
 
 
 @takes_reading
@@ -291,7 +301,7 @@ def compare_models(
         data = words.Brief(f"{len(y):,} rows, {len(models)} models, {comparison.lens}. {how}".strip() + in_units(units))
         caution = words.SCORES + words.units(cluster is not None)
         null = f"Null hypothesis of each pair: {comparison.null_hypothesis}."
-        return Answer(parts, data, caution, [null])
+        return Answer(parts, data, caution, [null], results={"comparison": comparison})
 
 
 def one_number(lens: str | None) -> str | None:
@@ -350,10 +360,10 @@ QUESTIONS = {
     "recalibrate": recalibrate_predictions,
     "power": find_power,
     "sample-size": find_sample_size,
+    "measures": list_measures,
 }
 for name, command in QUESTIONS.items():
     app.command(name)(prints_answer(command))
-app.command("measures")(list_measures)
 app.command("study")(run_study)
 app.command("warm")(warm)
 

@@ -84,4 +84,4 @@ def audit_groups(
         sentences += [f"Left out: {one.left_out}."] if one.left_out else []
         about = f"{one.n:,} rows, {len(one.names):,} groups by {', '.join(by)}, {one.lens}. {how}".strip()
         details = [one.promise, f"Null hypothesis: {one.null_hypothesis}"]
-        return Answer(sentences, words.Brief(about), words.ROWS, details)
+        return Answer(sentences, words.Brief(about), words.ROWS, details, results=audits)

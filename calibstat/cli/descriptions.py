@@ -43,7 +43,9 @@ def summarize_models(
             grid.add_row(measure, *map(number, summary.estimate[:, k]))
             grid.add_row(Text(f"  of {of}", "dim"), *(_interval(low, high) for low, high in ends))
         sentences = [_smallest(summary, "ece"), _smallest(summary, "brier")]
-        return Answer([" ".join(sentences), grid, *summary.warnings], about_models(len(y), summary.names, how), ROWS)
+        about = about_models(len(y), summary.names, how)
+        said: list[str | Table] = [" ".join(sentences), grid, *summary.warnings]
+        return Answer(said, about, ROWS, results={"summary": summary})
 
 
 @takes_reading
@@ -79,7 +81,7 @@ def decompose_scores(
             f"{score} = miscalibration - discrimination + uncertainty.",
             *([best.note] if weight is not None else []),
         ]
-        return Answer(parts, about_models(len(y), [*models], how), HELD_OUT)
+        return Answer(parts, about_models(len(y), [*models], how), HELD_OUT, results=decompositions)
 
 
 @takes_reading
@@ -93,7 +95,8 @@ def show_sharpness(
 
         y, models, how = _read(file, label, prob, reading)
         answers = _each(models, lens, y, lambda p, seen: sharpness(y, p, lens=seen))
-        return Answer([*_lines(answers), *_drawn(answers, out, file)], about_models(len(y), [*models], how), HELD_OUT)
+        about = about_models(len(y), [*models], how)
+        return Answer([*_lines(answers), *_drawn(answers, out, file)], about, HELD_OUT, results=answers)
 
 
 @takes_reading
@@ -135,7 +138,8 @@ def validate_models(
         curve = f"The curve of ICI and its relatives: {smoother}."
         notes = [next(iter(validations.values())).note] if weight is not None else []
         about = about_models(len(y), [*models], how + in_units(units))
-        return Answer(["\n".join(sentences), grid, *notes], about, CLUSTERS if cluster is not None else ROWS, [curve])
+        caution = CLUSTERS if cluster is not None else ROWS
+        return Answer(["\n".join(sentences), grid, *notes], about, caution, [curve], results=validations)
 
 
 @takes_reading
@@ -173,7 +177,8 @@ def show_net_benefit(
                     grid.add_row(f"{at:g}", name, number(each.model[k]), ends, number(each.everyone[k]))
             parts.append(grid)
         about = about_models(len(y), [*models], how + in_units(units))
-        return Answer([*parts, *_drawn(curves, out, file)], about, CLUSTERS if cluster is not None else ROWS)
+        caution = CLUSTERS if cluster is not None else ROWS
+        return Answer([*parts, *_drawn(curves, out, file)], about, caution, results=curves)
 
 
 def _smallest(summary: Summary, measure: str) -> str:

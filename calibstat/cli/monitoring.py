@@ -120,7 +120,7 @@ def monitor_stream(
         status: Any = monitor.status()
         about = f"{file.name}: {n:,} rows in {len(periods):,} periods, {known:,} of them known already. {how}"
         sentences = [str(status), *([] if out is None else [written(out, _save(status, out, file))])]
-        return Answer(sentences, words.Brief(about.strip()), words.PERIODS)
+        return Answer(sentences, words.Brief(about.strip()), words.PERIODS, results={"monitor": status})
 
 
 def _one_model(label: str, prob: list[str], reading: Reading, lens: str | None, part: Path) -> tuple[Summarize, str]:

@@ -67,7 +67,7 @@ def find_power(
         else:
             rows = None if not n else n[0] if len(n) == 1 else n
             answers = [power(data, each, rows, test=test, n_datasets=n_datasets, **common) for each in alternative]
-        return _answer(data, answers, out)
+        return _answer(data, alternative, answers, out)
 
 
 @takes_reading
@@ -102,7 +102,7 @@ def find_sample_size(
         asked = {"power": power, "test": test, "width": width, "of": of, "lens": seen, "level": level}
         known: list[str | None] = [*alternative] if alternative else [None]
         answers = [sample_size(data, each, rng=rng, n_jobs=-1, **asked) for each in known]
-        return _answer(data, answers, out)
+        return _answer(data, alternative, answers, out)
 
 
 def _data(file: Path, prob: list[str], reading: Reading, lens: str | None) -> tuple[Sample | Predictions, Any]:
@@ -114,12 +114,15 @@ def _data(file: Path, prob: list[str], reading: Reading, lens: str | None) -> tu
     return data, view(data, lens).lens
 
 
-def _answer(data: Sample | Predictions, answers: Sequence[Any], out: Path | None) -> Answer:
-    """Say what was found, and where its picture was written to."""
+def _answer(
+    data: Sample | Predictions, alternatives: Sequence[str] | None, answers: Sequence[Any], out: Path | None
+) -> Answer:
+    """Say what was found for each alternative, and where its picture was written to."""
     from calibstat.output.wording import Brief
 
     sentences = [*map(str, answers), *([] if out is None else [_drawn(answers, out)])]
-    return Answer(sentences, Brief(f"{data.n:,} rows of predictions; outcomes are not looked at."))
+    results = dict(zip(alternatives or ["answer"], answers, strict=True))
+    return Answer(sentences, Brief(f"{data.n:,} rows of predictions; outcomes are not looked at."), results=results)
 
 
 def _drawn(answers: Sequence[Any], out: Path) -> str:

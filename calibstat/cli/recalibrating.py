@@ -91,7 +91,8 @@ def recalibrate_predictions(
         write_file(out, as_csv(table))
         described = about(data if isinstance(rows, Predictions) else Sample.from_rows(*rows), how)
         sentences = [f"{fitted}: {cut(repr(recalibrator), 100)}.", *warned, written(out.parent, [out])]
-        return Answer(sentences, described, OTHER_ROWS)
+        fitted_map = {"name": type(recalibrator).__name__} | recalibrator.get_params()
+        return Answer(sentences, described, OTHER_ROWS, results={"map": fitted_map})
 
 
 def named_map(name: str) -> Recalibrator:

@@ -65,10 +65,11 @@ def check(
         say = findings.say_test if folds is None else findings.say_folds
         seen = view(data, lens, names, reduce)
         draws: dict[str, Any] = {"n_resamples": n_resamples, "stop_after": stop_after, "rng": rng, **units}
+        results: dict[str, object] = {}
         parts: list[str | Table] = []
         details: list[str | Table] = []
         if seen.each_class and reduce is None:
-            of_measures, parts, details = check_classes(seen, names, draws)
+            of_measures, parts, details, results = check_classes(seen, names, draws)
         else:
             of_measures = with_progress(
                 names, lambda name: findings.assess(y, y_prob=p, **seen.settings(name), **draws)
@@ -80,6 +81,7 @@ def check(
             asked = {**seen.settings(each.bound.name), "sample_weight": units.get("sample_weight")}
             effect = None if cluster else detectable_effect(y, p, **asked, rng=0, n_jobs=-1)
             answer, rest = findings.say_whole(each.test, effect)
+            results |= {} if effect is None else {"detectable_effect": effect}
             parts += answer
             details += rest
         parts += [table_of_tests(sizes)] if len(sizes) > 1 else map(say, sizes)
@@ -87,13 +89,14 @@ def check(
         details += several if len(sizes) > 1 else [each.test.details for each in sizes]
         described = about(data, how + in_units(units))
         parts += [*dict.fromkeys(note for each in of_measures for note in notes_beside(each.test.note, described))]
-        return Answer(parts, described, words.NO_PROOF + words.units(cluster is not None), details)
+        results |= {each.bound.name: each.test for each in of_measures}
+        return Answer(parts, described, words.NO_PROOF + words.units(cluster is not None), details, results=results)
 
 
 def check_classes(
     seen: View, names: list[str], draws: dict[str, Any]
-) -> tuple[list[Finding], list[str | Table], list[str | Table]]:
-    """Test each class; return the findings for the mean over all, and of each class what to print and its details."""
+) -> tuple[list[Finding], list[str | Table], list[str | Table], dict[str, object]]:
+    """Test each class; return the findings for the mean over all, and of classes what to print, details and tests."""
     from calibstat.cli.class_report import assess_classes
     from calibstat.data.predictions import Predictions
 
@@ -102,7 +105,8 @@ def check_classes(
     of_measures = with_progress(names, lambda name: assess_classes(data, name, **draws))
     nulls = [f"Null hypothesis for each class: {each.test.null_hypothesis}" for each in of_measures]
     parts = [*(part for each in of_measures for part in class_by_class(each)), MEAN_HEADING]
-    return [each.overall for each in of_measures], parts, [*dict.fromkeys(nulls)]
+    results: dict[str, object] = {f"{each.bound.name}.classes": each.test for each in of_measures}
+    return [each.overall for each in of_measures], parts, [*dict.fromkeys(nulls)], results
 
 
 def class_by_class(classes: ClassFindings) -> list[str | Table]:

@@ -1,5 +1,6 @@
 """What a command prints: the answer first, and a line on the data; cautions and the rest with --verbose."""
 
+import json
 import textwrap
 
 import pytest
@@ -7,8 +8,10 @@ import typer
 from command_line import COLUMNS, FAST, plain_text
 from typer.testing import CliRunner
 
-from calibstat.cli.answers import Answer, prints_answer, show
+import calibstat as cs
+from calibstat.cli.answers import Answer, as_json, prints_answer, show
 from calibstat.cli.app import QUESTIONS, app
+from calibstat.cli.printed_tables import table
 from calibstat.output import wording as words
 from calibstat.output.wording import Brief
 
@@ -55,12 +58,32 @@ def test_conditions_that_the_rows_leave_open_end_with_code_3_unless_another_fail
 
 
 def test_verbose_is_an_option_of_every_question():
-    single = typer.Typer()
-    single.command()(prints_answer(lambda: ANSWER))
+    single = _single(ANSWER)
     assert "Details." not in CliRunner().invoke(single, []).stdout
     assert "Details." in CliRunner().invoke(single, ["--verbose"]).stdout
     for name in QUESTIONS:
-        assert "--verbose" in plain_text(CliRunner().invoke(app, [name, "--help"], terminal_width=WIDTH).stdout), name
+        shown = plain_text(CliRunner().invoke(app, [name, "--help"], terminal_width=WIDTH).stdout)
+        assert "--verbose" in shown, name
+        assert "--format" in shown, name
+
+
+def test_json_is_the_sentences_and_all_fields(capsys):
+    result = cs.calibration_test([0, 1, 1], [0.2, 0.7, 0.9], n_resamples=9, rng=1)
+    given = Answer(["One.", table("A"), "Two."], Brief("Data."), results={"omnibus": result}, failed=["ece is 1"])
+    found = CliRunner().invoke(_single(given), ["--format", "json"])
+    assert found.exit_code == 1
+    said = {"answer": "One. Two.", "data": "Data."}
+    assert json.loads(found.stdout) == said | {f"omnibus.{name}": each for name, each in result.to_dict().items()}
+    assert "NaN" not in as_json(Answer(results={"a": {"b": float("nan")}}))
+    wrong = CliRunner().invoke(_single(ANSWER), ["--format", "xml"])
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert "expected --format json, or none for sentences and tables, found xml" in wrong.stderr
+
+
+def _single(answer):
+    single = typer.Typer()
+    single.command()(prints_answer(lambda: answer))
+    return single
 
 
 JOINED = {
@@ -115,3 +138,7 @@ def test_a_command_answers_first_and_is_brief(arguments, answer, rows, tmp_path)
     assert said
     assert not any(plain_text(each) in plain_text(brief) for each in said)
     assert len(long) > len(brief)
+    found = json.loads(CliRunner().invoke(app, [*given, "--format", "json"]).stdout)
+    assert found["answer"].startswith(answer)
+    assert "400 rows" in found["data"]
+    assert len(found) > 5  # fields of results
