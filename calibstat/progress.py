@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
-LONG = 10.0  # seconds; of a shorter call nothing is said
+LONG = 5.0  # seconds; of a shorter call nothing is said
 SURE = 1.0  # seconds after which the rest can be foretold
 OFTEN = 10.0  # seconds from one line to the next
 

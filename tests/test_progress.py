@@ -28,7 +28,7 @@ def lines_of(seconds, clock, caplog):
 
 
 def test_nothing_is_said_of_a_short_call(clock, caplog):
-    assert lines_of([0.9] * 10, clock, caplog) == []
+    assert lines_of([0.4] * 10, clock, caplog) == []
 
 
 def test_a_long_call_is_foretold_after_a_second_and_then_followed(clock, caplog):
@@ -43,7 +43,7 @@ def test_a_long_call_is_foretold_after_a_second_and_then_followed(clock, caplog)
 def test_what_the_first_part_takes_longer_is_not_expected_of_the_others(clock, caplog):
     assert lines_of([9.0] + [0.5] * 5, clock, caplog) == ["about 12 s for the work"]
     caplog.clear()
-    assert lines_of([7.0] + [0.5] * 5, clock, caplog) == []
+    assert lines_of([2.0] + [0.5] * 5, clock, caplog) == []
 
 
 def test_sizes_count(clock, caplog):

@@ -75,7 +75,9 @@ def audit_groups(
             n_jobs=-1,
         )
         one = next(iter(audits.values()))
-        sentences = [f"{name}. {each.groups}" if len(audits) > 1 else each.groups for name, each in audits.items()]
+        where = "--format json has all" if out is None else "groups.csv has all"
+        said = {name: each.groups_and(where) for name, each in audits.items()}
+        sentences = [f"{name}. {groups}" if len(audits) > 1 else groups for name, groups in said.items()]
         if out is not None:
             with whole_folder(out) as draft:
                 saved = save_audits(audits, draft)

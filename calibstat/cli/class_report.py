@@ -96,7 +96,7 @@ def say_classes(findings: ClassFindings) -> list[str]:
     note = f"p (Holm) is p made larger because {k:,} classes were tested."
     if k > shown.size:
         least = findings.test.pvalue[shown[-1]]
-        more = f"{k - shown.size:,} more have p of at least {least:.3g}"
+        more = f"{k - shown.size:,} more have p of at least {least:.3g} (--format json has all)"
         note = f"The {shown.size} classes with the smallest p; {more}. {note}"
     if findings.error is not findings.bound:
         note = whose_p(findings.bound.name, findings.title[:1].lower() + findings.title[1:]) + note

@@ -86,3 +86,13 @@ def test_classes(zoo, predictions):
 )
 def test_errors_are_one_line(file, options, parts):
     fails_with(run("audit", file, *COLUMNS, *options), *parts)
+
+
+def test_many_groups_say_where_all_are(tmp_path):
+    y, p = cs.generators.temperature(3).sample(6000, rng=1)
+    groups = [f"g{k:02d}" for k in range(12)] * 500
+    pd.DataFrame({"y": y, "p": np.clip(p + 0.4, 0, 1), "g": groups}).to_csv(tmp_path / "rows.csv", index=False)
+    command = ["audit", tmp_path / "rows.csv", *COLUMNS, "--by", "g", "--n-resamples", 99]
+    assert "and 3 more: --format json has all." in plain_text(run(*command).stdout)
+    assert "and 3 more: groups.csv has all." in plain_text(run(*command, "--out", tmp_path / "out").stdout)
+    assert len(json.loads(run(*command, "--format", "json").stdout)["p.names"]) == 13

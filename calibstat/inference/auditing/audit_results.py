@@ -153,10 +153,14 @@ class Audit(Result):
     @property
     def groups(self) -> str:
         """The answer, and the significant groups beside all rows."""
+        return self.groups_and("to_frame() has all")
+
+    def groups_and(self, where: str) -> str:
+        """Return the same; if there are too many groups to print, `where` says which way to see the others."""
         found = self.found
         lines = [self.answer, *(f"  {sentence}" for sentence in self.significant)]
         if found.size > MOST_PRINTED:
-            lines.append(f"  and {found.size - MOST_PRINTED:,} more, in to_frame().")
+            lines.append(f"  and {found.size - MOST_PRINTED:,} more: {where}.")
         if 0 not in found[:MOST_PRINTED]:
             lines.append(f"For comparison, {self.sentence(0)}.")
         return "\n".join(lines)

@@ -110,7 +110,7 @@ def cross_validate(
     for learners that select, round, sharpen or over-correct. Both are as of `confidence_interval` with `folds`.
 
     Rows must be independent and of one law; models that are tried on later rows are judged by `Monitor`. A learner that
-    draws at random without a `random_state` gives other numbers each time. Calls of more than 10 s say on standard
+    draws at random without a `random_state` gives other numbers each time. Calls of more than 5 s say on standard
     error how long they take. Cost: R K + 2 fits, and about a second at 10,000 rows.
 
     References

@@ -86,7 +86,7 @@ def test_many_groups_are_cut():
     names = tuple(f"g{k}" for k in range(size))
     text = str(made([0.01] * size, names=names, rows=np.full(size, 40), root=np.arange(size, 0, -1.0)))
     assert "14 of 14 groups deviate " in text
-    assert "and 4 more, in to_frame()" in text
+    assert "and 4 more: to_frame() has all." in text
     assert "g9 " in text
     assert "g10 " not in text
 
