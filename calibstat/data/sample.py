@@ -224,7 +224,7 @@ class Sample:
         Parameters
         ----------
         frame : data frame
-            Of pandas, Polars (lazy ones too), PyArrow, DuckDB (a relation), Dask, or another engine of narwhals.
+            Of pandas, Polars (lazy ones too), PyArrow, DuckDB (a relation), Dask, Spark, or another engine of narwhals.
         label : str
             The column of outcomes: 0 and 1, or booleans.
         prob : str

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from compared_samples import arrays, same
-from engine_frames import ENGINES, frame_of, quiet_about_dask
+from engine_frames import ENGINES, frame_of, quiet_about_dask, rows_of_every_kind
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_strategies import rows, weighted_rows
@@ -17,30 +17,11 @@ from calibstat.data.engines.cell_table import CELLS
 from calibstat.measures.bins import bin_numbers
 
 pytest.importorskip("narwhals")
-SIZE = 3000
 
 
 @pytest.fixture(autouse=True)
 def _quiet():
     quiet_about_dask()
-
-
-def table(size=SIZE):
-    """Predictions of every kind: on edges of cells, next to them, exact 0 and 1, tiny, tied and spread."""
-    rng = np.random.default_rng(3)
-    edges = rng.integers(0, CELLS + 1, size // 3) / CELLS
-    near = np.nextafter(edges, rng.choice([0.0, 1.0], edges.size))
-    p = np.concatenate([edges, near, [0, 1, 1e-300, 1e-20, 3e-7], rng.beta(1, 3, size - 2 * edges.size - 5)])
-    p[-900:] = p[-900:].round(2) + rng.integers(0, 3, 900) * 2.0**-30  # several in one cell
-    p = p.clip(0, 1)
-    return pd.DataFrame(
-        {
-            "y": rng.random(p.size) < p,
-            "p": p,
-            "site": rng.choice(["a", "b", "c"], p.size),
-            "w": rng.integers(0, 4, p.size),
-        }
-    )
 
 
 def oracle(data, weight=None):
@@ -56,7 +37,7 @@ def oracle(data, weight=None):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_gives_the_exact_sums_of_cells(engine):
     pytest.importorskip(engine.partition(" ")[0])
-    data = table()
+    data = rows_of_every_kind()
     frame = frame_of(engine, data)
     sample = cs.Sample.from_frame(frame, "y", "p")
     exact = oracle(data)
@@ -108,7 +89,7 @@ def test_every_engine_counts_all_bad_rows_in_one_error(engine):
 def test_an_empty_frame_is_refused(engine):
     pytest.importorskip(engine)
     with pytest.raises(ValueError, match="expected at least one row, found none"):
-        cs.Sample.from_frame(frame_of(engine, table()[:0]), "y", "p")
+        cs.Sample.from_frame(frame_of(engine, rows_of_every_kind()[:0]), "y", "p")
 
 
 def test_fractions_of_all_denominators_up_to_200_stay_as_they_are():
@@ -149,12 +130,12 @@ def test_weights_count_repeated_rows(data):
 
 
 def test_single_precision_is_converted_first():
-    data = table()[["y", "p"]].astype({"p": np.float32})
+    data = rows_of_every_kind()[["y", "p"]].astype({"p": np.float32})
     assert same(cs.Sample.from_frame(data, "y", "p"), cs.Sample.from_frame(data.astype({"p": np.float64}), "y", "p"))
 
 
 def test_groups_by_several_columns_have_tuples_and_feed_a_monitor():
-    data = table().assign(year=np.arange(SIZE) % 2 + 2024)
+    data = rows_of_every_kind().assign(year=np.arange(3000) % 2 + 2024)
     groups = cs.Sample.from_frame(data, "y", "p", by=["year", "site"])
     assert list(groups) == [(year, site) for year in (2024, 2025) for site in "abc"]
     years = cs.Sample.from_frame(data, "y", "p", by="year", cells="distinct")
@@ -166,13 +147,13 @@ def test_groups_by_several_columns_have_tuples_and_feed_a_monitor():
 
 
 def test_results_say_what_cells_do_to_them():
-    sample = cs.Sample.from_frame(table(), "y", "p")
+    sample = cs.Sample.from_frame(rows_of_every_kind(), "y", "p")
     note = cs.confidence_interval(sample).note
     assert f"cells of width 1/153,600, which moved them by at most {sample.moved:.1e}" in note
     assert "ks may be too small" in note
     assert "cells of predictions" in repr(sample)
     assert (sample + sample).moved == sample.moved
-    exact = cs.Sample.from_frame(table(), "y", "p", cells="distinct")
+    exact = cs.Sample.from_frame(rows_of_every_kind(), "y", "p", cells="distinct")
     assert "cells of width" not in cs.confidence_interval(exact).note
 
 
@@ -189,7 +170,7 @@ def test_results_say_what_cells_do_to_them():
 )
 def test_bad_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
-        cs.Sample.from_frame(table(), *arguments)
+        cs.Sample.from_frame(rows_of_every_kind(), *arguments)
 
 
 def test_what_is_no_frame_is_named():
@@ -200,21 +181,20 @@ def test_what_is_no_frame_is_named():
 def test_without_narwhals_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "narwhals.stable.v2", None)
     with pytest.raises(ImportError, match=r"pip install calibstat\[frames\]"):
-        cs.Sample.from_frame(table(), "y", "p")
+        cs.Sample.from_frame(rows_of_every_kind(), "y", "p")
 
 
 def test_dask_gives_the_same_sample():
     pytest.importorskip("dask.dataframe")
-    data = table()
+    data = rows_of_every_kind()
     sample = cs.Sample.from_frame(frame_of("dask", data), "y", "p", by="site")
     expected = cs.Sample.from_frame(data, "y", "p", by="site")
     assert all(same(sample[site], expected[site]) for site in expected)
 
 
-@pytest.mark.slow
 def test_two_workers_of_dask_give_the_same_sample():
     distributed = pytest.importorskip("distributed")
-    data = table(200_000)
+    data = rows_of_every_kind(200_000)
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster),
