@@ -30,6 +30,7 @@ GUIDE_BITS = 9  # leading bits of a word that index the table of starting points
 WORTH_A_THREAD = 1e7  # multiplications; fewer take less time than starting a thread
 LARGEST_TABLE = 2**24  # sums in all cells of all resamples; beyond it resamples are reduced one at a time
 ROWS_OF_A_CELL = 10  # rows whose outcomes are drawn in the time of one inversion
+PREDICTIONS = 256  # in a cell, on average, that are drawn by themselves where each has many rows
 KEPT = 2**20  # sums of one sample, at most, that are kept for another statistic of the same draws
 LARGEST_PMF = 5.0  # multiplications that take the time of one unit of drawing, about a nanosecond
 
@@ -74,7 +75,25 @@ def pairs_in_cells(
     """Return the statistic of all resamples of rows."""
     if _fits(source, draws) and few_ties(source.sample):
         return np.asarray(statistic(*_by_row(source, scheme, draws, stage)))
-    return _one_at_a_time(pairs_of_sample, source, scheme, statistic, draws, stage)
+    few = source if few_ties(source.sample) else _with_few_predictions(source)
+    return _one_at_a_time(pairs_of_sample, few, scheme, statistic, draws, stage)
+
+
+def _with_few_predictions(source: CellSums) -> CellSums:
+    """Return the same sums, with neighbours in a cell put together at their mean if a cell has very many predictions.
+
+    The sums of a cell keep their means. Of predictions spread over B equal cells their variances change by less than
+    1 / (12 (B PREDICTIONS)**2) a row, 6e-9 for B = 15, beside p (1 - p).
+    """
+    value, count, positives = source.sample.arrays
+    together = value.size // (PREDICTIONS * source.size)
+    if together < 2:
+        return source
+    inside = np.diff(source.cell, prepend=-1) == 0
+    first = np.flatnonzero(~inside | (np.arange(value.size) % together == 0))
+    rows = np.add.reduceat(count, first)
+    mean = np.add.reduceat(count * value, first) / rows
+    return CellSums(Sample(mean, rows, np.add.reduceat(positives, first)), source.cell[first])
 
 
 def pairs_in_weighted_cells(

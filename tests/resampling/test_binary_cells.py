@@ -172,3 +172,60 @@ def test_statistics_of_the_same_cells_share_their_draws(monkeypatch):
     assert len(drawn) == 6
     with pytest.raises(ValueError, match="read-only"):  # so that no statistic changes what the next one is given
         draw(CellSums(sample, cell), SCHEMES[2], lambda count, residual, value: residual.fill(0), Draws(KEY, 30), 1)
+
+
+def many_predictions(m=10_000, rows=40):
+    """Predictions over (0, 1), of which each has many rows."""
+    value = (np.arange(m) + 0.5) / m
+    count = np.full(m, float(rows))
+    positives = np.random.default_rng(7).binomial(rows, value**1.2).astype(float)
+    return cs.Sample.from_counts(value, count, positives)
+
+
+def in_four(sample):
+    return find_measure("ece", {"n_bins": 4}).cells(sample.value, sample.count)
+
+
+def moments_are_right(scheme, resamples=1000):
+    """Whether the drawn sums of rows, predictions and residuals have the means and variances of rows drawn alone."""
+    sample = many_predictions()
+    (value, count, positives), cell, n = sample.arrays, in_four(sample), sample.n
+    drawn = draw_cells(sample, cell, scheme, resamples)
+    chance = positives / count if scheme == Pairs() else value
+    ratio = stats.chi2.ppf([1e-6, 1 - 1e-6], resamples - 1) / resamples
+    good = True
+    for b in range(4):
+        c, v, q = (array * (cell == b) for array in (count, value, chance))
+        means = c.sum(), c @ (q - v), c @ v
+        squares = c.sum(), c @ (q * (1 - v) ** 2 + (1 - q) * v**2), c @ v**2
+        for sums, mean, square, unit in zip(drawn, means, squares, (1, n, n), strict=True):
+            variance, found = square - mean**2 / n, sums[:, b] * unit
+            good &= bool(abs(found.mean() - mean) <= 4.9 * np.sqrt(variance / resamples))
+            good &= bool(ratio[0] <= found.var() / variance <= ratio[1])
+    return good
+
+
+@pytest.mark.parametrize("scheme", [Pairs(), Consistency()], ids=names)
+def test_very_many_predictions_are_drawn_with_the_moments_of_all(scheme, monkeypatch):
+    assert moments_are_right(scheme)
+
+    def wrong(source):
+        """Neighbours put together at the lowest of them."""
+        value, count, positives = source.sample.arrays
+        sums = (np.add.reduceat(array, np.arange(0, value.size, 10)) for array in (count, positives))
+        return CellSums(cs.Sample(value[::10], *sums), source.cell[::10])
+
+    monkeypatch.setattr(binary_cells, "_with_few_predictions", wrong)
+    assert not moments_are_right(scheme)
+
+
+def test_few_predictions_are_drawn_as_they_are():
+    few, many = many_predictions(1000), many_predictions()
+    source = CellSums(few, in_four(few))
+    assert binary_cells._with_few_predictions(source) is source
+    merged = binary_cells._with_few_predictions(CellSums(many, in_four(many)))
+    assert 4 * binary_cells.PREDICTIONS <= merged.sample.value.size <= 5 * binary_cells.PREDICTIONS
+    assert merged.size == 4
+    for name in ("count", "positives"):
+        assert getattr(merged.sample, name).sum() == getattr(many, name).sum()
+    assert merged.sample.count @ merged.sample.value == pytest.approx(many.count @ many.value, rel=1e-14)

@@ -58,7 +58,7 @@ def sql(
     by : str or sequence of str, optional
         Columns of groups.
     dialect : {"duckdb", "postgres", "spark", "bigquery", "snowflake", "sqlite"}
-        The database. The queries of DuckDB and SQLite are run by the tests, and the one of Spark by its own; the others are not.
+        The database. The queries of DuckDB and SQLite and, apart, of Spark are run by tests, the others are not.
     table : str
         What stands behind FROM: the name of a table, or a query in parentheses with an alias. It is used as it is.
     weight, cells
