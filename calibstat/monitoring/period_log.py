@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from calibstat.data.checks import is_whole, short
 from calibstat.monitoring.period_labels import Label, as_label, new_label, wider
 from calibstat.monitoring.saved_state import Origin, one_feeder, read_state, refuse_a_change, write_state
+from calibstat.result import Result
 
 S = TypeVar("S")
 
@@ -99,6 +100,13 @@ class PeriodLog(ABC, Generic[S]):
         """The periods of the present run, and their summaries."""
         first = self._starts[-1]
         return self.periods[first:], list(self._periods.values())[first:]
+
+    @abstractmethod
+    def status(self) -> Result:
+        """Return what there is to say after the latest period, about the time since the last `restart`."""
+
+    def __str__(self) -> str:
+        return str(self.status())
 
     @abstractmethod
     def _begin(self) -> None:

@@ -41,7 +41,8 @@ def _plot(audits: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[C
     names = [_in_lines(visible(first.names[g])) for g in shown]
     tall = 0.08 + 0.145 * max(len(audits), *(1 + name.count("\n") for name in names), 1)
     ax = new_axes(ax, height=1.7 + 0.2 * len(audits) + tall * shown.size, width=WIDTH)
-    ax.axvline(0, color="black", linewidth=1, zorder=1)
+    rare = all(each.is_rare for each in audits)
+    ax.axvline(1 if rare else 0, color="black", linewidth=1, zorder=1)
     if shown.size > 1:
         ax.axhline(0.5, color=".6", linewidth=0.8)
     size = 6.0 if len(audits) == 1 else 4.5
@@ -53,11 +54,12 @@ def _plot(audits: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[C
             (far, "D", strong, f"adjusted p ≤ {each.level:g}"),
         ):
             g, y = shown[these], place[these]
-            ax.hlines(y, 100 * each.low[g], 100 * each.high[g], color=hue, linewidth=2.5, alpha=0.45)
+            at, low, high = _ratios(each) if rare else [100 * ends for ends in (each.error, each.low, each.high)]
+            ax.hlines(y, low[g], high[g], color=hue, linewidth=2.5, alpha=0.45)
             label = f"{model}, {what}".removeprefix(", ")
             if g.size:
                 style = {**POINT, "marker": marker, "markersize": size, "color": hue}
-                ax.plot(100 * each.error[g], y, label=label, **style)
+                ax.plot(at[g], y, label=label, **style)
         for g, y in zip(shown, place, strict=True):
             _beside(ax, P_AT, float(y), f"{each.pvalue_adjusted[g]:.2g}", plain if len(audits) > 1 else None, "left")
     for y, g in enumerate(shown):
@@ -72,9 +74,29 @@ def _plot(audits: Sequence[Audit], models: Sequence[str], hues: Sequence[tuple[C
     ax.grid(visible=False, axis="y")
     groups = f"{len(first.names):,} group{'s' * (len(first.names) > 1)}"
     which = groups if shown.size == len(first.names) else f"{shown.size} of {groups}"
-    ax.set_xlabel(f"Observed − predicted, percentage points\nabove 0: predictions too low; {which}, n = {first.n:,}")
+    what = "Observed / predicted (O/E)\nabove 1" if rare else "Observed − predicted, percentage points\nabove 0"
+    ax.set_xlabel(f"{what}: predictions too low; {which}, n = {first.n:,}")
+    if rare:
+        _logarithmic(ax)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=1, fontsize="small", frameon=False)
     return ax
+
+
+def _ratios(audit: Audit) -> list[np.ndarray]:
+    """Return O/E and its ends, none below a tenth of the smallest that is above 0, as a logarithmic axis needs."""
+    drawn = [audit.ratio, audit.ratio_low, audit.ratio_high]
+    least = 0.1 * float(audit.ratio[audit.ratio > 0].min(initial=1.0))
+    return [np.maximum(ends, least) for ends in drawn]
+
+
+def _logarithmic(ax: Axes) -> None:
+    """Give ratios an axis on which 1/2 is as far from 1 as 2."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _shown(audits: Sequence[Audit]) -> np.ndarray:

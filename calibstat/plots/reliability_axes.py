@@ -19,7 +19,8 @@ SIDE = 4.2  # inches, of the square of a diagram in a figure of its own
 BELOW = (0.0, -0.25, 1.0, 0.2)  # the strip in a panel of its own, beside the square
 WITHIN = (0.0, 0.0, 1.0, 0.15)  # the strip along the lower edge of given axes
 NAME = 26  # letters in a line of a legend
-MARGIN = 0.02  # between 0 or 1 and the ends of the axes
+MARGIN = 0.02  # between 0 or 1 and the ends of the axes, as a share of these
+ZOOMED = 0.5  # end of the axes of a diagram in which all is lower, at most
 
 
 def diagram_axes(ax: Axes | None, diagrams: Sequence[Reliability], deviation: bool) -> tuple[Axes, Axes]:
@@ -64,25 +65,35 @@ def strip_within(ax: Axes) -> Axes:
 
 def set_limits(ax: Axes, diagrams: Sequence[Reliability], deviation: bool, within: bool) -> None:
     """Set the ends of the axes, with room for a strip within or without; the diagonal at 45 degrees."""
-    ax.set(xlim=(-MARGIN, 1 + MARGIN), ylim=vertical_limits(diagrams, deviation, strip=within))
+    end = end_of(diagrams)
+    ax.set(xlim=(-MARGIN * end, (1 + MARGIN) * end), ylim=vertical_limits(diagrams, deviation, strip=within))
+    ax.set_xticks(np.linspace(0, end, 6))
     if not deviation:
-        ax.set_yticks(np.linspace(0, 1, 6))
-        ax.set_xticks(np.linspace(0, 1, 6))
+        ax.set_yticks(np.linspace(0, end, 6))
         ax.set_aspect("equal")
     elif within:
         highest = ax.get_ylim()[1]
         ax.set_yticks([tick for tick in ax.get_yticks() if abs(tick) <= highest])  # none beside the scale of the strip
 
 
+def end_of(diagrams: Sequence[Reliability]) -> float:
+    """Return where the axes end: at 1, or if nothing but the band of the highest bin is above, at a round number."""
+    highest = max(float(max(one.frequency.max(), one.mean_prediction.max())) for one in diagrams)
+    unit = 10.0 ** np.floor(np.log10(max(1.1 * highest, 1e-9)))
+    end = min(step * unit for step in (1, 2, 3, 5, 10) if step * unit >= 1.1 * highest)
+    return float(end) if end <= ZOOMED else 1.0
+
+
 def vertical_limits(diagrams: Sequence[Reliability], deviation: bool, strip: bool) -> tuple[float, float]:
     """Ends of the vertical axis on which all of these fit, with room for a strip along its lower edge or without."""
     if not deviation:
-        return 1 + MARGIN - (1 + 2 * MARGIN) * (HEIGHT if strip else 1), 1 + MARGIN
+        end = end_of(diagrams)
+        return end * (1 + MARGIN - (1 + 2 * MARGIN) * (HEIGHT if strip else 1)), end * (1 + MARGIN)
     ends = [[one.frequency, one.low, one.high] for one in diagrams]
     heights = [d - one.mean_prediction for one, of in zip(diagrams, ends, strict=True) for d in of if d is not None]
     for steps in (one.steps for one in diagrams if one.corp_inside is None):
         heights += [] if steps is None else [d - steps.corners()[0] for d in steps.corners()[1:]]
-    reach = max(0.01, 1.15 * np.abs(np.concatenate(heights)).max())
+    reach = max(0.01 * end_of(diagrams), 1.15 * np.abs(np.concatenate(heights)).max())
     return -ROOM * reach if strip else -reach, reach
 
 
@@ -100,16 +111,18 @@ def rows_or_weight(diagram: Reliability) -> str:
 
 def rows_strip(diagram: Reliability, strip: Axes, highest: float | None = None) -> None:
     """Draw the rows of each bin, up to the highest of all diagrams, with the numbers in a panel of their own."""
-    width, middle = np.maximum(diagram.right - diagram.left, NARROWEST), (diagram.left + diagram.right) / 2
+    end = strip.get_xlim()[1]
+    width = np.maximum(diagram.right - diagram.left, NARROWEST * end)
+    middle = (diagram.left + diagram.right) / 2
     grey: dict[str, Any] = {"color": colors()["grey"], "alpha": 0.5, "edgecolor": "white", "linewidth": 0.6}
     strip.bar(middle, diagram.count, width, **grey)
     own_panel = bool(strip.get_ylabel())
     scale_of_rows(strip, diagram.count.max() if highest is None else highest, 1.45 if own_panel else 1.3)
     if not own_panel:
         return
-    last = -1.0
+    last = -end
     for x, count in zip(middle, diagram.count, strict=True):
-        if x - last >= 0.055:
+        if last < x - 0.055 * end and x <= end:
             strip.annotate(short(count), (x, count), (0, 1), textcoords="offset points", ha="center", fontsize=7.5)
             last = x
 

@@ -104,7 +104,7 @@ def plot_bins(diagram: Reliability, ax: Axes, deviation: bool, size: float = 1.0
         if marked:
             ax.vlines(x, low, high, color=pale(color["blue"], 0.35), linewidth=7 * size, zorder=1.5, label=label)
         elif kind.boxes:  # of the whole bin, because they are about its average
-            width = np.maximum(diagram.right - diagram.left, NARROWEST)
+            width = np.maximum(diagram.right - diagram.left, NARROWEST * ax.get_xlim()[1])
             style: dict[str, Any] = {"color": (*color["blue"], 0.22), "edgecolor": "white", "linewidth": size}
             ax.bar((diagram.left + diagram.right) / 2, high - low, width, low, label=label, **style)
         else:

@@ -159,14 +159,20 @@ def _pairs(comparison: Comparison) -> Table:
 
 def _groups(title: str, audit: Audit, pictures: bool) -> Section:
     """Return the audit of the groups."""
-    header = ("Group", ">Rows", ">Predicted", ">Observed", ">Error at least", ">at most", ">p (all groups)")
+    bounds = (">O/E", ">at least", ">at most") if audit.is_rare else (">Error at least", ">at most")
+    header = ("Group", ">Rows", ">Predicted", ">Observed", *bounds, ">p (all groups)")
     rows = []
     for g in audit.order[:_MOST_ROWS]:
-        shares = [f"{value:.4f}" for value in (audit.predicted[g], audit.observed[g], audit.low[g], audit.high[g])]
+        ends = (audit.ratio_low[g], audit.ratio_high[g]) if audit.is_rare else (audit.low[g], audit.high[g])
+        digits, of_ends = (".3g", ".2f") if audit.is_rare else (".4f", ".4f")
+        shares = [f"{value:{digits}}" for value in (audit.predicted[g], audit.observed[g])]
+        shares += [f"{value:{of_ends}}" for value in ([audit.ratio[g]] if audit.is_rare else []) + [*ends]]
         rows.append([audit.names[g], f"{audit.rows[g]:,}", *shares, p_text(audit.pvalue_adjusted[g])])
     rest = len(audit.names) - _MOST_ROWS
     note = f"and {rest:,} more groups with larger p. " if rest > 0 else ""
-    note += "The error is the observed frequency minus the mean prediction; all bounds are valid simultaneously."
+    quotient = "O/E is the observed frequency divided by the mean prediction; all bounds are valid simultaneously."
+    difference = "The error is the observed frequency minus the mean prediction; all bounds are valid simultaneously."
+    note += quotient if audit.is_rare else difference
     shown = [_drawn(audit, "Errors of the groups")] if pictures else []
     sentences = [audit.answer, *audit.significant]
     how = [line for line in str(audit).splitlines() if line.strip() not in sentences]

@@ -87,3 +87,25 @@ def test_long_names():
         == "income of the household > 10000\nand sex = woman"
     )
     assert _in_lines("x" * 60) == "x" * 43 + "…"
+
+
+def test_rare_events_are_drawn_as_ratios_on_a_logarithmic_axis():
+    rng = np.random.default_rng(4)
+    p = rng.beta(1, 300, 60_000)
+    site = np.resize(["north", "south", "none"], p.size)
+    y = (rng.random(p.size) < np.where(site == "south", 2.5 * p, p)) & (site != "none")
+    found = cs.audit(y, p, pd.DataFrame({"site": site}), n_resamples=99, rng=1)
+    assert found.is_rare
+    ax = cs.plot(found)
+    ax.figure.draw_without_rendering()
+    assert ax.get_xscale() == "log"
+    assert ax.get_xlabel().startswith("Observed / predicted (O/E)\nabove 1: predictions too low")
+    shown = [0, *(g for g in found.order if g != 0)]
+    bars = [s[:, 0] for c in ax.collections if isinstance(c, LineCollection) for s in c.get_segments()]
+    wanted = {tuple(np.round([found.ratio_low[g], found.ratio_high[g]], 9)) for g in shown if found.ratio_low[g] > 0}
+    assert wanted <= {tuple(np.round(bar, 9)) for bar in bars}
+    assert len(bars) == len(shown)  # the group without an event too
+    assert found.ratio.min() == 0
+    points = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() in "oD"])
+    assert set(np.round(found.ratio[found.ratio > 0], 9)) <= set(np.round(points.astype(float), 9))
+    assert outside(ax.figure) == []

@@ -6,7 +6,7 @@ import pytest
 from plotted_results import outside, rows
 
 import calibstat as cs
-from calibstat.plots.reliability_axes import short
+from calibstat.plots.reliability_axes import end_of, short
 
 pytestmark = pytest.mark.usefixtures("closed_figures")
 
@@ -65,3 +65,23 @@ def test_deviations_have_no_numbers_beside_the_scale_of_the_strip():
     ax.figure.draw_without_rendering()
     lowest = min(label.get_window_extent().y0 for label in ax.get_yticklabels())
     assert lowest > max(label.get_window_extent().y1 for label in strip.get_yticklabels() if label.get_text())
+
+
+@pytest.mark.parametrize(("largest", "end"), [(0.004, 0.005), (0.016, 0.02), (0.3, 0.5), (0.47, 1), (0.9, 1)])
+@pytest.mark.parametrize("deviation", [False, True])
+@pytest.mark.parametrize("own", [False, True])
+def test_axes_end_where_nothing_is_above_them(largest, end, deviation, own):
+    """All points are inside, and the diagonal is still at 45 degrees."""
+    value = np.linspace(0.1, 1, 10) * largest
+    found = cs.reliability(cs.Sample.from_counts(value, [10**6] * 10, np.round(value * 10**6)), rng=1)
+    assert end_of([found]) == pytest.approx(end)
+    ax = cs.plot(found, None if own else plt.subplots(figsize=(5, 5), layout="constrained")[1], deviation=deviation)
+    ax.figure.draw_without_rendering()
+    assert ax.get_xticks().tolist() == pytest.approx(np.linspace(0, end, 6))
+    assert ax.get_xlim()[1] == pytest.approx(1.02 * end)
+    assert found.mean_prediction.max() < ax.get_xlim()[1]
+    if not deviation:
+        (x0, y0), (x1, y1) = ax.transData.transform([[0, 0], [end, end]])
+        assert abs((x1 - x0) - (y1 - y0)) < 1e-6
+        assert found.frequency.max() < ax.get_ylim()[1]
+    assert outside(ax.figure) == []

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_PRINTED = 10  # significant groups
-COLUMNS = ("rows", "predicted", "observed", "error", "low", "high", "root", "slope", "pvalue", "pvalue_adjusted")
+RARE = 0.1  # mean prediction of all rows, below which sentences and pictures have ratios
+ROUNDING = 1e-9  # of a number that is rounded up or down
+SIZES = ("rows", "predicted", "observed", "error", "low", "high", "ratio", "ratio_low", "ratio_high")
+COLUMNS = (*SIZES, "root", "slope", "pvalue", "pvalue_adjusted")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +80,32 @@ class Audit(Result):
     confidence_level: float
 
     @property
+    def ratio(self) -> np.ndarray:
+        """Observed divided by predicted (O/E), shape (G,); nan where the mean prediction is 0."""
+        return self._relative(self.error)
+
+    @property
+    def ratio_low(self) -> np.ndarray:
+        """The low end of the interval for the mean outcome probability divided by the mean prediction, shape (G,)."""
+        return self._relative(self.low)
+
+    @property
+    def ratio_high(self) -> np.ndarray:
+        """The high end likewise; all intervals of ratios hold at once, as the intervals of differences do."""
+        return self._relative(self.high)
+
+    def _relative(self, difference: np.ndarray) -> np.ndarray:
+        """Return one plus a difference as a share of the mean prediction, at least 0."""
+        there = self.predicted > 0
+        share = np.divide(difference, self.predicted, out=np.full(there.size, np.nan), where=there)
+        return np.maximum(1 + share, 0.0)
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether so few outcomes 1 are predicted for all rows that ratios say more than differences."""
+        return bool(self.predicted[0] < RARE)
+
+    @property
     def statistic(self) -> np.ndarray:
         """The absolute root, or with the slope the larger of the two, shape (G,)."""
         return np.abs(self.root) if self.slope is None else np.maximum(np.abs(self.root), np.abs(self.slope))
@@ -112,6 +141,10 @@ class Audit(Result):
         """Say what was predicted and observed in a group, and its adjusted p-value."""
         gap = abs(self.error[g])
         shares = f"predicted {_percent(self.predicted[g], gap)}, observed {_percent(self.observed[g], gap)}"
+        if self.is_rare and self.predicted[g] > 0:
+            low = math.floor(100 * self.ratio_low[g] + ROUNDING) / 100
+            high = math.ceil(100 * self.ratio_high[g] - ROUNDING) / 100
+            shares += f", O/E {self.ratio[g]:.2f} ({low:.2f} to {high:.2f})"
         return f"{shares}, adjusted p = {self.pvalue_adjusted[g]:.2g}"
 
     def claim(self, g: int) -> str:
@@ -185,8 +218,9 @@ def _rows(n: int | np.integer) -> str:
 
 
 def _percent(share: float, gap: float) -> str:
-    """Write a share as a percentage, to the first digit in which a gap shows."""
-    digits = 0 if gap == 0 else min(max(-math.floor(math.log10(100 * gap)), 0), 4)
+    """Write a share as a percentage, to the first digit in which a gap shows, and one below 1 % to two digits."""
+    small = min(each for each in (gap, share / 10 if share < 0.01 else 1.0, 1.0) if each > 0)
+    digits = min(max(-math.floor(math.log10(100 * small)), 0), 4)
     return f"{100 * share:.{digits}f} %"
 
 

@@ -21,7 +21,7 @@ from calibstat.data.lenses import AnyLens, EachClass, Lens
 from calibstat.data.models import Predicted
 from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import BinaryData, ClassWiseData, MulticlassData
-from calibstat.data.sample import need_counts
+from calibstat.data.sample import Sample, need_counts
 from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.reliability_bands import Band, Bins
 from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability, Reliability, SimplexReliability
@@ -35,6 +35,9 @@ from calibstat.measures.canonical_ce import CanonicalCE
 from calibstat.resampling import Draws, canonical_order
 from calibstat.resampling.rng import Rng
 from calibstat.result import read_only
+
+USUAL_BINS = 15
+CROWDED = 0.9  # of the rows, in the lowest of the usual bins
 
 
 class ReliabilityArguments(TypedDict, total=False):
@@ -158,8 +161,9 @@ def reliability(
         or a lens made by `lenses.groups` or `lenses.top_k`).
     n_bins : int, "cube_root", "auto" or None
         Number of bins, at least 1; "cube_root" is the smallest B with B**3 >= n; None makes one bin of each
-        distinct prediction. Empty bins are left out. "auto" is 15; for several classes 5 in each direction, which are
-        25 triangles for three classes.
+        distinct prediction. Empty bins are left out. "auto" is 15 bins of equal width, or if the lowest of them would
+        hold more than 9 of 10 rows, as of rare events, 15 of nearly equal numbers of rows (of one event); for several
+        classes 5 in each direction, which are 25 triangles for three classes.
     strategy : {"uniform", "quantile"} or sequence of float
         Bins of equal width, of as near equal numbers of rows as ties allow, or between ascending cuts. For
         several classes "uniform", a grid on the simplex, or "tree", cells grown on the predictions.
@@ -273,15 +277,19 @@ def reliability(
     seen, unit = data.seen(), data.unit
     usual = isinstance(n_bins, str) and n_bins == "auto"
     several = 5  # a grid has bins in each coordinate, so many cells
-    n_bins = 15 if usual else n_bins
+    n_bins = USUAL_BINS if usual else n_bins
+
+    def drawn(data: BinaryData, cut: Strategy) -> Reliability:
+        error = _interval(data, unit, ECE(n_bins=n_bins, strategy=cut), float(level), draws) if interval else None
+        return _binary(data, unit, n_bins, cut, band, float(level), draws, error)
 
     def binary(data: BinaryData) -> Reliability:
-        error = _interval(data, unit, ECE(n_bins=n_bins, strategy=strategy), float(level), draws) if interval else None
-        return _binary(data, unit, n_bins, strategy, band, float(level), draws, error)
+        equal = isinstance(strategy, str) and strategy == "uniform"
+        return drawn(data, "quantile" if usual and equal and is_rare(data.sample) else strategy)
 
     def class_wise(data: ClassWiseData) -> ClassWiseReliability:
         names = data.predictions.names
-        diagrams = tuple(map(binary, data.events()))
+        diagrams = tuple(drawn(event, strategy) for event in data.events())
         error = ClassWiseProblem(ECE(n_bins=n_bins, strategy=strategy), data, None).estimate()
         return ClassWiseReliability(diagrams, names, read_only(error), data.lens, data.predictions.n)
 
@@ -297,6 +305,12 @@ def reliability(
         class_wise,
     )
     return replace(diagram, **seen.annotations())
+
+
+def is_rare(sample: Sample) -> bool:
+    """Whether one of 15 equal bins, the lowest, would hold nearly all rows."""
+    low = sample.value <= 1 / USUAL_BINS
+    return bool(sample.count[low].sum() > CROWDED * sample.count.sum())
 
 
 def _canonical(data: MulticlassData, n_bins: int | str | None, strategy: str) -> SimplexReliability:

@@ -1,5 +1,7 @@
 """What an audit says: the significant groups, sorted, in words, and a table."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -101,7 +103,9 @@ def test_what_was_left_out_is_said():
     [
         (0.123, 0.07, "12 %"),
         (0.123, 0.007, "12.3 %"),
-        (0.0004, 0.0003, "0.04 %"),
+        (0.0004, 0.0003, "0.040 %"),
+        (0.003, 0, "0.30 %"),
+        (0.02, 0, "2 %"),
         (1, 0, "100 %"),
         (0, 1e-9, "0.0000 %"),
     ],
@@ -120,3 +124,41 @@ def test_results_of_an_audit_are_read_only():
     found = cs.audit([0, 1], [0.3, 0.4], [True, False], n_resamples=9, rng=1)
     with pytest.raises(ValueError, match="read-only"):
         found.root[0] = 1
+
+
+def rare(**changes):
+    """Fraud at .3 %: all rows as predicted, and a group with twice as much as predicted."""
+    columns = {
+        "rows": np.array([100_000, 20_000]),
+        "predicted": np.array([0.003, 0.0025]),
+        "observed": np.array([0.00298, 0.005]),
+        "error": np.array([-0.00002, 0.0025]),
+        "low": np.array([-0.0004, 0.0011]),
+        "high": np.array([0.0005, 0.0042]),
+    }
+    return replace(made([0.9, 0.001], root=[0.1, 6.0]), **columns | changes)
+
+
+def test_rare_events_have_ratios_and_enough_digits():
+    """1 + 0.0025 / 0.0025 = 2, from 1 + 0.0011 / 0.0025 = 1.44 to 1 + 0.0042 / 0.0025 = 2.68."""
+    found = rare()
+    assert "predicted 0.25 %, observed 0.50 %, O/E 2.00 (1.44 to 2.68), adjusted p" in found.numbers(1)
+    assert "predicted 0.300 %, observed 0.298 %, O/E 0.99 (0.86 to 1.17)" in found.numbers(0)
+    frame = found.to_frame()
+    assert np.allclose(frame[["ratio", "ratio_low", "ratio_high"]].iloc[0], [2, 1.44, 2.68])
+    assert "O/E" not in made([0.5]).numbers(0)
+    none = rare(predicted=np.array([0.003, 0.0]), error=np.array([0, 0.1]))
+    assert np.isnan(none.ratio[1])
+    assert "O/E" not in none.numbers(1)
+    assert rare(low=np.array([-0.004, 0.0])).ratio_low[0] == 0
+
+
+def test_ratios_cover_as_differences_do():
+    """An interval of a ratio holds exactly when the interval of the difference does."""
+    y, p = cs.generators.calibrated().sample(3000, rng=3)
+    groups = np.arange(3000) % 4
+    found = cs.audit(y, p * 0.05, groups, n_resamples=99, rng=1)
+    for truth in (0.01, 0.02, 0.024, 0.03):
+        difference = (found.low <= truth - found.predicted) & (truth - found.predicted <= found.high)
+        ratio = (found.ratio_low <= truth / found.predicted) & (truth / found.predicted <= found.ratio_high)
+        assert np.array_equal(difference, ratio)

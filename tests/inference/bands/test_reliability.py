@@ -193,3 +193,20 @@ def test_any_rows_give_bins_that_hold_together(data, strategy, n_bins):
         else:
             with pytest.raises(ValueError, match="expected a band of a curve, 'consistency' or 'monotone', found"):
                 found.curve_at(0.5)
+
+
+def test_rare_events_are_in_bins_of_equal_numbers_of_rows():
+    """More than 9 of 10 rows in the lowest of 15 bins; what is asked for by number stays."""
+    rng = np.random.default_rng(2)
+    p = np.append(rng.beta(1, 200, 1801), rng.uniform(0.1, 1, 199))
+    y = rng.random(2000) < p
+    rare = cs.reliability(y, p, band=None, rng=1)
+    assert rare.strategy == "quantile"
+    assert rare.count.max() <= 2000 / 15 + 1
+    asked = cs.estimate(y, p, measure="ece", n_bins=15, strategy="quantile")
+    assert rare.error == pytest.approx(asked)
+    assert rare.interval.estimate == pytest.approx(asked)
+    assert cs.reliability(y, p, n_bins=15, band=None, rng=1).strategy == "uniform"
+    assert cs.reliability(y[1:], p[1:] ** 1, strategy=[0.5], band=None, rng=1).strategy == "given"
+    less = np.append(p[:1799], [0.5] * 201)
+    assert cs.reliability(y, less, band=None, rng=1).strategy == "uniform"
