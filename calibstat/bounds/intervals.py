@@ -72,6 +72,11 @@ class Interval(ABC):
         """The cells of rows and classes in which resamples are summed; None if there are none."""
         return None
 
+    @property
+    def of_outcomes(self) -> bool:
+        """Whether resamples are shares of rows by prediction and outcome, and not sums of residuals."""
+        return False
+
     def directional(self, theta: Any) -> Any:
         """Return what the low end needs of resampled sums, which are along the last axis."""
         raise NotImplementedError
@@ -174,6 +179,10 @@ class SeminormInterval(ComparableInterval):
     @property
     def drawn_sums(self) -> ClassSums | None:
         return self.table.drawn_sums
+
+    @property
+    def of_outcomes(self) -> bool:
+        return self.norm.of_outcomes
 
     @property
     def step(self) -> float:  # type: ignore[override]

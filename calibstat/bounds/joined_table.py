@@ -46,6 +46,18 @@ class JoinedTable(TableOfRows):
     def column(self, k: int) -> Column:
         return self.tables[k].cell + self.begin[k], self.tables[k].contribution
 
+    @property
+    def residuals(self) -> JoinedTable:
+        """The residuals of the same rows."""
+        return JoinedTable([table.residuals for table in self.tables])
+
+    def of_residuals(self, theta: np.ndarray) -> np.ndarray:
+        """Return the sums in cells, given the sums of any residuals and the predictions, over the last axis."""
+        parts = np.split(theta, self.residuals.begin[1:-1], axis=-1)
+        return np.concatenate(
+            [table.of_residuals(part) for table, part in zip(self.tables, parts, strict=True)], axis=-1
+        )
+
     @cached_property
     def theta(self) -> np.ndarray:  # type: ignore[override]
         return np.concatenate([table.theta for table in self.tables])

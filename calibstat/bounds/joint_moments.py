@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -125,6 +126,9 @@ class JointMoments(Moments):
             return self.centred(self.sums.by_unit(smoothed)) - along * inner(along, share)
 
         return self.factor * largest_eigenvalue(products, self.size.size)
+
+    def largest_spread(self) -> tuple[float, float]:
+        return self.factor * float(self.size.max()), math.sqrt(self.factor * inner(self.size, self.size)) / self.n
 
     def majorant(self) -> Sums:
         # a unit's sum is a mean of weights, each as likely as its contribution is large, times the sum of these sizes:

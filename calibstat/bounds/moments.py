@@ -6,6 +6,7 @@ moments of a weighted sum follow from sums of powers in the cells; for other uni
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -88,6 +89,13 @@ class Moments(ABC):
         """Return the largest variance of a sum with weights in the unit ball of a kernel, orthogonal to `weights`.
 
         ``smooth(sums)`` applies the kernel, 1 at distance 0, to sums in cells.
+        """
+
+    @abstractmethod
+    def largest_spread(self) -> tuple[float, float]:
+        """Return s and d, for contributions that are not negative.
+
+        The standard deviation of a sum S with weights w is then at most sqrt(s * (w**2 @ total)) + d * abs(S).
         """
 
     @abstractmethod
@@ -222,8 +230,8 @@ class SeparableMoments(Moments):
         assert self.sample_weight is not None
         return float((self.sample_weight**2).sum()), float((self.sample_weight**3).sum())
 
-    def _sums(self, x: Any, xx: Any, xxx: Any, *shared: Any) -> Sums:
-        """Return sums with their moments from sums of powers."""
+    def of_sums(self, x: Any, xx: Any, xxx: Any, *shared: Any) -> Sums:
+        """Return sums with their moments from sums of powers, of any shape."""
         if not shared:
             return Sums(x, xx - x**2 / self.n, xxx)
         xw, xxw, xww = shared
@@ -235,7 +243,7 @@ class SeparableMoments(Moments):
         return ScoreBound.of_rows(tail) if self.sample_weight is None else ScoreBound.of_units(self.sample_weight, tail)
 
     def of(self, weights: np.ndarray) -> Sums:
-        sums = self._sums(*(inner(weights**k, part) for k, part in zip(POWERS, self.powers, strict=False)))
+        sums = self.of_sums(*(inner(weights**k, part) for k, part in zip(POWERS, self.powers, strict=False)))
         return Sums(*(float(each) for each in sums))
 
     @property
@@ -250,11 +258,11 @@ class SeparableMoments(Moments):
         return np.cumsum([np.append(0.0, part) for part in self.powers], axis=1)
 
     def prefixes(self) -> Sums:
-        return self._sums(*self._cumulated)
+        return self.of_sums(*self._cumulated)
 
     def between(self, ends: np.ndarray) -> Sums:
         parts = [part[ends] - part[ends, None] for part in self._cumulated]
-        return self._sums(*(np.abs(part) if k == 2 else part for k, part in zip(POWERS, parts, strict=False)))
+        return self.of_sums(*(np.abs(part) if k == 2 else part for k, part in zip(POWERS, parts, strict=False)))
 
     @property
     def numbers_per_sum(self) -> float:
@@ -264,11 +272,16 @@ class SeparableMoments(Moments):
         # the squares of orthogonal functions of the unit ball add up to at most 1 everywhere
         return inner(np.maximum(1 - weights**2, 0), self.square)
 
+    def largest_spread(self) -> tuple[float, float]:
+        if self.sample_weight is None:
+            return 1.0, 0.0
+        return float(self.sample_weight.max()), math.sqrt(self._sizes[0]) / self.n
+
     def majorant(self) -> Sums:
         return Sums(self.total, self.square, self.cube)
 
     def variances(self) -> np.ndarray:
-        return np.asarray(self._sums(*self.powers).variance)
+        return np.asarray(self.of_sums(*self.powers).variance)
 
     def covariance(self) -> np.ndarray:
         if self.sample_weight is None:

@@ -9,7 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibstat.bounds.moments import Moments
+from calibstat.bounds.residual_tables import LabelledRows, RowTable
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.data.sample import Sample
 
 CLUSTERS_STEP = 3.0  # without an exact test a smaller step takes the bias of a calibrated model for an error
 
@@ -25,11 +27,15 @@ class Norm(ABC):
         The largest absolute weight that is allowed.
     cell : ndarray or None
         The cell of each distinct prediction; None if each is a cell by itself.
+    of_outcomes : bool
+        Whether the sums are shares of rows at each prediction with outcome 0, and then with outcome 1, and not
+        residuals.
     """
 
     step: float
     largest_weight: float = 1.0
     cell: np.ndarray | None = None
+    of_outcomes: bool = False
 
     @property
     def joint_step(self) -> float:
@@ -40,6 +46,10 @@ class Norm(ABC):
     def one_pass(self) -> Any:
         """The norm as one pass over the predictions, a `OnePass`, or None if it is not one."""
         return None
+
+    def table_of_rows(self, rows: LabelledRows, sample: Sample, unit: np.ndarray | None) -> RowTable:
+        """Return the table of rows of which this is the summary, in clusters `unit` if they are numbered."""
+        return RowTable.of_rows(rows, sample, self.cell, unit)
 
     @abstractmethod
     def value(self, theta: np.ndarray) -> Any:

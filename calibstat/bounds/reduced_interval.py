@@ -57,6 +57,10 @@ class ReducedInterval(ComparableInterval):
     def value(self, theta: np.ndarray) -> Any:
         return self.reduce.of(self._values(theta))
 
+    @property
+    def of_outcomes(self) -> bool:
+        return self.parts[0].of_outcomes
+
     def witness(self, theta: np.ndarray) -> np.ndarray | None:
         weights = [part.witness(of_class) for part, of_class in zip(self.parts, self._split(theta), strict=True)]
         known = [weight for weight in weights if weight is not None]

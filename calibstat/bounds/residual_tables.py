@@ -305,6 +305,15 @@ class RowTable(TableOfRows):
     def column(self, k: int) -> Column:
         return self.cell, self.contribution
 
+    @property
+    def residuals(self) -> RowTable:
+        """The residuals of the same rows, which calibrated labels and signs of clusters change."""
+        return self
+
+    def of_residuals(self, theta: np.ndarray) -> np.ndarray:
+        """Return the sums in cells, given the sums of any residuals and the predictions, over the last axis."""
+        return theta
+
 
 @dataclass(frozen=True, eq=False)
 class ClassTable(TableOfRows):

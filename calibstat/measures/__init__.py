@@ -15,6 +15,7 @@ from calibstat.measures.kinds.registry import MEASURES, measure
 # the registry lists measures in this order
 from calibstat.measures.binned import ECE, ECEDebiased, ECEWidth
 from calibstat.measures.cumulative import KS, Kuiper
+from calibstat.measures.decision_loss import DecisionLoss
 from calibstat.measures.distances import LowerDistance, UpperDistance
 from calibstat.measures.interval_ce import IntervalCE, RandomIntervalCE, SurrogateIntervalCE
 from calibstat.measures.net_benefit import NetBenefit
@@ -49,6 +50,7 @@ __all__ = [
     "Brier",
     "CanonicalCE",
     "CellNorm",
+    "DecisionLoss",
     "ECEDebiased",
     "ECEWidth",
     "Euclidean",

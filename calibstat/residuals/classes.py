@@ -37,22 +37,23 @@ class EachClassResiduals(Residuals):
     weight: np.ndarray | None = None
 
     @cached_property
-    def _cells(self) -> Sequence[tuple[np.ndarray, int]]:
+    def cells(self) -> Sequence[tuple[np.ndarray, int]]:
         """Of each class, which distinct prediction each row has, and how many there are."""
         distinct = (self.predictions.distinct(k) for k in range(self.predictions.n_classes))
         return [(cell, value.size) for value, _, cell in distinct]
 
-    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
-        def of_class(k: int, rows: np.ndarray, label: np.ndarray) -> np.ndarray:
-            cell, size = self._cells[k]
-            residual = (label == k) - self.predictions.prob[rows, k].astype(np.float64)
-            if self.weight is None:
-                return np.bincount(cell[rows], residual, size) / rows.size
-            weight = self.weight[rows]
-            return np.bincount(cell[rows], weight * residual, size) / weight.sum()
+    def of_class(self, k: int, rows: np.ndarray, label: np.ndarray) -> np.ndarray:
+        """Return the sums of class k over drawn rows, with the label that each has."""
+        cell, size = self.cells[k]
+        residual = (label == k) - self.predictions.prob[rows, k].astype(np.float64)
+        if self.weight is None:
+            return np.bincount(cell[rows], residual, size) / rows.size
+        weight = self.weight[rows]
+        return np.bincount(cell[rows], weight * residual, size) / weight.sum()
 
+    def resampled(self, of: OfTheta, draws: Draws, stage: int = Stage.ROWS) -> np.ndarray:
         def of_drawn_rows(rows: np.ndarray, label: np.ndarray) -> Any:
-            return of(of_class(k, rows, label) for k in range(self.predictions.n_classes))
+            return of(self.of_class(k, rows, label) for k in range(self.predictions.n_classes))
 
         return resampling.draw(self.predictions, Pairs(), of_drawn_rows, draws, stage)
 

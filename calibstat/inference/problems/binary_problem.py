@@ -23,6 +23,7 @@ from calibstat.measures.kinds.binary_kinds import Bracket, OfResiduals, Statisti
 from calibstat.resampling import Draws, Resampler
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.rows import INDEPENDENT, RowResiduals
+from calibstat.residuals.outcomes import OutcomeShares
 from calibstat.residuals.summary import SummaryResiduals
 from calibstat.residuals.table import Residuals
 
@@ -104,7 +105,8 @@ class BinaryProblem(Problem):
         kept = sample.weighted
         if kept is None:
             interval = measure.interval(sample)
-            return interval, SummaryResiduals(sample, interval.drawn_cell)
+            by_outcome = interval.of_outcomes
+            return interval, OutcomeShares(sample) if by_outcome else SummaryResiduals(sample, interval.drawn_cell)
         rows = LabelledRows(kept.outcome, kept.prediction, kept.weight)
         if self.is_mean:
             losses = measure.losses_of(rows)
@@ -119,7 +121,7 @@ class BinaryProblem(Problem):
         """Return the interval of the measure on a table of these rows."""
         sample, measure = self.data.sample, self._measure
         norm = measure.norm_on(sample.value, sample.count)
-        table = RowTable.of_rows(rows, sample, norm.cell, unit)
+        table = norm.table_of_rows(rows, sample, unit)
         interval = measure.interval_on(table, norm)
         interval.check()
         return interval, table

@@ -27,6 +27,7 @@ from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.resampling import Draws, Resampler
 from calibstat.resampling.schemes import OfRows
 from calibstat.residuals.classes import ClassResiduals, EachClassResiduals, RowCounts
+from calibstat.residuals.outcomes import EachClassShares
 from calibstat.residuals.rows import ClassRowResiduals, RowResiduals, TableResiduals
 from calibstat.residuals.table import Residuals
 
@@ -228,7 +229,8 @@ class ClassWiseProblem(ProblemOfClasses):
             interval_of_sums, table = self.measure.interval_of_sums(self.predictions, self.reduce, weight)
             return interval_of_sums, TableResiduals(table)
         interval = self.measure.interval_over_classes(self.predictions, self.reduce, weight)
-        return interval, self._residuals(interval, EachClassResiduals(self.predictions, weight))
+        each_class = EachClassShares if interval.of_outcomes else EachClassResiduals
+        return interval, self._residuals(interval, each_class(self.predictions, weight))
 
     def deviations(self, classes: np.ndarray) -> Iterator[Deviation]:
         names, samples = self.predictions.names, list(self.data.samples())

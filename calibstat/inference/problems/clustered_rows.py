@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -50,11 +51,20 @@ class ClusteredRows:
 
     def draw_labels(self, draws: Draws) -> np.ndarray:
         """Return the measure of labels that are drawn independently from the predictions."""
-        return self.residuals.relabelled(self.of, draws)
+        return self._null.relabelled(self._of_residuals, draws)
 
     def null_draws(self, draws: Draws, labels: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """Return the measure of calibrated clusters by each way to draw them."""
-        return self.residuals.null_draws(self.of, draws, labels)
+        return self._null.null_draws(self._of_residuals, draws, labels)
+
+    @property
+    def _null(self) -> RowResiduals:
+        """The residuals, which calibrated labels and signs of clusters change."""
+        return replace(self.residuals, table=self.residuals.table.residuals)
+
+    def _of_residuals(self, theta: np.ndarray) -> Any:
+        """Return the measure, given sums of residuals and the predictions."""
+        return self.of(self.residuals.table.of_residuals(theta))
 
     def compared(self, draws: Draws) -> dict[str, Compared]:
         """Return the measure beside its draws by each way: the largest p-value of a test counts."""

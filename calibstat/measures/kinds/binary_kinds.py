@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -216,6 +216,16 @@ class Bracket:
     width: float = 0.0
 
 
+def samples_of_classes(predictions: Predictions, weight: np.ndarray | None) -> Iterator[Sample]:
+    """Yield the sample of each class against the rest; rows may have a weight."""
+    for k in range(predictions.n_classes):
+        if weight is None:
+            value, count, cell = predictions.distinct(k)
+            yield Sample(value, count, np.bincount(cell, predictions.label == k, value.size))
+        else:
+            yield weighted_sample(predictions.label == k, predictions.prob[:, k].astype(np.float64), weight)
+
+
 class Seminorm(Statistic):
     """A binary measure that is a seminorm of the residuals.
 
@@ -278,17 +288,14 @@ class Seminorm(Statistic):
     def interval_over_classes(
         self, predictions: Predictions, reduce: str, weight: np.ndarray | None = None
     ) -> Interval:
-        parts = []
-        for k in range(predictions.n_classes):
-            if weight is None:
-                value, count, cell = predictions.distinct(k)
-                sample = Sample(value, count, np.bincount(cell, predictions.label == k, value.size))
-                parts.append(self.interval(sample))
-            else:
-                rows = weighted_sample(predictions.label == k, predictions.prob[:, k].astype(np.float64), weight)
-                norm = self.norm_on(rows.value, rows.count)
-                parts.append(self.interval_on(SummaryTable.of_sample(rows), norm))
+        parts = [self._interval(sample, weight) for sample in samples_of_classes(predictions, weight)]
         return OneByOneInterval(parts, REDUCERS[reduce])
+
+    def _interval(self, sample: Sample, weight: np.ndarray | None) -> SeminormInterval:
+        """Return the interval of a summary, whose rows may have a weight."""
+        if weight is None:
+            return self.interval(sample)
+        return self.interval_on(SummaryTable.of_sample(sample), self.norm_on(sample.value, sample.count))
 
 
 class Binned(Statistic):
