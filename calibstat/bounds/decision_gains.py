@@ -120,8 +120,8 @@ def _of_signed(value: np.ndarray, negatives: np.ndarray, positives: np.ndarray) 
     leaves = 1
     while leaves < m:
         leaves *= 2
-    p, q = np.full(2 * leaves, np.inf), np.zeros(2 * leaves)
-    start = np.zeros(2 * leaves, np.int64)
+    p, q = np.zeros(2 * leaves), np.zeros(2 * leaves)
+    start = np.full(2 * leaves, -1)
     best, first, last = 0.0, 0, 0
     total_p = total_q = 0.0
     for j in range(m):
@@ -129,11 +129,11 @@ def _of_signed(value: np.ndarray, negatives: np.ndarray, positives: np.ndarray) 
         node, left, half = 1, 0, leaves // 2
         while True:
             x = value[min(left + half, m - 1)]
-            if (1.0 - x) * (one - p[node]) < x * (other - q[node]):
+            if start[node] < 0 or (1.0 - x) * (one - p[node]) < x * (other - q[node]):
                 one, p[node] = p[node], one
                 other, q[node] = q[node], other
                 place, start[node] = start[node], place
-            if half == 0 or one == np.inf or other == q[node]:
+            if half == 0 or place < 0:
                 break
             node *= 2
             if other > q[node // 2]:
@@ -149,7 +149,7 @@ def _of_signed(value: np.ndarray, negatives: np.ndarray, positives: np.ndarray) 
         lowest = np.inf
         while node > 0:
             here = (1.0 - x) * p[node] - x * q[node]
-            if here < lowest:
+            if start[node] >= 0 and here < lowest:
                 lowest, at = here, start[node]
             node //= 2
         gain = (1.0 - x) * total_p - x * total_q - lowest
