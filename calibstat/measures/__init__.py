@@ -22,6 +22,7 @@ from calibstat.measures.net_benefit import NetBenefit
 from calibstat.measures.losses import Brier, LogLoss, NormalizedLogLoss
 from calibstat.measures.corp import MCB
 from calibstat.measures.kernel_ce import KernelCE, KernelCESquared
+from calibstat.measures.two_bin_ce import TwoBinCE
 from calibstat.measures.average_ce import AverageCE
 from calibstat.measures.smooth_ce import SmoothCE
 from calibstat.measures.post_processing_gap import PostProcessingGap
@@ -77,6 +78,7 @@ __all__ = [
     "SmoothECE",
     "Statistic",
     "SurrogateIntervalCE",
+    "TwoBinCE",
     "UpperDistance",
     "VectorBinned",
     "VectorStatistic",

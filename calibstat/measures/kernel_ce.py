@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -151,6 +152,46 @@ class LaplaceInterval(SeminormInterval):
         return min(super().high(tail), math.sqrt(max(self.square.high(tail) + self.square.most / 2, 0.0)))
 
 
+class KernelSeminorm(Seminorm):
+    """The root of a quadratic form of the residuals whose kernel is 1 at distance 0."""
+
+    weak = True
+    step = 2.0
+
+    @abstractmethod
+    def square(self, value: np.ndarray, residual: np.ndarray) -> float:
+        """Return sum_jk r_j r_k K(v_j, v_k), at least 0."""
+
+    @abstractmethod
+    def smoothed(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Return sum_k r_k K(v_j, v_k) for every j."""
+
+    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+        """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.
+
+        With a share a of the first, the mean is a * total and the standard deviation at most a times the one of the
+        witness plus sqrt(1 - a**2) times the largest one of the rest.
+
+        Statement and argument: docs/proofs.md, section 2.
+        """
+        witness = self.witness(value, moments.total / moments.n)
+        total, variance, third = moments.of(witness)
+        spread = score.z * math.sqrt(max(variance, 0.0))
+        beyond = moments.remainder(witness, lambda weighted: self.smoothed(value, weighted))
+        excess = math.sqrt((total + spread) ** 2 + score.z**2 * beyond) - total
+        return total + float(score.widen(excess, score.rate(max(variance, 0.0), third)))
+
+    def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
+        return math.sqrt(self.square(value, residual))
+
+    def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Return the function in the unit ball with the largest mean product with the residuals."""
+        smoothed = self.smoothed(value, residual)
+        norm = self.norm(value, residual)
+        # the unit ball lies in [-1, 1] because K(v, v) = 1; clipping removes rounding only
+        return np.clip(smoothed / norm, -1, 1) if norm > 0 else np.zeros_like(smoothed)
+
+
 @measure(
     "kernel_ce",
     title="Kernel calibration error",
@@ -160,7 +201,7 @@ class LaplaceInterval(SeminormInterval):
     continuous=True,
     slow_above=100_000,
 )
-class KernelCE(Seminorm):
+class KernelCE(KernelSeminorm):
     """The kernel calibration error: large where residuals of nearby predictions have the same sign.
 
     Options: `kernel`, "laplace" for K = exp(-u) or "gaussian" for K = exp(-u²/2), u = |v_i - v_j| / bandwidth;
@@ -171,10 +212,6 @@ class KernelCE(Seminorm):
     predictions. The Laplace kernel is consistent with the distance from calibration, the Gaussian one misses errors of
     high frequency.
     """
-
-    weak = True
-
-    step = 2.0
 
     kernel: str = "laplace"
     bandwidth: float = 1.0
@@ -200,34 +237,12 @@ class KernelCE(Seminorm):
     def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass | None:
         return _LaplaceNorm(value, float(self.bandwidth)) if self.kernel == "laplace" else None
 
-    def upper_bound(self, value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
-        """Return the largest bound over the unit ball, split into the witness of the data and what is orthogonal to it.
+    def square(self, value: np.ndarray, residual: np.ndarray) -> float:
+        return _square(value, residual, self.kernel, self.bandwidth)
 
-        With a share a of the first, the mean is a * total and the standard deviation at most a times the one of the
-        witness plus sqrt(1 - a**2) times the largest one of the rest.
-
-        Statement and argument: docs/proofs.md, section 2.
-        """
-        witness = self.witness(value, moments.total / moments.n)
-        total, variance, third = moments.of(witness)
-        spread = score.z * math.sqrt(max(variance, 0.0))
-        beyond = moments.remainder(witness, lambda weighted: self._smoothed(value, weighted))
-        excess = math.sqrt((total + spread) ** 2 + score.z**2 * beyond) - total
-        return total + float(score.widen(excess, score.rate(max(variance, 0.0), third)))
-
-    def _smoothed(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
+    def smoothed(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
         smooth = laplace_smoothed if self.kernel == "laplace" else _gaussian_smoothed
         return smooth(value, residual, float(self.bandwidth))
-
-    def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
-        return math.sqrt(_square(value, residual, self.kernel, self.bandwidth))
-
-    def witness(self, value: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        """Return the function in the unit ball with the largest mean product with the residuals."""
-        smoothed = self._smoothed(value, residual)
-        norm = self.norm(value, residual)
-        # the unit ball lies in [-1, 1] because K(v, v) = 1; clipping removes rounding only
-        return np.clip(smoothed / norm, -1, 1) if norm > 0 else np.zeros_like(smoothed)
 
 
 @measure(
