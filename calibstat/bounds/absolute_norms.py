@@ -10,7 +10,7 @@ import numpy as np
 
 from calibstat.bounds.folded_bounds import largest_bias
 from calibstat.bounds.intervals import CLASSES_STEP, Draw, Drawable, SeminormInterval, upper_quantile
-from calibstat.bounds.moments import Moments, SeparableMoments
+from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm
 from calibstat.bounds.residual_tables import ClassTable
 from calibstat.bounds.score_bound import ScoreBound
@@ -158,10 +158,11 @@ class LargestOverClasses(Norm):
 
         Statement and argument: docs/proofs.md, section 6.
         """
-        assert isinstance(moments, SeparableMoments)
-        cells = moments.total.size // self.classes
+        separable = moments.separable
+        assert separable is not None
+        cells = separable.total.size // self.classes
         parts = (slice(k * cells, (k + 1) * cells) for k in range(self.classes))
-        return max(moments.of_cells(part).absolute_sum_bound(score) for part in parts)
+        return max(separable.of_cells(part).absolute_sum_bound(score) for part in parts)
 
 
 OfClasses = tuple[SeminormInterval, ClassTable]  # an interval and its table

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from calibstat.bounds.decision_gains import mirrored, steepest
-from calibstat.bounds.moments import POWERS, Moments, SeparableMoments
-from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.moments import Moments, SeparableMoments
+from calibstat.bounds.score_bound import UNSEEN, ScoreBound
+from calibstat.compiled import jit
 
-ENDS = 64  # of intervals that are looked at together
 HALVINGS = 8  # between the logarithms of the least and the largest slope: the best one is met within some per cent
 
 
@@ -26,18 +26,44 @@ def bound_of_pairs(value: np.ndarray, moments: SeparableMoments, score: ScoreBou
 
     Statement and argument: docs/proofs.md, section 14.
     """
-    powers = np.stack(moments.powers).reshape(len(moments.powers), value.size, 2)
+    powers = np.stack(moments.powers[:3]).reshape(3, value.size, 2)
+    sizes = powers[1:].sum(axis=(1, 2))
+    numbers = np.array([moments.n, score.z, score.k, UNSEEN * score.largest**2, score.largest, score.cap])
     highest = float(score.reach(0.0, 0.0))
     for ascending, part in ((value, powers), (1 - value[::-1], powers[:, ::-1, ::-1])):
         before = np.cumsum(np.pad(part, ((0, 0), (1, 0), (0, 0))), axis=1)
         for threshold in _ends_of_gaps(ascending):
-            for first in range(0, value.size, ENDS):
-                end = np.arange(first, min(first + ENDS, value.size))
-                inside = before[:, 1 + end, None] - before[:, None, : end[-1] + 1]
-                weight = np.stack([-threshold[end], 1 - threshold[end]], axis=-1)[:, None]
-                sums = moments.of_sums(*((part * weight**k).sum(axis=-1) for k, part in zip(POWERS, inside, strict=False)))
-                bound = sums.total + score.reach(sums.variance, sums.third)
-                highest = max(highest, float(np.tril(bound, first).max()))
+            highest = max(highest, _highest(threshold, before, sizes, moments.is_central, numbers))
+    return highest
+
+
+@jit
+def _highest(
+    threshold: np.ndarray, before: np.ndarray, sizes: np.ndarray, is_central: bool, numbers: np.ndarray
+) -> float:
+    """Return the largest bound of the gain of an interval that ends at place j, for somebody with threshold[j].
+
+    `before` holds the sums of weights, of their squares and of their cubes over the rows with each outcome before a
+    place, and `sizes` the sums of squares and cubes over all rows. The variance, the third moment and the rate are as
+    in `SeparableMoments` and `ScoreBound`.
+    """
+    n, z, k, unseen, largest, cap = numbers
+    highest = -np.inf
+    for j in range(threshold.size):
+        zero, one = -threshold[j], 1.0 - threshold[j]
+        for i in range(j + 1):
+            total = zero * (before[0, j + 1, 0] - before[0, i, 0]) + one * (before[0, j + 1, 1] - before[0, i, 1])
+            of_0, of_1 = before[1, j + 1, 0] - before[1, i, 0], before[1, j + 1, 1] - before[1, i, 1]
+            mean = total / n
+            variance = zero**2 * of_0 + one**2 * of_1 - 2.0 * mean * (zero * of_0 + one * of_1) + mean**2 * sizes[0]
+            of_0, of_1 = before[2, j + 1, 0] - before[2, i, 0], before[2, j + 1, 1] - before[2, i, 1]
+            third = zero**3 * of_0 + one**3 * of_1
+            if is_central:
+                third -= 3.0 * mean * (zero**2 * of_0 + one**2 * of_1 - mean * (zero * of_0 + one * of_1))
+                third -= mean**3 * sizes[1]
+            variance = max(variance, 0.0)
+            added = 0.5 * k * min((max(third, 0.0) + unseen * largest) / (variance + unseen), cap)
+            highest = max(highest, total + added + math.sqrt(z**2 * variance + added**2))
     return highest
 
 

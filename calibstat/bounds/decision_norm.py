@@ -20,7 +20,7 @@ from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.sample import Sample
 
 OUTCOMES = 2  # cells of each prediction
-FEW = 1000  # predictions, up to which all pairs of ends are looked at
+FEW = 2000  # predictions, up to which all pairs of ends are looked at
 
 
 def cells_of_outcomes(place: np.ndarray, outcome: np.ndarray) -> np.ndarray:
@@ -111,6 +111,7 @@ class DecisionNorm(Norm):
 
         Statement and argument: docs/proofs.md, section 14.
         """
-        if isinstance(moments, SeparableMoments) and self.prediction.size <= FEW:
-            return bound_of_pairs(self.prediction, moments, score)
+        separable = moments.separable
+        if separable is not None and self.prediction.size <= FEW:
+            return bound_of_pairs(self.prediction, separable, score)
         return bound_by_slopes(self.prediction, moments, score)

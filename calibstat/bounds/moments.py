@@ -47,6 +47,11 @@ class Moments(ABC):
     square: np.ndarray
     cube: np.ndarray
 
+    @property
+    def separable(self) -> SeparableMoments | None:
+        """Itself if each row adds in one cell alone, else None."""
+        return None
+
     @abstractmethod
     def score(self, tail: float) -> ScoreBound:
         """Return the upper bound of a sum with weights in [-1, 1] that is exceeded with probability `tail`."""
@@ -205,6 +210,10 @@ class SeparableMoments(Moments):
             largest_square=largest_square,
         )
 
+    @property
+    def separable(self) -> SeparableMoments:
+        return self
+
     def of_cells(self, cells: slice) -> SeparableMoments:
         """Return the moments of sums over these cells alone, in one of which each row adds."""
         if self.sample_weight is None:
@@ -230,8 +239,8 @@ class SeparableMoments(Moments):
         assert self.sample_weight is not None
         return float((self.sample_weight**2).sum()), float((self.sample_weight**3).sum())
 
-    def of_sums(self, x: Any, xx: Any, xxx: Any, *shared: Any) -> Sums:
-        """Return sums with their moments from sums of powers, of any shape."""
+    def _sums(self, x: Any, xx: Any, xxx: Any, *shared: Any) -> Sums:
+        """Return sums with their moments from sums of powers."""
         if not shared:
             return Sums(x, xx - x**2 / self.n, xxx)
         xw, xxw, xww = shared
@@ -243,7 +252,7 @@ class SeparableMoments(Moments):
         return ScoreBound.of_rows(tail) if self.sample_weight is None else ScoreBound.of_units(self.sample_weight, tail)
 
     def of(self, weights: np.ndarray) -> Sums:
-        sums = self.of_sums(*(inner(weights**k, part) for k, part in zip(POWERS, self.powers, strict=False)))
+        sums = self._sums(*(inner(weights**k, part) for k, part in zip(POWERS, self.powers, strict=False)))
         return Sums(*(float(each) for each in sums))
 
     @property
@@ -258,11 +267,11 @@ class SeparableMoments(Moments):
         return np.cumsum([np.append(0.0, part) for part in self.powers], axis=1)
 
     def prefixes(self) -> Sums:
-        return self.of_sums(*self._cumulated)
+        return self._sums(*self._cumulated)
 
     def between(self, ends: np.ndarray) -> Sums:
         parts = [part[ends] - part[ends, None] for part in self._cumulated]
-        return self.of_sums(*(np.abs(part) if k == 2 else part for k, part in zip(POWERS, parts, strict=False)))
+        return self._sums(*(np.abs(part) if k == 2 else part for k, part in zip(POWERS, parts, strict=False)))
 
     @property
     def numbers_per_sum(self) -> float:
@@ -281,7 +290,7 @@ class SeparableMoments(Moments):
         return Sums(self.total, self.square, self.cube)
 
     def variances(self) -> np.ndarray:
-        return np.asarray(self.of_sums(*self.powers).variance)
+        return np.asarray(self._sums(*self.powers).variance)
 
     def covariance(self) -> np.ndarray:
         if self.sample_weight is None:
