@@ -188,6 +188,7 @@ def others() -> dict[str, Call]:
         "generalization_gap": partial(cs.generalization_gap, (y, prob[0]), (y, prob[1]), **few),
         "gce_family": partial(cs.gce_family, label, vectors[0]),
         "net_benefit": partial(cs.net_benefit, y, prob[0], [0.1, 0.3, 0.6]),
+        "decision_loss": partial(cs.decision_loss, y, prob[0], [0.1, 0.3, 0.6], **few),
         "sharpness": partial(cs.sharpness, y, prob[0], n_points=21),
         "t_cal": partial(cs.t_cal, y, prob[0], **few),
         "kernel_calibration_test": partial(cs.kernel_calibration_test, label, vectors[0], **few),

@@ -42,6 +42,7 @@ MADE = {
     "Equivalence": lambda: cs.equivalence_test(Y, P),
     "FlexibleCurve": lambda: made("Validation").flexible,
     "GceFamily": lambda: cs.gce_family(LABEL, PROB),
+    "DecisionLossCurve": lambda: cs.decision_loss(Y, P, [0.2, 0.6], **FEW),
     "GeneralizationGap": lambda: cs.generalization_gap((Y, P), (Y, P), **FEW),
     "HosmerLemeshowResult": lambda: cs.hosmer_lemeshow(Y, P, held_out=True),
     "MapChoice": lambda: cs.recalibration.choose(P, Y, maps=MAPS, cv=2, repeats=2, rng=1),

@@ -97,6 +97,7 @@ ASKED = {
         *r.classes, lens="class_wise", reduce="mean", **FEW
     ),
     "cox": lambda r: cs.cox(*r.binary, held_out=True),
+    "decision_loss": lambda r: cs.decision_loss(*r.binary, [0.2, 0.6], **FEW),
     "decompose": lambda r: cs.decompose(*r.binary),
     "decompose: classes": lambda r: cs.decompose(*r.classes),
     "detectable_effect": lambda r: cs.detectable_effect(*r.binary, **DE),

@@ -180,7 +180,7 @@ def net_benefit(
     )
     if isinstance(data, Models):
         return ask_each(net_benefit, data, locals())
-    threshold = _checked(thresholds)
+    threshold = checked_thresholds(thresholds)
     check_level("confidence_level", confidence_level)
     seen = data.seen().one_event("net benefit")
     sample, units = seen.counted("net benefit"), UnitRows.of(seen, data.unit)
@@ -238,7 +238,7 @@ def _divided(sample: Sample, threshold: np.ndarray) -> Iterator[Sample]:
         yield Sample.from_counts([0.0, t], count, positive)
 
 
-def _checked(thresholds: ArrayLike | None) -> np.ndarray:
+def checked_thresholds(thresholds: ArrayLike | None) -> np.ndarray:
     """Return the thresholds, or those by default."""
     if thresholds is None:
         return read_only(np.arange(1, THRESHOLDS + 1) / (THRESHOLDS + 1))

@@ -12,6 +12,7 @@ from calibstat.inference.bands.reliability_diagrams import ClassWiseReliability,
 from calibstat.inference.calibration_tests import CalibrationTestResult, ClassWiseTestResult
 from calibstat.inference.comparing.compare import Comparison
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.inference.decision_loss_curve import DecisionLossCurve
 from calibstat.inference.estimate import MeasureDetail
 from calibstat.inference.net_benefit_curve import NetBenefitCurve
 from calibstat.inference.sharpness import CalibrationSharpness
@@ -27,6 +28,7 @@ from calibstat.plots.audit_plot import plot_audit, plot_audits_of_models
 from calibstat.plots.belt_plot import plot_calibration_belt
 from calibstat.plots.class_wise_plot import plot_class_wise_diagrams, plot_class_wise_test
 from calibstat.plots.comparison_plot import plot_differences
+from calibstat.plots.decision_loss_plot import plot_decision_loss, plot_decision_loss_of_models
 from calibstat.plots.detail_plot import plot_measure_detail
 from calibstat.plots.interval_plot import plot_intervals
 from calibstat.plots.monitor_plot import plot_brier, plot_monitor, plot_monitors
@@ -60,6 +62,7 @@ PLOTS: dict[type, Callable[..., Axes]] = {
     PrecisionSize: plot_widths,
     NetBenefitCurve: plot_net_benefit,
     Validation: plot_validation,
+    DecisionLossCurve: plot_decision_loss,
     Audit: plot_audit,
     MonitorStatus: plot_monitor,
     Monitor: lambda monitor, ax: plot_monitor(monitor.status(), ax),
@@ -73,6 +76,7 @@ SEVERAL: dict[type, Callable[..., Axes]] = {
     ConfidenceInterval: plot_intervals,
     CalibrationSharpness: plot_sharpness_of_models,
     NetBenefitCurve: plot_net_benefit_of_models,
+    DecisionLossCurve: plot_decision_loss_of_models,
     Audit: plot_audits_of_models,
 }
 DEVIATIONS = (plot_reliability_diagram, plot_reliability_of_models, plot_class_wise_diagrams)
@@ -90,8 +94,8 @@ def plot(
         `sharpness`, `validate`, `audit`, `sample_size` or, for several numbers of rows, `power` returned; a `Monitor`,
         a `ModelsMonitor`, a `BrierMonitor` or the status of one; or a sequence of intervals or a mapping from name to
         interval, drawn below each other; or a mapping from name to what `sharpness` or `audit` returned, drawn beside
-        each other on the same scale, or to what `reliability` (of binary outcomes) or `net_benefit` returned, drawn in
-        the same axes.
+        each other on the same scale, or to what `reliability` (of binary outcomes), `net_benefit` or `decision_loss`
+        returned, drawn in the same axes.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure. A reliability diagram in a new figure has the rows of each bin in a
         panel below, in given axes along their lower edge; a monitor has the gap below its evidence, and in given axes

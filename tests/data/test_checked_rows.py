@@ -24,6 +24,7 @@ ASKED = {  # arguments about rows, and others
     "calibration_test": ({"cluster": CLUSTER, "sample_weight": W}, FEW),
     "confidence_interval": ({"sample_weight": W}, {"measure": "ks", **FEW}),
     "cox": ({"labels": [0, 1]}, {"held_out": True}),
+    "decision_loss": ({"sample_weight": W, "cluster": CLUSTER}, {"thresholds": [0.2, 0.6], **FEW}),
     "decompose": ({"sample_weight": W}, {}),
     "detail": ({}, {"measure": "ece", "n_bins": 5}),
     "detectable_effect": ({}, {"n_datasets": 5, **FEW}),

@@ -137,6 +137,7 @@ CALLS = {
     "detail": lambda: drawn(cs.detail(Y, P, measure="ece")),
     "detectable_effect": lambda: str(cs.detectable_effect(P)),
     "equivalence_test": lambda: str(cs.equivalence_test(Y, P, margin=0.2)),
+    "decision_loss": lambda: drawn(cs.decision_loss(Y, P, gain=9, cost=1, **FEW)),
     "estimate": lambda: cs.estimate(Y, P),
     "expected_calibration_error": lambda: cs.expected_calibration_error(Y, P),
     "from_logits": lambda: cs.from_logits([0.1, -2.0]),

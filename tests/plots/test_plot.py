@@ -106,6 +106,8 @@ def test_names_of_models_are_shown_as_they_are():
     assert [text.partition("\n")[0] for text in shown[:3]] == [HOSTILE, "_hidden", "\\x1b[31mred <script>"]
     benefit = cs.plot(cs.net_benefit(y, dict(zip(names[:2], (p, 1 - p), strict=True))))
     assert legend(benefit)[2:] == names[:2]
+    losses = cs.decision_loss(y, dict(zip(names[:2], (p, 1 - p), strict=True)), n_resamples=19, rng=1)
+    assert legend(cs.plot(losses)) == names[:2]
     ax = cs.plot({name: interval(0.01, 0.03, 0.02) for name in names[:2]})
     assert [label.get_text() for label in ax.get_yticklabels()] == names[:2]
     for drawn in (benefit, ax):

@@ -25,6 +25,7 @@ VERBS = {
     "decompose": cs.decompose,
     "detail": cs.detail,
     "equivalence_test": cs.equivalence_test,
+    "decision_loss": lambda y, p, **o: cs.decision_loss(y, p, [0.2], **FEW, **o),
     "estimate": cs.estimate,
     "expected_calibration_error": cs.expected_calibration_error,
     "gce_family": cs.gce_family,

@@ -1,0 +1,314 @@
+"""Decision loss over thresholds: what somebody loses by acting on predictions as if they were calibrated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Never, Unpack, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibstat.answers_by_model import Answers, ask_each
+from calibstat.bounds.moments import Moments, SeparableMoments
+from calibstat.bounds.residual_tables import RowTable
+from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checks import check_level
+from calibstat.data.lenses import AnyLens
+from calibstat.data.models import Predicted
+from calibstat.data.named_lens import NamedLens
+from calibstat.data.sample import Sample
+from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.net_benefit_curve import checked_thresholds
+from calibstat.inference.unit_rows import UnitRows
+from calibstat.resampling.rng import Rng
+from calibstat.result import NotedResult, read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionLossCurve(NotedResult):
+    """Result of `decision_loss`; all gains are per row, in the unit of `gain` and `cost`.
+
+    Attributes
+    ----------
+    threshold : ndarray, shape (T,)
+        Probabilities at and above which somebody acts, ascending.
+    loss, high : ndarray, shape (T,)
+        What they would gain by acting from the best other threshold on, and its upper bound.
+    better : ndarray, shape (T,)
+        The best other threshold on these rows; the same one where no other is better, and infinite where it is best
+        never to act.
+    largest, low, largest_high : float
+        The largest loss at any threshold, and the ends of its interval.
+    own : float
+        The threshold of the one who asks, cost / (gain + cost); nan if no gain and cost were given.
+    own_loss, own_high : float
+        The loss at this threshold and its upper bound, nan likewise.
+    stake : float
+        Gain and cost together, in which all gains are counted; 1 if none were given.
+    confidence_level : float
+        The confidence level of the interval; each upper bound holds with the same level on its side.
+    lens : NamedLens
+        The outcome whose probability was predicted.
+    n : int
+        Rows.
+    drawn : str
+        What the bounds take as independent: "rows", or clusters, with their number and sizes.
+    """
+
+    threshold: np.ndarray
+    loss: np.ndarray
+    high: np.ndarray
+    better: np.ndarray
+    largest: float
+    low: float
+    largest_high: float
+    own: float
+    own_loss: float
+    own_high: float
+    stake: float
+    confidence_level: float
+    lens: NamedLens
+    n: int
+    drawn: str = "rows"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each threshold."""
+        import pandas as pd
+
+        return pd.DataFrame({name: getattr(self, name) for name in ("threshold", "loss", "high", "better")})
+
+    def __str__(self) -> str:
+        of = "" if self.drawn == "rows" else f" in {self.drawn}"
+        stake = f", with gain and cost together {self.stake:g}," if self.stake != 1 else ""
+        said = (
+            f"By using other thresholds no decision maker{stake} gains more than {self.largest_high:.3g} per case, with "
+            f"{self.confidence_level:g} confidence: {self.lens}, n = {self.n}{of}. The largest gain is estimated as "
+            f"{self.largest:.3g}, interval [{self.low:.3g}, {self.largest_high:.3g}]."
+        )
+        if np.isnan(self.own):
+            return said
+        return f"{said} At threshold {self.own:.3g} it is {self.own_loss:.3g}, at most {self.own_high:.3g}."
+
+
+class DecisionLossArguments(RowArguments, total=False):
+    """The arguments of `decision_loss` beside outcomes and predictions."""
+
+    gain: float | None
+    cost: float | None
+    confidence_level: float
+    n_resamples: int | None
+    rng: Rng
+    n_jobs: int
+    cluster: ArrayLike | None
+    sample_weight: ArrayLike | None
+
+
+@overload
+def decision_loss(
+    y_true: OneModel,
+    y_prob: ArrayLike | None = None,
+    thresholds: ArrayLike | None = None,
+    **arguments: Unpack[DecisionLossArguments],
+) -> DecisionLossCurve: ...
+@overload
+def decision_loss(
+    y_true: Models, y_prob: None = None, thresholds: ArrayLike | None = None, **arguments: Unpack[DecisionLossArguments]
+) -> Answers[DecisionLossCurve]: ...
+@overload
+def decision_loss(
+    y_true: ArrayLike,
+    y_prob: Mapping[str, Any],
+    thresholds: ArrayLike | None = None,
+    **arguments: Unpack[DecisionLossArguments],
+) -> Answers[DecisionLossCurve]: ...
+def decision_loss(
+    y_true: Outcomes,
+    y_prob: Predicted = None,
+    thresholds: ArrayLike | None = None,
+    *,
+    gain: float | None = None,
+    cost: float | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    rng: Rng = None,
+    n_jobs: int = 1,
+    lens: AnyLens = None,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    pos_label: object = None,
+    **unknown: Never,
+) -> DecisionLossCurve | Answers[DecisionLossCurve]:
+    """Return what anyone could gain by acting on predictions from another threshold on than their own.
+
+    Parameters
+    ----------
+    y_true, y_prob, sample_weight, labels, pos_label
+        As for `estimate`.
+    thresholds : array_like, shape (T,), optional
+        Probabilities between 0 and 1, ascending, of the curve. Default: 0.01, 0.02, ..., 0.99.
+    gain, cost : float, optional
+        What it brings to act on a row with outcome 1, and what it costs to act on one with outcome 0, both above 0 and
+        in one unit of your own, such as money or years of life; both, or neither. Losses are then in this unit. Your
+        own threshold is cost / (gain + cost); others are taken to have as much at stake in all.
+    confidence_level : float
+        Between 0 and 1.
+    n_resamples : int, optional
+        As for `confidence_interval`; the upper bounds need none.
+    rng, n_jobs
+        As for `calibration_test`.
+    lens : str or Lens, optional
+        A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
+    cluster : array_like, shape (n,), optional
+        The cluster of each row, such as a patient or a centre: bounds take clusters as independent, and not rows.
+
+    Returns
+    -------
+    DecisionLossCurve
+        `Answers`, a mapping from name to this, for several models.
+
+    Raises
+    ------
+    ValueError
+        If the thresholds are not ascending between 0 and 1, one of gain and cost is given without the other or not
+        above 0, the data are not as described (the first offending row is named), are a `Sample` with real-valued
+        weights, or the lens has no binary outcome.
+
+    Notes
+    -----
+    Somebody is indifferent between acting and not where the probability of outcome 1 is t, their cost as a share of
+    gain and cost. If predictions are calibrated they do best to act from t on. The loss at t is what they would gain by
+    acting from another threshold on instead, the same for all rows. The largest loss over all t is the measure
+    `decision_loss`; its interval is that of `confidence_interval`. Each upper bound of the curve is the largest score
+    bound of any fixed other threshold, so that nothing is paid for having looked for the best: it holds for its
+    threshold alone, and `largest_high` for all together. The best other threshold was chosen on these rows; do not
+    count on its gain. Cost: one sort, then one pass for each threshold; and the interval.
+
+    References
+    ----------
+    Hu, Wu 2024, Predict to minimize swap regret for all payoff-bounded tasks, arXiv:2404.13503, on gains of decision
+    makers as a measure of calibration.
+
+    Examples
+    --------
+    >>> import calibstat as cs
+    >>> y, p = cs.generators.temperature(2).sample(1000, rng=1)
+    >>> found = cs.decision_loss(y, p, [0.2, 0.5], gain=900, cost=100, rng=1)
+    >>> found.loss.round(1), found.high.round(1)
+    (array([5.8, 9.5]), array([16.9, 19.1]))
+    >>> found.own, round(found.own_high, 1), round(found.largest_high, 1)
+    (0.1, 18.5, 29.9)
+    """
+    data = as_data(
+        decision_loss,
+        y_true,
+        y_prob,
+        unknown,
+        lens=lens,
+        cluster=cluster,
+        sample_weight=sample_weight,
+        labels=labels,
+        pos_label=pos_label,
+    )
+    if isinstance(data, Models):
+        return ask_each(decision_loss, data, locals())
+    threshold, stake = checked_thresholds(thresholds), _checked_stake(gain, cost)
+    check_level("confidence_level", confidence_level)
+    seen = data.seen().one_event("decision loss")
+    sample, units = seen.counted("decision loss"), UnitRows.of(seen, data.unit)
+    own = np.nan if cost is None else cost / stake
+    asked = threshold if np.isnan(own) else np.append(threshold, own)
+    tail = (1 - confidence_level) / 2
+    points = np.array([_at(t, sample, units, tail) for t in asked.tolist()]).T
+    loss, high, better = points * np.array([[stake], [stake], [1.0]])
+    found = confidence_interval(
+        data,
+        measure="decision_loss",
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=rng,
+        n_jobs=n_jobs,
+    )
+    curve = slice(0, threshold.size)
+    return DecisionLossCurve(
+        threshold=threshold,
+        loss=read_only(loss[curve].copy()),
+        high=read_only(high[curve].copy()),
+        better=read_only(better[curve].copy()),
+        largest=stake * found.estimate,
+        low=stake * found.low,
+        largest_high=stake * found.high,
+        own=own,
+        own_loss=np.nan if np.isnan(own) else float(loss[-1]),
+        own_high=np.nan if np.isnan(own) else float(high[-1]),
+        stake=stake,
+        confidence_level=confidence_level,
+        lens=data.seen().lens,
+        n=int(sample.n) if units is None else units.rows.n_rows,
+        drawn="rows" if units is None else units.drawn,
+        **seen.annotations(),
+    )
+
+
+def _at(t: float, sample: Sample, units: UnitRows | None, tail: float) -> tuple[float, float, float]:
+    """Return the loss at a threshold, its upper bound and the best other threshold.
+
+    Whoever begins to act from a lower threshold on gains y - t on the predictions next below t, and whoever ceases to
+    loses it on those next above.
+
+    Statement and argument: docs/proofs.md, section 14.
+    """
+    first = int(np.searchsorted(sample.value, t))
+    below, above = _nearest_first(t, first, sample, units)
+    begun, ceased = below.prefixes(), above.prefixes()
+    score = below.score(tail)
+    bounds = begun.total + score.reach(begun.variance, begun.third), -ceased.total + score.reach(
+        ceased.variance, -ceased.third
+    )
+    high = min(max(float(each.max()) for each in bounds) / below.n, 1.0)
+    gains = np.concatenate([begun.total[first:0:-1], -ceased.total]) / below.n  # of acting from each prediction on
+    best = int(np.argmax(gains))
+    if best == first:
+        return 0.0, high, t
+    return float(gains[best]), high, float(np.append(sample.value, np.inf)[best])
+
+
+def _nearest_first(t: float, first: int, sample: Sample, units: UnitRows | None) -> tuple[Moments, Moments]:
+    """Return the moments of y - t at the predictions below a threshold, the `first` ones, and at those above."""
+    if units is None:
+        negatives = sample.count - sample.positives
+        powers = [sample.positives * (1 - t) ** k + negatives * (-t) ** k for k in (1, 2, 3)]
+        sides = [power[:first][::-1] for power in powers], [power[first:] for power in powers]
+        below, above = (SeparableMoments.of_powers(*side, float(sample.n)) for side in sides)
+        return below, above
+    rows = units.rows
+    tables = (
+        RowTable(
+            cell=np.where(inside, distance, 0),
+            residual=np.where(inside, rows.outcome - t, 0.0),
+            prediction=rows.prediction,
+            cells=max(int(distance.max()) + 1, 1),
+            sample_weight=rows.weight,
+            unit=units.unit,
+        )
+        for inside, distance in ((rows.cell < first, first - 1 - rows.cell), (rows.cell >= first, rows.cell - first))
+    )
+    below, above = (table.moments for table in tables)
+    return below, above
+
+
+def _checked_stake(gain: float | None, cost: float | None) -> float:
+    """Return gain and cost together, 1 if neither is given."""
+    if gain is None and cost is None:
+        return 1.0
+    for name, given in (("gain", gain), ("cost", cost)):
+        if not (isinstance(given, Real) and 0 < given < np.inf):
+            raise ValueError(f"expected a gain and a cost above 0, found {name}={given!r}")
+    assert gain is not None
+    assert cost is not None
+    return float(gain + cost)
