@@ -73,6 +73,7 @@ DRAWN = {
     "ClassWiseReliability",
     "ClassWiseTestResult",
     "Comparison",
+    "DecisionLossCurve",
 }
 DRAWN |= {
     "ModelsStatus",

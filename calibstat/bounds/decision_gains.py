@@ -139,7 +139,7 @@ def _of_signed(value: np.ndarray, negatives: np.ndarray, positives: np.ndarray) 
             if other > q[node // 2]:
                 node += 1
                 left += half
-            if left >= m or left + half <= j and node % 2 == 0:
+            if left >= m or (left + half <= j and node % 2 == 0):
                 break
             half //= 2
         total_p += positives[j]

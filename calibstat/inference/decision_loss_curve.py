@@ -86,9 +86,9 @@ class DecisionLossCurve(NotedResult):
         of = "" if self.drawn == "rows" else f" in {self.drawn}"
         stake = f", with gain and cost together {self.stake:g}," if self.stake != 1 else ""
         said = (
-            f"By using other thresholds no decision maker{stake} gains more than {self.largest_high:.3g} per case, with "
-            f"{self.confidence_level:g} confidence: {self.lens}, n = {self.n}{of}. The largest gain is estimated as "
-            f"{self.largest:.3g}, interval [{self.low:.3g}, {self.largest_high:.3g}]."
+            f"By using other thresholds no decision maker{stake} gains more than {self.largest_high:.3g} per case, "
+            f"with {self.confidence_level:g} confidence: {self.lens}, n = {self.n}{of}. The largest gain is estimated "
+            f"as {self.largest:.3g}, interval [{self.low:.3g}, {self.largest_high:.3g}]."
         )
         if np.isnan(self.own):
             return said
@@ -267,8 +267,9 @@ def _at(t: float, sample: Sample, units: UnitRows | None, tail: float) -> tuple[
     below, above = _nearest_first(t, first, sample, units)
     begun, ceased = below.prefixes(), above.prefixes()
     score = below.score(tail)
-    bounds = begun.total + score.reach(begun.variance, begun.third), -ceased.total + score.reach(
-        ceased.variance, -ceased.third
+    bounds = (
+        begun.total + score.reach(begun.variance, begun.third),
+        -ceased.total + score.reach(ceased.variance, -ceased.third),
     )
     high = min(max(float(each.max()) for each in bounds) / below.n, 1.0)
     gains = np.concatenate([begun.total[first:0:-1], -ceased.total]) / below.n  # of acting from each prediction on

@@ -7,7 +7,7 @@ from row_strategies import rows, weighted_rows
 
 import calibstat as cs
 from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs
-from calibstat.bounds.decision_norm import FEW, DecisionNorm, cells_of_outcomes, sums_by_outcome, summary_by_outcome
+from calibstat.bounds.decision_norm import FEW, DecisionNorm, cells_of_outcomes, summary_by_outcome, sums_by_outcome
 from calibstat.data.weighted_sample import weighted_sample
 from calibstat.inference.problems.pose import pose
 

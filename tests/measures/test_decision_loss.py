@@ -19,7 +19,9 @@ def brute_force(y, p, weight):
 
 @given(rows(max_size=300))
 def test_against_the_definition(data):
-    assert cs.estimate(*data, measure="decision_loss") == pytest.approx(brute_force(*data, np.ones(data[0].size)), abs=1e-12)
+    assert cs.estimate(*data, measure="decision_loss") == pytest.approx(
+        brute_force(*data, np.ones(data[0].size)), abs=1e-12
+    )
 
 
 @given(weighted_rows())

@@ -22,8 +22,8 @@ from calibstat.inference.smaller_than_chance import smaller_than_chance
 from calibstat.measures.kinds.binary_kinds import Bracket, OfResiduals, Statistic
 from calibstat.resampling import Draws, Resampler
 from calibstat.resampling.schemes import OfRows
-from calibstat.residuals.rows import INDEPENDENT, RowResiduals
 from calibstat.residuals.outcomes import OutcomeShares
+from calibstat.residuals.rows import INDEPENDENT, RowResiduals
 from calibstat.residuals.summary import SummaryResiduals
 from calibstat.residuals.table import Residuals
 
