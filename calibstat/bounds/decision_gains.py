@@ -42,12 +42,17 @@ def largest_gain(value: np.ndarray, negatives: np.ndarray, positives: np.ndarray
     Whoever gains most by acting from v_i on has a threshold just above the last v_j that they did not act on, and
     whoever gains most by ceasing to has the threshold v_i.
     """
-    return _either_way(lambda *rows: steepest(*rows, rows[0], 1.0, 0.0)[:3], value, negatives, positives)
+    return _either_way(_of_counts, value, negatives, positives)
 
 
 def largest_signed_gain(value: np.ndarray, negatives: np.ndarray, positives: np.ndarray) -> Move:
     """Return the same where numbers of rows may be negative, as in a step beyond a resample."""
     return _either_way(_of_signed, value, negatives, positives)
+
+
+def _of_counts(value: np.ndarray, negatives: np.ndarray, positives: np.ndarray) -> Found:
+    """Return the largest gain of any interval, with the interval."""
+    return steepest(value, negatives, positives, value, 1.0, 0.0)[:3]
 
 
 def _either_way(find: Callable[..., Found], value: np.ndarray, negatives: np.ndarray, positives: np.ndarray) -> Move:

@@ -14,7 +14,7 @@ import calibstat as cs
 
 STORED = Path(__file__).parents[1] / "promises" / "questions_of_rows.txt"
 N = 90
-ERRORS = ("ece", "ks", "kuiper", "smooth_ce", "kernel_ce")
+ERRORS = ("ece", "ks", "kuiper", "smooth_ce", "kernel_ce", "two_bin_ce", "decision_loss")
 OTHERS = ("kernel_ce_squared", "smooth_ece", "mcb", "ece_debiased", "average_ce", "normalized_log_loss")
 MEANS = ("brier", "log_loss")
 LENSES = {
