@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from calibstat.bounds.decision_gains import mirrored, steepest
+from calibstat.bounds.decision_gains import Rows, mirrored, steepest
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.score_bound import UNSEEN, ScoreBound
 from calibstat.compiled import jit
@@ -81,7 +81,7 @@ def bound_by_slopes(value: np.ndarray, moments: Moments, score: ScoreBound) -> f
     least, most = 0.5 / math.sqrt(square * moments.n + skew**2), min(0.5 / skew, share / square)
     if least > most:  # a few large units: no bound below the most that any row can gain
         return moments.n
-    both_ways = [(value, negatives, positives), mirrored(value, negatives, positives)]
+    both_ways: list[Rows] = [(value, negatives, positives), mirrored(value, negatives, positives)]
     moves = [(rows, threshold) for rows in both_ways for threshold in _ends_of_gaps(rows[0])]
 
     def best(slope: float) -> tuple[float, float]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from calibstat.compiled import jit
 
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # predictions, and the rows with outcomes 0 and 1 at each
 Found = tuple[float, int, int]  # a gain, and its interval from the first to before the last place
 
 
@@ -65,9 +66,9 @@ def _either_way(find: Callable[..., Found], value: np.ndarray, negatives: np.nda
     return Move(up, first, last, float(value[first]), False)
 
 
-def mirrored(value: np.ndarray, negatives: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, ...]:
+def mirrored(value: np.ndarray, negatives: np.ndarray, positives: np.ndarray) -> Rows:
     """Return the same rows with outcomes and predictions reversed."""
-    return tuple(np.ascontiguousarray(part[::-1]) for part in (1 - value, positives, negatives))
+    return (1 - value)[::-1].copy(), positives[::-1].copy(), negatives[::-1].copy()
 
 
 # Downwards the interval from i to j gains up_j (P_j - P_i) + down_j (M_j - M_i), with P and M the numbers of rows with

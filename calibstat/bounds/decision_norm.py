@@ -48,10 +48,15 @@ class OutcomeTable(RowTable):
         return super().moments
 
     @cached_property
-    def residuals(self) -> RowTable:  # type: ignore[override]
-        cells = {"cell": self.cell // OUTCOMES, "cells": self.cells // OUTCOMES}
-        shared = {"sample_weight": self.sample_weight, "unit": self.unit}
-        return RowTable(residual=self.residual, prediction=self.prediction, **cells, **shared)
+    def residuals(self) -> RowTable:
+        return RowTable(
+            cell=self.cell // OUTCOMES,
+            residual=self.residual,
+            prediction=self.prediction,
+            cells=self.cells // OUTCOMES,
+            sample_weight=self.sample_weight,
+            unit=self.unit,
+        )
 
     def of_residuals(self, theta: np.ndarray) -> np.ndarray:
         at, cells = self.residuals.cell, self.residuals.cells

@@ -283,24 +283,25 @@ def _nearest_first(t: float, first: int, sample: Sample, units: UnitRows | None)
     """Return the moments of y - t at the predictions below a threshold, the `first` ones, and at those above."""
     if units is None:
         negatives = sample.count - sample.positives
-        powers = [sample.positives * (1 - t) ** k + negatives * (-t) ** k for k in (1, 2, 3)]
-        sides = [power[:first][::-1] for power in powers], [power[first:] for power in powers]
-        below, above = (SeparableMoments.of_powers(*side, float(sample.n)) for side in sides)
-        return below, above
-    rows = units.rows
-    tables = (
-        RowTable(
-            cell=np.where(inside, distance, 0),
-            residual=np.where(inside, rows.outcome - t, 0.0),
-            prediction=rows.prediction,
-            cells=max(int(distance.max()) + 1, 1),
-            sample_weight=rows.weight,
-            unit=units.unit,
-        )
-        for inside, distance in ((rows.cell < first, first - 1 - rows.cell), (rows.cell >= first, rows.cell - first))
-    )
-    below, above = (table.moments for table in tables)
-    return below, above
+        x, xx, xxx = (sample.positives * (1 - t) ** k + negatives * (-t) ** k for k in (1, 2, 3))
+        moments = SeparableMoments.of_powers(x, xx, xxx, float(sample.n))
+        backwards = slice(first - 1, None, -1) if first else slice(0)
+        return moments.of_cells(backwards), moments.of_cells(slice(first, None))
+    place = units.rows.cell
+    return _at_distance(t, first - 1 - place, units), _at_distance(t, place - first, units)
+
+
+def _at_distance(t: float, distance: np.ndarray, units: UnitRows) -> Moments:
+    """Return the moments of y - t at each distance that is not negative, of rows with weights or in clusters."""
+    rows, inside = units.rows, distance >= 0
+    return RowTable(
+        cell=np.where(inside, distance, 0),
+        residual=np.where(inside, rows.outcome - t, 0.0),
+        prediction=rows.prediction,
+        cells=max(int(distance.max()) + 1, 1),
+        sample_weight=rows.weight,
+        unit=units.unit,
+    ).moments
 
 
 def _checked_stake(gain: float | None, cost: float | None) -> float:
