@@ -67,6 +67,48 @@ def _highest(
     return highest
 
 
+def bound_of_units(value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
+    """Return the same where units, such as clusters, add in several cells: in time that grows with their number too.
+
+    Statement and argument: docs/proofs.md, section 14.
+    """
+    units = moments.by_unit()
+    total, by_unit = moments.total.reshape(-1, 2), units.reshape(value.size, 2, -1)
+    numbers = np.array([moments.factor, score.z, score.k, UNSEEN * score.largest**2, score.largest, score.cap])
+    highest = float(score.reach(0.0, 0.0))
+    for ascending, sums, parts in ((value, total, by_unit), (1 - value[::-1], total[::-1, ::-1], by_unit[::-1, ::-1])):
+        before = np.cumsum(np.pad(sums, ((1, 0), (0, 0))), axis=0)
+        parts_before = np.cumsum(np.pad(parts, ((1, 0), (0, 0), (0, 0))), axis=0)
+        for threshold in _ends_of_gaps(ascending):
+            highest = max(highest, _highest_of_units(threshold, before, parts_before, numbers))
+    return highest
+
+
+@jit
+def _highest_of_units(threshold: np.ndarray, before: np.ndarray, by_unit: np.ndarray, numbers: np.ndarray) -> float:
+    """Return the largest bound of the gain of an interval that ends at place j, for somebody with threshold[j].
+
+    `before` and `by_unit` hold the sums with each outcome before a place, of all rows and of each unit, centred.
+    """
+    factor, z, k, unseen, largest, cap = numbers
+    highest = -np.inf
+    for j in range(threshold.size):
+        zero, one = -threshold[j], 1.0 - threshold[j]
+        last = zero * by_unit[j + 1, 0] + one * by_unit[j + 1, 1]
+        for i in range(j + 1):
+            of_0, of_1 = by_unit[i]
+            variance = third = 0.0
+            for c in range(last.size):
+                x = last[c] - zero * of_0[c] - one * of_1[c]
+                variance += x * x
+                third += x * x * x
+            variance *= factor
+            total = zero * (before[j + 1, 0] - before[i, 0]) + one * (before[j + 1, 1] - before[i, 1])
+            added = 0.5 * k * min((max(third, 0.0) + unseen * largest) / (variance + unseen), cap)
+            highest = max(highest, total + added + math.sqrt(z**2 * variance + added**2))
+    return highest
+
+
 def bound_by_slopes(value: np.ndarray, moments: Moments, score: ScoreBound) -> float:
     """Return an upper bound of these bounds, in time that is proportional to the number of predictions.
 

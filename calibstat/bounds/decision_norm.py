@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs
+from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs, bound_of_units
 from calibstat.bounds.decision_gains import Move, largest_signed_gain
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.norms import Norm
@@ -21,6 +21,7 @@ from calibstat.data.sample import Sample
 
 OUTCOMES = 2  # cells of each prediction
 FEW = 2000  # predictions, up to which all pairs of ends are looked at
+PRODUCTS = 2e8  # pairs of predictions times clusters, up to which they are: a second or less
 
 
 def cells_of_outcomes(place: np.ndarray, outcome: np.ndarray) -> np.ndarray:
@@ -119,4 +120,6 @@ class DecisionNorm(Norm):
         separable = moments.separable
         if separable is not None and self.prediction.size <= FEW:
             return bound_of_pairs(self.prediction, separable, score)
+        if separable is None and self.prediction.size**2 * moments.numbers_per_sum <= PRODUCTS:
+            return bound_of_units(self.prediction, moments, score)
         return bound_by_slopes(self.prediction, moments, score)

@@ -55,7 +55,7 @@ class JointMoments(Moments):
         return self.sums.size
 
     @property
-    def factor(self) -> float:
+    def factor(self) -> float:  # type: ignore[override]
         """The factor that makes sums of squared deviations unbiased for the variance."""
         return self.sums.factor
 
@@ -126,6 +126,12 @@ class JointMoments(Moments):
             return self.centred(self.sums.by_unit(smoothed)) - along * inner(along, share)
 
         return self.factor * largest_eigenvalue(products, self.size.size)
+
+    def by_unit(self) -> np.ndarray:
+        """Return what each unit adds in each cell, less what its number of rows lets expect, shape (cells, units)."""
+        cell, unit, contribution = self.sums.entries()
+        units = self.size.size
+        return self.centred(np.bincount(cell * units + unit, contribution, self.cells * units).reshape(-1, units))
 
     def largest_spread(self) -> tuple[float, float]:
         return self.factor * float(self.size.max()), math.sqrt(self.factor * inner(self.size, self.size)) / self.n

@@ -40,12 +40,15 @@ class Moments(ABC):
         The number of rows, or the sum of their weights.
     total, square, cube : ndarray, shape (cells,)
         The sums of the contributions in each cell, of their squares and of their cubes.
+    factor : float
+        The factor that makes sums of squared deviations unbiased for the variance, of clusters.
     """
 
     n: float
     total: np.ndarray
     square: np.ndarray
     cube: np.ndarray
+    factor: float = 1.0
 
     @property
     def separable(self) -> SeparableMoments | None:
@@ -95,6 +98,10 @@ class Moments(ABC):
 
         ``smooth(sums)`` applies the kernel, 1 at distance 0, to sums in cells.
         """
+
+    def by_unit(self) -> np.ndarray:
+        """Return what each unit adds in each cell, less what is expected of it, where units add in several cells."""
+        raise NotImplementedError("each row adds in one cell alone")
 
     @abstractmethod
     def largest_spread(self) -> tuple[float, float]:

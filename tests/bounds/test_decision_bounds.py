@@ -6,7 +6,7 @@ from hypothesis import given
 from row_strategies import rows, weighted_rows
 
 import calibstat as cs
-from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs
+from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs, bound_of_units
 from calibstat.bounds.decision_norm import OutcomeTable, summary_by_outcome
 from calibstat.data.weighted_sample import weighted_sample
 from calibstat.inference.problems.pose import pose
@@ -63,15 +63,16 @@ def test_no_threshold_inside_a_gap_has_a_larger_bound(data):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @given(data=rows())
-def test_the_bound_of_clusters_is_above_all_moves(weighted, data):
+def test_bounds_of_clusters_are_all_moves(weighted, data):
     y, p = (np.tile(part, 3) for part in data)
     unit = np.arange(y.size) % max(y.size // 2, 2)
     weight = 1.0 + np.arange(y.size) % 3 if weighted else None
     _, table = pose(y, p, "decision_loss", {}, sample_weight=weight).interval_of_rows(slice(None), unit)
     assert isinstance(table, OutcomeTable)
     score, value = table.moments.score(0.025), np.unique(p)
-    bounds = score_bounds(table.moments, score, weights_of_moves(value))
-    assert bound_by_slopes(value, table.moments, score) >= min(max(bounds), table.moments.n) - 1e-9
+    expected = max([score.reach(0.0, 0.0), *score_bounds(table.moments, score, weights_of_moves(value))])
+    assert bound_of_units(value, table.moments, score) == pytest.approx(expected, abs=1e-9)
+    assert bound_by_slopes(value, table.moments, score) >= min(expected, table.moments.n) - 1e-9
 
 
 def test_slopes_lose_little_where_rows_are_many():

@@ -6,7 +6,8 @@ from hypothesis import given
 from row_strategies import rows, weighted_rows
 
 import calibstat as cs
-from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs
+from calibstat.bounds import decision_norm
+from calibstat.bounds.decision_bounds import bound_by_slopes, bound_of_pairs, bound_of_units
 from calibstat.bounds.decision_norm import FEW, DecisionNorm, cells_of_outcomes, summary_by_outcome, sums_by_outcome
 from calibstat.data.weighted_sample import weighted_sample
 from calibstat.inference.problems.pose import pose
@@ -65,6 +66,15 @@ def test_residuals_and_predictions_give_the_sums_back(weighted, data):
 def test_many_sums_are_measured_one_by_one():
     norm, theta = DecisionNorm(np.array([0.2, 0.7])), np.random.default_rng(1).normal(size=(2, 3, 4))
     assert norm.value(theta).tolist() == [[float(norm.value(one)) for one in two] for two in theta]
+
+
+@pytest.mark.parametrize(("most", "bound"), [(1e9, bound_of_units), (10, bound_by_slopes)])
+def test_clusters_are_looked_at_one_by_one_where_they_are_few(most, bound, monkeypatch):
+    monkeypatch.setattr(decision_norm, "PRODUCTS", most)
+    y, p = cs.generators.temperature(2).sample(60, rng=1)
+    interval, table = pose(y, p, "decision_loss", {}).interval_of_rows(slice(None), np.arange(60) // 4)
+    score = table.moments.score(0.025)
+    assert interval.high(0.025) == bound(np.unique(p), table.moments, score) / 60
 
 
 @pytest.mark.parametrize(("predictions", "bound"), [(FEW, bound_of_pairs), (FEW + 1, bound_by_slopes)])

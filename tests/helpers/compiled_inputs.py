@@ -82,11 +82,22 @@ INPUTS = {
         COUNT,
         POSITIVES,
     ),
-    "bounds.decision_gains.steepest": lambda: (VALUE, COUNT - POSITIVES, POSITIVES, np.append(VALUE[1:], 1.0), 0.9, 0.5),
+    "bounds.decision_gains.steepest": lambda: (
+        VALUE,
+        COUNT - POSITIVES,
+        POSITIVES,
+        np.append(VALUE[1:], 1.0),
+        0.9,
+        0.5,
+    ),
     "bounds.decision_gains._of_signed": lambda: (VALUE, 3 * RESIDUAL, 1 - 5 * RESIDUAL),
     "bounds.decision_bounds._highest": lambda: (
         *(VALUE[1:], np.cumsum(np.stack([np.stack([COUNT - POSITIVES, POSITIVES], axis=1)] * 3), axis=1)),
         *(np.array([30.0, 40.0]), True, np.array([30.0, 1.96, 3.9, 2.0, 1.0, 1.0])),
+    ),
+    "bounds.decision_bounds._highest_of_units": lambda: (
+        *(np.array([0.2, 0.5]), np.cumsum(np.ones((3, 2)), axis=0), np.linspace(-1, 1, 24).reshape(3, 2, 4) ** 3),
+        np.array([1.25, 1.96, 3.9, 2.0, 1.0, 1.0]),
     ),
     "measures.two_bin_ce._add_gaps": lambda: (np.zeros((4, 5)), VALUE, RESIDUALS),
     "bounds.bin_norms._highest": lambda: (
