@@ -32,7 +32,7 @@ class DecisionLoss(Statistic):
     No options. Who acts on a row gains 1 - t if its outcome is 1 and loses t if it is 0: t is their cost of acting in
     vain, as a share of what is at stake, and they act where the prediction is at least t. The decision loss is what the
     one with the most to gain would gain, in the mean over all rows, by acting from another threshold t' on. With a gain
-    and a cost in units of one's own it is multiplied by their sum: see `decision_curve`. It has no bins and no
+    and a cost in units of one's own it is multiplied by their sum: see `calibstat.decision_loss`. It has no bins and no
     bandwidth, is at most the Kuiper error, and is 0 in the population only if the model is calibrated. It jumps when
     two predictions with opposite errors merge.
 

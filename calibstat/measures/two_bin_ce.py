@@ -11,7 +11,7 @@ from calibstat.measures.kernel_ce import KernelSeminorm
 from calibstat.measures.kinds.one_pass import OnePass
 from calibstat.measures.kinds.registry import measure
 
-HARTLINE = "Hartline, Hu, Wu 2026, A perfectly truthful calibration measure, PMLR 336:3185-3223, arXiv:2508.13100"
+HARTLINE = "Hartline, Hu, Wu 2025, A perfectly truthful calibration measure, PMLR 336:3185-3223, arXiv:2508.13100"
 
 
 @jit
@@ -60,9 +60,8 @@ class TwoBinCE(KernelSeminorm):
 
     No options: no bandwidth, and no bins to choose. With S(t) the mean residual of predictions up to t, over all rows,
     its square is the mean over t of S(t)² + (S(1) - S(t))². That square is truthful: whatever the sample size, its mean
-    is smallest if predictions are the true probabilities. (So are the squares of all kernel errors whose kernel is 1 at
-    distance 0, and no other error here.) It is the kernel error of the kernel 1 - |u - v|, at most the Kuiper error,
-    and biased upwards like `kernel_ce`.
+    is smallest if predictions are the true probabilities; so is the mean square of `kernel_ce`. It is the kernel error
+    of the kernel 1 - |u - v|, at most the Kuiper error, and biased upwards like `kernel_ce`.
 
     Exact. Cost: one sort of the rows, then one pass.
     """

@@ -194,8 +194,9 @@ def compare(
     measure : str or Measure, optional
         A name in `calibstat.MEASURES`, or a measure such as ``calibstat.measures.ECE(n_bins=10)``. Default:
         `kernel_ce_squared` with bandwidth 0.2. For "bootstrap": `kernel_ce_squared`,
-        `kernel_ce`, `ece` (L1), `ks`, `kuiper`, `smooth_ce`, `two_bin_ce`, `decision_loss`, `brier`, `log_loss`, `canonical_ce` in total variation or
-        L1, or a user-defined measure of such a kind. For "swap" any binary measure.
+        `kernel_ce`, `ece` (L1), `ks`, `kuiper`, `smooth_ce`, `two_bin_ce`, `decision_loss`, `brier`, `log_loss`,
+        `canonical_ce` in total variation or L1, or a user-defined measure of such a kind. For "swap" any binary
+        measure.
     lens : str or Lens, optional
         As for `estimate`: a lens with a binary outcome; "canonical" for `canonical_ce`, `brier` and `log_loss`; or
         "class_wise" for `ece` (L1), `ks`, `kuiper`, `smooth_ce` and `kernel_ce`, and with `reduce` "mean" for
