@@ -16,11 +16,19 @@ from calibstat import generators
 from calibstat.study import Study, plot
 
 from .parts.families import by_family, in_family
-from .parts.grid import Grid, every_measure
+from .parts.grid import Grid, Measures, every_measure
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+
+NOT_YET = ("decision_loss", "two_bin_ce")  # which are newer than the stored results
+
+
+def asked() -> Measures:
+    """Return the measures that are ranked."""
+    return {label: each for label, each in every_measure().items() if label not in NOT_YET}
 
 
 def families() -> dict[str, dict[str, Any]]:
@@ -45,7 +53,7 @@ def grids(quick: bool) -> list[Grid]:
             "question": "ranking",
             "generators": dict(list(models.items())[::3]) if quick else models,
             "n": [300, 3000] if quick else [300, 1000, 10_000],
-            "measures": in_family(every_measure(), family),
+            "measures": in_family(asked(), family),
             "methods": ["spearman", "kendall"],
             "replicates": 20 if quick else 1000,
         }
