@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 SEED = 20431
 SQUARED = "two_bin_ce, squared"
-MEASURES = ("ece", "ks", "kuiper", "smooth_ce", "smooth_ece", "kernel_ce", "kernel_ce_squared")
-MEASURES += ("mcb", "decision_loss", "two_bin_ce", SQUARED, "brier")
+ERRORS = ("ece", "ks", "kuiper", "smooth_ce", "smooth_ece", "kernel_ce", "kernel_ce_squared")
+MEASURES = (*ERRORS, "mcb", "decision_loss", "two_bin_ce", SQUARED, "brier")
 BY_THEOREM = (SQUARED, "brier")
 GROUPS = 3  # of equal probability, with their mean probability
 LIMIT = 4.5  # standard errors: 60 cells of the theorems are all above it but for 1 in 4000 studies
