@@ -325,7 +325,7 @@ def run_study(
 ) -> None:
     """Run a study of simulated data.
 
-    Write its table and pictures, and fail if a promise is broken.
+    Write its table and pictures, and fail if a guarantee is violated.
     """
     with one_line_errors():
         from calibstat.study import load_study
@@ -338,9 +338,9 @@ def run_study(
         if study.violations is not None:
             rows = study.violations(frame)
             if len(rows):
-                say(f"The promise is broken in {len(rows)} of {len(frame)} rows:", rows.to_string(index=False))
+                say(f"The guarantee is violated in {len(rows)} of {len(frame)} rows:", rows.to_string(index=False))
                 raise typer.Exit(1)
-            say("The promise is kept in every row, up to the exact binomial limit.")
+            say("The guarantee is kept in every row, up to the exact binomial limit.")
 
 
 QUESTIONS = {

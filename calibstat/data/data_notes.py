@@ -101,8 +101,8 @@ def note_if_classes_apart(weight: np.ndarray, predictions: Predictions) -> str:
 
 def _blind(of: str) -> str:
     return (
-        f"The weights nearly tell {of} from the rest. If rows were kept or left out by their outcome, a test that "
-        "holds these weights fixed is blind to errors:"
+        f"The weights nearly determine {of}. If rows were kept or left out by their outcome, a test that keeps these "
+        "weights fixed is blind to errors:"
     )
 
 

@@ -254,8 +254,8 @@ def calibration_test(
     most a with probability of at most a, for any learner, if rows are of one law and folds are dealt at random, neither
     by outcomes nor by features. The former is studied: a test of all rows takes them as independent of the models. Of R
     repeats both are twice their mean over the repeats, which keeps the level however repeats depend on each other. The
-    test mostly finds what a learner does wrong each time it is fitted. How far a fit is off by chance of its training
-    rows, no test on the same rows can say; `confidence_interval` with `folds` bounds it. A `note` says so if folds hold
+    test mostly finds what a learner does wrong each time it is fitted. No test on the same rows can show how large
+    the chance error of a fit is; `confidence_interval` with `folds` bounds it. A `note` says so if folds hold
     equal numbers of events: tests of such folds hardly find anything. For models that predict later rows see `Monitor`.
     With `cluster` the p-values of all rows and of folds are as with `cluster` alone, and so approximate.
     Cost: one sort and `n_resamples` evaluations of the measure; for a binned measure under "labels" the exact

@@ -20,8 +20,8 @@ OTHER_WORDS = Stage.SHARED
 ROUNDING = 1e-9  # sizes so close to each other are ties
 NOTE = (
     "Residuals smaller than chance: were these predictions cross-validated, recalibrated or fitted on these outcomes? "
-    "Then the test cannot see their error. Of predictions out of the folds of cross-validation say folds=, the fold of "
-    "each row. Of a calibrated model residuals are as small in at most 1 % of samples."
+    "Then the test cannot find their error. For predictions out of the folds of cross-validation give folds=, the fold "
+    "of each row. Residuals of a calibrated model are as small in at most 1 % of samples."
 )
 
 

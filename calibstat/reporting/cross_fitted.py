@@ -31,7 +31,7 @@ FOLDS, REPEATS = 5, 3
 OF_FOLDS = (
     "Folds were dealt {repeats} times. After it the error is of the {folds} maps, one of them drawn at random for each "
     "new row, and the high end is the {method}. The interval of the change has the variance within folds and, for the "
-    "training rows, {folds} times the variance between repeats. Nothing is promised of a map refitted on all rows."
+    "training rows, {folds} times the variance between repeats. There is no guarantee for a map refitted on all rows."
 )
 AS_IF_FRESH = (
     "Intervals are approximate, because rows share fitted maps: they are of the {folds} maps together, and a map of "

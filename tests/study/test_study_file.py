@@ -244,7 +244,7 @@ def test_a_user_defined_study_file_is_run_resumed_and_refused_when_changed(tmp_p
     path.write_text(f"CHANGED = False\n{OWN}")
     found = in_a_process("study", path, "--quick", "--out", tmp_path / "2", "--n-jobs", 2)
     assert found.returncode == 0, found.stderr
-    assert "The promise is kept in every row" in found.stdout
+    assert "The guarantee is kept in every row" in found.stdout
     assert (tmp_path / "2/figures/mine-quick.png").stat().st_size > 0
     assert run("study", path, "--quick", "--out", tmp_path / "1", "--n-jobs", 1).exit_code == 0
     one, two = (tmp_path / f"{jobs}/results/mine-quick.csv" for jobs in (1, 2))
@@ -269,7 +269,7 @@ def test_the_study_file_of_the_documentation_runs(tmp_path):
     found = run("study", path, "--quick")
     assert found.exit_code == 0, found.output
     assert "results/my_study-quick.csv, figures/my_study-quick.png" in " ".join(found.stdout.split())
-    assert "The promise is kept in every row" in found.stdout
+    assert "The guarantee is kept in every row" in found.stdout
     worst = pd.read_csv(tmp_path / "results/my_study-quick.csv", comment="#").assign(rejections=12)
     assert len(load_module(path).violations(worst)) == len(worst)
 
@@ -306,10 +306,10 @@ def test_data_that_a_study_does_not_take_are_refused(tmp_path, write):
 def test_a_broken_promise_fails(write):
     found = run("study", write("broken.py", violations="lambda table: table[table['n'] == 30]"))
     assert found.exit_code == 1
-    assert "The promise is broken in 1 of 2 rows:" in found.stdout
+    assert "The guarantee is violated in 1 of 2 rows:" in found.stdout
     found = run("study", write("kept.py", violations="lambda table: table[:0]"))
     assert found.exit_code == 0
-    assert "The promise is kept in every row, up to the exact binomial limit." in found.stdout
+    assert "The guarantee is kept in every row, up to the exact binomial limit." in found.stdout
 
 
 def test_a_missing_library_is_one_line(write, monkeypatch):

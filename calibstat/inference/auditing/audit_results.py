@@ -170,9 +170,7 @@ class Audit(Result):
         if deviating:
             return f"{deviating:,} of {groups} deviate{'s' * (deviating == 1)} significantly from the predictions:"
         if (1 + self.n_resamples) * self.level < 1:
-            return (
-                f"No group can be significant: with {self.n_resamples} draws no p-value is as small as {self.level:g}."
-            )
+            return f"No group can be significant: with {self.n_resamples} draws every p-value is above {self.level:g}."
         first = self.order[0]
         nearest = f"{self.names[first]}, adjusted p = {self.pvalue_adjusted[first]:.2g}"
         where = f"in any of {groups}, as far as {_rows(self.n)} can show"
@@ -205,7 +203,7 @@ class Audit(Result):
         return (
             f"Groups tested together by their {by}{self.lens.with_comma}, {self.n_resamples} draws of labels: with "
             f"probability of at most {self.level:g} any group is significant whose rows all have their predicted "
-            f"probabilities; with at least {self.confidence_level:g} all intervals hold."
+            f"probabilities; with at least {self.confidence_level:g} all intervals are right."
         )
 
     def __str__(self) -> str:

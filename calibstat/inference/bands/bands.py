@@ -72,12 +72,12 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
             "simultaneous confidence band",
             "mean_prediction",
             lambda level, bins: (
-                "It holds the average outcome probability of the rows of every bin, given their predictions, with "
+                "It covers the average outcome probability of the rows of every bin, given their predictions, with "
                 f"probability at least {level:.4g} if outcomes are independent."
             ),
             boxes=True,
             of_clusters=lambda level, bins: (
-                "It aims to hold the average outcome probability of every bin with probability at least "
+                "It aims to cover the average outcome probability of every bin with probability at least "
                 f"{level:.4g} if clusters are independent: each is a score interval of whole clusters."
             ),
         ),
@@ -86,8 +86,8 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
             "confidence band of a non-decreasing curve",
             None,
             lambda level, bins: (
-                "If the outcome probability never falls as the prediction rises and outcomes are independent, it holds "
-                f"the whole curve with probability at least {level:.4g}. It is a picture, not a test of calibration."
+                "If the outcome probability never falls as the prediction rises and outcomes are independent, it "
+                f"covers the whole curve with probability at least {level:.4g}. It is a picture, not a test of calibration."
             ),
             why_no_clusters="the limits of Clopper and Pearson take outcomes as independent",
         ),

@@ -119,7 +119,7 @@ class Choice(NotedResult):
         ]
         lines += [f"  and {len(order) - PRINTED} more: to_frame() has them all"] * (len(order) > PRINTED)
         among = f", although it was chosen among {len(self.names)} on the same rows" * (len(self.names) > 1)
-        last = "This does not say that a model breaks it: more rows may show that one does not"
+        last = "This does not show that a model violates it: more rows may show that a model meets it"
         if self.name is not None:
             conditions = "condition" if len(self.conditions) == 1 else "conditions"
             last = f"With {self.confidence_level * 100:g} % confidence the chosen model keeps the {conditions}{among}"

@@ -37,7 +37,7 @@ COVERED = {  # the learners that a high end covers
     ),
     OF_MEAN: "",
 }
-REFITTED = "Nothing is promised of the model refitted on all rows."
+REFITTED = "There is no guarantee for the model refitted on all rows."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -9,8 +9,8 @@ import numpy as np
 from calibstat.inference.calibration_test_results import LOW, CalibrationTestResult
 
 BY_CHANCE = (
-    "How far these fits are off by chance of their training rows, no test on the same rows can say; "
-    "confidence_interval with folds= bounds it."
+    "No test on the same rows can show how large the chance errors of these fits are; confidence_interval with folds= "
+    "bounds them."
 )
 
 

@@ -25,8 +25,8 @@ def test_one_observed_frequency_is_outside():
     ("band", "first", "promise"),
     [
         ("confidence", ": 1 of 3 mean predictions lies outside the 0.9 simultaneous confidence band.",
-         "It holds the average outcome probability of the rows of every bin, given their predictions, with probability "
-         "at least 0.9 if outcomes are independent."),
+         "It covers the average outcome probability of the rows of every bin, given their predictions, with "
+         "probability at least 0.9 if outcomes are independent."),
         ("monotone", ", and the 0.9 confidence band of a non-decreasing curve.",
          "If the outcome probability never falls as the prediction rises and outcomes are independent, it holds the "
          "whole curve with probability at least 0.9. It is a picture, not a test of calibration."),

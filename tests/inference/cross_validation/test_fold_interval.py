@@ -117,7 +117,7 @@ def test_what_is_printed():
     assert "With 95 % confidence the error is " in found
     assert "It is the error of the 5 models, one of them drawn at random for each new row." in found
     assert "The triangle covers any learner whose predictions hardly depend on a single training row." in found
-    assert "Nothing is promised of the model refitted on all rows." in found
+    assert "There is no guarantee for the model refitted on all rows." in found
     assert "one of the 5 models of cross-validation, drawn at random" in found
     found = str(cs.confidence_interval(Y, P, folds=FOLD, learner="smooth", rng=1))
     assert "The mirror is studied for learners that correct at most fully: logistic regression" in found

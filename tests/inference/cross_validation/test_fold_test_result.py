@@ -17,7 +17,7 @@ def test_the_sentences_are_printed(shift):
     text = str(found)
     assert f"There is {verdict}: p = " in text
     assert f"(studied; by theorem p = {found.pvalue_by_theorem:.3g})" in text
-    assert "How far these fits are off by chance of their training rows, no test on the same rows can say" in text
+    assert "No test on the same rows can show how large the chance errors of these fits are" in text
     assert "Test by kernel_ce" in text
     assert "n = 200 in 5 folds; 999 resamples of all rows and of each fold" in text
     assert "every outcome of a fold is 1 independently with the probability that the model of its fold predicts" in text
