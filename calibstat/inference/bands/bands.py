@@ -87,7 +87,8 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
             None,
             lambda level, bins: (
                 "If the outcome probability never falls as the prediction rises and outcomes are independent, it "
-                f"covers the whole curve with probability at least {level:.4g}. It is a picture, not a test of calibration."
+                f"covers the whole curve with probability at least {level:.4g}. It is a picture, not a test of "
+                "calibration."
             ),
             why_no_clusters="the limits of Clopper and Pearson take outcomes as independent",
         ),
