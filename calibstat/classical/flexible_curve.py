@@ -94,7 +94,7 @@ def _with_most_knots(at: np.ndarray, sample: Sample) -> tuple[SplineBasis | Logi
 def knots_of(at: np.ndarray, sample: Sample, k: int) -> np.ndarray | None:
     """Return k knots at quantiles of the ascending log-odds, shape (k,), or None where they are not k distinct ones.
 
-    They are those of R's `Hmisc::rcspline.eval`, apart from its other choices where many predictions are equal.
+    R's `Hmisc::rcspline.eval` gives the same, apart from its other choices where many predictions are equal.
     """
     whole = sample.kind == "counts"
     outer = FIFTH / (sample.n - 1) if whole and FIFTH < sample.n < FEW_ROWS else OUTER[k]

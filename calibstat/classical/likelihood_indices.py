@@ -33,8 +33,8 @@ class LikelihoodIndices:
     def of(cls, sample: Sample, intercept: float, slope: float) -> LikelihoodIndices:
         """Return the indices of predictions between 0 and 1 with Cox's intercept and slope.
 
-        Of predictions that are all equal, which tell no row from another, they are those of the mean outcome: R² is
-        0, D is -1 / n, and the line has an intercept alone.
+        Predictions that are all equal tell no row from another: then R² is 0, D is -1 / n, and the line has an
+        intercept alone.
         """
         from scipy.special import chdtrc, logit, xlog1py, xlogy
 

@@ -22,7 +22,7 @@ SMOOTHER = "lowess: local linear regression, tricube weights, the nearest 2/3 of
 def lowess(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
     """Return the points, at most 202 of the distinct predictions, and the smoothed frequency at each.
 
-    They are those of R's `lowess(p, y, iter=0)`, which reads the curve between them by straight lines. As there, the
+    R's `lowess(p, y, iter=0)` has the same points, and reads the curve between them by straight lines. As there, the
     curve may leave the interval from 0 to 1.
     """
     value, count, positives = sample.arrays

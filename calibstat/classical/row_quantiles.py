@@ -10,8 +10,8 @@ ROUNDING = 1e-12  # of a share of the weight
 def row_quantiles(value: np.ndarray, count: np.ndarray, share: np.ndarray, whole: bool) -> np.ndarray:
     """Return the quantiles over `count` rows at each of ascending values, shape of `share`.
 
-    Of counted rows (`whole`) they lie between two rows as those of `numpy.quantile` and R do; of rows with weights they
-    are the smallest values that at least these shares of the weight do not exceed.
+    Of counted rows (`whole`) they may lie between two rows, as in `numpy.quantile` and R; of rows with weights they are
+    the smallest values that at least these shares of the weight do not exceed.
     """
     rows = np.cumsum(count)
     if not whole:

@@ -48,7 +48,7 @@ def test_its_numbers_are_those_of_r(name):
 
 
 def test_a_wrong_span_or_a_wrong_knot_would_be_seen():
-    """The planted fault: the numbers of one data set are not those of another that differs in one row."""
+    """The planted fault: the numbers of one data set differ where one row does."""
     y, p = stored("rare")
     y = y.copy()
     y[p.argmax()] = 1 - y[p.argmax()]
