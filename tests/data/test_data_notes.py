@@ -9,7 +9,7 @@ from calibstat.data.data_notes import note_if_outcomes_apart, note_of_certainty
 FEW = {"n_resamples": 19, "rng": 1}
 Y, P = cs.generators.calibrated().sample(400, rng=1)
 LABEL, PROB = cs.generators.dirichlet((1, 1, 1)).sample(400, rng=1)
-BLIND = "holds these weights fixed is blind"
+BLIND = "keeps these weights fixed is blind"
 
 
 def noted(y, p, **options):

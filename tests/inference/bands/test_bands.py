@@ -28,7 +28,7 @@ def test_one_observed_frequency_is_outside():
          "It covers the average outcome probability of the rows of every bin, given their predictions, with "
          "probability at least 0.9 if outcomes are independent."),
         ("monotone", ", and the 0.9 confidence band of a non-decreasing curve.",
-         "If the outcome probability never falls as the prediction rises and outcomes are independent, it holds the "
+         "If the outcome probability never falls as the prediction rises and outcomes are independent, it covers the "
          "whole curve with probability at least 0.9. It is a picture, not a test of calibration."),
         ("pointwise_confidence", ": 1 of 3 mean predictions lies outside the 0.9 pointwise confidence bars.",
          "Each bar stands alone: all 3 hold the true frequencies with probability of only about 0.9^3 = 0.73."),
