@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibstat.classical.local_regression import neighbours
+from calibstat.classical.local_regression import MOST_VALUES, neighbours
 from calibstat.classical.logistic import CONVERGED, Derivatives, Fit, LogitPolynomial, log_likelihood, newton
 from calibstat.classical.row_quantiles import row_quantiles
 from calibstat.data.sample import Sample
@@ -75,7 +75,10 @@ def flexible_curve(sample: Sample, confidence_level: float | None) -> tuple[Flex
         reach = float(ndtri((1 + confidence_level) / 2)) * np.sqrt(variance)
         band = expit(eta - reach), expit(eta + reach)
     knots = basis.knots if isinstance(basis, SplineBasis) else np.empty(0)
-    return FlexibleCurve(drawn, expit(eta), *band, knots), expit(at + basis.at(at) @ fit.coefficient)
+    # many predictions are so close that the curve is straight between them
+    some = at[np.unique(np.linspace(0, at.size - 1, MOST_VALUES).astype(np.int64))]
+    frequency = expit(np.interp(at, some, some + basis.at(some) @ fit.coefficient))
+    return FlexibleCurve(drawn, expit(eta), *band, knots), frequency
 
 
 def _with_most_knots(at: np.ndarray, sample: Sample) -> tuple[SplineBasis | LogitPolynomial, Fit]:

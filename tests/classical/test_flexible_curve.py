@@ -148,3 +148,12 @@ def test_the_band_misses_in_about_5_percent():
         missed["half"] += not (low + middle) / 2 <= truth <= (middle + high) / 2
     most = cs.study.most_rejections(0.07, 400, 1e-3)  # approximate: a nominal 5 % may be 7 %
     assert missed["band"] <= most < missed["half"]
+
+
+def test_of_very_many_predictions_the_curve_is_read_by_straight_lines(monkeypatch):
+    y, p = cs.generators.temperature(2.0).sample(50_000, rng=3)
+    read = found(y, p)[1]
+    monkeypatch.setattr("calibstat.classical.flexible_curve.MOST_VALUES", 50_000)
+    assert read == pytest.approx(found(y, p)[1], abs=1e-6)
+    monkeypatch.setattr("calibstat.classical.flexible_curve.MOST_VALUES", 50)  # the planted fault: too few lines
+    assert np.abs(read - found(y, p)[1]).max() > 1e-5
