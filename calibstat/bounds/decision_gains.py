@@ -32,7 +32,7 @@ class Move(NamedTuple):
 
     @property
     def weights(self) -> tuple[float, float]:
-        """What a row of the interval with outcome 0, and with outcome 1, adds to the gain."""
+        """The part of the gain of a row of the interval with outcome 0, and with outcome 1."""
         sign = 1.0 if self.acts else -1.0
         return -sign * self.threshold, sign * (1 - self.threshold)
 

@@ -70,8 +70,8 @@ SCORES = Brief(
     "A smaller calibration error alone does not make a better model: compare brier or log_loss too.", COMPARING
 )
 PERIODS = Brief(
-    "Feed a period when all of its outcomes are known, with predictions as they were issued: if positives are known "
-    "earlier than negatives, an incomplete period can cause a false alarm.",
+    "Feed a period when all of its outcomes are known: if positives are known first, an incomplete period can cause a "
+    "false alarm.",
     MONITORING,
 )
 OTHER_ROWS = Brief("Judge a recalibrated model on rows that its map was not fitted to.")

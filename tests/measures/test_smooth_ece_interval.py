@@ -117,9 +117,9 @@ def test_no_signs_have_a_bound_above_the_highest(seed):
     bandwidth = max(interval.estimate, 0.02) + random.uniform(0, 0.2)
     highest = interval.upper_bound(bandwidth, score)
     grid = np.linspace(0, 1, 801)
-    density = kernel(grid, interval.sample.value, bandwidth)
+    density = kernel(grid, interval.value, bandwidth)
     smooth, smoothed = trapezoid(grid.size)[:, None] * density, density @ moments.total
-    third = np.trapezoid(np.abs(kernel(grid, interval.sample.value, bandwidth / math.sqrt(3)) @ moments.cube), grid)
+    third = np.trapezoid(np.abs(kernel(grid, interval.value, bandwidth / math.sqrt(3)) @ moments.cube), grid)
     for k in range(60):
         if k % 3 == 0:
             signs = np.repeat(random.choice([-1.0, 1.0], 801), random.integers(1, 801))[: grid.size]
@@ -140,12 +140,12 @@ def test_the_highest_against_matrices(seed):
     moments, score, bandwidth = interval.moments, interval.moments.score(0.025), max(interval.estimate, 0.05)
     grid = np.linspace(0, 1, 801)
     part = trapezoid(grid.size)
-    k = kernel(grid, interval.sample.value, bandwidth)
+    k = kernel(grid, interval.value, bandwidth)
     h = k @ moments.total
     matrix = (k * moments.square) @ k.T
     sign = np.where(h < 0, -1.0, 1.0)
     gain = matrix @ part - sign * (matrix @ (part * sign))
-    third = part @ np.abs(kernel(grid, interval.sample.value, bandwidth / math.sqrt(3)) @ moments.cube)
+    third = part @ np.abs(kernel(grid, interval.value, bandwidth / math.sqrt(3)) @ moments.cube)
     slow = np.inf
     for slope, height in zip(*score.lines(moments.square.sum(), third), strict=True):
         changed = 2 * np.maximum(2 * slope * gain - np.abs(h), 0)

@@ -23,7 +23,7 @@ from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, pa
 from calibstat.resampling.rng import Rng
 from calibstat.result import read_only
 
-BY_ROWS = "it draws the label of each row independently, and its limits are of counts of rows, not of sums of weights"
+BY_ROWS = "it draws the label of each row independently, and its limits are for counts of rows, not for sums of weights"
 
 
 class AuditArguments(RowArguments, total=False):

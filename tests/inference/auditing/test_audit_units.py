@@ -9,7 +9,7 @@ import calibstat as cs
 
 Y, P = cs.generators.calibrated().sample(60, rng=1)
 GROUPS = {"high": P > 0.5}
-WHY = "it draws the label of each row independently, and its limits are of counts of rows, not of sums of weights"
+WHY = "it draws the label of each row independently, and its limits are for counts of rows, not for sums of weights"
 
 
 @pytest.mark.parametrize(
