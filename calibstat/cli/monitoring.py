@@ -102,14 +102,14 @@ def monitor_stream(
             nullcontext() if state is None else one_feeder(state),  # from reading the state until it is written
             late_bar(len(parts)) as show,
         ):
-            segments = {part: _segments(part, segment) for part in parts}
+            names = None if segment is None else _distinct(_segments(part, segment) for part in parts)
             summarize, how = read(parts[0])
-            monitor = open_monitor(_distinct(segments.values()))
+            monitor = open_monitor(names)
             for number, part in enumerate(parts):  # of several files one is in memory at a time
                 show(number, part.name)
                 with naming(part, parts):
                     summarize, how = read(part) if number else (summarize, how)
-                    of = segments.pop(part)
+                    of = None if segment is None else _segments(part, segment)
                     for period, at in read_periods(part, when).items():
                         n += len(at)
                         summary = summarize(monitor, at, None if of is None else of[at])
@@ -175,17 +175,16 @@ def _several_models(
     return y, models, how
 
 
-def _segments(part: Path, segment: str | None) -> np.ndarray | None:
-    """Return the segment of each row of a file; None without."""
+def _segments(part: Path, segment: str) -> np.ndarray:
+    """Return the segment of each row of a file."""
     from calibstat.cli.input_files import read_column
 
-    return None if segment is None else read_column(part, segment).to_numpy()
+    return read_column(part, segment).to_numpy()
 
 
-def _distinct(segments: Iterable[np.ndarray | None]) -> list[str] | None:
-    """Return the names of the segments of all rows; None without."""
-    there = [each for each in segments if each is not None]
-    return sorted({str(name) for each in there for name in each.tolist()}) if there else None
+def _distinct(segments: Iterable[np.ndarray]) -> list[str]:
+    """Return the names of the segments of all rows."""
+    return sorted({str(name) for each in segments for name in each.tolist()})
 
 
 def _watch_one(regime: tuple[float | None, float | None], state: Path | None, segments: list[str] | None) -> Monitor:
