@@ -31,6 +31,9 @@ KINDS = {
     "Samples": "two samples",
     "PairInClusters": "two models, clusters",
     "PairOfClasses": "two models, several classes",
+    "WeightedClasses": "several classes, weights",
+    "ClassesInClusters": "several classes, clusters",
+    "PairOfClassesInClusters": "two models, several classes, clusters",
 }
 FIRST = ("estimate", "calibration_test", "confidence_interval", "reliability", "plot", "compare", "report", "predict")
 PENDING = "*No results are stored yet: run `calibstat study simulations/{name}.py` to make them.*"

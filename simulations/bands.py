@@ -170,7 +170,13 @@ class Bands:
             method = METHODS[name]
             key = repr(method.options)
             if key not in made:
-                asked = {"n_resamples": RESAMPLES, "level": CONFIDENCE, "interval": False, **method.options}
+                asked = {
+                    "n_resamples": RESAMPLES,
+                    "level": CONFIDENCE,
+                    "interval": False,
+                    "n_bins": 15,
+                    **method.options,
+                }
                 made[key] = reliability(sample, rng=rng, **asked)
             answers += [float(part) for part in method.ask(made[key], self.model, v, chance)]
         return answers

@@ -3,10 +3,10 @@
 For every interval that is offered (each measure, clusters, classes, also with weights, comparisons, other levels)
 random populations of 1 to 8 predictions and random curves are tried, with 30 to 100,000 rows, and small changes of the
 worst of them. The worst 20 of each interval of one model at 95 %, and 6 of each other one, are asked again with fresh
-data sets: what is promised is then a coverage of at least .94 at 95 %, and the truth below the interval, or above it, with a probability
-of at most .035; in general misses of at most 1.2 times the nominal probability, and on one side of at most 1.4 times
-its half. Of two models with the same measure `compare` finds a difference at 5 % in at most 5 %, and its p-value and
-interval disagree in at most 1 %. Each up to the exact binomial limit.
+data sets: what is promised is then a coverage of at least .94 at 95 %, and the truth below the interval, or above it,
+with a probability of at most .035; in general misses of at most 1.2 times the nominal probability, and on one side of
+at most 1.4 times its half. Of two models with the same measure `compare` finds a difference at 5 % in at most 5 %,
+and its p-value and interval disagree in at most 1 %. Each up to the exact binomial limit.
 
 Not tried is what nobody can see: where a loss has no bound every prediction is expected in at least 8 rows, and every
 kind of cluster in at least 4 clusters.

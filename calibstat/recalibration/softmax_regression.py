@@ -6,6 +6,9 @@ import numpy as np
 
 MOST_CURVED = 1000  # parameters up to which second derivatives are used
 STILL = 1e-3  # a fit has converged if one more Newton step moves no fitted logit by more
+FLAT = (
+    100.0  # units of rounding of the largest curvature, below which there is none: sums of many rows round more often
+)
 BLOCK = 2**20  # weighted features of the rows that are handled together
 
 
@@ -49,7 +52,7 @@ def _newton_step(gradient: np.ndarray, curvature: np.ndarray) -> np.ndarray:
     from scipy.linalg import eigh
 
     bend, direction = eigh(curvature)
-    flat = bend <= bend.size * np.finfo(np.float64).eps * max(bend[-1], 0.0)
+    flat = bend <= FLAT * bend.size * np.finfo(np.float64).eps * max(bend[-1], 0.0)
     along = direction.T @ gradient
     return -direction @ np.divide(along, bend, out=np.zeros(bend.size), where=~flat)
 

@@ -273,8 +273,12 @@ class _Asked:
         primary = next(iter(asked))
         ece = confidence_interval(data.through(asked[primary]["lens"]), **beside(asked[primary]), **self.settings)
         diagram = None
-        if one_model and not shows_several(self.lens):  # the picture states the primary interval
-            diagram = replace(reliability(data, interval=False, **self.draws), interval=ece)
+        if one_model and not shows_several(self.lens):
+            diagram = reliability(data, interval=False, **self.draws)
+            if diagram.strategy == "uniform":  # the bins of the primary interval, which the picture states
+                diagram = replace(diagram, interval=ece)
+            else:  # bins of nearly equal numbers of rows, of rare events
+                diagram = reliability(data, level=self.confidence_level, **self.draws)
         groups = None
         if features is not None:
             about = {"confidence_level": self.confidence_level, **self.draws}

@@ -49,7 +49,7 @@ def test_averages_are_of_the_rows_of_each_bin(name, options):
     """In a band around the true averages they are all held; a band that leaves out one of them is missed."""
     y, rows = Model(name).sample(500, 2)
     v = rows["prediction"]
-    found = cs.reliability(y, v, band="confidence", **options)
+    found = cs.reliability(y, v, band="confidence", **{"n_bins": 15, **options})
     in_bin = (found.left[:, None] <= v) & (v <= found.right[:, None]) & ((v > found.left[:, None]) | (v == v.min()))
     if options:  # by its smallest and largest prediction
         in_bin = (found.left[:, None] <= v) & (v <= found.right[:, None])
