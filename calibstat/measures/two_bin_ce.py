@@ -61,7 +61,8 @@ class TwoBinCE(KernelSeminorm):
     No options: no bandwidth, and no bins to choose. With S(t) the mean residual of predictions up to t, over all rows,
     its square is the mean over t of S(t)² + (S(1) - S(t))². That square is truthful: whatever the sample size, its mean
     is smallest if predictions are the true probabilities; so is the mean square of `kernel_ce`. It is the kernel error
-    of the kernel 1 - |u - v|, at most the Kuiper error, and biased upwards like `kernel_ce`.
+    of the kernel 1 - |u - v|, at most the root of 2 times the Kuiper error (each side of an edge is an interval), and
+    biased upwards like `kernel_ce`.
 
     Exact. Cost: one sort of the rows, then one pass.
     """

@@ -55,9 +55,17 @@ def test_one_pass_and_witness_are_the_measure(data):
 
 
 @given(rows())
-def test_it_is_at_most_kuiper(data):
+def test_it_is_at_most_kuiper_times_the_root_of_2(data):
+    """Either side of an edge is an interval of predictions, so that both squares are at most Kuiper's."""
     sample = cs.Sample.from_rows(*data)
-    assert cs.estimate(sample, measure="two_bin_ce") <= cs.estimate(sample, measure="kuiper") + 1e-9
+    assert cs.estimate(sample, measure="two_bin_ce") <= np.sqrt(2) * cs.estimate(sample, measure="kuiper") + 1e-9
+
+
+def test_it_may_be_above_kuiper():
+    # residuals 1/4 at 0 and -.9/4 at .9: the square is .0625 + .050625 - 2 * .25 * .225 * .1 = .101875, Kuiper is 1/4
+    sample = cs.Sample.from_counts([0.0, 0.9], [3, 1], [1, 0])
+    assert cs.estimate(sample, measure="two_bin_ce") == pytest.approx(np.sqrt(0.101875))
+    assert cs.estimate(sample, measure="kuiper") == pytest.approx(0.25)
 
 
 @given(rows(max_size=8))
