@@ -1,8 +1,9 @@
 """The largest gain by acting at another threshold, from the numbers of outcomes at each prediction.
 
-Whoever is indifferent at probability t gains y - t by acting on a row, and t - y by ceasing to. To act from a lower
-threshold on is to act on an interval of predictions below t too: that gains the sum of y - t over the interval. The
-kernels know such moves downwards; moves upwards are downwards of 1 - y, 1 - v and 1 - t, in the opposite order.
+A decision maker with threshold t gains y - t by acting on a row, and t - y by no longer acting on it. With a threshold
+below t they also act on an interval of predictions below t, and gain the sum of y - t over this interval. The kernels
+compute such moves to a lower threshold. A move to a higher one is a move to a lower one for 1 - y, 1 - v and 1 - t, in
+reverse order.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class Move(NamedTuple):
 def largest_gain(value: np.ndarray, negatives: np.ndarray, positives: np.ndarray) -> Move:
     """Return the move with the largest gain, from the rows of each outcome at each of the ascending predictions.
 
-    Whoever gains most by acting from v_i on has a threshold just above the last v_j that they did not act on, and
-    whoever gains most by ceasing to has the threshold v_i.
+    For an interval of predictions from v_i to v_j, the decision maker who gains most by acting on it has a threshold
+    just above v_j. The one who gains most by no longer acting on it has the threshold v_i.
     """
     return _either_way(_of_counts, value, negatives, positives)
 

@@ -173,7 +173,7 @@ class Validation(NotedResult):
         return ends + wished + (f", p = {self.pvalues[name]:.2g}" if name in self.pvalues else "")
 
     def _why_not(self, name: str) -> str:
-        """Write why there is no number."""
+        """Return the reason why a number is missing."""
         if name in ("intercept", "slope"):
             return "  needs predictions that differ"
         if name not in OF_COUNTED_ROWS:

@@ -185,9 +185,9 @@ def decision_loss(
     gain and cost. If predictions are calibrated they do best to act from t on. The loss at t is what they would gain by
     acting from another threshold on instead, the same for all rows. The largest loss over all t is the measure
     `decision_loss`; its interval is that of `confidence_interval`. Each upper bound of the curve is the largest score
-    bound of any fixed other threshold, so that nothing is paid for having looked for the best: it holds for its
-    threshold alone, and `largest_high` for all together. The best other threshold was chosen on these rows; do not
-    count on its gain. Cost: one sort, then one pass for each threshold; and the interval.
+    bound of any fixed other threshold, so that the search for the best needs no correction. It is valid for its
+    threshold alone; `largest_high` is valid for all thresholds together. The best other threshold was chosen on these
+    rows, so its estimated gain is too large. Cost: one sort, then one pass for each threshold; and the interval.
 
     References
     ----------
@@ -258,8 +258,8 @@ def decision_loss(
 def _at(t: float, sample: Sample, units: UnitRows | None, tail: float) -> tuple[float, float, float]:
     """Return the loss at a threshold, its upper bound and the best other threshold.
 
-    Whoever begins to act from a lower threshold on gains y - t on the predictions next below t, and whoever ceases to
-    loses it on those next above.
+    A lower threshold gains y - t on each row with a prediction between it and t. A higher threshold loses y - t on
+    each row with a prediction between t and it.
 
     Statement and argument: docs/proofs.md, section 14.
     """

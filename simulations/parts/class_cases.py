@@ -131,6 +131,12 @@ def moved_mass(random: Random, mass: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(np.maximum(1, found).astype(int).tolist())
 
 
+def random_second(random: Random, prob: np.ndarray, chance: np.ndarray) -> np.ndarray:
+    """Return the predictions of a second model: opposite errors, the mean, or a little different."""
+    choices = [2 * chance - prob, np.full(prob.shape, chance.mean(axis=0)), shifted(random, prob, 0.3)]
+    return np.maximum(choices[random.choice(3, p=[0.4, 0.2, 0.4])], SMALLEST)
+
+
 @dataclass(frozen=True)
 class PairOfClasses(Classes):
     """Two models of several classes on the same rows."""
@@ -146,9 +152,7 @@ class PairOfClasses(Classes):
     @classmethod
     def random(cls, random: Random, unbounded: bool) -> PairOfClasses:
         one = Classes.random(random, unbounded)
-        prob, chance = np.array(one.prob), np.array(one.chance)
-        choices = [2 * chance - prob, np.full(prob.shape, chance.mean(axis=0)), shifted(random, prob, 0.3)]
-        second = np.maximum(choices[random.choice(3, p=[0.4, 0.2, 0.4])], SMALLEST)
+        second = random_second(random, np.array(one.prob), np.array(one.chance))
         plain = {field.name: getattr(one, field.name) for field in fields(one)}
         if random.random() < 0.3:  # exchangeable models: half of the rows with the models exchanged
             both = {"mass": one.mass * 2, "chance": one.chance * 2, "prob": one.prob + simplex(second)}

@@ -12,7 +12,7 @@ import numpy as np
 from calibstat.generators.distributions import Random
 
 from .cases import CLUSTERS, LARGEST_CLUSTER, MOST_IN_CLUSTERS, SEEN_CLUSTERS, Arguments, Case, near
-from .class_cases import SMALLEST, Classes, Vectors, few_vectors, simplex
+from .class_cases import SMALLEST, Classes, Vectors, few_vectors, random_second, simplex
 from .populations import MASSES, log_uniform, noise, shifted
 
 HEAVIEST = 4.0  # times the lightest, without the noise
@@ -155,9 +155,7 @@ class PairOfClassesInClusters(ClassesInClusters):
     @classmethod
     def random(cls, random: Random, unbounded: bool) -> PairOfClassesInClusters:
         one = ClassesInClusters.random(random, unbounded)
-        prob, chance = np.array(one.prob), np.array(one.chance)
-        choices = [2 * chance - prob, np.full(prob.shape, chance.mean(axis=0)), shifted(random, prob, 0.3)]
-        second = np.maximum(choices[random.choice(3, p=[0.4, 0.2, 0.4])], SMALLEST)
+        second = random_second(random, np.array(one.prob), np.array(one.chance))
         plain = {field.name: getattr(one, field.name) for field in fields(ClassesInClusters)}
         return cls(**plain, second=simplex(second))
 

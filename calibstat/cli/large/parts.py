@@ -55,7 +55,7 @@ def need_input_kept(read: Path, *written: Path) -> None:
 
 
 def check_columns(parts: Sequence[Path], there: Iterable[Sequence[str]], wanted: Sequence[str]) -> None:
-    """Raise unless all files have the columns; `there` names those of each file."""
+    """Raise unless every file has the columns; `there` holds the names of the columns of each file."""
     for number, (part, names) in enumerate(zip(parts, there, strict=True)):
         missing = [name for name in wanted if name not in names]
         if missing:
