@@ -28,6 +28,15 @@ def pair_terms(y, a, b, bandwidth):
     return r[:, None] * r * by_a - s[:, None] * s * by_b
 
 
+def rounding(y, a, b, bandwidth):
+    """The V1 below which d is taken for 0: what rows add is then less than 1e-12 of the terms that are subtracted."""
+    size = np.zeros(y.size)
+    for v in (a, b):
+        smoothed = np.exp(-np.abs(v[:, None] - v) / bandwidth) @ (y - v)
+        size += np.abs((y - v) * smoothed) + (y - v) ** 2
+    return 4 * 1e-24 * (size**2).sum() / (y.size - 1) ** 2
+
+
 def plain(y, a, b, bandwidth):
     """The estimate U, V1, V3, K and d by sums over all pairs of n rows, for n U."""
     n, terms = y.size, pair_terms(y, a, b, bandwidth)
@@ -36,7 +45,7 @@ def plain(y, a, b, bandwidth):
     estimate = x.mean()
     c = x - estimate
     linear = 4 * (c**2).sum()
-    curvature = 4 * (c[:, None] * c * terms).sum() / (n * linear) if linear > 1e-28 else 0.0
+    curvature = 4 * (c[:, None] * c * terms).sum() / (n * linear) if linear > rounding(y, a, b, bandwidth) else 0.0
     return estimate, linear, 2 * (apart**2).sum() / (n * (n - 1)), 8 * (c**3).sum(), curvature
 
 
@@ -49,11 +58,14 @@ def test_it_is_the_sum_over_all_pairs(n, seed, bandwidth, tied):
     random = np.random.default_rng(seed)
     a, b = random.choice(VALUES, (2, n)) if tied else random.random((2, n))
     y = (random.random(n) < random.choice([0.1, 0.5, 0.9])).astype(float)
-    wanted = plain(y, a, b, bandwidth)
-    assert parts(bound(y, a, b, bandwidth), n) == pytest.approx(wanted, rel=1e-11, abs=1e-11)
+    *wanted, curvature = plain(y, a, b, bandwidth)
     kinds, count = np.unique(np.array([y, a, b]), axis=1, return_counts=True)
-    grouped = bound(*kinds, bandwidth, count=count.astype(float))
-    assert parts(grouped, n) == pytest.approx(wanted, rel=1e-11, abs=1e-11)
+    # d is a ratio of squares of what rows add: the smaller these are beside their terms, the fewer digits it has
+    digits = 1e-11 + 1e-2 * np.sqrt(rounding(y, a, b, bandwidth) / wanted[1]) if curvature else 0.0
+    for found in (bound(y, a, b, bandwidth), bound(*kinds, bandwidth, count=count.astype(float))):
+        *moments, bend = parts(found, n)
+        assert moments == pytest.approx(wanted, rel=1e-11, abs=1e-11)
+        assert bend == pytest.approx(curvature, rel=digits, abs=1e-11)
 
 
 def test_a_wrong_sum_would_be_noticed():

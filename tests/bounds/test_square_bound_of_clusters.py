@@ -20,6 +20,17 @@ def parts(found):
     return found.estimate, found.linear, found.quadratic, found.third, found.curvature
 
 
+def rounding(sides, weight, unit):
+    """The V1 below which d is taken for 0: what units add is then less than 1e-12 of the terms that are subtracted."""
+    size, terms = np.bincount(unit, weight), np.zeros(unit.size)
+    for side in sides:
+        kernel = near(side)
+        terms += np.abs(side.residual * (kernel @ side.residual))
+        terms += np.abs(side.residual * ((kernel * (unit[:, None] == unit)) @ side.residual))
+    n, pairs = size.sum(), size.sum() ** 2 - (size**2).sum()
+    return 4e-24 * (n / pairs) ** 2 * (np.bincount(unit, terms) ** 2).sum()
+
+
 def plain(sides, weight, unit):
     """The estimate, V1, V3, K and d by sums over all pairs of clusters, in units of the estimate."""
     terms = sum(side.sign * np.outer(side.residual, side.residual) * near(side) for side in sides)
@@ -30,7 +41,7 @@ def plain(sides, weight, unit):
     estimate = apart.sum() / pairs
     c = n / pairs * (apart.sum(axis=1) - estimate * size * (n - size))
     linear = 4 * (c**2).sum()
-    curvature = 4 * (c @ added @ c) / (n * linear) if linear > 1e-24 else 0.0
+    curvature = 4 * (c @ added @ c) / (n * linear) if linear > rounding(sides, weight, unit) else 0.0
     quadratic = 2 * (n / pairs) ** 2 * (1 - 1 / size.size) * (apart**2).sum()
     return estimate, linear / n**2, quadratic / n**2, 8 * (c**3).sum() / n**3, curvature / n
 
@@ -60,7 +71,13 @@ def test_it_is_the_sum_over_all_pairs_of_clusters(direct, seed, bandwidth, tied,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(square_bound, "DIRECT", direct)
         found = bound_of(sides, np.ones(unit.size), weight, unit)
-    assert parts(found) == pytest.approx(plain(sides, weight, unit), rel=1e-9, abs=1e-12)
+    *wanted, curvature = plain(sides, weight, unit)
+    *moments, bend = parts(found)
+    assert moments == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    # d is a ratio of squares of what units add: the smaller these are beside their terms, the fewer digits it has
+    linear = wanted[1] * weight.sum() ** 2
+    digits = 1e-9 + 1e-2 * np.sqrt(rounding(sides, weight, unit) / linear) if curvature else 0.0
+    assert bend == pytest.approx(curvature, rel=digits, abs=1e-12)
 
 
 def test_a_wrong_sum_would_be_noticed():
