@@ -1,54 +1,81 @@
-"""Seconds to import, seconds to the first p-value of a fresh process, and memory of a 1000-resample test at n = 1e6."""
+"""What the first calls of a fresh machine cost, in several checkouts.
 
+``python benchmarks/startup.py [CHECKOUT ...]`` prints a row for each call: the processor seconds of a fresh process
+and, in brackets, the functions that it compiles, with an empty cache of compiled code in each checkout, by default the
+one of this file; then the seconds with a full cache; then how many times faster the last checkout is than the first.
+"""
+
+import os
 import subprocess
 import sys
+import tempfile
+import textwrap
+from pathlib import Path
 
-IMPORT = """
-import time; start = time.perf_counter()
-import calibstat as cs
-print(time.perf_counter() - start)
+HERE = Path(__file__).resolve().parent.parent
+ROWS = """
+    import numpy as np
+    import calibstat as cs
+    p = np.linspace(0.01, 0.99, 1000)
+    y = (np.arange(1000) * 7919 % 1000 < 1000 * p).astype(int)
 """
-FIRST = """
-import numpy as np, time, calibstat as cs
-p = np.linspace(0.01, 0.99, 1000); y = np.arange(1000) % 2
-start = time.perf_counter()
-cs.calibration_test(y, p, measure={measure!r}, rng=1)
-print(time.perf_counter() - start)
-"""
-MEMORY = """
-import resource, numpy as np, calibstat as cs
-def mb():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-rng = np.random.default_rng(0)
-p = rng.random(100); y = (rng.random(100) < p).astype(np.int64)
-cs.calibration_test(y, p, measure={measure!r}, n_resamples=1000, rng=1)
-before = mb()
-n = 1_000_000
-p = rng.random(n); y = np.zeros(n, np.int64); y[rng.random(n) < p] = 1
-data = (p.nbytes + y.nbytes) / 2**20
-cs.calibration_test(y, p, measure={measure!r}, n_resamples={n_resamples}, rng=1)
-print(mb() - before - data)
+COMMAND = "from typer.testing import CliRunner\nfrom calibstat.cli.app import app\nCliRunner().invoke(app, [{!r}])"
+COUNT = """
+    import atexit, sys, time
+    def told():
+        print("told", time.process_time(), len(compiled) // 2)
+    compiled = []
+    atexit.register(told)
+    if {counts}:
+        from numba.core import event
+        class Counts(event.Listener):
+            def on_start(self, event):
+                compiled.append(event)
+            on_end = on_start
+        event.register("numba:compile", Counts())
 """
 
 
-def run(code: str) -> float:
-    """Run code in a fresh process and return the number it prints."""
-    return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+def readme() -> str:
+    """Return the code of the first example of the README."""
+    example = (HERE / "README.md").read_text(encoding="utf-8").split("```pycon")[1].split("```")[0]
+    return "\n".join(line[4:] for line in example.splitlines() if line.startswith(">>> "))
 
 
-def median(code: str, times: int = 5) -> float:
-    """Run code once to warm the cache, then several times."""
-    run(code)
-    return sorted(run(code) for _ in range(times))[times // 2]
+CALLS = {
+    "import calibstat": "import calibstat",
+    "calibstat --help": COMMAND.format("--help"),
+    "default test": textwrap.dedent(ROWS) + "cs.calibration_test(y, p, rng=1)",
+    "test by ece": textwrap.dedent(ROWS) + "cs.calibration_test(y, p, measure='ece', rng=1)",
+    "example of the README": readme(),
+    "report": textwrap.dedent(ROWS) + "cs.report(y, p, rng=1)",
+    "calibstat demo": COMMAND.format("demo"),
+}
 
 
-def main():
-    print(f"import calibstat: {median(IMPORT):.2f} s")
-    for measure in ("ece", "ks", "kernel_ce", "smooth_ece"):
-        print(f"first p-value of {measure}, warm cache: {median(FIRST.format(measure=measure)):.2f} s")
-    for measure, n_resamples in (("ece", 1000), ("kernel_ce", 1000)):
-        memory = run(MEMORY.format(measure=measure, n_resamples=n_resamples))
-        print(f"peak memory of a {n_resamples}-resample test of {measure} at n = 1e6, above the data: {memory:.0f} MB")
+def run(checkout: Path, code: str, cache: Path, counts: bool) -> tuple[float, int]:
+    """Return the processor seconds of a fresh process, and how many functions it compiles if it `counts` them."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(checkout), "MPLBACKEND": "agg"}
+    made = [sys.executable, "-c", textwrap.dedent(COUNT).format(counts=counts) + code]
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(made, env=environment, cwd=folder, capture_output=True, text=True, check=True)
+    seconds, compiled = done.stdout.split("told")[-1].split()
+    return float(seconds), int(compiled)
+
+
+def main() -> None:
+    checkouts = [Path(each).resolve() for each in sys.argv[1:]] or [HERE]
+    print("| call |" + " empty cache | full cache |" * len(checkouts) + " ratio |")
+    for name, code in CALLS.items():
+        cells, empty = [], []
+        compiles = not name.startswith(("import", "calibstat --"))
+        for checkout in checkouts:
+            with tempfile.TemporaryDirectory() as cache:
+                seconds, compiled = run(checkout, code, Path(cache), compiles)
+                full = min(run(checkout, code, Path(cache), False)[0] for _ in range(2))
+            empty.append(seconds)
+            cells += [f"{seconds:.2f} ({compiled})" if compiles else f"{seconds:.2f}", f"{full:.2f}"]
+        print("| " + " | ".join([name, *cells, f"{empty[0] / empty[-1]:.2f}"]) + " |", flush=True)
 
 
 if __name__ == "__main__":

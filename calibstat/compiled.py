@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import threading
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core import event
 
 # No code in C calls a kernel: without a function for it each takes less time to compile.
 OPTIONS: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
@@ -34,3 +37,30 @@ def _warn_once() -> None:
         RuntimeWarning,
         stacklevel=3,
     )
+
+
+class _NoCollection(event.Listener):
+    """Python looks for no cyclic garbage while a kernel is compiled.
+
+    The compiler makes millions of objects and keeps most of them until it ends: to look through these again and again
+    took a fifth of its time.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._nested, self._was_on = threading.Lock(), 0, False
+
+    def on_start(self, event: event.Event) -> None:
+        with self._lock:
+            if self._nested == 0:
+                self._was_on = gc.isenabled()
+                gc.disable()
+            self._nested += 1
+
+    def on_end(self, event: event.Event) -> None:
+        with self._lock:
+            self._nested -= 1
+            if self._nested == 0 and self._was_on:
+                gc.enable()
+
+
+event.register("numba:compile", _NoCollection())

@@ -1,6 +1,7 @@
 """Every compiled function is what its Python source says."""
 
 import ast
+import gc
 import subprocess
 import sys
 import textwrap
@@ -10,9 +11,12 @@ import numpy as np
 import pytest
 from compiled_code import compiled_functions, modules
 from compiled_inputs import INPUTS
+from numba import njit
+from numba.core import event
 from numba.core.registry import CPUDispatcher
 
 import calibstat
+from calibstat.compiled import OPTIONS
 
 
 def numbers(found):
@@ -51,9 +55,10 @@ def test_compiled_function_equals_python(name, monkeypatch):
 
 
 def test_a_wrong_compiled_function_is_found():
-    function = compiled_functions()["bounds.laplace.laplace_square"]
+    name = "measures.components.local_components._deviance"
+    function = compiled_functions()[name]
     with pytest.raises(AssertionError):
-        check_compiled(function, lambda *a: function.py_func(*a) * (1 + 1e-9), INPUTS["bounds.laplace.laplace_square"])
+        check_compiled(function, lambda *a: function.py_func(*a) * (1 + 1e-9), INPUTS[name])
     function = compiled_functions()["measures.bins._row_sums"]
     with pytest.raises(AssertionError):  # the result alone would not show it: what was filled in is compared too
         check_compiled(function, lambda *a: False, INPUTS["measures.bins._row_sums"])
@@ -79,6 +84,32 @@ def test_no_compiled_function_is_needlessly_slow_to_compile():
     )
     for path in Path(calibstat.__file__).parent.rglob("*.py"):
         assert slow_to_compile(path.read_text(encoding="utf-8")) == [], path
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_garbage_is_collected_again_after_compilation(before):
+    """Not while a kernel is compiled; afterwards as before."""
+    seen = []
+
+    class Looks(event.Listener):
+        def on_start(self, event):
+            seen.append(gc.isenabled())
+
+        def on_end(self, event):
+            seen.append(gc.isenabled())
+
+    def twice(x):
+        return 2 * x
+
+    try:
+        (gc.enable if before else gc.disable)()
+        with event.install_listener("numba:compile", Looks()):
+            assert njit(**OPTIONS)(twice)(3) == 6
+        assert gc.isenabled() == before
+    finally:
+        gc.enable()
+    assert seen[0] is False
+    assert len(seen) == 2
 
 
 def test_first_call_without_a_cache():

@@ -153,7 +153,8 @@ def power_bound(bins: FullBins, power: float, z: float) -> float:
     levels = _EVENT_SIZES * max(float(event.max()), SMALLEST)
     level = np.searchsorted(levels[:-1], event)
     steepness = _STEEPNESS / (2 * np.sqrt(max(float(variance.max(axis=1).sum()), SMALLEST)))
-    return max(_highest(rows * loss, excess, variance, level, levels, steepness, z), 0.0)
+    room = np.full(levels.size, np.inf), np.empty((len(loss), levels.size)), np.empty(len(loss))
+    return max(_highest(rows * loss, excess, variance, level, levels, steepness, z, *room), 0.0)
 
 
 @jit
@@ -165,26 +166,28 @@ def _highest(
     levels: np.ndarray,
     steepness: np.ndarray,
     z: float,
+    value: np.ndarray,
+    at: np.ndarray,
+    best: np.ndarray,
 ) -> float:
     """Return the largest sum over bins of losses, plus a multiple of how far U is above it.
 
     U exceeds the sum of losses by the sum of `excess`, z times the root of the variance and the largest size of an
     event. The root is at most slope * variance + 1 / (4 slope) for every slope, so that each bin is best by itself. If
-    the largest size belongs to a level, then some bin is at that level, and no bin is above it.
+    the largest size belongs to a level, then some bin is at that level, and no bin is above it. `value`, of each level
+    and infinite before, `at` and `best` are room for what is computed.
     """
     bins, points = loss.shape
-    value = np.full(levels.size, np.inf)
-    at = np.empty((bins, levels.size))
-    best = np.empty(bins)
     for multiplier in MULTIPLIERS:
         for slope in steepness:
-            at.fill(-np.inf)
-            at[:, 0] = 0.0  # no gap
             for b in range(bins):
+                best[b] = -np.inf
+                for i in range(levels.size):
+                    at[b, i] = -np.inf
+                at[b, 0] = 0.0  # no gap
                 for j in range(points):
                     bound = loss[b, j] + multiplier * (excess[b, j] + z * slope * variance[b, j])
                     at[b, level[b, j]] = max(at[b, level[b, j]], bound)
-            best.fill(-np.inf)
             for i in range(levels.size):
                 total = 0.0
                 lost = np.inf
@@ -193,7 +196,10 @@ def _highest(
                     total += best[b]
                     lost = min(lost, best[b] - at[b, i])
                 value[i] = min(value[i], total - lost + multiplier * (z / (4 * slope) + levels[i]))
-    return value.max()
+    largest = value[0]
+    for i in range(1, levels.size):
+        largest = max(largest, value[i])
+    return largest
 
 
 @dataclass(frozen=True, eq=False)

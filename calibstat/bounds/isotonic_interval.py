@@ -154,15 +154,21 @@ def recalibrated(value: np.ndarray, count: np.ndarray, positives: np.ndarray) ->
     return fitted
 
 
-@jit
 def pooled(count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of isotonic regression, ascending, and at which prediction each stops; the last at the end.
+    """Return the values of isotonic regression, ascending, and at which prediction each stops; the last at the end."""
+    mean, weight = np.empty((2, count.size))
+    stop = np.empty(count.size, np.int64)
+    blocks = _pool(count, positives, mean, weight, stop)
+    return mean[:blocks], stop[:blocks]
+
+
+@jit
+def _pool(count: np.ndarray, positives: np.ndarray, mean: np.ndarray, weight: np.ndarray, stop: np.ndarray) -> int:
+    """Fill in mean, rows and end of each block, and return how many there are.
 
     Blocks are pooled in the order of scipy.optimize.isotonic_regression, so that all digits are the same.
     """
     m = count.size
-    mean, weight = np.empty(m), np.empty(m)  # of each block
-    stop = np.empty(m, np.int64)
     last = -1
     j = 0
     while j < m:
@@ -188,7 +194,7 @@ def pooled(count: np.ndarray, positives: np.ndarray) -> tuple[np.ndarray, np.nda
             mean[last], weight[last], stop[last] = here, rows, j + 1
         j += 1
     stop[last] = m
-    return mean[: last + 1].copy(), stop[: last + 1].copy()
+    return last + 1
 
 
 def gain_bound(

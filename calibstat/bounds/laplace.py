@@ -10,43 +10,39 @@ from calibstat.compiled import jit
 
 LARGEST_EXPONENT = 690.0  # exp of more overflows with the numbers that it is multiplied by
 LANES = 64  # sets of signs that are added up together: one bit of a word for each
+TOGETHER = 4  # rows of residuals whose squares are added up side by side
 NEGLIGIBLE = 45.0  # exp of minus this is below the rounding of a sum of terms of the size 1
 
 
-@jit
 def laplace_square(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> float:
-    """Return sum_jk r_j r_k exp(-abs(v_j - v_k) / bandwidth) in one pass.
+    """Return sum_jk r_j r_k exp(-abs(v_j - v_k) / bandwidth) of ascending predictions v."""
+    return float(laplace_squares(laplace_decays(value, bandwidth), residual[None])[0])
 
+
+def laplace_decays(value: np.ndarray, bandwidth: float) -> np.ndarray:
+    """Return exp(-(v_j - v_k) / bandwidth) of each of the ascending predictions v_j and the one before, 1 first."""
+    return np.exp(np.diff(value, prepend=value[:1]) / -bandwidth)
+
+
+def laplace_squares(decay: np.ndarray, residual: np.ndarray) -> np.ndarray:
+    """Return `laplace_square` of each row of residuals, given the decays of the predictions, in one pass."""
+    rows = len(residual)
+    square = np.zeros(-(-rows // TOGETHER) * TOGETHER)
+    if square.size > rows:
+        residual = np.vstack([residual, np.zeros((square.size - rows, decay.size))])
+    _add_squares(decay, residual, square)
+    return square[:rows]
+
+
+@jit
+def _add_squares(decay: np.ndarray, residual: np.ndarray, square: np.ndarray) -> None:
+    """Fill in the square of each row of residuals.
+
+    Four rows go side by side, because each sum waits for the one before.
     `near` is the sum over k < j of r_k exp(-(v_j - v_k) / bandwidth): a step up by d multiplies it by exp(-d /
     bandwidth).
     """
-    total = 0.0
-    near = 0.0
-    for j in range(value.size):
-        if j > 0:
-            near = (near + residual[j - 1]) * math.exp((value[j - 1] - value[j]) / bandwidth)
-        total += residual[j] * (residual[j] + 2.0 * near)
-    return total
-
-
-@jit
-def laplace_decays(value: np.ndarray, bandwidth: float) -> np.ndarray:
-    """Return exp(-(v_j - v_k) / bandwidth) of each of the ascending predictions v_j and the one before, 1 first."""
-    decay = np.ones(value.size)
-    for j in range(1, value.size):
-        decay[j] = math.exp((value[j - 1] - value[j]) / bandwidth)
-    return decay
-
-
-@jit
-def laplace_squares(decay: np.ndarray, residual: np.ndarray) -> np.ndarray:
-    """Return `laplace_square` of each row of residuals, given the decays of the predictions: to the last bit.
-
-    Four rows go side by side, because each sum waits for the one before.
-    """
-    square = np.zeros(residual.shape[0])
-    together = square.size // 4 * 4
-    for r in range(0, together, 4):
+    for r in range(0, square.size, TOGETHER):
         near = near_1 = near_2 = near_3 = 0.0
         total = total_1 = total_2 = total_3 = 0.0
         for j in range(decay.size):
@@ -66,19 +62,18 @@ def laplace_squares(decay: np.ndarray, residual: np.ndarray) -> np.ndarray:
         square[r + 1] = total_1
         square[r + 2] = total_2
         square[r + 3] = total_3
-    for r in range(together, square.size):
-        near = 0.0
-        for j in range(decay.size):
-            near *= decay[j]
-            square[r] += residual[r, j] * (residual[r, j] + 2.0 * near)
-            near += residual[r, j]
-    return square
+
+
+def laplace_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> np.ndarray:
+    """Return sum_k r_k exp(-abs(v_j - v_k) / bandwidth) for every j."""
+    smoothed = residual.copy()
+    _add_neighbours(value, residual, bandwidth, smoothed)
+    return smoothed
 
 
 @jit
-def laplace_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> np.ndarray:
-    """Return sum_k r_k exp(-abs(v_j - v_k) / bandwidth) for every j: one pass upwards, one downwards."""
-    out = residual.copy()
+def _add_neighbours(value: np.ndarray, residual: np.ndarray, bandwidth: float, out: np.ndarray) -> None:
+    """Add to each sum the terms of all other predictions: one pass upwards, one downwards."""
     near = 0.0
     for j in range(1, value.size):
         near = (near + residual[j - 1]) * math.exp((value[j - 1] - value[j]) / bandwidth)
@@ -87,7 +82,6 @@ def laplace_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float) 
     for j in range(value.size - 2, -1, -1):
         near = (near + residual[j + 1]) * math.exp((value[j] - value[j + 1]) / bandwidth)
         out[j] += near
-    return out
 
 
 @jit

@@ -102,6 +102,8 @@ def questions() -> Iterator[tuple[str, Callable[[], object]]]:
     each = {"measure": "ece", "lens": "class_wise", "reduce": "mean"}
     yield "confidence_interval of ece, many classes", _call(cs.confidence_interval, np.arange(600), many, **each, **FEW)
     yield "VectorScaling of many classes", _call(_recalibrate, RECALIBRATORS["VectorScaling"], many, np.arange(600))
+    in_clusters = {"cluster": groups[:30], **each, **FEW}
+    yield "calibration_test of ece, classes in clusters", _call(cs.calibration_test, label, prob, **in_clusters)
     for ask in (cs.calibration_test, cs.reliability, cs.validate, cs.cox, cs.calibration_belt):
         yield f"{ask.__name__}, many rows", _call(ask, y_many, p_many)
 

@@ -225,18 +225,14 @@ class ECEWidth(UniformBins):
 
 @jit
 def _squared_error(
-    cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray, within: bool
+    cell: np.ndarray, value: np.ndarray, count: np.ndarray, positives: np.ndarray, within: bool, sums: np.ndarray
 ) -> float:
-    """Return the sum over bins of n_b / n times the squared gap less its bias.
+    """Return the sum over bins of n_b / n times the squared gap less its bias; `sums` is room for four sums a bin.
 
     The bias is the variance in the bin over n_b, if `within` of the residuals, else of the outcomes. Bins of fewer than
     two rows are left out.
     """
-    bins = cell[-1] + 1
-    rows = np.zeros(bins)
-    ones = np.zeros(bins)
-    residual = np.zeros(bins)
-    square = np.zeros(bins)
+    rows, ones, residual, square = sums[0], sums[1], sums[2], sums[3]
     n = 0.0
     for j in range(cell.size):
         b = cell[j]
@@ -247,7 +243,7 @@ def _squared_error(
         square[b] += positives[j] * (1.0 - v) ** 2 + (count[j] - positives[j]) * v**2
         n += count[j]
     total = 0.0
-    for b in range(bins):
+    for b in range(rows.size):
         if rows[b] >= 2.0:
             gap = residual[b] / rows[b]
             rate = ones[b] / rows[b]
@@ -316,7 +312,8 @@ class ECEDebiased(Statistic):
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
         cell = bin_cells(value, count, n_bins=self.n_bins, strategy=self.strategy)
-        square = _squared_error(cell, value, count, positives, self.variant == "unbiased")
+        sums = np.zeros((4, cell[-1] + 1))
+        square = _squared_error(cell, value, count, positives, self.variant == "unbiased", sums)
         return math.copysign(math.sqrt(abs(square)), square)
 
     def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:

@@ -55,13 +55,18 @@ def bin_of(v: float, bins: int) -> float:
     return b if b < bins - 1.0 else bins - 1.0
 
 
-@jit
 def bin_numbers(value: np.ndarray, bins: int) -> np.ndarray:
     """Return the equal-width bin of each value, from 0 to B - 1."""
     number = np.empty(value.size, np.int64)
+    _number(value, bins, number)
+    return number
+
+
+@jit
+def _number(value: np.ndarray, bins: int, number: np.ndarray) -> None:
+    """Fill in the bins."""
     for j in range(value.size):
         number[j] = np.int64(bin_of(np.float64(value[j]), bins))
-    return number
 
 
 def uniform_cells(value: np.ndarray, count: np.ndarray, *, n_bins: int | str | None = 15) -> np.ndarray:
@@ -195,20 +200,27 @@ def uniform_row_sums(y: np.ndarray, p: np.ndarray, *, n_bins: int | str | None =
     if bins > MANY_BINS:
         return None
     sums = np.zeros((3, bins))
-    bad = _row_sums(y, p, bins, sums)
+    room = np.empty(BLOCK, np.int32), np.zeros(2 * bins, np.int64), np.zeros(2 * bins)
+    bad = _row_sums(y, p, bins, sums, *room)
     return None if bad else (sums[0], sums[1], sums[2])
 
 
 @jit
-def _row_sums(y: np.ndarray, p: np.ndarray, bins: int, sums: np.ndarray) -> bool:
+def _row_sums(
+    y: np.ndarray,
+    p: np.ndarray,
+    bins: int,
+    sums: np.ndarray,
+    cell: np.ndarray,
+    rows: np.ndarray,
+    value: np.ndarray,
+) -> bool:
     """Fill in rows, residuals / n and predictions / n summed in each bin; return whether a row is invalid.
 
-    The first loop over a block has no branches and becomes vector code; an invalid prediction falls in some bin.
+    The first loop over a block has no branches and becomes vector code; an invalid prediction falls in some bin. The
+    bins of a block, and rows and predictions of each bin and outcome, are room for what is computed.
     """
     good = True
-    cell = np.empty(BLOCK, np.int32)
-    rows = np.zeros(2 * bins, np.int64)
-    value = np.zeros(2 * bins)
     for start in range(0, p.size, BLOCK):
         y_block = y[start : start + BLOCK]
         p_block = p[start : start + BLOCK]
@@ -237,14 +249,18 @@ def uniform_sorted_sums(
     if is_unbinned(n_bins):
         return None
     bins = number_of_bins(n_bins, count.sum() if isinstance(n_bins, str) else math.nan)
-    return None if bins > MANY_BINS else _sorted_sums(value, count, positives, bins)
+    if bins > MANY_BINS:
+        return None
+    sums = np.zeros((3, int(bin_of(value[-1], bins)) + 1))
+    n = _sorted_sums(value, count, positives, bins, sums)
+    return sums[0], (sums[1] - sums[2]) / n, sums[2] / n
 
 
 @jit
-def _sorted_sums(value: np.ndarray, count: np.ndarray, positives: np.ndarray, bins: int) -> Sums:
-    """Return the sums of `cell_sums` up to the last bin that holds a prediction; the end of each is searched."""
+def _sorted_sums(value: np.ndarray, count: np.ndarray, positives: np.ndarray, bins: int, sums: np.ndarray) -> float:
+    """Add up as `cell_sums` does, and return the number of rows; the end of each bin is searched."""
     m = value.size
-    sums = np.zeros((3, np.int64(bin_of(value[m - 1], bins)) + 1))
+    n = 0.0
     start = 0
     while start < m:
         b = np.int64(bin_of(value[start], bins))
@@ -260,9 +276,9 @@ def _sorted_sums(value: np.ndarray, count: np.ndarray, positives: np.ndarray, bi
             sums[0, b] += count[j]
             sums[1, b] += positives[j]
             sums[2, b] += count[j] * value[j]
+        n += sums[0, b]
         start = end
-    n = sums[0].sum()
-    return sums[0], (sums[1] - sums[2]) / n, sums[2] / n
+    return n
 
 
 def uniform_column_sums(predictions: Predictions, *, n_bins: int | str | None = 15) -> Sums | None:

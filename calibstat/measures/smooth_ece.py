@@ -38,10 +38,17 @@ TOGETHER = 64  # resamples that are smoothed together
 SPARSE = 1e-9  # a density of predictions below which the mean residual would be rounding noise
 
 
-@jit
 def _split(value: np.ndarray, mass: np.ndarray, intervals: int) -> np.ndarray:
     """Share each mass between the two nearest points of a grid on [0, 1] and reflect it onto a circle of length 2."""
-    out = np.zeros(2 * intervals)
+    circle = np.zeros(2 * intervals)
+    _share_out(value, mass, circle)
+    return circle
+
+
+@jit
+def _share_out(value: np.ndarray, mass: np.ndarray, out: np.ndarray) -> None:
+    """Add to the points of the circle, which are 0 before."""
+    intervals = out.size // 2
     for j in range(value.size):
         x = value[j] * intervals
         i = min(int(x), intervals - 1)
@@ -52,7 +59,6 @@ def _split(value: np.ndarray, mass: np.ndarray, intervals: int) -> np.ndarray:
     out[intervals] *= 2.0
     for i in range(1, intervals):
         out[2 * intervals - i] = out[i]
-    return out
 
 
 def _power_of_two(least: float) -> int:

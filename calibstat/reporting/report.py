@@ -333,10 +333,10 @@ def _all_rows(data: Data) -> Sample | Predictions:
 
 def _features(by: GivenGroups | None) -> Any:
     """Return features as `audit` takes them: one array or series is one column."""
-    import pandas as pd
-
     if by is None or isinstance(by, Mapping) or hasattr(by, "columns"):
         return by
+    import pandas as pd
+
     if hasattr(by, "to_frame"):
         return by.to_frame()
     array = np.asarray(by)

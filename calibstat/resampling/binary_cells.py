@@ -16,10 +16,10 @@ from calibstat.data.sample import Sample
 from calibstat.measures.kinds.one_pass import SumsInCells
 from calibstat.resampling.binary_labels import cost_of_labels, labels_in_one_pass, threshold
 from calibstat.resampling.binary_pairs import LARGE_BLOCK, few_ties, pairs_of_sample
-from calibstat.resampling.poisson_binomial import pmf_cost, pmf_of_positives
+from calibstat.resampling.poisson_binomial import pmf_cost, pmfs_of_positives
 from calibstat.resampling.schemes import Consistency, Draws, Labels, OfRows, Pairs
 from calibstat.resampling.sources import CellSums, InOnePass, WeightedCellSums
-from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, stream, word
+from calibstat.resampling.streams import GOLDEN, LOW_HALF, binomial, mix, streams, word
 from calibstat.resampling.threads import chunks, in_threads
 from calibstat.resampling.weighted_rows import resamples_of_weighted_rows
 from calibstat.result import read_only
@@ -136,15 +136,18 @@ def _from_distributions(source: CellSums, scheme: Labels, draws: Draws, stage: i
     residual_b = np.empty((count_b.size, draws.n))  # cell by cell, the order of drawing
 
     def cells(low: int, high: int) -> Distributions:
-        return low, *_distributions(low, high, source.cell, chance, sample.count)
+        return low, *pmfs_of_positives(low, high, source.cell, chance, sample.count)
 
     if not source.cache or source.cache[-1][0] is not chance:
         source.cache[:] = [(chance, in_threads(cells, chunks(count_b.size, n_jobs), n_jobs))]
     known: list[Distributions] = source.cache[-1][1]
+    start = streams(draws.key, stage, 0, draws.n)
 
     def pieces(first: int, last: int) -> None:
+        guide = np.empty(2**GUIDE_BITS, np.int64)
         for piece in known[first:last]:
-            _cells_from_distributions(draws.key, stage, *piece, float(sample.n), value_b, residual_b)
+            cdfs = np.empty(piece[-1].size)
+            _cells_from_distributions(start, *piece, cdfs, guide, float(sample.n), value_b, residual_b)
 
     in_threads(pieces, chunks(len(known), n_jobs), n_jobs)
     return count_b[None], residual_b.T, value_b[None]
@@ -169,7 +172,8 @@ def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stage: 
     count_b, positives_b, value_b = (np.empty((draws.n, rows_b.size)) for _ in range(3))
 
     def replicates(first: int, last: int) -> None:
-        _rows_in_cells(draws.key, stage, first, last, rows_b, row, redraw, count_b, positives_b, value_b)
+        state = streams(draws.key, stage, first, last)
+        _rows_in_cells(state, first, rows_b, row, redraw, count_b, positives_b, value_b)
 
     in_threads(replicates, chunks(draws.n, draws.n_jobs), draws.n_jobs)
     sums = read_only(count_b), read_only((positives_b - value_b) / sample.n), read_only(value_b / sample.n)
@@ -182,46 +186,14 @@ def _by_row(source: CellSums, scheme: Pairs | Consistency, draws: Draws, stage: 
 
 
 @jit
-def _distributions(
-    low: int, high: int, cell: np.ndarray, chance: np.ndarray, count: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distributions of the positives of cells low..high.
-
-    They are the lowest number of positives of each, where its cumulative distribution starts, and all of these.
-    """
-    least_b = np.empty(high - low, np.int64)
-    start_b = np.zeros(high - low + 1, np.int64)
-    cdfs = np.empty(1024)
-    last = 0
-    for b in range(low, high):
-        while last < cell.size and cell[last] < b:
-            last += 1
-        first = last
-        while last < cell.size and cell[last] == b:
-            last += 1
-        least_b[b - low], pmf = pmf_of_positives(chance[first:last], count[first:last])
-        start = start_b[b - low]
-        if start + pmf.size > cdfs.size:
-            longer = np.empty(2 * (start + pmf.size))
-            for k in range(start):
-                longer[k] = cdfs[k]
-            cdfs = longer
-        total = 0.0
-        for k in range(pmf.size):
-            total += pmf[k]
-            cdfs[start + k] = total
-        start_b[b - low + 1] = start + pmf.size
-    return least_b, start_b, cdfs[: start_b[high - low]]
-
-
-@jit
 def _cells_from_distributions(
-    key: np.uint64,
-    stage: int,
+    start: np.ndarray,
     low: int,
     least_b: np.ndarray,
     start_b: np.ndarray,
+    pmfs: np.ndarray,
     cdfs: np.ndarray,
+    guide: np.ndarray,
     n: float,
     value_b: np.ndarray,
     residual_b: np.ndarray,
@@ -229,16 +201,15 @@ def _cells_from_distributions(
     """Draw the residuals of cells from `low` on by inversion, from the word that belongs to (replicate, cell).
 
     The leading bits of the word index a table of starting points in the cumulative distribution (Chen, Asau 1974): a
-    bisection would cost a branch misprediction at every step.
+    bisection would cost a branch misprediction at every step. `cdfs` and `guide` are room for what is computed.
     """
-    start = np.empty(residual_b.shape[1], np.uint64)
-    for replicate in range(start.size):
-        start[replicate] = stream(key, stage, replicate)
-    guide = np.empty(2**GUIDE_BITS, np.int64)
     for i in range(least_b.size):
         b = low + i
+        total = 0.0
+        for k in range(start_b[i], start_b[i + 1]):
+            total += pmfs[k]
+            cdfs[k] = total
         cdf = cdfs[start_b[i] : start_b[i + 1]]
-        total = cdf[cdf.size - 1]
         k = 0
         for j in range(guide.size):
             while cdf[k] < j / guide.size * total:
@@ -258,10 +229,8 @@ def _cells_from_distributions(
 
 @jit
 def _rows_in_cells(
-    key: np.uint64,
-    stage: int,
+    state: np.ndarray,
     first: int,
-    last: int,
     total: np.ndarray,
     row: np.ndarray,
     redraw: bool,
@@ -269,26 +238,26 @@ def _rows_in_cells(
     positives_b: np.ndarray,
     value_b: np.ndarray,
 ) -> None:
-    """Draw rows for replicates first..last, and outcomes if `redraw`; keep only the sums in each cell."""
+    """Draw rows for replicates from `first` on, and outcomes if `redraw`; keep only the sums in each cell."""
     n = row.size
-    state = np.empty(1, np.uint64)
-    for replicate in range(first, last):
-        state[0] = stream(key, stage, replicate)
+    for r in range(state.size):
+        replicate = first + r
+        z = state[r : r + 1]
         left = n
         begin = 0
         for b in range(total.size):
             rows = int(total[b])
-            draws = left if begin + rows == n else int(binomial(state, float(left), rows / (n - begin)))
+            draws = left if begin + rows == n else int(binomial(z, float(left), rows / (n - begin)))
             left -= draws
             ones = np.int64(0)
             value = 0.0
             for done in range(0, draws, LARGE_BLOCK):
                 block = min(LARGE_BLOCK, draws - done)
                 if redraw:
-                    ones_block, value_block = _sum_redrawn(state[0], block, row[begin : begin + rows])
+                    ones_block, value_block = _sum_redrawn(z[0], block, row[begin : begin + rows])
                 else:
-                    ones_block, value_block = _sum_rows(state[0], block, row[begin : begin + rows])
-                state[0] += np.uint64(block) * GOLDEN
+                    ones_block, value_block = _sum_rows(z[0], block, row[begin : begin + rows])
+                z[0] += np.uint64(block) * GOLDEN
                 ones += np.int64(ones_block)
                 value += np.float64(value_block) * 2.0**-50
             count_b[replicate, b] = draws

@@ -17,7 +17,6 @@ def widths(count: np.ndarray, chance: np.ndarray) -> np.ndarray:
     return np.minimum(2 * REACH * np.sqrt(count * chance * (1 - chance)) + 6 * REACH, count + 1).astype(np.int64)
 
 
-@jit
 def binomial_tables(
     count: np.ndarray, chance: np.ndarray, most: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -26,19 +25,29 @@ def binomial_tables(
     They are the lowest value of each, where its cumulative distribution starts, all of these, how many leading bits of
     a word index its table of starting points (Chen, Asau 1974), where that starts, and all of these tables.
     """
-    total = 0
-    for j in range(most.size):
-        total += most[j]
-    low = np.empty(count.size, np.int64)
-    start = np.zeros(count.size + 1, np.int64)
-    cdf = np.empty(total)
-    bits = np.empty(count.size, np.int64)
-    guide_start = np.zeros(count.size + 1, np.int64)
-    guide = np.empty(2 * (total + count.size), np.int64)
+    total = int(most.sum())
+    low, bits = np.zeros((2, count.size), np.int64)
+    start, guide_start = np.zeros((2, count.size + 1), np.int64)
+    cdf, guide = np.empty(total), np.empty(2 * (total + count.size), np.int64)
+    _fill_tables(count, chance, most, low, start, cdf, bits, guide_start, guide)
+    return low, start, cdf[: start[-1]], bits, guide_start, guide[: guide_start[-1]]
+
+
+@jit
+def _fill_tables(
+    count: np.ndarray,
+    chance: np.ndarray,
+    most: np.ndarray,
+    low: np.ndarray,
+    start: np.ndarray,
+    cdf: np.ndarray,
+    bits: np.ndarray,
+    guide_start: np.ndarray,
+    guide: np.ndarray,
+) -> None:
+    """Fill in the tables."""
     for j in range(count.size):
         if most[j] == 0:
-            low[j] = 0
-            bits[j] = 0
             start[j + 1] = start[j]
             guide_start[j + 1] = guide_start[j]
             continue
@@ -79,4 +88,3 @@ def binomial_tables(
                 k += 1
             guide[g + i] = k
         guide_start[j + 1] = g + places
-    return low, start, cdf[: start[count.size]], bits, guide_start, guide[: guide_start[count.size]]

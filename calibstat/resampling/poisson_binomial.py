@@ -13,18 +13,40 @@ LARGE = 100.0  # standard deviations of the positives, from which a Fourier tran
 FOURIER_STEP = 30.0  # steps of the convolution that take the time of one of the transform
 
 
-@jit
+Pmfs = tuple[np.ndarray, np.ndarray, np.ndarray]  # the lowest value of each, where each starts, and all of them
+
+
 def pmf_cost(cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> float:
     """Return the number of multiplications for the pmfs of all cells: steps of each prediction times width."""
-    variance = np.zeros(cell[-1] + 1)
-    steps = np.zeros(cell[-1] + 1)
-    for j in range(cell.size):
-        variance[cell[j]] += count[j] * value[j] * (1.0 - value[j])
-        steps[cell[j]] += min(count[j], _width(count[j], value[j]))
-    cost = 0.0
-    for b in range(steps.size):
-        cost += steps[b] * 20.0 * math.sqrt(variance[b])
-    return cost
+    variance = np.bincount(cell, count * value * (1 - value))
+    steps = np.bincount(cell, np.minimum(count, _widths(count, value)))
+    return float((steps * 20 * np.sqrt(variance)).sum())
+
+
+def pmfs_of_positives(low: int, high: int, cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> Pmfs:
+    """Return the Poisson-binomial distributions of the positives of cells low..high.
+
+    A prediction with many rows is convolved with its binomial pmf; then the other rows are added one at a time.
+    """
+    first, last = np.searchsorted(cell, (low, high))
+    cell, value, count = cell[first:last] - low, value[first:last], count[first:last]
+    cells = high - low
+    tied = count > _widths(count, value)
+    rows = np.where(tied, 0, count).astype(np.int64)
+    before = np.zeros(cells, np.int64), np.arange(cells + 1), np.ones(cells)
+    if tied.any():  # else the kernels for it need not be compiled
+        before = _of_ties(cells, cell[tied], value[tied], count[tied])
+    room = np.diff(before[1]) + np.bincount(cell, rows, cells).astype(np.int64)
+    now, then = np.empty((2, room.max(initial=0) + 1))
+    least, start, pmfs = np.empty(cells, np.int64), np.zeros(cells + 1, np.int64), np.empty(room.sum())
+    _add_rows(cell, value, rows, *before, now, then, least, start, pmfs)
+    return least, start, pmfs[: start[-1]]
+
+
+def pmf_of_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return the lowest number of positives and the probabilities from there on."""
+    least, _, pmf = pmfs_of_positives(0, 1, np.zeros(value.size, np.int64), value, count)
+    return int(least[0]), pmf
 
 
 def pmf_of_many_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np.ndarray]:
@@ -54,17 +76,63 @@ def pmf_of_many_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np
     return low, np.maximum(pmf, 0)
 
 
-@jit
-def pmf_of_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np.ndarray]:
-    """Return the lowest number of positives and the probabilities from there on: a Poisson-binomial distribution.
+def _widths(n: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return the number of values of Binomial(n, p) that matter: ten standard deviations on each side."""
+    return 20 * np.sqrt(n * p * (1 - p)) + 1
 
-    A prediction with many rows is convolved with its binomial pmf; then the other rows are added one at a time.
-    """
-    pmf = np.ones(1)
-    start = 0
-    rows = 0
-    for j in range(value.size):
-        if count[j] > _width(count[j], value[j]):
+
+@jit
+def _add_rows(
+    cell: np.ndarray,
+    value: np.ndarray,
+    rows: np.ndarray,
+    least_before: np.ndarray,
+    start_before: np.ndarray,
+    pmfs_before: np.ndarray,
+    now: np.ndarray,
+    then: np.ndarray,
+    least: np.ndarray,
+    start: np.ndarray,
+    pmfs: np.ndarray,
+) -> None:
+    """Fill in the pmfs of the positives of all cells with so many rows more; `now` and `then` are room for one pmf."""
+    j = 0
+    for b in range(least.size):
+        low = 0
+        high = start_before[b + 1] - start_before[b]
+        for k in range(high):  # numba takes a second to compile the assignment of a slice
+            now[k] = pmfs_before[start_before[b] + k]
+        while j < cell.size and cell[j] == b:
+            v = value[j]
+            for _ in range(rows[j]):
+                old, new = now[low:high], then[low : high + 1]
+                new[0] = old[0] * (1.0 - v)
+                for k in range(1, old.size):
+                    new[k] = old[k] * (1.0 - v) + old[k - 1] * v
+                new[old.size] = old[old.size - 1] * v
+                now, then = then, now
+                high += 1
+                while now[low] < NEGLIGIBLE:
+                    low += 1
+                while now[high - 1] < NEGLIGIBLE:
+                    high -= 1
+            j += 1
+        least[b] = least_before[b] + low
+        start[b + 1] = start[b] + high - low
+        for k in range(low, high):
+            pmfs[start[b] + k - low] = now[k]
+
+
+@jit
+def _of_ties(cells: int, cell: np.ndarray, value: np.ndarray, count: np.ndarray) -> Pmfs:
+    """Return the pmfs of the positives of all cells, of predictions with many rows each."""
+    least = np.zeros(cells, np.int64)
+    start = np.zeros(cells + 1, np.int64)
+    pmfs = np.empty(1024)
+    j = 0
+    for b in range(cells):
+        pmf = np.ones(1)
+        while j < cell.size and cell[j] == b:
             shift, other = _binomial_pmf(count[j], value[j])
             pmf = _convolve(pmf, other)
             first, last = 0, pmf.size
@@ -72,40 +140,18 @@ def pmf_of_positives(value: np.ndarray, count: np.ndarray) -> tuple[int, np.ndar
                 first += 1
             while pmf[last - 1] < NEGLIGIBLE:
                 last -= 1
-            start += shift + first
+            least[b] += shift + first
             pmf = pmf[first:last]
-        else:
-            rows += int(count[j])
-    now = np.zeros(pmf.size + rows)
-    then = np.zeros(pmf.size + rows)
-    for k in range(pmf.size):  # numba takes a second to compile the assignment of a slice
-        now[k] = pmf[k]
-    low = 0
-    high = pmf.size
-    for j in range(value.size):
-        v = value[j]
-        if count[j] > _width(count[j], v):
-            continue
-        for _ in range(int(count[j])):
-            old = now[low:high]
-            new = then[low : high + 1]
-            new[0] = old[0] * (1.0 - v)
-            for k in range(1, old.size):
-                new[k] = old[k] * (1.0 - v) + old[k - 1] * v
-            new[old.size] = old[old.size - 1] * v
-            now, then = then, now
-            high += 1
-            while now[low] < NEGLIGIBLE:
-                low += 1
-            while now[high - 1] < NEGLIGIBLE:
-                high -= 1
-    return start + low, now[low:high].copy()
-
-
-@jit
-def _width(n: float, p: float) -> float:
-    """Return the number of values of Binomial(n, p) that matter: ten standard deviations on each side."""
-    return 20.0 * math.sqrt(n * p * (1.0 - p)) + 1.0
+            j += 1
+        if start[b] + pmf.size > pmfs.size:
+            longer = np.empty(2 * (start[b] + pmf.size))
+            for k in range(start[b]):
+                longer[k] = pmfs[k]
+            pmfs = longer
+        for k in range(pmf.size):
+            pmfs[start[b] + k] = pmf[k]
+        start[b + 1] = start[b] + pmf.size
+    return least, start, pmfs[: start[cells]]
 
 
 @jit
@@ -122,8 +168,9 @@ def _convolve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _binomial_pmf(n: float, p: float) -> tuple[int, np.ndarray]:
     """Return the lowest value and the probabilities of Binomial(n, p), outwards from the mode."""
     mode = min(math.floor((n + 1.0) * p), n)
-    low = max(mode - math.ceil(_width(n, p)), 0.0)
-    high = min(mode + math.ceil(_width(n, p)), n)
+    width = math.ceil(20.0 * math.sqrt(n * p * (1.0 - p)) + 1.0)
+    low = max(mode - width, 0.0)
+    high = min(mode + width, n)
     pmf = np.zeros(int(high - low) + 1)
     centre = int(mode - low)
     pmf[centre] = 1.0

@@ -82,8 +82,8 @@ def _unmix(z: int) -> int:
 @jit
 def next_uniform(state: np.ndarray) -> float:
     """Return the next number in (0, 1) and advance the one-element state."""
-    w = word(state[0], 0)
     state[0] += GOLDEN
+    w = mix(state[0])
     return (np.float64(w >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
@@ -120,12 +120,12 @@ def binomial(state: np.ndarray, n: float, p: float) -> float:
     centre = n * p + 0.5
     sure = 0.92 - 4.2 / b
     alpha = (2.83 + 5.1 / b) * spread
-    m = math.floor((n + 1.0) * p)
+    m = float(math.floor((n + 1.0) * p))  # whole numbers would have the tail compiled a second time
     while True:
         u = next_uniform(state) - 0.5
         v = next_uniform(state)
         us = 0.5 - abs(u)
-        k = math.floor((2.0 * a / us + b) * u + centre)
+        k = float(math.floor((2.0 * a / us + b) * u + centre))
         if us >= 0.07 and v <= sure:
             return k
         if k < 0.0 or k > n:

@@ -4,6 +4,7 @@ import numpy as np
 
 import calibstat
 import calibstat as cs
+from calibstat.measures.bins import BLOCK
 from calibstat.resampling.binomial_tables import binomial_tables
 
 GENERATOR = np.random.default_rng(5)
@@ -103,6 +104,7 @@ INPUTS = {
     "bounds.bin_norms._highest": lambda: (
         *(GENERATOR.random((3, 5)) * 0 + np.linspace(0, 1, 5), np.linspace(-1, 1, 15).reshape(3, 5), np.ones((3, 5))),
         *(np.arange(15).reshape(3, 5) % 4, np.array([0.1, 0.2, 0.5, 1.0]), np.array([0.5, 1.0]), 1.5),
+        *(np.full(4, np.inf), np.zeros((3, 4)), np.zeros(3)),
     ),
     "bounds.unit_sums._powers": lambda: (TENTHS, CLASSES, SHARED, 1, TENTHS[:, 0] + 0.5, 9),
     "bounds.unit_sums._row_sums": lambda: (TENTHS, CLASSES, SHARED, 1, np.linspace(-1, 1, 9)),
@@ -133,7 +135,7 @@ INPUTS = {
         *(TENTHS, TENTHS.argmax(axis=1), np.float64(0.05), np.zeros((3, 2))),
         np.array([[0.3, np.inf], [0.4, np.inf], [0.5, np.inf]]),
     ),
-    "bounds.isotonic_interval.pooled": lambda: (COUNT, POSITIVES),
+    "bounds.isotonic_interval._pool": lambda: (COUNT, POSITIVES, *np.zeros((2, M)), np.zeros(M, np.int64)),
     "bounds.isotonic_gain.largest_gain": lambda: (
         *(np.linspace(0, 1, 100), np.arange(100) % 3 + 1.0, np.arange(100) * 7 % 5 / 5 * (np.arange(100) % 3 + 1)),
     ),
@@ -146,19 +148,19 @@ INPUTS = {
     "bounds.isotonic_interval._highest": lambda: (
         *(VALUE, POSITIVES, COUNT - POSITIVES, POSITIVES, COUNT - POSITIVES, 8, np.array([0.125, 0.5, 1.0]), 1.96, 3.9),
     ),
-    "measures.components.deviations._cells_of_time": lambda: (VALUE, COUNT, 3.0, 30.0, 4),
+    "measures.components.deviations._number": lambda: (VALUE, COUNT, 3.0, 30.0, 4, np.zeros(M, np.int64)),
     "measures.components.local_components._deviance": lambda: (3.0, 5.0, 2.0, 6.0),
     "measures.components.local_components._surprise": lambda: (3.0,),
+    "measures.components.local_components._largest": lambda: (
+        *(np.array([[2.0, 0.5, 1.0], [4.0, 3.0, 7.5]]), np.array([2, 2, 64]), np.array([True, True, True])),
+        np.zeros((2, 4)),
+    ),
     "measures.components.local_components._deviances": lambda: (
         *(np.array([[2.0, 0.0, 1.0], [4.0, 3.0, 5.0]]), np.array([5, 40, 90])),
         *(np.array([0, 64, 40]), np.array([64, 128, 42])),
         *(np.array([7.0, 5.0, 3.0]), np.array([2.0, 3.0, 1.0]), np.array([5.0, 2.0, 2.0])),
         *(np.array([0.0, 2.0, 0.0]), np.array([0, 5, 8, 11]), np.full(11, np.nan)),
         *(np.empty(129), np.zeros((2, 3))),
-    ),
-    "measures.components.local_components._largest": lambda: (
-        *(np.array([[2.0, 0.5, 1.0], [4.0, 3.0, 7.5]]), np.array([2, 2, 64]), np.array([True, True, True])),
-        np.zeros((2, 4)),
     ),
     "measures.components.cluster_deviations._add_squares": lambda: (
         *(np.array([0.5, -0.25, 1.0, 0.75]), *PARTS, np.empty(TENTHS.shape[1]), np.zeros((2, TENTHS.shape[1] + 2))),
@@ -170,16 +172,12 @@ INPUTS = {
     "measures.omnibus._positives_of": lambda: (
         *(CLASSES[None], np.arange(24, dtype=np.int32).reshape(6, 4), np.zeros(6, np.int64), 24),
     ),
-    "measures.components.smooth_components._orthonormalise": lambda: (
-        *(TENTHS[:, :2].T.copy(), np.arange(1.0, 7.0), np.zeros(2), np.zeros((6, 2))),
-    ),
-    "measures.components.smooth_components._square": lambda: (TENTHS[:, 0].copy(), np.arange(1.0, 7.0)),
-    "measures.components.smooth_components._add_products": lambda: (
-        *(RESIDUALS[:2, :5].copy(), RESIDUALS[:5, ::2].copy(), np.zeros((2, 3))),  # four entries, and one
-    ),
     "measures.components.smooth_components._interpolate": lambda: (
         *(np.array([[-9.0, 0.3], [9.0, 0.1]]), np.array([[-1.0, 0.0, 2.0]] * 2), np.array([[-3.0, 0.0, 1.0]] * 2)),
         np.zeros((2, 2)),
+    ),
+    "measures.components.smooth_components._add_products": lambda: (
+        *(RESIDUALS[:2, :4].copy(), np.sin(np.arange(12.0)).reshape(4, 3), np.zeros((2, 3))),
     ),
     "bounds.joint_moments._prefixes": lambda: (TENTHS[:, 0] - 0.2, UNITS, np.bincount(UNITS).astype(float)),
     "measures.skce._fill_gram": lambda: (COLUMNS, DEVIATIONS, 9, False, False, 0.5, np.zeros((11, 20))),
@@ -238,7 +236,7 @@ INPUTS = {
         *(np.zeros(6, np.int64), np.zeros(6, np.int64)),
     ),
     "data.cell_sums._vector_sums": lambda: (CELL_OF_TENTHS, TENTHS, CLASSES, np.arange(1.0, 7.0), 21.0),
-    "measures.bins._sorted_sums": lambda: (VALUE, COUNT, POSITIVES, 3),
+    "measures.bins._sorted_sums": lambda: (VALUE, COUNT, POSITIVES, 3, np.zeros((3, 3))),
     "measures.bins._column_sums": lambda: (TENTHS, CLASSES, np.zeros((3, 3, 4))),
     "resampling.multiclass_labels.thresholds": lambda: (TENTHS[2] * (1 - 1e-7), np.zeros(3, np.uint64)),
     "resampling.multiclass_labels.guide_words": lambda: (CUMULATIVE.astype(np.uint64), np.zeros(256, np.int64)),
@@ -332,10 +330,13 @@ INPUTS = {
     ),
     "data.cell_sums._add_up": lambda: (CELL, VALUE, COUNT, POSITIVES, np.zeros((3, 3))),
     "measures.bins.bin_of": lambda: (0.28, 25),
-    "measures.bins.bin_numbers": lambda: (VALUE, 7),
+    "measures.bins._number": lambda: (VALUE, 7, np.zeros(M, np.int64)),
     "measures.bins._quantile_cells": lambda: (COUNT, 7),
-    "measures.bins._row_sums": lambda: (OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
-    "measures.binned._squared_error": lambda: (CELL, VALUE, COUNT, POSITIVES, True),
+    "measures.bins._row_sums": lambda: (
+        *(OUTCOMES, PREDICTIONS, 7, np.zeros((3, 7))),
+        *(np.zeros(BLOCK, np.int32), np.zeros(14, np.int64), np.zeros(14)),
+    ),
+    "measures.binned._squared_error": lambda: (CELL, VALUE, COUNT, POSITIVES, True, np.zeros((4, 3))),
     "measures.cumulative._extremes": lambda: (RESIDUAL,),
     "measures.cumulative._add_sums": lambda: (np.zeros((3, 5)), RESIDUALS),
     "measures.kernel_ce._add_pairs": lambda: (np.zeros((3, 5)), VALUE, RESIDUALS, 0.5),
@@ -348,13 +349,10 @@ INPUTS = {
     "measures.interval_ce._cheapest": lambda: (VALUE, COUNT, POSITIVES),
     "measures.interval_ce._windows": lambda: (VALUE, RESIDUAL, 0.25),
     "measures.interval_ce._windows_witness": lambda: (VALUE, RESIDUAL, 0.25),
-    "bounds.laplace.laplace_decays": lambda: (VALUE, 0.5),
-    "bounds.laplace.laplace_squares": lambda: (
-        VALUE[::-1].copy(),
-        np.stack([RESIDUAL, VALUE, COUNT, -VALUE, POSITIVES]),
+    "bounds.laplace._add_squares": lambda: (
+        *(VALUE[::-1].copy(), np.stack([RESIDUAL, VALUE, COUNT, -VALUE]), np.zeros(4)),
     ),
-    "bounds.laplace.laplace_square": lambda: (VALUE, RESIDUAL, 0.5),
-    "bounds.laplace.laplace_smoothed": lambda: (VALUE, RESIDUAL, 0.5),
+    "bounds.laplace._add_neighbours": lambda: (VALUE, RESIDUAL, 0.5, RESIDUAL.copy()),
     "bounds.laplace.laplace_smoothed_within": lambda: (np.arange(M) // 3, VALUE, RESIDUAL, 0.5),
     "resampling.folds._words": lambda: (START, 7),
     "bounds.laplace.signed_pairs": lambda: (
@@ -372,13 +370,16 @@ INPUTS = {
     "measures.smooth_ce._sink": lambda: (HEAP.copy(), 6, 0.1, 0.3),
     "measures.smooth_ce._fit_rising": lambda: (VALUE, np.cumsum(np.abs(RESIDUAL)) * (1 - 2 * VALUE) ** 2),
     "measures.smooth_ce._largest_weight": lambda: (VALUE, np.round(8 * RESIDUAL)),
-    "measures.smooth_ece._split": lambda: (VALUE, RESIDUAL, 40),
+    "measures.smooth_ece._share_out": lambda: (VALUE, RESIDUAL, np.zeros(80)),
     "measures.smooth_ece.integral": lambda: (RESIDUAL,),
     "measures.losses._squared_error": lambda: (VALUE, COUNT, POSITIVES),
     "measures.losses._negative_log_likelihood": lambda: (VALUE[1:-1], COUNT[1:-1], POSITIVES[1:-1]),
-    "resampling.poisson_binomial.pmf_of_positives": lambda: (VALUE, np.where(np.arange(M) == 3, 500.0, COUNT)),
-    "resampling.poisson_binomial.pmf_cost": lambda: (CELL, VALUE, COUNT),
-    "resampling.poisson_binomial._width": lambda: (50.0, 0.3),
+    "resampling.poisson_binomial._of_ties": lambda: (3, CELL, INSIDE, MANY),
+    "resampling.poisson_binomial._add_rows": lambda: (
+        *(CELL, VALUE, COUNT.astype(np.int64), np.array([0, 2, 1]), np.array([0, 1, 3, 5])),
+        *(np.array([1.0, 0.25, 0.75, 0.5, 0.5]), *np.zeros((2, 40)), np.zeros(3, np.int64), np.zeros(4, np.int64)),
+        np.zeros(40),
+    ),
     "resampling.poisson_binomial._convolve": lambda: (np.array([0.2, 0.8]), np.array([0.1, 0.4, 0.5])),
     "resampling.poisson_binomial._binomial_pmf": lambda: (50.0, 0.3),
     "resampling.streams.word": lambda: (START, 7),
@@ -397,12 +398,15 @@ INPUTS = {
     "resampling.binary_labels._fill_tied": lambda: (
         *(THRESHOLD, VALUE, 30.0, 7, MANY, VALUE, *TABLES, STARTS, np.zeros((M, 5))),
     ),
-    "resampling.binomial_tables.binomial_tables": lambda: (MANY, VALUE, 61 * (np.arange(M) > 2)),
-    "resampling.binary_cells._cells_from_distributions": lambda: (
-        *(START, 1, 1, np.array([0, 2]), np.array([0, 3, 5]), np.array([0.2, 0.6, 1.0, 0.5, 0.9])),
-        *(30.0, ROWS / 60, np.zeros((3, 20))),
+    "resampling.binomial_tables._fill_tables": lambda: (
+        *(MANY, VALUE, 61 * (np.arange(M) > 2), np.zeros(M, np.int64), np.zeros(M + 1, np.int64)),
+        *(np.zeros(61 * M), *np.zeros((2, M + 1), np.int64), np.zeros(150 * M, np.int64)),
     ),
-    "resampling.binary_cells._distributions": lambda: (0, 3, CELL, VALUE, COUNT),
+    "resampling.binary_cells._cells_from_distributions": lambda: (
+        *(np.arange(20, dtype=np.uint64) * START, 1, np.array([0, 2]), np.array([0, 3, 5])),
+        *(np.array([0.2, 0.4, 0.4, 0.5, 0.4]), np.zeros(5), np.zeros(512, np.int64), 30.0, ROWS / 60),
+        np.zeros((3, 20)),
+    ),
     "measures.kinds.one_pass.share": lambda: (np.zeros((9, 2)), VALUE, np.stack([RESIDUAL, -RESIDUAL], axis=1)),
     "resampling.one_pass_pairs._add_block": lambda: (
         *(np.array([START, START]), np.array([3000, 900]), 2000, np.arange(900) // 3, np.sin(np.arange(900.0))),
@@ -419,7 +423,7 @@ INPUTS = {
     "resampling.binary_pairs._redraw": lambda: (START, THRESHOLD_OF_ROW, np.zeros(50, np.uint32)),
     "resampling.binary_pairs._cells": lambda: (START, MANY, VALUE, np.zeros(M), np.zeros(M)),
     "resampling.binary_cells._rows_in_cells": lambda: (
-        *(START, 1, 3, 8, ROWS, THRESHOLD_OF_ROW, True),
+        *(STARTS.copy(), 3, ROWS, THRESHOLD_OF_ROW, True),
         *np.zeros((3, 8, ROWS.size)),
     ),
     "resampling.binary_cells._sum_redrawn": lambda: (START, 50, THRESHOLD_OF_ROW),

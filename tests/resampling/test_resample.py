@@ -94,8 +94,8 @@ def test_the_distributions_of_cells_are_kept(monkeypatch):
     """They are computed once for all draws from the same probabilities, and anew for others."""
     sample = cs.Sample.from_counts([0.2, 0.5, 0.9], [30, 3, 40], [6, 1, 30])
     source, truth, asked = CellSums(sample, np.arange(3)), np.array([0.4, 0.5, 0.7]), []
-    compute = binary_cells._distributions
-    monkeypatch.setattr(binary_cells, "_distributions", lambda *known: asked.append(known[3]) or compute(*known))
+    compute = binary_cells.pmfs_of_positives
+    monkeypatch.setattr(binary_cells, "pmfs_of_positives", lambda *known: asked.append(known[3]) or compute(*known))
 
     def run(scheme):
         return draw(source, scheme, lambda _, residual, __: residual.copy(), Draws(KEY, 50), 1)

@@ -35,7 +35,9 @@ def cells_of_time(value: np.ndarray, count: np.ndarray, most: int = MOST_CELLS) 
         return np.arange(value.size)
     inner = slice(np.searchsorted(value, 0, "right"), np.searchsorted(value, 1))
     information = _information(value[inner], count[inner])
-    return _cells_of_time(value, count, information, float(count[inner].sum()), most)
+    cell = np.empty(value.size, np.int64)
+    _number(value, count, information, float(count[inner].sum()), most, cell)
+    return cell
 
 
 def _information(value: np.ndarray, count: np.ndarray) -> float:
@@ -47,9 +49,8 @@ def _information(value: np.ndarray, count: np.ndarray) -> float:
 
 
 @jit
-def _cells_of_time(value: np.ndarray, count: np.ndarray, information: float, rows: float, most: int) -> np.ndarray:
+def _number(value: np.ndarray, count: np.ndarray, information: float, rows: float, most: int, cell: np.ndarray) -> None:
     """Number the cells in one pass; `information` and `rows` are the sums strictly between 0 and 1."""
-    cell = np.empty(value.size, np.int64)
     told, seen = 0.0, 0.0
     last = np.int64(0)
     number = np.int64(-1)
@@ -68,7 +69,6 @@ def _cells_of_time(value: np.ndarray, count: np.ndarray, information: float, row
             number += 1
             last = place
         cell[j] = number
-    return cell
 
 
 def _middles(weight: np.ndarray) -> np.ndarray:

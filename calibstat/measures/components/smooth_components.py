@@ -59,74 +59,53 @@ class Components:
 
 def orthonormal(functions: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return functions, shape (D, m), made orthonormal in the weighted sum by Gram and Schmidt, each twice: (m, D)."""
-    size, m = functions.shape
-    basis = np.zeros((m, size))
-    _orthonormalise(functions.copy(), weight, np.empty(size), basis)
-    return basis
-
-
-@jit
-def _orthonormalise(function: np.ndarray, weight: np.ndarray, along: np.ndarray, basis: np.ndarray) -> None:
-    """Fill in the basis; the functions are overwritten, and `along` is room for a number for each."""
-    size, m = function.shape
-    for k in range(size):
-        left = function[k]
-        before = _square(weight, left)
+    basis = np.zeros_like(functions)
+    for k, left in enumerate(functions):
+        before = _norm(weight, left)
         for _ in range(2):
-            for i in range(k):
-                along[i] = 0.0
-            for j in range(m):
-                w = weight[j] * left[j]
-                for i in range(k):
-                    along[i] += w * basis[j, i]
-            for i in range(k):
-                for j in range(m):
-                    left[j] -= along[i] * function[i, j]
-        after = _square(weight, left)
-        if math.sqrt(after) > VANISHES * math.sqrt(before):
-            for j in range(m):
-                left[j] /= math.sqrt(after)
-                basis[j, k] = left[j]
+            left = left - np.einsum("i,ij->j", _sums(basis[:k], weight * left), basis[:k])
+        after = _norm(weight, left)
+        if after > VANISHES * before:
+            basis[k] = left / after
+    return np.ascontiguousarray(basis.T)
 
 
-@jit
-def _square(weight: np.ndarray, function: np.ndarray) -> float:
-    """Return the weighted sum of the squares of a function."""
-    square = 0.0
-    for j in range(weight.size):
-        square += weight[j] * function[j] * function[j]
-    return square
+def _norm(weight: np.ndarray, function: np.ndarray) -> float:
+    return math.sqrt(float(np.einsum("j,j,j->", weight, function, function)))
 
 
 def products(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return the matrix product."""
-    n = len(rows)
-    pairs = rows if n % 2 == 0 else np.vstack([rows, np.zeros_like(rows[0])])
-    products = np.zeros((len(pairs), columns.shape[1]))
-    _add_products(pairs, columns, products)
+    n, entries = rows.shape
+    pairs, fours = n + n % 2, -(-entries // 4) * 4
+    products = np.zeros((pairs, columns.shape[1]))
+    _add_products(_with_zeros(rows, pairs, fours), _with_zeros(columns, fours, columns.shape[1]), products)
     return products[:n]
+
+
+def _with_zeros(matrix: np.ndarray, *shape: int) -> np.ndarray:
+    """Return the matrix with as many more rows and columns of zeros as make it this large."""
+    if matrix.shape == shape:
+        return matrix
+    larger = np.zeros(shape)
+    larger[: matrix.shape[0], : matrix.shape[1]] = matrix
+    return larger
 
 
 @jit
 def _add_products(rows: np.ndarray, columns: np.ndarray, products: np.ndarray) -> None:
-    """Add the matrix product of an even number of rows, in the order of their entries.
+    """Add the matrix product of an even number of rows of a multiple of four entries, in the order of their entries.
 
     Two rows at a time read each of the columns once, and four entries at a time read and write each sum once.
     """
-    entries = rows.shape[1]
-    fours = entries - entries % 4
     for b in range(0, rows.shape[0], 2):
         one, other = products[b], products[b + 1]
         x, y = rows[b], rows[b + 1]
-        for j in range(0, fours, 4):
+        for j in range(0, rows.shape[1], 4):
             c, d, e, f = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
             for k in range(columns.shape[1]):
                 one[k] = one[k] + x[j] * c[k] + x[j + 1] * d[k] + x[j + 2] * e[k] + x[j + 3] * f[k]
                 other[k] = other[k] + y[j] * c[k] + y[j + 1] * d[k] + y[j + 2] * e[k] + y[j + 3] * f[k]
-        for j in range(fours, entries):
-            for k in range(columns.shape[1]):
-                one[k] += x[j] * columns[j, k]
-                other[k] += y[j] * columns[j, k]
 
 
 def roots(basis: np.ndarray, value: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
