@@ -99,7 +99,13 @@ class Result:
         The fields of a result within it have its name and a dot before theirs, such as "slope_test.pvalue"; several
         results are a list of dictionaries. nan becomes None, infinity the text "Infinity" or "-Infinity".
         """
-        return _joined({each.name: plain_values(getattr(self, each.name)) for each in fields(self)})
+        joined = _joined({each.name: plain_values(getattr(self, each.name)) for each in fields(self)})
+        return {key: value for key, value in joined.items() if self.writes(key)}
+
+    @classmethod
+    def writes(cls, key: str) -> bool:
+        """Whether `to_dict` has this key."""
+        return True
 
     def to_frame(self) -> pd.DataFrame:
         """Return the scalar fields as a data frame of one row, also the fields of results within it."""

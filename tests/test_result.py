@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from held_objects import kinds
 from quick_report import quick_report
+from result_schemas import misfits
 from sklearn.naive_bayes import GaussianNB
 
 import calibstat as cs
@@ -124,6 +125,20 @@ def test_a_dictionary_survives_json(name):
     fields = dict.fromkeys(key.partition(".")[0] for key in values)
     assert list(fields) == list(type(found).__dataclass_fields__)
     assert not any(isinstance(value, dict) and value for value in values.values())
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_dictionary_fits_the_schema_of_its_class(name):
+    assert misfits(type(made(name)), made(name).to_dict()) == []
+
+
+def test_a_dictionary_that_does_not_fit_is_found():
+    found = made("CoxResult")
+    values = found.to_dict()
+    faults = [{"slope": "1"}, {"n": 1.5}, {"slope_interval": [0, 1, 2]}, {"more": 1}, {"slope_test": {}}]
+    assert [len(misfits(type(found), values | fault)) for fault in faults] == [1] * 5
+    assert len(misfits(type(found), {key: values[key] for key in values if key != "slope_test.pvalue"})) == 1
+    assert misfits(type(found), values | {"slope": None, "intercept": "-Infinity"}) == []  # nan and infinity
 
 
 def test_fields_of_results_within_results_have_dots():

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from held_objects import held, kinds, length
 from quick_report import quick_report
+from result_schemas import misfits
 from sklearn.naive_bayes import GaussianNB
 
 import calibstat as cs
@@ -196,7 +197,7 @@ def test_nothing_is_as_long_as_the_rows(name):
         found = asked(name, n)
         if isinstance(found, Result):  # also what it might keep of these
             assert str(found)
-            assert found.to_dict()
+            assert misfits(type(found), found.to_dict()) == []  # of their schema
             assert len(found.to_frame())
         assert kept_rows(found) == []
 

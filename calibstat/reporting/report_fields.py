@@ -126,12 +126,10 @@ class ReportFields(Result):
         """Whether the rows are in clusters."""
         return any(model.overall.null_hypothesis.rows == "in clusters" for model in self.models.values())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all results as plain values that JSON has: a flat dictionary, with keys as in "models.A.ece.low".
-
-        Null distributions are left out.
-        """
-        return {key: value for key, value in super().to_dict().items() if not key.endswith("null_distribution")}
+    @classmethod
+    def writes(cls, key: str) -> bool:
+        """Whether `to_dict` has this key: null distributions are left out."""
+        return not key.endswith("null_distribution")
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row for the test of each model, and one for each of its measures."""

@@ -12,6 +12,11 @@ from collections import Counter
 import jsonschema
 import pytest
 from project_folder import PROJECT
+from result_schemas import misfits
+from typer.testing import CliRunner
+
+import calibstat as cs
+from calibstat.cli.app import app
 
 FOLDER = PROJECT / "conformance"
 TEXT = (FOLDER / "cases-1.json").read_text(encoding="utf-8")
@@ -139,3 +144,26 @@ def test_what_was_shown_is_of_four_packages_with_versions():
 def test_every_measure_and_kind_is_in_the_readme():
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert [name for name in [*NAMES, *{case["kind"] for case in CASES}] if f"`{name}`" not in readme] == []
+
+
+def test_the_schemas_of_results_are_as_their_classes_say():
+    made = runpy.run_path(str(FOLDER / "make_result_schemas.py"))
+    assert made["text"]() == (FOLDER / "results-1.json").read_text(encoding="utf-8")
+    jsonschema.Draft202012Validator.check_schema(json.loads(made["text"]()))
+
+
+def test_a_changed_result_changes_its_schema(monkeypatch):
+    made = runpy.run_path(str(FOLDER / "make_result_schemas.py"))
+    monkeypatch.setitem(made["PLAIN"], float, {"type": "number"})
+    assert made["text"]() != (FOLDER / "results-1.json").read_text(encoding="utf-8")
+
+
+def test_json_of_commands_fits_the_schema(tmp_path):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("y,p\n" + "1,0.7\n0,0.4\n0,0.1\n1,0.6\n" * 20, encoding="utf-8")
+    columns = ["--label", "y", "--prob", "p"]
+    done = CliRunner().invoke(app, ["interval", str(rows), *columns, "--measure", "ks", "--format", "json"])
+    values = json.loads(done.output)
+    inside = {key.removeprefix("ks."): value for key, value in values.items() if key.startswith("ks.")}
+    assert misfits(cs.confidence_interval([0, 1], [0.2, 0.7], measure="ks").__class__, inside) == []
+    assert len(inside) == len(values) - 2  # beside the answer in words and what the rows are
