@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from calibstat.data.checked_rows import OF_ROWS, Models, named
-from calibstat.result import Result, picture, plain_values, words_of
+from calibstat.result import Result, numbers_in, picture, plain_values, words_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +77,10 @@ class Answers(Mapping[str, R]):
         The fields of a result have the name of its model and a dot before theirs, such as "forest.pvalue".
         """
         return cast("dict[str, Any]", plain_values(dict(self)))
+
+    def scalars(self) -> dict[str, float]:
+        """Return the single numbers in all answers, as of a result, such as "forest.pvalue": a flat dictionary."""
+        return numbers_in(self)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one data frame: the rows of each answer, and as their index, "model", the name of its model."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,23 @@ def _joined(values: dict[str, Any]) -> dict[str, Any]:
         inner = {f"{key}.{name}": entry for name, entry in value.items()} if isinstance(value, dict) else {}
         joined |= inner or {key: value}  # an empty one stays
     return joined
+
+
+def numbers_in(value: object, name: str = "") -> dict[str, float]:
+    """Return the numbers in results and mappings, also nested ones, by their names with dots between.
+
+    What is true or false is 1 or 0. None, texts, arrays and tuples are left out.
+    """
+    if isinstance(value, Result):
+        value = {each.name: getattr(value, each.name) for each in fields(value)}
+    if isinstance(value, Mapping):
+        inside = [numbers_in(part, f"{name}.{key}" if name else str(key)) for key, part in value.items()]
+        return {key: number for numbers in inside for key, number in numbers.items()}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        value = int(value)
+    return {name: value} if isinstance(value, int | float) else {}
 
 
 def _short(value: object) -> str:
@@ -106,6 +123,21 @@ class Result:
     def writes(cls, key: str) -> bool:
         """Whether `to_dict` has this key."""
         return True
+
+    def scalars(self) -> dict[str, float]:
+        """Return the fields that are single numbers, also of results within it: a flat dictionary for logs.
+
+        Names are as in `to_dict`, such as "slope_test.pvalue". What is true or false is 1 or 0, and nan and infinite
+        numbers stay. None, texts, arrays and tuples are left out.
+
+        Examples
+        --------
+        >>> import calibstat as cs
+        >>> result = cs.spiegelhalter([1, 0, 1], [0.75, 0.25, 0.25])
+        >>> {name: round(number, 3) for name, number in result.scalars().items()}
+        {'statistic': 0.333, 'pvalue': 0.739, 'n': 3, 'n_resamples': 0}
+        """
+        return numbers_in(self)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the scalar fields as a data frame of one row, also the fields of results within it."""

@@ -13,7 +13,7 @@ from result_schemas import misfits
 from sklearn.naive_bayes import GaussianNB
 
 import calibstat as cs
-from calibstat.result import Result, plain_values
+from calibstat.result import Result, numbers_in, plain_values
 
 Y, P = cs.generators.temperature(2).sample(60, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(60, rng=1)
@@ -112,6 +112,7 @@ made = cache(lambda name: MADE[name]())
 
 
 def test_no_result_is_forgotten():
+    assert all(hasattr(cs, name) for name in cs.__all__)  # which loads all classes
     leaves = {kind.__name__ for kind in kinds() if not kind.__subclasses__()}
     assert leaves <= set(MADE)
 
@@ -139,6 +140,28 @@ def test_a_dictionary_that_does_not_fit_is_found():
     assert [len(misfits(type(found), values | fault)) for fault in faults] == [1] * 5
     assert len(misfits(type(found), {key: values[key] for key in values if key != "slope_test.pvalue"})) == 1
     assert misfits(type(found), values | {"slope": None, "intercept": "-Infinity"}) == []  # nan and infinity
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_scalars_are_the_single_numbers_of_the_dictionary(name):
+    found, values = made(name).scalars(), made(name).to_dict()
+    assert {type(number) for number in found.values()} <= {int, float}
+    assert {key: plain_values(number) for key, number in found.items()} == {
+        key: value
+        for key, value in values.items()
+        if isinstance(value, int | float) or value in ("Infinity", "-Infinity") or (value is None and key in found)
+    }
+    assert all(np.isnan(found[key]) for key in found if values[key] is None)
+
+
+def test_scalars_of_nested_numbers_of_all_kinds():
+    values = {"a": np.float32(0.5), "b": {"c": True, 1: -np.inf, "d": None}, "e": "1", "f": (1, 2), "g": np.arange(2)}
+    assert repr(numbers_in(values)) == "{'a': 0.5, 'b.c': 1, 'b.1': -inf}"
+    assert made("CoxResult").scalars()["slope_test.pvalue"] == made("CoxResult").slope_test.pvalue
+    assert made("MonitorStatus").scalars()["alarm"] == 1
+    assert np.isnan(cs.validate([0, 1, 1, 0], [0.5] * 4).scalars()["slope"])
+    assert cs.estimate(Y, {"a": P, "b": P}).scalars() == {"a": cs.estimate(Y, P), "b": cs.estimate(Y, P)}
+    assert cs.spiegelhalter(Y, {"a": P}).scalars()["a.n"] == 60
 
 
 def test_fields_of_results_within_results_have_dots():
