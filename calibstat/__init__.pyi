@@ -2,6 +2,7 @@
 
 from calibstat import generators as generators
 from calibstat import measures as measures
+from calibstat import readers as readers
 from calibstat import recalibration as recalibration
 from calibstat import study as study
 from calibstat.answers_by_model import Answers as Answers

@@ -155,7 +155,7 @@ WITHOUT_RESULT = {
     *("GENERATORS", "LENSES", "MEASURES", "Bregman", "Lens", "Measure", "generators", "lenses", "measure", "measures"),
     *("Answers", "CalibratedModel", "Data", "Models", "Predictions", "Sample"),
     *("from_logits", "predict", "scorer", "sql"),
-    *("ReliabilityDisplay", "plot", "recalibration", "study"),
+    *("ReliabilityDisplay", "plot", "readers", "recalibration", "study"),
 }
 IN_FULL = {
     "detail": "what a measure computes at every distinct prediction is what it is asked for",

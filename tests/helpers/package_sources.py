@@ -20,6 +20,7 @@ LAYERS += [
     "plots",
     "reporting",
     "study",
+    "readers",
 ]
 LAYERS += ["__init__", "cli"]
 

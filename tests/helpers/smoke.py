@@ -7,6 +7,7 @@ name or command has no call here.
 
 import contextlib
 import io
+import json
 import os
 import sys
 import tempfile
@@ -106,6 +107,16 @@ def recalibrated():
     return str(found), found._repr_html_(), found.to_dict(), found.to_frame()
 
 
+def read_samples():
+    """Outcomes and confidences of samples of lm_eval."""
+    with tempfile.TemporaryDirectory() as folder:
+        sample = {"filter": "none", "acc": 1.0, "doc_hash": "a", "arguments": {"a": {}, "b": {}}}
+        sample["filtered_resps"] = [["-1.0", "False"], ["-2.0", "False"]]
+        (Path(folder) / "samples_x_1.jsonl").write_text(json.dumps(sample))
+        (Path(folder) / "results_1.json").write_text(json.dumps({"lm_eval_version": "0.4.13"}))
+        return cs.readers.lm_eval(Path(folder) / "samples_x_1.jsonl")
+
+
 CALLS = {
     "GENERATORS": lambda: [str(generator) for generator in cs.GENERATORS],
     "LENSES": lambda: [cs.estimate(LABEL, PROB, lens=lens) for lens in ("top_label", "class_wise")] + [*cs.LENSES],
@@ -155,6 +166,7 @@ CALLS = {
     "plot": lambda: cs.plot(cs.reliability(LABEL, PROB, lens="canonical", **FEW)).figure.canvas.draw(),
     "power": lambda: drawn(cs.power(P, "shift=1", [40, 80], test="ks", n_datasets=9, n_sets=3, **FEW)),
     "predict": lambda: cs.predict(Fitted(), P),
+    "readers": read_samples,
     "recalibration": recalibrated,
     "reliability": lambda: drawn(cs.reliability(Y, P, **FEW)),
     "report": lambda: cs.report(Y, TWO, rng=1)._repr_html_(),

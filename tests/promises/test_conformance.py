@@ -55,6 +55,9 @@ def test_a_wrong_answer_is_found():
     assert len(cases) == 5
     assert all(found_of(case) for case in cases)
     assert not any(found_of(case, shift) for case in cases for shift in (1e-7, -1e-7))
+    drawn = [case for case in CASES if case["measure"] == "exact_pvalue" and 0.05 < case["answer"] < 0.95]
+    assert len(drawn) >= 4
+    assert not any(found_of(case, shift) for case in drawn for shift in (0.05, -0.05))  # ten standard errors at most
 
 
 def test_there_are_ten_cases_of_fifty_measures_of_all_kinds():

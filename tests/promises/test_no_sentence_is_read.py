@@ -20,6 +20,7 @@ READERS = {  # whose texts are taken apart there
     "cli/input_files.py": "patterns of columns, and outcomes in a file",
     "cli/lens_syntax.py": "a lens on the command line",
     "cli/option_names.py": "arguments in errors, which options of commands stand for",
+    "readers/lm_eval_samples.py": "the time in the name of a file",
     "recalibration/parameters.py": "names of parameters within others, as scikit-learn writes them",
     "data/null_hypothesis.py": "the null hypothesis that a user wrote for a lens",
     "inference/auditing/audit_results.py": "numbers as they are written",
