@@ -13,7 +13,7 @@ from calibstat.readers.sample_rows import as_frame, field_at, from_json, need_fi
 if TYPE_CHECKING:
     import pandas as pd
 
-VERSIONS = ("0.4.12", "0.4.13")
+VERSIONS = ("0.4.10", "0.4.11", "0.4.12", "0.4.13")
 OUTCOMES = {0.0: 0, 1.0: 1}
 TOLERANCE = 1e-6  # by which a logarithm of a probability may be above 0 by rounding
 
@@ -48,7 +48,7 @@ def lm_eval(path: str | Path, *, filter: str | None = None, cluster: str = "doc_
     Notes
     -----
     Confidences are of answers as the harness compares them, without division by their length: the outcome is `acc`,
-    and not `acc_norm`. Versions 0.4.12 and 0.4.13 are known. Cost: the file is held in memory.
+    and not `acc_norm`. Versions 0.4.10 to 0.4.13 are known. Cost: the file is held in memory.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _need_version(samples: Path) -> None:
         )
     version = from_json(results.read_text(encoding="utf-8"), results.name).get("lm_eval_version")
     if version not in VERSIONS:
-        raise ValueError(f"expected samples of lm_eval {' or '.join(VERSIONS)}, found version {short(version, 40)}")
+        raise ValueError(f"expected samples of lm_eval {', '.join(VERSIONS)}, found version {short(version, 40)}")
 
 
 def _rows(samples: list[tuple[str, Any]], filter: str | None, cluster: str) -> Iterator[tuple[int, float, Any]]:
