@@ -12,11 +12,11 @@ from calibstat.data.checked_rows import Data, GivenRows, Models, as_models
 from calibstat.data.checks import check_level, short
 from calibstat.monitoring.brier_status import BrierStatus
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_names
-from calibstat.monitoring.confidence_sequence import running_mean, running_sum
+from calibstat.monitoring.confidence_sequence import ConfidenceSequence
 from calibstat.monitoring.evidence import stream_weights
 from calibstat.monitoring.monitor_status import ALL_ROWS
-from calibstat.monitoring.pair_summary import PairSummary, PairSums, summarize_pair
-from calibstat.monitoring.period import UNIT
+from calibstat.monitoring.pair_summary import PairSummary, summarize_pair
+from calibstat.monitoring.period import UNITS
 from calibstat.monitoring.period_labels import Label
 from calibstat.monitoring.period_log import PeriodLog
 
@@ -69,8 +69,8 @@ class BrierMonitor(PeriodLog[PairSummary]):
     >>> monitor = cs.BrierMonitor()
     >>> for week in range(1, 31):
     ...     y, p = cs.generators.calibrated().sample(200, rng=week)
-    ...     monitor.update(y, p, p**3, period=week)
-    >>> monitor.status().better
+    ...     status = monitor.update(y, p, p**3, period=week)
+    >>> status.better
     'A'
     """
 
@@ -90,6 +90,7 @@ class BrierMonitor(PeriodLog[PairSummary]):
         self.confidence_level = float(confidence_level)
         self.names = (str(names[0]), str(names[1]))
         self.segments = None if segments is None else segment_names(segments)
+        self._begin()
 
     def summarize(
         self,
@@ -139,8 +140,8 @@ class BrierMonitor(PeriodLog[PairSummary]):
         segment: ArrayLike | None = None,
         *,
         labels: ArrayLike | None = None,
-    ) -> None:
-        """Feed a period, when all of its outcomes are known.
+    ) -> BrierStatus:
+        """Feed a period, when all of its outcomes are known, and return what there is to say after it.
 
         Parameters
         ----------
@@ -148,6 +149,11 @@ class BrierMonitor(PeriodLog[PairSummary]):
             As for `summarize`; or `y_true` is a summary, and nothing else is given but the period.
         period : str, int or date, optional
             Its name, which must be new; by default its number.
+
+        Returns
+        -------
+        BrierStatus
+            What `status` returns after this period.
 
         Raises
         ------
@@ -161,26 +167,17 @@ class BrierMonitor(PeriodLog[PairSummary]):
             self._feed(period, y_true)
         else:
             self._feed(period, self.summarize(y_true, prob_a, prob_b, segment, labels=labels))
+        return self.status()
 
     def status(self) -> BrierStatus:
         """Return what there is to say after the latest period, about the time since the last `restart`."""
-        periods, summaries = self._since_restart()
-        segments = self.segments or ()
-        shares = ((1 - self.confidence_level) * stream_weights(len(segments))).tolist()
-        parts = {}
-        for name, share in zip(segments, shares[1:], strict=True):
-            held = [(label, each.segments[name]) for label, each in zip(periods, summaries, strict=True)
-                    if name in each.segments]  # fmt: skip
-            parts[name] = self._sequence(name, tuple(label for label, _ in held), [sums for _, sums in held], share, {})
-        return self._sequence(ALL_ROWS, periods, [each.total for each in summaries], shares[0], parts)
+        parts = {name: self._status(name, {}) for name in self.segments or ()}
+        return self._status("", parts)
 
-    def _sequence(
-        self, segment: str, periods: tuple[Label, ...], sums: list[PairSums], miss: float, parts: dict[str, BrierStatus]
-    ) -> BrierStatus:
-        """Return the confidence sequence of all rows or of a segment, which misses with probability `miss` at most."""
-        n, squares = running_sum([s.rows for s in sums], 1), running_sum([s.squares for s in sums], UNIT)
-        total = running_sum([s.brier_a - s.brier_b for s in sums], UNIT)
-        difference, low, high = running_mean(total, squares, n, 1 - miss)
+    def _status(self, segment: str, parts: dict[str, BrierStatus]) -> BrierStatus:
+        """Return the confidence sequence of a segment, or of all rows for ""."""
+        sequence, periods = self._of(segment)
+        difference, low, high = sequence.ends(UNITS)
         out = (low > 0) | (high < 0)
         a, b = self.names
         return BrierStatus(
@@ -191,13 +188,13 @@ class BrierMonitor(PeriodLog[PairSummary]):
             better=None if not periods or not out[-1] else a if high[-1] < 0 else b,
             names=self.names,
             confidence_level=self.confidence_level,
-            level=1 - miss,
-            rows=sum(s.rows for s in sums),
-            periods=periods,
+            level=sequence.level,
+            rows=sequence.n,
+            periods=tuple(periods),
             differences=difference,
             lows=low,
             highs=high,
-            segment=segment,
+            segment=segment or ALL_ROWS,
             segments=parts,
         )
 
@@ -206,12 +203,24 @@ class BrierMonitor(PeriodLog[PairSummary]):
         return self.status().to_frame()
 
     def _begin(self) -> None:
-        """Nothing is kept beside the sums."""
+        self._sequences: dict[str, tuple[ConfidenceSequence, list[Label]]] = {}
 
     def _add(self, label: Label, summary: PairSummary) -> None:
         segments = self.segments if self.segments is not None else summary.names
         check_segments(summary, segments)
         self.segments = segments
+        for name, sums in [("", summary.total), *((name, summary.segments[name]) for name in summary.names)]:
+            sequence, periods = self._of(name)
+            sequence.add(sums.rows, sums.brier_a - sums.brier_b, sums.squares)
+            periods.append(label)
+
+    def _of(self, segment: str) -> tuple[ConfidenceSequence, list[Label]]:
+        """Return the sequence of a segment, or of all rows for "", which misses with its share of the probability."""
+        if segment not in self._sequences:
+            shares = (1 - self.confidence_level) * stream_weights(len(self.segments or ()))
+            share = float(shares[-1 if segment else 0])
+            self._sequences[segment] = ConfidenceSequence(1 - share), []
+        return self._sequences[segment]
 
     def _settings(self) -> dict[str, Any]:
         segments = None if self.segments is None else list(self.segments)

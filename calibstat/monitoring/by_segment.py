@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -56,7 +57,7 @@ class BySegment(Generic[S]):
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.to_dict() == other.to_dict()
 
-    @property
+    @cached_property
     def total(self) -> S:
         """The sums over all rows."""
         first, *others = self.segments.values()

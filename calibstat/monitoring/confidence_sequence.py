@@ -18,8 +18,7 @@ the true probabilities. Of two models x is the difference of their Brier scores 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import accumulate
+from array import array
 
 import numpy as np
 
@@ -34,33 +33,68 @@ def radius(squares: np.ndarray, level: float) -> np.ndarray:
     """Return how far S may be from N theta on either side, of each sum of squares V, shape (T,).
 
     It solves sum_k w_k exp(lambda_k x - psi_k V) = 2 / (1 - level), whose logarithm is convex and rising in x. Newton's
-    method from a point above the root comes down to it; what is returned is never below.
+    method from a point above the root comes down to it; what is returned is never below. Each root is found by itself,
+    so that it has the same bits whatever is computed beside it.
     """
     squares = np.asarray(squares, dtype=np.float64)
     target = math.log(2 / (1 - level))
     loss = PSI * squares[..., None] - LOG_WEIGHTS
     x = ((target + loss) / LAMBDA).min(axis=-1)  # one term alone reaches the target there
+    found = np.zeros(x.shape, dtype=bool)
     for _ in range(_NEWTON_STEPS):
         log_terms = LAMBDA * x[..., None] - loss
         highest = log_terms.max(axis=-1)
         terms = np.exp(log_terms - highest[..., None])
         total = terms.sum(axis=-1)
         excess = highest + np.log(total) - target
-        step = np.maximum(excess, 0) * total / (terms @ LAMBDA)
+        step = np.where(found, 0.0, np.maximum(excess, 0) * total / (terms * LAMBDA).sum(axis=-1))
         x = x - step
-        if np.all(step <= 1e-13 * x):
+        found |= step <= 1e-13 * x
+        if found.all():
             break
     return x * (1 + 1e-12)
-
-
-def running_sum(whole: Sequence[int], unit: float) -> np.ndarray:
-    """Return the running sums of whole numbers, exact before they are multiplied by their unit."""
-    return np.array(list(accumulate(whole)), dtype=np.float64) * unit
 
 
 def running_mean(
     total: np.ndarray, squares: np.ndarray, n: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return S / N and the ends of the confidence sequence for theta, after each period."""
-    reach = radius(squares, level) / n
-    return total / n, np.maximum(total / n - reach, -1.0), np.minimum(total / n + reach, 1.0)
+    return _ends(total, radius(squares, level), n)
+
+
+class ConfidenceSequence:
+    """A confidence sequence that grows by a period at a time, which costs the same after any number of periods."""
+
+    def __init__(self, level: float) -> None:
+        self.level = level
+        self._sums = (0, 0, 0)
+        self._rows, self._total, self._squares = array("d"), array("d"), array("d")
+        self._radius = np.zeros(0)
+
+    def add(self, rows: int, total: int, squares: int) -> None:
+        """Add a period: its rows, and the sums S and V of their x in whole units, which add up without rounding."""
+        self._sums = (self._sums[0] + rows, self._sums[1] + total, self._sums[2] + squares)
+        for held, each in zip((self._rows, self._total, self._squares), self._sums, strict=True):
+            held.append(each)
+
+    @property
+    def n(self) -> int:
+        """The number of rows so far."""
+        return self._sums[0]
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The number of rows up to each period, shape (T,)."""
+        return np.array(self._rows)
+
+    def ends(self, units: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return S / N and both ends after each period; so many units of the sums are 1."""
+        known = self._radius.size
+        if known < len(self._squares):
+            self._radius = np.append(self._radius, radius(np.array(self._squares[known:]) / units, self.level))
+        return _ends(np.array(self._total) / units, self._radius, self.rows)
+
+
+def _ends(total: np.ndarray, reach: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return S / N and what lies within the reach of it, at most 1 away from 0."""
+    return total / n, np.maximum(total / n - reach / n, -1.0), np.minimum(total / n + reach / n, 1.0)

@@ -25,6 +25,7 @@ Rinaldo 2022, arXiv:2203.03532, who prove it for infinite waits as well). After 
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -103,6 +104,7 @@ def start_probabilities(increments: np.ndarray, regime: str) -> tuple[np.ndarray
     return share.sum(axis=1), share.sum(axis=0)
 
 
+@cache
 def _clock(t: int, regime: str) -> tuple[float, float]:
     """Return the logarithms of the bet placed before period t, remaining(t - 1) - remaining(t), and of remaining(t)."""
     if regime == "run length":

@@ -159,8 +159,8 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
     >>> monitor = cs.ModelsMonitor(["old", "new"])
     >>> for day in range(1, 31):
     ...     y, p = cs.generators.calibrated().sample(100, rng=day)
-    ...     monitor.update(y, {"old": p, "new": p**1.5}, period=day)
-    >>> monitor.status().alarmed
+    ...     status = monitor.update(y, {"old": p, "new": p**1.5}, period=day)
+    >>> status.alarmed
     ('new',)
     """
 
@@ -241,8 +241,8 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
         *,
         lens: AnyLens = None,
         labels: ArrayLike | None = None,
-    ) -> None:
-        """Feed a period, when all of its outcomes are known.
+    ) -> ModelsStatus:
+        """Feed a period, when all of its outcomes are known, and return what there is to say after it.
 
         Parameters
         ----------
@@ -250,6 +250,11 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
             As for `summarize`; or `y_true` is a summary, and nothing else is given but the period.
         period : str, int or date, optional
             As for `Monitor.update`.
+
+        Returns
+        -------
+        ModelsStatus
+            What `status` returns after this period.
 
         Raises
         ------
@@ -262,6 +267,7 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
             self._feed(period, y_true)
         else:
             self._feed(period, self.summarize(y_true, y_prob, segment, lens=lens, labels=labels))
+        return self.status()
 
     def status(self) -> ModelsStatus:
         """Return what there is to say after the latest period, about the time since the last `restart`."""
@@ -288,7 +294,7 @@ class ModelsMonitor(PeriodLog[ModelsSummary]):
             check_segments(each, first if self.segments is None else self.segments)
             _ = each.total
         for name, monitor in self.monitors.items():
-            monitor.update(summary.models[name], period=label)
+            monitor._feed(label, summary.models[name])
 
     def _settings(self) -> dict[str, Any]:
         segments = None if self.segments is None else list(self.segments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -16,13 +17,14 @@ from calibstat.data.lenses import AnyLens
 from calibstat.data.null_hypothesis import EVENT_NULL
 from calibstat.data.observations import BinaryData
 from calibstat.monitoring.by_segment import check_segments, saved_segments, segment_name, segment_names
-from calibstat.monitoring.confidence_sequence import running_mean, running_sum
+from calibstat.monitoring.confidence_sequence import ConfidenceSequence
 from calibstat.monitoring.directions import DIRECTIONS
 from calibstat.monitoring.evidence import Run, start_probabilities
 from calibstat.monitoring.monitor_status import ALL_ROWS, MonitorStatus, Onset
 from calibstat.monitoring.period import (
     RATIO_UNIT,
     UNIT,
+    UNITS,
     PeriodSummary,
     summarize_period,
     summarize_segments,
@@ -104,10 +106,12 @@ class Monitor(PeriodLog[PeriodSummary]):
     >>> monitor = cs.Monitor()
     >>> for day in range(1, 61):
     ...     world = cs.generators.temperature(1 if day <= 40 else 1.5)
-    ...     monitor.update(*world.sample(100, rng=day), period=day)
-    >>> monitor.alarm_period
+    ...     status = monitor.update(*world.sample(100, rng=day), period=day)
+    ...     if status.alarm:
+    ...         break
+    >>> status.alarm_period
     45
-    >>> monitor.status().onset.low, monitor.status().onset.high
+    >>> status.onset.low, status.onset.high
     (37, 41)
     """
 
@@ -189,8 +193,8 @@ class Monitor(PeriodLog[PeriodSummary]):
         *,
         lens: AnyLens = None,
         labels: ArrayLike | None = None,
-    ) -> None:
-        """Feed a period, when all of its outcomes are known.
+    ) -> MonitorStatus:
+        """Feed a period, when all of its outcomes are known, and return what there is to say after it.
 
         Parameters
         ----------
@@ -199,6 +203,11 @@ class Monitor(PeriodLog[PeriodSummary]):
         period : str, int or date, optional
             Its name, which must be new; by default its number. Periods count in the order in which they are fed. All
             spellings of a date are one name, and a month or week shares no day with another period.
+
+        Returns
+        -------
+        MonitorStatus
+            What `status` returns after this period.
 
         Raises
         ------
@@ -212,6 +221,7 @@ class Monitor(PeriodLog[PeriodSummary]):
             self._feed(period, y_true)
         else:
             self._feed(period, self.summarize(y_true, y_prob, segment, lens=lens, labels=labels))
+        return self.status()
 
     def status(self) -> MonitorStatus:
         """Return what there is to say after the latest period, about the time since the last `restart`."""
@@ -226,7 +236,10 @@ class Monitor(PeriodLog[PeriodSummary]):
 
     def _begin(self) -> None:
         self.alarm_period: Label | None = None
-        self._log_evidence: list[float] = []
+        self._log_evidence = array("d")
+        self._gap = ConfidenceSequence(1 - self.alpha)
+        self._sum = self._impossible = 0  # of the predictions, in units, and of outcomes that had probability 0
+        self._predicted, self._frequency, self._mean = array("d"), array("d"), array("d")  # the last of all so far
         self._run: Run | None = None  # made with the first period, which fixes the segments
         self._peak = _Peak(0, 0, 0, -math.inf)
         self._alarm_peak: _Peak | None = None  # the peak by which the latest alarm is dated
@@ -237,6 +250,13 @@ class Monitor(PeriodLog[PeriodSummary]):
         self.segments = segments
         if self._run is None:
             self._run = Run(len(segments), self._regime)
+        total = summary.total
+        self._gap.add(total.rows, total.positives * UNITS - total.predicted, total.squares)
+        self._sum += total.predicted
+        self._impossible += total.impossible
+        self._predicted.append(total.predicted * UNIT / total.rows)
+        self._frequency.append(total.positives / total.rows)
+        self._mean.append(self._sum / UNITS / self._gap.n)
         log_evidence = self._run.add(_log_ratios(summary, segments))
         self._log_evidence.append(log_evidence)
         t = len(self._log_evidence)
@@ -258,16 +278,11 @@ class Monitor(PeriodLog[PeriodSummary]):
         return "false alarm" if self.arl is None else "run length"
 
     def _status(self, periods: tuple[Label, ...], summaries: list[PeriodSummary]) -> MonitorStatus:
-        totals = [summary.total for summary in summaries]
         known = set(periods)
-        level = 1 - self.alpha
-        n, predicted, positives, squares = (
-            running_sum([getattr(s, name) for s in totals], unit)
-            for name, unit in (("rows", 1), ("predicted", UNIT), ("positives", 1), ("squares", UNIT))
-        )
-        gaps, lows, highs = running_mean(positives - predicted, squares, n, level)
+        gaps, lows, highs = self._gap.ends(UNITS)
+        rows, mean = self._gap.rows, np.array(self._mean)
         # the mean of true probabilities is one too
-        lows, highs = np.maximum(lows, -predicted / n), np.minimum(highs, 1 - predicted / n)
+        lows, highs = np.minimum(np.maximum(lows, -mean), gaps), np.maximum(np.minimum(highs, 1 - mean), gaps)
         return MonitorStatus(
             alarm=self.alarm,
             alarm_period=self.alarm_period,
@@ -276,18 +291,18 @@ class Monitor(PeriodLog[PeriodSummary]):
             evidence=self.evidence,
             threshold=self.threshold,
             pvalue=self.pvalue,
-            impossible=sum(s.impossible for s in totals),
-            gap=float(gaps[-1]) if totals else None,
-            gap_low=float(lows[-1]) if totals else None,
-            gap_high=float(highs[-1]) if totals else None,
-            confidence_level=level,
+            impossible=self._impossible,
+            gap=float(gaps[-1]) if periods else None,
+            gap_low=float(lows[-1]) if periods else None,
+            gap_high=float(highs[-1]) if periods else None,
+            confidence_level=self._gap.level,
             alpha=self.alpha,
             arl=self.arl,
-            rows=sum(s.rows for s in totals),
+            rows=self._gap.n,
             periods=periods,
-            count=np.array([s.rows for s in totals], dtype=np.int64),
-            mean_prediction=np.array([s.predicted * UNIT / s.rows for s in totals]),
-            frequency=np.array([s.positives / s.rows for s in totals]),
+            count=np.diff(rows, prepend=0).astype(np.int64),
+            mean_prediction=np.array(self._predicted),
+            frequency=np.array(self._frequency),
             log_evidence=np.array(self._log_evidence),
             gaps=gaps,
             lows=lows,
@@ -304,7 +319,8 @@ class Monitor(PeriodLog[PeriodSummary]):
         sums = [s.segments.get(name) if stream else None for s in summaries[first:last]]
         if not any(sums):  # all rows, or no row: with `arl`, bets that never meet one are held as well
             name, sums = ALL_ROWS, [s.total for s in summaries[first:last]]
-        ratios = np.array([np.zeros(len(DIRECTIONS)) if s is None else s.ratios * RATIO_UNIT for s in sums])
+        none = np.zeros(len(DIRECTIONS), dtype=np.int64)
+        ratios = np.array([none if s is None else s.ratios for s in sums]) * RATIO_UNIT
         starts, directions = start_probabilities(ratios, self._regime)
         start, (low, high) = int(np.argmax(starts)), _central(starts)
         words = str(DIRECTIONS[int(np.argmax(directions))])

@@ -19,9 +19,9 @@ from calibstat.monitoring.directions import DIRECTIONS, impossible, log_likeliho
 # (the bets then lose a little in the mean, and the bounds hold); squared residuals are rounded up, to units of 1e-9, so
 # that confidence sequences are rather too long; predictions are rounded to the nearest unit of 1e-9.
 RATIO_UNIT = 1e-6
-UNIT = 1e-9
+UNIT, UNITS = 1e-9, 10**9
 LARGEST_SUM = 2**62  # in units; beyond it sums of two would leave the range of 64-bit integers
-MOST_UNITS = round(1 / UNIT) + 10  # units of a row in a sum of what is 0 to 1, with more than rounding can add
+MOST_UNITS = UNITS + 10  # units of a row in a sum of what is 0 to 1, with more than rounding can add
 
 
 def check_sums(*sums: int) -> None:

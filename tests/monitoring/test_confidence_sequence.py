@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 from scipy.stats import binom
 
-from calibstat.monitoring.confidence_sequence import LAMBDA, LOG_WEIGHTS, PSI, radius, running_mean, running_sum
+from calibstat.monitoring.confidence_sequence import LAMBDA, LOG_WEIGHTS, PSI, ConfidenceSequence, radius, running_mean
 
 
 def test_the_ladder():
@@ -75,8 +75,24 @@ def test_the_width_is_about_twice_that_of_one_look():
     assert ((ratio > 1.5) & (ratio < 2.5)).all()
 
 
-def test_sums_are_exact_and_ends_stay_in_range():
-    assert running_sum([10**20, 1, -(10**20)], 0.5).tolist() == [5e19, 5e19, 0.5]
+def test_ends_stay_in_range():
     mean, low, high = running_mean(np.array([1.0]), np.array([1.0]), np.array([2.0]), 0.95)
     assert (mean[0], low[0], high[0]) == (0.5, -1, 1)
     assert [part.size for part in running_mean(*(np.zeros(0),) * 3, 0.95)] == [0, 0, 0]
+
+
+PERIODS = [(3, 1, 2), (1, 10**20, 10**20), (2, 7, 10**10), (1, -(10**20), 1), (5, 2, 3)]  # sums round without care
+
+
+@pytest.mark.parametrize("looks", [set(range(5)), {4}, {1, 4}])
+def test_a_sequence_that_grows_is_that_of_all_periods_to_the_last_bit(looks):
+    grown = ConfidenceSequence(0.9)
+    assert [part.size for part in grown.ends(2)] == [0, 0, 0]
+    for t, period in enumerate(PERIODS):
+        grown.add(*period)
+        if t in looks:
+            rows, total, squares = (np.cumsum(each) for each in np.array(PERIODS[: t + 1], dtype=object).T)
+            expected = running_mean(*(each.astype(float) / 2 for each in (total, squares)),
+                                    rows.astype(float), 0.9)  # fmt: skip
+            assert np.array_equal(grown.ends(2), expected)
+            assert (grown.n, grown.rows.tolist()) == (rows[-1], rows.tolist())

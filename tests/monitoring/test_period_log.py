@@ -21,15 +21,34 @@ MAKE = {
     "arl": lambda: cs.Monitor(arl=20),
     "segments": lambda: cs.Monitor(segments=["1", "2", "3"]),
     "brier": lambda: cs.BrierMonitor(0.9, names=["old", "new"]),
+    "models": lambda: cs.ModelsMonitor(["old", "new"], alpha=0.1),
 }
 SUMS = dict(enumerate([1, 1, 0, 500_000_000, 250_000_000] + [0] * 34))  # of one row, by their places in the state
 
 
 def feed(monitor, kind, day):
+    """Feed 30 rows and return what `update` returns."""
     y, p = cs.generators.temperature(1 if day < 8 else 3).sample(30, rng=day)
     extra = {"brier": [p**2], "segments": []}.get(kind, [])
+    if kind == "models":
+        p = {"old": p, "new": p**2}
     named = {"segment": np.arange(30) % (1 + day % 3) + 1} if kind == "segments" else {}
-    monitor.update(y, p, *extra, period=f"day {day}", **named)
+    return monitor.update(y, p, *extra, period=f"day {day}", **named)
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_an_update_returns_the_status_after_it(kind):
+    """Each status stays as it was, whatever is fed later."""
+    monitor = MAKE[kind]()
+    found = []
+    for day in range(16):
+        found.append(feed(monitor, kind, day))
+        assert type(found[-1]) is type(monitor.status())
+        assert repr(found[-1].to_dict()) == repr(monitor.status().to_dict())
+        np.testing.assert_array_equal(found[-1].to_frame(), monitor.to_frame())
+    assert [status.to_frame()["period"].nunique() for status in found] == list(range(1, 17))
+    monitor.restart()
+    assert set(feed(monitor, kind, 16).to_frame()["period"]) == {"day 16"}
 
 
 @pytest.mark.parametrize("kind", MAKE)
