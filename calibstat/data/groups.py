@@ -41,8 +41,12 @@ class Groups:
 
     def masks(self, order: np.ndarray | slice = slice(None)) -> Iterator[np.ndarray]:
         """Return the mask of each group, of rows in this order."""
-        for bits in self.bits:
-            yield np.unpackbits(bits, count=self.n).view(bool)[order]
+        for g in range(len(self.names)):
+            yield self.mask(g, order)
+
+    def mask(self, g: int, order: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Return the mask of one group, of rows in this order."""
+        return np.unpackbits(self.bits[g], count=self.n).view(bool)[order]
 
     def membership(self) -> np.ndarray:
         """Return a number for each row, which rows in the same groups share, and others almost never."""

@@ -100,7 +100,8 @@ class ModelReport(Result):
         if self.detectable is not None and overall.pvalue > LOW:
             sentences.append(str(self.detectable))
         sentences += [] if self.classes is None else [self.classes.test.answer]
-        sentences += [] if self.groups is None else [self.groups.answer, *self.groups.significant]
+        if self.groups is not None:
+            sentences += [self.groups.answer, *self.groups.significant, *self.groups.beyond.sentences]
         sentences += [] if self.recalibrated is None else [str(self.recalibrated)]
         return "\n".join(sentences)
 

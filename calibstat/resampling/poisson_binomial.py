@@ -134,7 +134,7 @@ def _of_ties(cells: int, cell: np.ndarray, value: np.ndarray, count: np.ndarray)
         pmf = np.ones(1)
         while j < cell.size and cell[j] == b:
             shift, other = _binomial_pmf(count[j], value[j])
-            pmf = _convolve(pmf, other)
+            pmf = convolve(pmf, other)
             first, last = 0, pmf.size
             while pmf[first] < NEGLIGIBLE:
                 first += 1
@@ -155,7 +155,7 @@ def _of_ties(cells: int, cell: np.ndarray, value: np.ndarray, count: np.ndarray)
 
 
 @jit
-def _convolve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def convolve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the convolution of two pmfs; NumPy's takes seconds to compile."""
     out = np.zeros(a.size + b.size - 1)
     for i in range(a.size):

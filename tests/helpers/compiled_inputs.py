@@ -52,6 +52,9 @@ SUMMED = (CELL_OF_TENTHS[:, None] * 3 + np.zeros((1, 3), np.int64), 1)  # each c
 STARTS = np.arange(5, dtype=np.uint64) * START
 RESIDUALS = np.linspace(-1, 1, 5 * M).reshape(M, 5)
 TABLES = binomial_tables(MANY, VALUE, 61 * (np.arange(M) > 2))  # the others are drawn by rejection
+PARTS_OF_GROUP = (
+    *(np.array([0, 2, 5]), np.array([0.2, 0.8, 0.1, 0.4, 0.5]), np.array([1.0, 3.0]), np.array([[9.0, 80.0, 12.0]])),
+)
 INPUTS = {
     "cli.large.rows_in_cells._add": lambda: (
         *(OUTCOMES == 1, PREDICTIONS + 2.0**-30 * (PREDICTIONS < 1)),
@@ -380,7 +383,22 @@ INPUTS = {
         *(np.array([1.0, 0.25, 0.75, 0.5, 0.5]), *np.zeros((2, 40)), np.zeros(3, np.int64), np.zeros(4, np.int64)),
         np.zeros(40),
     ),
-    "resampling.poisson_binomial._convolve": lambda: (np.array([0.2, 0.8]), np.array([0.1, 0.4, 0.5])),
+    "inference.auditing.other_rows._starts": lambda: (VALUE, COUNT, 4),
+    "inference.auditing.other_rows._of_strata": lambda: (
+        *(INSIDE, np.floor(COUNT / 2), COUNT - np.floor(COUNT / 2), np.array([0, 2, 5, 6, M]), POSITIVES),
+    ),
+    "inference.auditing.other_rows._alike": lambda: (
+        *(np.array([0.3, 0.305, 0.31]), np.array([1.0, 0.0, 2.0]), np.array([3.0, 1.0, 1.0]), 4.0),
+    ),
+    "inference.auditing.other_rows._step": lambda: (20.0, 50.0, 30.0, 7.0),
+    "inference.auditing.other_rows._positives": lambda: (INSIDE[:4], COUNT[:4]),
+    "inference.auditing.other_rows._of_many": lambda: (200.0, 50.0, 30.0, 0.7),
+    "inference.auditing.other_rows._leaning": lambda: (np.array([0.2, 0.5, 0.3]), 0.7),
+    "inference.auditing.other_rows._part": lambda: (1, *PARTS_OF_GROUP, 0.7),
+    "inference.auditing.other_rows._mean": lambda: (*PARTS_OF_GROUP, -0.7),
+    "inference.auditing.other_rows._appended": lambda: (VALUE.copy(), M - 1, COUNT[:3].copy()),
+    "inference.auditing.other_rows._sum": lambda: (*PARTS_OF_GROUP, 0.7),
+    "resampling.poisson_binomial.convolve": lambda: (np.array([0.2, 0.8]), np.array([0.1, 0.4, 0.5])),
     "resampling.poisson_binomial._binomial_pmf": lambda: (50.0, 0.3),
     "resampling.streams.word": lambda: (START, 7),
     "resampling.streams.mix": lambda: (START,),

@@ -23,7 +23,7 @@ READERS = {  # whose texts are taken apart there
     "readers/lm_eval_samples.py": "the time in the name of a file",
     "recalibration/parameters.py": "names of parameters within others, as scikit-learn writes them",
     "data/null_hypothesis.py": "the null hypothesis that a user wrote for a lens",
-    "inference/auditing/audit_results.py": "numbers as they are written",
+    "inference/auditing/shares_in_words.py": "numbers as they are written",
     "inference/choosing/choose.py": "a condition, as a user writes it",
     "inference/choosing/condition.py": "a condition, as a user writes it",
     "inference/decompose.py": "the sign before the first of several numbers",

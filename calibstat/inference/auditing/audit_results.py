@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calibstat.data.named_lens import NamedLens
+from calibstat.inference.auditing.beyond_results import MOST_PRINTED, Beyond
+from calibstat.inference.auditing.shares_in_words import between, least, percent, points, rows_in_words
 from calibstat.inference.deviation import SLOPE
 from calibstat.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_PRINTED = 10  # significant groups
 RARE = 0.1  # mean prediction of all rows, below which sentences and pictures have ratios
-ROUNDING = 1e-9  # of a number that is rounded up or down
 SIZES = ("rows", "predicted", "observed", "error", "low", "high", "ratio", "ratio_low", "ratio_high")
 COLUMNS = (*SIZES, "root", "slope", "pvalue", "pvalue_adjusted")
 
@@ -49,6 +48,8 @@ class Audit(Result):
         P-value of each group by itself, from the same draws: not adjusted for the number of groups.
     pvalue_adjusted : ndarray, shape (G,)
         P-value of each group, adjusted for all groups.
+    beyond : Beyond
+        Which groups deviate otherwise than the other rows with the same predictions do.
     null_hypothesis : str
         The null hypothesis of all groups together, in one sentence.
     lens : NamedLens
@@ -72,6 +73,7 @@ class Audit(Result):
     slope: np.ndarray | None
     pvalue: np.ndarray
     pvalue_adjusted: np.ndarray
+    beyond: Beyond
     null_hypothesis: str
     lens: NamedLens
     left_out: str
@@ -130,21 +132,19 @@ class Audit(Result):
         import pandas as pd
 
         columns = {name: getattr(self, name) for name in COLUMNS if getattr(self, name) is not None}
-        frame = pd.DataFrame({"group": self.names, **columns})
+        frame = pd.DataFrame({"group": self.names, **columns, **self.beyond.columns})
         return frame.iloc[self.order].reset_index(drop=True)
 
     def sentence(self, g: int) -> str:
         """Say of a group what was predicted and observed, its adjusted p-value, and what is shown of its error."""
-        return f"{self.names[g]} ({_rows(self.rows[g])}): {self.numbers(g)}; {self.claim(g)}"
+        return f"{self.names[g]} ({rows_in_words(self.rows[g])}): {self.numbers(g)}; {self.claim(g)}"
 
     def numbers(self, g: int) -> str:
         """Say what was predicted and observed in a group, and its adjusted p-value."""
         gap = abs(self.error[g])
-        shares = f"predicted {_percent(self.predicted[g], gap)}, observed {_percent(self.observed[g], gap)}"
+        shares = f"predicted {percent(self.predicted[g], gap)}, observed {percent(self.observed[g], gap)}"
         if self.is_rare and self.predicted[g] > 0:
-            low = math.floor(100 * self.ratio_low[g] + ROUNDING) / 100
-            high = math.ceil(100 * self.ratio_high[g] - ROUNDING) / 100
-            shares += f", O/E {self.ratio[g]:.2f} ({low:.2f} to {high:.2f})"
+            shares += f", O/E {self.ratio[g]:.2f} ({between(self.ratio_low[g], self.ratio_high[g])})"
         return f"{shares}, adjusted p = {self.pvalue_adjusted[g]:.2g}"
 
     def claim(self, g: int) -> str:
@@ -153,11 +153,11 @@ class Audit(Result):
         if np.isinf(self.root[g]):
             claims.append("an observed outcome had probability 0")
         if self.low[g] > 0:
-            claims.append(f"at least {_least(self.low[g])} too low")
+            claims.append(f"at least {least(self.low[g])} too low")
         elif self.high[g] < 0:
-            claims.append(f"at least {_least(-self.high[g])} too high")
+            claims.append(f"at least {least(-self.high[g])} too high")
         else:
-            claims.append(f"mean error between {_points(self.low[g], -1)} and {_points(self.high[g], 1)} points")
+            claims.append(f"mean error between {points(self.low[g], -1)} and {points(self.high[g], 1)} points")
         is_significant = self.pvalue_adjusted[g] <= self.level
         if is_significant and self.slope is not None and abs(self.slope[g]) > abs(self.root[g]):
             claims.append(f"predictions {SLOPE[int(self.slope[g] > 0)]}")
@@ -173,7 +173,7 @@ class Audit(Result):
             return f"No group can be significant: with {self.n_resamples} draws every p-value is above {self.level:g}."
         first = self.order[0]
         nearest = f"{self.names[first]}, adjusted p = {self.pvalue_adjusted[first]:.2g}"
-        where = f"in any of {groups}, as far as {_rows(self.n)} can show"
+        where = f"in any of {groups}, as far as {rows_in_words(self.n)} can show"
         return f"No deviation from the predictions is significant {where}. Nearest: {nearest}."
 
     @property
@@ -183,7 +183,7 @@ class Audit(Result):
 
     @property
     def groups(self) -> str:
-        """The answer, and the significant groups beside all rows."""
+        """The answer, the significant groups beside all rows, and those that deviate beyond the total."""
         return self.groups_and("to_frame() has all")
 
     def groups_and(self, where: str) -> str:
@@ -194,7 +194,7 @@ class Audit(Result):
             lines.append(f"  and {found.size - MOST_PRINTED:,} more: {where}.")
         if 0 not in found[:MOST_PRINTED]:
             lines.append(f"For comparison, {self.sentence(0)}.")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.beyond.lines(where)])
 
     @property
     def promise(self) -> str:
@@ -203,36 +203,9 @@ class Audit(Result):
         return (
             f"Groups tested together by their {by}{self.lens.with_comma}, {self.n_resamples} draws of labels: with "
             f"probability of at most {self.level:g} any group is significant whose rows all have their predicted "
-            f"probabilities; with at least {self.confidence_level:g} all intervals are right."
+            f"probabilities; with at least {self.confidence_level:g} all intervals are right.{self.beyond.promise}"
         )
 
     def __str__(self) -> str:
         left_out = [f"Left out: {self.left_out}."] if self.left_out else []
         return "\n".join([self.groups, self.promise, *left_out, f"Null hypothesis: {self.null_hypothesis}"])
-
-
-def _rows(n: int | np.integer) -> str:
-    return f"{n:,} {'row' if n == 1 else 'rows'}"
-
-
-def _percent(share: float, gap: float) -> str:
-    """Write a share as a percentage, to the first digit in which a gap shows, and one below 1 % to two digits."""
-    small = min(each for each in (gap, share / 10 if share < 0.01 else 1.0, 1.0) if each > 0)
-    digits = min(max(-math.floor(math.log10(100 * small)), 0), 4)
-    return f"{100 * share:.{digits}f} %"
-
-
-def _points(share: float, away: int) -> str:
-    """Write a share in points of a percentage, to two digits, rounded down (-1) or up (1), with its sign."""
-    points = 100 * share
-    if points == 0:
-        return "0"
-    unit = 10.0 ** (math.floor(math.log10(abs(points))) - 1)
-    rounded = (math.ceil(points / unit - 1e-9) if away > 0 else math.floor(points / unit + 1e-9)) * unit
-    return f"{rounded:+.6g}".replace("-", "−") if rounded else "0"
-
-
-def _least(share: float) -> str:
-    """Write a share above 0 in points, to two digits, never rounded up."""
-    points = _points(share, -1).removeprefix("+")
-    return f"{points} {'point' if points == '1' else 'points'}"

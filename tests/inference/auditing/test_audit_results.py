@@ -7,7 +7,8 @@ import pytest
 
 import calibstat as cs
 from calibstat.data.named_lens import EVENT
-from calibstat.inference.auditing.audit_results import Audit, _least, _percent, _points
+from calibstat.inference.auditing.audit_results import Audit
+from calibstat.inference.auditing.beyond_results import Beyond
 
 
 def made(adjusted, root=None, slope=None, **changes):
@@ -23,7 +24,21 @@ def made(adjusted, root=None, slope=None, **changes):
         "pvalue": np.array(adjusted) / 2, "pvalue_adjusted": np.array(adjusted), "null_hypothesis": "all is well.",
         "lens": EVENT, "left_out": "", "n": 1000, "n_resamples": 999, "confidence_level": 0.95,
     }  # fmt: skip
-    return Audit(**(given | changes))
+    names = changes.get("names", given["names"])
+    return Audit(**(given | {"beyond": beyond(names, [np.nan, *[0.5] * (size - 1)])} | changes))
+
+
+def beyond(names, adjusted, **changes):
+    """What an audit says of groups beyond the total."""
+    size = len(names)
+    of = lambda *values: np.append(np.nan, np.resize(np.array(values, float), size - 1))  # noqa: E731
+    given = {
+        "names": names, "rows": np.resize([1000, 412, 588], size), "observed": of(0.19), "expected": of(0.12),
+        "odds_ratio": of(1.718), "low": of(1.2345), "high": of(2.2222), "pvalue": np.array(adjusted) / 2,
+        "pvalue_adjusted": np.array(adjusted), "null_hypothesis": "of each group: all is well",
+        "confidence_level": 0.95,
+    }  # fmt: skip
+    return Beyond(**(given | changes))
 
 
 def test_found_is_sorted_by_p_and_then_by_the_root():
@@ -97,28 +112,6 @@ def test_what_was_left_out_is_said():
     assert "Left out" not in str(made([0.5]))
 
 
-@pytest.mark.parametrize(
-    ("share", "gap", "text"),
-    [
-        (0.123, 0.07, "12 %"),
-        (0.123, 0.007, "12.3 %"),
-        (0.0004, 0.0003, "0.040 %"),
-        (0.003, 0, "0.30 %"),
-        (0.02, 0, "2 %"),
-        (1, 0, "100 %"),
-        (0, 1e-9, "0.0000 %"),
-    ],
-)
-def test_percentages(share, gap, text):
-    assert _percent(share, gap) == text
-
-
-def test_bounds_are_never_overstated():
-    assert [_least(x) for x in (0.0317, 0.03, 0.1299, 0.01)] == ["3.1 points", "3 points", "12 points", "1 point"]
-    assert [_points(x, -1) for x in (-0.0123, 0.0)] == ["−1.3", "0"]
-    assert [_points(x, 1) for x in (0.0345, -0.0123, 1.0)] == ["+3.5", "−1.2", "+100"]
-
-
 def test_results_of_an_audit_are_read_only():
     found = cs.audit([0, 1], [0.3, 0.4], [True, False], n_resamples=9, rng=1)
     with pytest.raises(ValueError, match="read-only"):
@@ -161,3 +154,15 @@ def test_ratios_cover_as_differences_do():
         difference = (found.low <= truth - found.predicted) & (truth - found.predicted <= found.high)
         ratio = (found.ratio_low <= truth / found.predicted) & (truth / found.predicted <= found.ratio_high)
         assert np.array_equal(difference, ratio)
+
+
+def test_an_audit_prints_the_groups_beyond_the_total_and_its_table_has_them():
+    found = made([0.5, 0.0041], root=[0.5, 4.0], beyond=beyond(("all rows", "sex = woman"), [np.nan, 0.002]))
+    lines = found.groups.splitlines()
+    assert lines[3:] == found.beyond.lines("")
+    assert "found beyond the total that deviates at each prediction as the other rows do" in found.promise
+    frame = found.to_frame()
+    assert frame[["odds_ratio", "odds_ratio_low", "odds_ratio_high", "pvalue_beyond"]].iloc[0].tolist() == [
+        *(1.718, 1.2345, 2.2222, 0.002)
+    ]
+    assert "beyond" not in made([0.5]).promise

@@ -1,0 +1,47 @@
+"""Shares, differences and ratios of groups in words, none of them overstated."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+ROUNDING = 1e-9  # of a number that is rounded up or down
+
+
+def rows_in_words(n: int | np.integer) -> str:
+    """Write a number of rows."""
+    return f"{n:,} {'row' if n == 1 else 'rows'}"
+
+
+def percent(share: float, gap: float) -> str:
+    """Write a share as a percentage, to the first digit in which a gap shows, and one below 1 % to two digits."""
+    small = min(each for each in (gap, share / 10 if share < 0.01 else 1.0, 1.0) if each > 0)
+    digits = min(max(-math.floor(math.log10(100 * small)), 0), 4)
+    return f"{100 * share:.{digits}f} %"
+
+
+def points(share: float, away: int) -> str:
+    """Write a share in points of a percentage, to two digits, rounded down (-1) or up (1), with its sign."""
+    exact = 100 * share
+    if exact == 0:
+        return "0"
+    unit = 10.0 ** (math.floor(math.log10(abs(exact))) - 1)
+    rounded = (math.ceil(exact / unit - ROUNDING) if away > 0 else math.floor(exact / unit + ROUNDING)) * unit
+    return f"{rounded:+.6g}".replace("-", "−") if rounded else "0"
+
+
+def least(share: float) -> str:
+    """Write a share above 0 in points, to two digits, never rounded up."""
+    number = points(share, -1).removeprefix("+")
+    return f"{number} {'point' if number == '1' else 'points'}"
+
+
+def between(low: float, high: float) -> str:
+    """Write the ends of an interval of ratios to two digits behind the point, the low one never rounded up."""
+    return f"{math.floor(100 * low + ROUNDING) / 100:.2f} to {at_most(high)}"
+
+
+def at_most(ratio: float) -> str:
+    """Write a ratio to two digits behind the point, never rounded down."""
+    return "∞" if math.isinf(ratio) else f"{math.ceil(100 * ratio - ROUNDING) / 100:.2f}"
