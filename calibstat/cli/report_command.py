@@ -129,7 +129,7 @@ def write_report(
             n_jobs=-1,
             title=f"Calibration of {', '.join(models)} in {file.name}" if title is None else title,
         )
-        page = replace(page, command=command_line())
+        page = replace(page, command=command_line(), source=file.name)
         failed = [sentence for condition in wrong for sentence in sentences_of(condition, page)]
         asked = [not_shown(condition, page) for condition in needed]
         failed += [sentence for off, _ in asked for sentence in off]

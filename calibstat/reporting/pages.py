@@ -34,8 +34,9 @@ def as_markdown(report: ReportFields) -> str:
 
 
 def about(report: ReportFields) -> str:
-    """Return the line below the heading."""
-    return f"{report.data} Made by calibstat {report.version}."
+    """Return the line below the heading: which data, and when the report was made."""
+    source = f"{report.source}: " if report.source else ""
+    return f"{source}{report.data} Made on {report.date} by calibstat {report.version}."
 
 
 def sections(report: ReportFields, pictures: bool = True) -> Iterator[Section]:
@@ -46,6 +47,8 @@ def sections(report: ReportFields, pictures: bool = True) -> Iterator[Section]:
         yield Section("Which model is better calibrated?", sentences, kind="answer")
     for name, model in report.models.items():
         yield Section(name if several else "", model.verdict, kind="answer")
+    advice = [f"{name}: {model.next_step}" if several else model.next_step for name, model in report.models.items()]
+    yield Section("What to do next", advice, kind="next")
     yield from _diagrams(report, pictures)
     yield _measures(report)
     for name, model in report.models.items():
@@ -133,7 +136,7 @@ def _comparisons(report: ReportFields, pictures: bool) -> Section:
     """Return the differences between models, of the primary error and of the Brier score."""
     comparisons = [*report.comparisons.values()]
     null = f"Null hypothesis of each pair: {comparisons[0].null_hypothesis}."
-    shown = [_drawn(each, f"Differences of {each.measure}") for each in comparisons] if pictures else []
+    shown = [_drawn(each, f"Differences of {each.measure}", wide=True) for each in comparisons] if pictures else []
     return Section("Comparison of the models", COMPARING, shown, [_pairs(each) for each in comparisons], [null])
 
 
@@ -173,7 +176,7 @@ def _groups(title: str, audit: Audit, pictures: bool) -> Section:
     quotient = "O/E is the observed frequency divided by the mean prediction; all bounds are valid simultaneously."
     difference = "The error is the observed frequency minus the mean prediction; all bounds are valid simultaneously."
     note += quotient if audit.is_rare else difference
-    shown = [_drawn(audit, "Errors of the groups")] if pictures else []
+    shown = [_drawn(audit, "Errors of the groups", wide=True)] if pictures else []
     sentences = [audit.answer, *audit.significant, *audit.beyond.sentences]
     how = [line for line in str(audit).splitlines() if line.strip() not in sentences]
     return Section(title, sentences, shown, [Table(header, rows, note)], how)

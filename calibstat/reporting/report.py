@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Never
 
 import numpy as np
@@ -221,6 +222,8 @@ def report(
         version=sys.modules["calibstat"].__version__,  # the file of public names is above this one
         command=_call(given, recalibrate, data.lens, confidence_level, seed),
         notes=tuple(dict.fromkeys(notes)),
+        date=date.today().isoformat(),
+        source="",
     )
 
 

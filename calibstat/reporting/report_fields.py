@@ -11,6 +11,7 @@ from calibstat.inference.comparing.compare import Comparison
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.power.detectable_effect import DetectableEffect
 from calibstat.reporting.cross_fitted import CrossFitted
+from calibstat.reporting.next_step import say_next
 from calibstat.reporting.report_measures import Measured
 from calibstat.reporting.sentences import say_both, say_comparison, say_interval, titled
 from calibstat.result import Result
@@ -94,6 +95,12 @@ class ModelReport(Result):
         remark = "" if same else say_both(self.overall.pvalue, self.ece.low)
         return [*self.answer.splitlines(), *([remark] if remark else [])]
 
+    @property
+    def next_step(self) -> str:
+        """The advice that follows from the verdict, in one sentence."""
+        beyond = self.groups is not None and self.groups.beyond.found.size > 0
+        return say_next(self.overall.pvalue, self.ece, self.recalibrated, beyond)
+
     def __str__(self) -> str:
         sentences = ["\n".join(self.verdict)]
         overall = self.overall
@@ -121,6 +128,8 @@ class ReportFields(Result):
     version: str
     command: str
     notes: tuple[str, ...]
+    date: str
+    source: str
 
     @property
     def is_of_clusters(self) -> bool:

@@ -40,6 +40,10 @@ class Report(ReportFields):
         The call that made it.
     notes : tuple of str
         Warnings, and which measures so many rows left out.
+    date : str
+        The day on which it was made, as in "2026-11-27".
+    source : str
+        The file that was read; empty if none is known.
     """
 
     def save(self, path: str | Path, format: str | None = None) -> Path:

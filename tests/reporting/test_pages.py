@@ -63,7 +63,7 @@ def html_fixture(report):
 def test_the_verdict_is_first_and_how_to_make_it_again_last(report):
     found = [each.title for each in sections(report, pictures=False)]
     assert found[:3] == ["Which model is better calibrated?", *MODELS]
-    assert found[3:5] == ["Reliability diagram", "Measures"]
+    assert found[3:6] == ["What to do next", "Reliability diagram", "Measures"]
     assert found[-3:] == ["What these rows could have shown", "What this rests on", "How to make it again"]
     for start in ("Classes of ", "Groups of ", "Recalibration of "):
         assert sum(title.startswith(start) for title in found) == 2

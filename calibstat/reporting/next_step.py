@@ -1,0 +1,34 @@
+"""The advice at the top of a report: one sentence about what to do next."""
+
+from __future__ import annotations
+
+import math
+
+from calibstat.inference.calibration_test_results import LOW
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.output.wording import number
+from calibstat.reporting.cross_fitted import CrossFitted
+
+SPLIT = "with rows that are not in this report, and make the report again with new ones"
+
+
+def say_next(pvalue: float, error: ConfidenceInterval, recalibrated: CrossFitted | None, beyond: bool) -> str:
+    """Advise what to do, given the test, the primary interval, recalibration, and whether groups deviate by themselves.
+
+    A model that is not shown to be wrong is used and watched, or tested with more rows; another one is recalibrated, or
+    fitted again if that is not shown to help.
+    """
+    if pvalue > LOW:
+        large = f"an error of {number(error.high)}" if math.isfinite(error.high) else "an error of any size"
+        return f"If {large} would matter to you, collect more rows; else use the predictions and monitor them."
+    if beyond:
+        return f"Fit the model again with the features of the groups, or recalibrate groups by themselves, {SPLIT}."
+    if recalibrated is None:
+        return f"Recalibrate the predictions {SPLIT}."
+    least = float(recalibrated.brier.low[0])  # of the Brier score before minus after
+    if least > 0:
+        return (
+            f"Recalibrate by {recalibrated.recalibrator}, which is shown to lower the Brier score (by {number(least)} "
+            "at least), and make the report of the new predictions with new rows."
+        )
+    return f"Fit the model again {SPLIT}: {recalibrated.recalibrator} is not shown to lower its Brier score."

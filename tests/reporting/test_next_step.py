@@ -1,0 +1,45 @@
+"""The advice of a report: what it says follows from the verdict, and stands on the page."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from calibstat.reporting.next_step import say_next
+from calibstat.reporting.pages import as_markdown
+
+
+def recalibrated(least):
+    """Recalibration whose gain in the Brier score is at least this."""
+    return SimpleNamespace(recalibrator="PlattScaling()", brier=SimpleNamespace(low=np.array([least])))
+
+
+@pytest.mark.parametrize(
+    ("pvalue", "high", "maps", "beyond", "begins"),
+    [
+        (0.3, 0.041, None, False, "If an error of 0.0410 would matter to you, collect more rows; else use"),
+        (0.3, np.inf, recalibrated(0.1), True, "If an error of any size would matter to you, collect more rows"),
+        (0.01, 0.041, None, False, "Recalibrate the predictions with rows that are not in this report"),
+        (0.01, 0.041, recalibrated(0.0123), False, "Recalibrate by PlattScaling(), which is shown to lower the Brier"),
+        (0.01, 0.041, recalibrated(-0.001), False, "Fit the model again with rows that are not in this report"),
+        (0.01, 0.041, recalibrated(0.0123), True, "Fit the model again with the features of the groups"),
+    ],
+)
+def test_the_advice(pvalue, high, maps, beyond, begins):
+    said = say_next(pvalue, SimpleNamespace(high=high), maps, beyond)
+    assert said.startswith(begins)
+    assert said.endswith(".")
+    assert said.count(". ") == 0  # one sentence
+
+
+def test_the_page_says_when_of_which_file_and_what_to_do(one):
+    found = replace(one, date="2026-02-03", source="scores.csv")
+    lines = as_markdown(found).splitlines()
+    about = next(line for line in lines if "Made on" in line)
+    assert about.startswith("scores.csv: ")
+    assert "Made on 2026-02-03 by calibstat" in about
+    model = found.models["model"]
+    assert model.next_step in lines
+    assert model.next_step == say_next(model.overall.pvalue, model.ece, None, False)
+    assert "scores.csv" not in as_markdown(one)
