@@ -1,0 +1,141 @@
+"""The page on the five papers: every item has a row, every call answers, every study, file and name exists."""
+
+import re
+from collections import Counter
+from functools import cache
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from project_folder import PROJECT
+
+import calibstat as cs
+
+PAGE = (PROJECT / "docs" / "papers.md").read_text(encoding="utf-8")
+ITEMS = {"Chidambaram and Ge": 45, "Błasiok, Gopalan": 47, "Nixon": 36, "Nakkiran": 36, "Vaicenavicius": 44}
+VERDICTS = ("whole", "partly", "differs", "not built", "beyond")
+NEEDS_A_REASON = {"partly": ": ", "differs": ": ", "not built": ", because "}
+PATH = re.compile(r"\w[\w./-]*/[\w.-]*|[A-Z]+\.md")
+
+
+def tables(page):
+    """The rows below the heading of each paper: numbers of items, what, code, verdict."""
+    papers = {}
+    for section in page.split("\n## ")[1:]:
+        heading, _, text = section.partition("\n")
+        rows = [line[1:-1].split("|") for line in text.splitlines() if re.match(r"\| \d", line)]
+        papers[heading] = [
+            ([int(item) for item in numbers.split(",")], *(cell.strip() for cell in cells)) for numbers, *cells in rows
+        ]
+    return papers
+
+
+def verdict_of(row):
+    return next((verdict for verdict in VERDICTS if row[-1].startswith(verdict)), "none")
+
+
+def counted(page):
+    """How many items of each paper have each verdict."""
+    return {paper: Counter(verdict_of(row) for row in rows for _ in row[0]) for paper, rows in tables(page).items()}
+
+
+def objections_to_rows(page):
+    """Papers whose items are not 1, 2, 3, ... once each, and rows without a verdict, or a reason where one is due."""
+    found = []
+    for (name, size), (heading, rows) in zip(ITEMS.items(), tables(page).items(), strict=True):
+        numbers = sorted(number for row in rows for number in row[0])
+        found += [heading] * (not heading.startswith(name) or numbers != list(range(1, size + 1)))
+        for row in rows:
+            verdict = verdict_of(row)
+            begins = row[-1].startswith(verdict + NEEDS_A_REASON.get(verdict, ""))
+            found += [row[-1]] * (not begins)
+            found += [f"no code: {row[-1]}"] * ("`" not in row[2] and verdict != "not built")
+    return found
+
+
+def table_of_counts(page):
+    """The table that the page should have, from its rows."""
+    by_paper = counted(page)
+    lines = [f"| paper | {' | '.join(VERDICTS)} | items |", "|---" * (len(VERDICTS) + 2) + "|"]
+    for name, count in [*by_paper.items(), ("all", sum(by_paper.values(), Counter()))]:
+        lines.append(f"| {name} | {' | '.join(str(count[each]) for each in VERDICTS)} | {count.total()} |")
+    return "\n".join(lines)
+
+
+@cache
+def examples():
+    """What the names in the calls of the page stand for."""
+    y, p = cs.generators.temperature(2).sample(200, rng=1)
+    label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(200, rng=1)
+    other = np.sqrt(prob) / np.sqrt(prob).sum(axis=1, keepdims=True)
+    return {"cs": cs, "np": np, "y": y, "p": p, "label": label, "prob": prob, "other": other}
+
+
+def spans(page):
+    """The code on a page, each once."""
+    return sorted(set(re.findall(r"`([^`\n]+)`", page)) - set(examples()) - {"--data"})
+
+
+def objection(span):
+    """What is wrong with a piece of code on the page: a call that raises, or a path or a name that does not exist."""
+    if PATH.fullmatch(span):
+        return "" if (PROJECT / span).exists() else f"{span} does not exist"
+    if not span.startswith("cs."):
+        return "" if span in cs.MEASURES or span == "simulations" else f"{span} is neither a measure, a path nor a call"
+    try:
+        found = eval(span, dict(examples()))
+    except Exception as error:
+        return f"{span}: {type(error).__name__}: {error}"
+    if found is None or (isinstance(found, float) and not np.isfinite(found)):
+        return f"{span} is {found!r}"
+    return ""
+
+
+def test_every_item_has_one_row_and_a_verdict_with_its_reason():
+    assert objections_to_rows(PAGE) == []
+    assert sum(ITEMS.values()) == 208
+
+
+def test_the_counts_are_those_of_the_rows():
+    assert table_of_counts(PAGE) in PAGE
+
+
+@pytest.mark.parametrize("span", spans(PAGE))
+def test_every_call_answers_and_every_study_exists(span, closed_figures):
+    plt.switch_backend("Agg")
+    assert objection(span) == ""
+
+
+def test_the_page_names_every_kind_of_code():
+    calls = [span for span in spans(PAGE) if span.startswith("cs.")]
+    studies = [span for span in spans(PAGE) if span.startswith("simulations/")]
+    measures = {name for call in calls for name in re.findall(r'measure="(\w+)"', call)}
+    assert len(calls) >= 100
+    assert len(studies) >= 9
+    assert len(measures) >= 18
+    assert measures <= set(cs.MEASURES)
+
+
+FAULTS = {
+    'cs.estimate(y, p, measure="smoth_ce")': "did you mean 'smooth_ce'",
+    "cs.estimates(y, p)": "AttributeError",
+    "cs.estimate(y, p, bins=3)": "UnknownOption",
+    "simulations/distance.py": "does not exist",
+    "smoth_ce": "neither",
+    'cs.estimate([1], [0.0], measure="log_loss")': "is inf",
+}
+
+
+@pytest.mark.parametrize("span", FAULTS)
+def test_faults_of_code_are_found(span):
+    assert FAULTS[span] in objection(span)
+
+
+def test_faults_of_rows_are_found():
+    first = next(line for line in PAGE.splitlines() if line.startswith("| 1, 2 |"))
+    assert objections_to_rows(PAGE.replace(first, first.replace("| 1, 2 |", "| 1, 1 |"))) != []
+    assert objections_to_rows(PAGE.replace(first + "\n", "")) != []
+    assert objections_to_rows(PAGE.replace("| whole |\n", "| done |\n", 1)) == ["done"]
+    assert objections_to_rows(PAGE.replace(first, re.sub("`.*`", "", first))) == ["no code: whole"]
+    assert objections_to_rows(PAGE.replace(", because there is nothing", ": there is nothing")) != []
+    assert table_of_counts(PAGE.replace("| whole |\n", "| partly: all |\n", 1)) not in PAGE
