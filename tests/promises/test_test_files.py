@@ -43,6 +43,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_one_name_one_number.py",
     "test_paired_run.py",
     "test_papers_page.py",
+    "test_printed_answers.py",
     "test_plain_words.py",
     "test_proofs.py",
     "test_public_names.py",
