@@ -58,6 +58,17 @@ def read_data(
     return data if isinstance(data, Predictions) else Sample.from_rows(*data), how
 
 
+def sample_of_many(file: Path, label: str, prob: Sequence[str], reading: Reading) -> Sample | None:
+    """Return the sample in cells of one column of probabilities with more rows than are kept; else None.
+
+    A file that does not say how many rows it has is read whole by commands that can.
+    """
+    totals = [number_of_rows(part) for part in parts_of(file)]
+    if None in totals or sum(total or 0 for total in totals) <= MOST_ROWS:
+        return None
+    return sample_in_batches(file, label, prob, reading)
+
+
 def sample_in_batches(file: Path, label: str, prob: Sequence[str], reading: Reading) -> Sample | None:
     """Return the sample of one column of probabilities, or None where all rows are needed: to read them, or to say why.
 

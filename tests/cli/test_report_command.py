@@ -11,6 +11,8 @@ from command_line import COLUMNS, PATTERN, fails_with, plain_text, run
 from quick_report import quick, quick_report
 
 import calibstat as cs
+from calibstat.cli import input_files
+from calibstat.cli.large import rows_in_cells
 
 
 @pytest.fixture(autouse=True)
@@ -150,3 +152,28 @@ def test_strange_data_make_a_report(tmp_path):
 )
 def test_errors_are_one_line(csv, options, parts):
     fails_with(run("report", csv, *COLUMNS, *options), *parts)
+
+
+def test_a_report_of_very_many_rows_is_of_cells(tmp_path, monkeypatch):
+    """One column of probabilities without groups: the numbers are of the sample of `from_frame`."""
+    y, p = cs.generators.temperature(2).sample(900, rng=1)
+    frame = pd.DataFrame({"y": y.astype(int), "score": p})
+    for k in range(3):
+        frame[k::3].to_csv(tmp_path / f"part-{k}.csv", index=False)
+    asked = ["report", tmp_path / "part-*.csv", "--label", "y", "--prob", "score", "--format", "json"]
+    with quick():
+        whole = json.loads(run(*asked).stdout)
+        for module in (rows_in_cells, input_files):
+            monkeypatch.setattr(module, "MOST_ROWS", 500)
+        cells = json.loads(run(*asked).stdout)
+        recalibrated = json.loads(run(*asked, "--recalibrate").stdout)
+    sample = cs.Sample.from_frame(frame, "y", "score")
+    assert sample.moved > 0
+    assert cells["models.score.ece.estimate"] == cs.estimate(sample, measure="ece")
+    assert cells["models.score.measures.brier.estimate"] == cs.estimate(sample, measure="brier")
+    assert cells["models.score.measures.brier.estimate"] != whole["models.score.measures.brier.estimate"]
+    assert recalibrated["models.score.measures.brier.estimate"] == whole["models.score.measures.brier.estimate"]
+    assert cells["title"] == whole["title"]
+    assert cells["n"] == whole["n"] == 900
+    assert any("153,600" in note for note in cells["notes"])
+    assert not any("153,600" in note for note in whole["notes"])

@@ -14,7 +14,10 @@ from calibstat.data.checks import cut, quoted
 TABLES = (*CELLS, *LINES, ".parquet")
 BYTES = 8  # of a number
 SHARE = 1 / 16  # of the memory of this machine that the rows of a command may take
-NUMBERS = "test, interval, equivalence and, of one model, monitor read any number of rows of two columns of numbers"
+NUMBERS = (
+    "test, interval, equivalence and, of one model, report and monitor read any number of rows of two columns of "
+    "numbers; for all else give a random part of the rows, or one site or month after the other"
+)
 
 
 def parts_of(place: Path) -> list[Path]:
