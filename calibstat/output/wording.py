@@ -136,9 +136,10 @@ def describe_binary(sample: Sample) -> str:
     """Describe binary data."""
     m, positive = sample.value.size, float(sample.positives.sum())
     values = f"{m:,} distinct values, from {sample.value[0]:.3g} to {sample.value[-1]:.3g}" if m > 1 else "one value"
+    mean = float(sample.count @ sample.value) / sample.n
     return (
         f"{sample.n:,} rows, {positive:,.0f} of them positive ({percent(positive / sample.n)}). "
-        f"The predictions average {float(sample.count @ sample.value) / sample.n:.3f} and take {values}."
+        f"The predictions average {mean:{'.3g' if 0 < mean < 0.01 else '.3f'}} and take {values}."
     )
 
 
