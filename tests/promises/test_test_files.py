@@ -12,6 +12,13 @@ from project_folder import PROJECT
 
 TESTS = PROJECT / "tests"
 EXTENDING = {"test_a_kind_of_rows.py", "test_a_measure.py", "test_a_question.py"}  # each adds one from outside
+PAPERS = {  # each holds what one paper says against slow code written from it
+    "test_chidambaram_and_ge.py",
+    "test_distance_from_calibration.py",
+    "test_nakkiran.py",
+    "test_nixon.py",
+    "test_vaicenavicius.py",
+}
 MOST_LINES_OUTSIDE = 60  # of them
 MOST_FILES = 30  # of a folder, beside its sub-folders
 ELSEWHERE = {  # source files with nothing to test by themselves, and the test file that runs them
@@ -77,7 +84,7 @@ def without_test(files, tests):
 def without_source(files, studies, tests):
     """Test files that are named neither after a source file or a study, test_simulations_X.py, nor in ACROSS."""
     names = {Path(file).stem for file in files} | {f"simulations_{study}" for study in studies}
-    return [test for test in tests if test not in {*ACROSS, *EXTENDING} and source_of(test, names) is None]
+    return [test for test in tests if test not in {*ACROSS, *EXTENDING, *PAPERS} and source_of(test, names) is None]
 
 
 def between_tests(tests):
@@ -105,7 +112,7 @@ def misplaced(files, tests):
     for test in tests:
         name = Path(test).name
         place = "studies" if name.startswith("test_simulations") else "promises" if name in ACROSS else None
-        place = "extending" if name in EXTENDING else place
+        place = "extending" if name in EXTENDING else "papers" if name in PAPERS else place
         place = place or folder.get(source_of(name, folder))
         found += [test] * (str(Path(test).parent) != place)
     return found
