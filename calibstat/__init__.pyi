@@ -38,7 +38,7 @@ from calibstat.inference.comparing.generalization_gap import generalization_gap 
 from calibstat.inference.confidence_interval import confidence_interval as confidence_interval
 from calibstat.inference.cross_validation.cross_validate import cross_validate as cross_validate
 from calibstat.inference.decision_loss_curve import decision_loss as decision_loss
-from calibstat.inference.decompose import decompose as decompose
+from calibstat.inference.decomposing.decompose import decompose as decompose
 from calibstat.inference.equivalence import equivalence_test as equivalence_test
 from calibstat.inference.estimate import (
     detail as detail,

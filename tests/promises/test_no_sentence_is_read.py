@@ -26,7 +26,7 @@ READERS = {  # whose texts are taken apart there
     "inference/auditing/shares_in_words.py": "numbers as they are written",
     "inference/choosing/choose.py": "a condition, as a user writes it",
     "inference/choosing/condition.py": "a condition, as a user writes it",
-    "inference/decompose.py": "the sign before the first of several numbers",
+    "inference/decomposing/decompose.py": "the sign before the first of several numbers",
     "inference/deviation.py": "numbers as they are written",
     "inference/power/alternatives.py": "an alternative, as a user writes it",
     "monitoring/period_labels.py": "months and weeks, as a user writes them",

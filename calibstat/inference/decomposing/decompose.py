@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
@@ -20,7 +20,9 @@ from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
+from calibstat.data.observations import MulticlassData, Observations
 from calibstat.data.sample import need_counts
+from calibstat.inference.decomposing.decompose_vectors import METHODS_OF_VECTORS, decompose_vectors, options_of_cells
 from calibstat.inference.problems.binary_problem import sample_in_clusters
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss
@@ -203,6 +205,8 @@ class DecomposeArguments(RowArguments, total=False):
     kernel: str
     n_bins: int | str | None
     strategy: Strategy
+    threshold: str
+    min_size: int
     confidence_level: float
     n_resamples: int
     rng: Rng
@@ -253,11 +257,12 @@ def decompose(
         The estimate of the frequency of outcome 1 given the prediction: isotonic regression, kernel regression, or the
         mean in bins.
     lens : str or Lens, optional
-        A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more.
+        A lens with a binary outcome. Default: outcome 1 of two classes, "top_label" of more. With method "sharpness" or
+        "murphy" also one of several classes jointly, such as "canonical".
     confidence_level : float
         Share of the bootstrap samples within the range of each part, between 0 and 1.
     n_resamples : int
-        Number of bootstrap samples; 0 for no ranges.
+        Number of bootstrap samples; 0 for no ranges, as it has to be for several classes jointly.
     rng, n_jobs
         As for `calibration_test`.
     cluster : array_like, shape (n,), optional
@@ -265,7 +270,9 @@ def decompose(
         parts do not depend on clusters.
     **options
         For method "sharpness" `kernel`, "gaussian" or "epanechnikov", and `bandwidth`, from 0.0001 to 1 (0.05); for
-        method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile". For scores that can be infinite
+        method "murphy" `n_bins` (15) and `strategy`, "uniform" or "quantile". For several classes jointly both methods
+        have the cells of the measure `canonical_ce`, with its options `strategy`, "tree" (default) or "uniform",
+        `n_bins`, `threshold` and `min_size`. For scores that can be infinite
         ("log_loss") also `clip`: predictions are moved into [clip, 1 - clip], `clip` below 1/2, before their loss is
         taken. By default none is moved; then one of exactly 0 or 1 that fails makes the score infinite, and method
         "sharpness" raises if there is one. The message gives a value.
@@ -279,7 +286,8 @@ def decompose(
     ------
     ValueError
         If the data are not as described (the first offending row is named), an argument is unknown or out of range, or
-        the lens has no binary outcome; with `n_resamples`, if a `Sample` has real-valued counts or the score is
+        the lens has no binary outcome where one is needed, or a class has probability 0 with "log_loss" and several
+        classes jointly; with `n_resamples`, if a `Sample` has real-valued counts or the score is
         infinite.
 
     Notes
@@ -297,6 +305,11 @@ def decompose(
       prediction of each bin these are the means of d(outcome, prediction) and d(outcome, f); the loss of f; and how
       much the score would fall if each prediction were replaced by the mean of its bin: for "brier" the variance of
       predictions within bins minus twice their covariance with outcomes (Stephenson, Coelho, Jolliffe 2008).
+
+    For several classes jointly the score is "brier", the sum over the classes of squared differences, or "log_loss";
+    v is the vector of predictions, and m(v) are the frequencies of the classes in the cell of v. With level sets,
+    ``strategy="uniform", n_bins=None``, nothing is smoothed: score = calibration_error + sharpness_gap (lemma 4.1 of
+    Chidambaram and Ge). Where cells hold few rows, the error is too large and the gap too small.
 
     The ranges are percentiles of a pairs bootstrap, or of a bootstrap of whole clusters. For the score and for unc
     they are confidence intervals. The parts that cannot be negative (mcb, dsc, calibration_error, reliability,
@@ -317,6 +330,13 @@ def decompose(
     >>> result = cs.decompose([1, 0, 1], [0.25, 0.5, 0.75])
     >>> print(result)
     brier score 0.2917 = mcb 0.125 - dsc 0.05556 + unc 0.2222 (corp), event: outcome 1, n = 3.
+
+    Of three classes jointly, whose most likely class and single classes are calibrated; in truth .02 and .52:
+
+    >>> y, p = cs.generators.six_points().sample(10_000, rng=1)
+    >>> parts = cs.decompose(y, p, lens="canonical", method="sharpness")
+    >>> round(parts["calibration_error"], 3), round(parts["sharpness_gap"], 3)
+    (0.02, 0.518)
     """
     data = as_data(
         decompose,
@@ -333,12 +353,20 @@ def decompose(
     phi = find_score(score)
     if method not in METHODS:
         raise unknown_name("a method", method, METHODS)
-    with options_of(decompose, options):
-        settings = _settings(method, options)
     check_level("confidence_level", confidence_level)
     check_jobs(n_jobs)
     check_whole("n_resamples", n_resamples, 0)
-    seen = data.seen().one_event()
+    observed = data.seen()
+    if isinstance(observed, MulticlassData) and method in METHODS_OF_VECTORS:
+        if n_resamples:
+            raise ValueError(f"expected n_resamples 0 for several classes jointly, found {n_resamples!r}")
+        with options_of(decompose, options):
+            settings = _settings(method, options_of_cells, options)
+        total, parts = decompose_vectors(phi, method, observed, settings)
+        return _decomposition(total, parts, phi.name, method, settings, observed, observed.predictions.n)
+    with options_of(decompose, options):
+        settings = _settings(method, METHODS[method], options)
+    seen = observed.one_event(f"method {method!r}")
     sample, rows = seen.sample, seen.row_predictions
     if method in NEEDS_FINITE:
         phi.inside(sample.value, settings["clip"], rows)
@@ -369,28 +397,47 @@ def decompose(
         tail = (1 - confidence_level) / 2
         ends = np.quantile(drawn, [tail, 1 - tail], axis=0).tolist()
         low, high = (dict(zip(("score", *parts), end, strict=True)) for end in ends)
+    return replace(
+        _decomposition(total, parts, phi.name, method, settings, seen, sample.n_rows),
+        low=low,
+        high=high,
+        confidence_level=confidence_level if n_resamples else None,
+        n_resamples=n_resamples,
+        drawn="rows" if data.unit is None else clusters_in_words(data.unit, seen.weight),
+    )
+
+
+def _decomposition(
+    total: float,
+    parts: dict[str, float],
+    loss: str,
+    method: str,
+    settings: dict[str, Any],
+    seen: Observations,
+    n: int | float,
+) -> Decomposition:
+    """Return the parts without their ranges."""
     return Decomposition(
         score=total,
         parts=parts,
         signs={name: -1 if name in SUBTRACTED else 1 for name in parts},
-        low=low,
-        high=high,
-        confidence_level=confidence_level if n_resamples else None,
-        loss=phi.name,
+        low=None,
+        high=None,
+        confidence_level=None,
+        loss=loss,
         method=method,
         options=settings,
         lens=seen.lens,
-        n=sample.n_rows,
-        n_resamples=n_resamples,
+        n=n,
+        n_resamples=0,
         why_infinite=seen.impossible() if np.isinf(total) else "",
-        drawn="rows" if data.unit is None else clusters_in_words(data.unit, seen.weight),
         **seen.annotations(),
     )
 
 
-def _settings(method: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a method with their defaults; a ValueError names the ones there are."""
-    parameters = inspect.signature(METHODS[method]).parameters.values()
+def _settings(method: str, takes: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that a method takes with their defaults; a ValueError names the ones there are."""
+    parameters = inspect.signature(takes).parameters.values()
     known = {entry.name: entry.default for entry in parameters if entry.kind is entry.KEYWORD_ONLY}
     for name in options:
         if name not in known:

@@ -11,7 +11,7 @@ from row_strategies import rows, weighted_rows
 from score_examples import ALL, NEAREST, losses
 
 import calibstat as cs
-from calibstat.inference.decompose import METHODS, decompose
+from calibstat.inference.decomposing.decompose import METHODS, decompose
 from calibstat.measures.bregman import SCORES
 
 

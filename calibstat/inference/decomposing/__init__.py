@@ -1,0 +1,1 @@
+"""Scores in parts that add up, of one event and of several classes jointly."""
