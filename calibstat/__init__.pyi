@@ -6,6 +6,8 @@ from calibstat import readers as readers
 from calibstat import recalibration as recalibration
 from calibstat import study as study
 from calibstat.answers_by_model import Answers as Answers
+from calibstat.bounds.curves.curve_shapes import Slope as Slope
+from calibstat.bounds.curves.curve_shapes import Variation as Variation
 from calibstat.calibrated_model import CalibratedModel as CalibratedModel
 from calibstat.classical.calibration_belt import calibration_belt as calibration_belt
 from calibstat.classical.cox import cox as cox

@@ -153,7 +153,7 @@ GROWS = {
 # what is no result: rows, as their names say, kinds of things, and pictures
 WITHOUT_RESULT = {
     *("GENERATORS", "LENSES", "MEASURES", "Bregman", "Lens", "Measure", "generators", "lenses", "measure", "measures"),
-    *("Answers", "CalibratedModel", "Data", "Models", "Predictions", "Sample"),
+    *("Answers", "CalibratedModel", "Data", "Models", "Predictions", "Sample", "Slope", "Variation"),
     *("from_logits", "predict", "scorer", "sql"),
     *("ReliabilityDisplay", "plot", "readers", "recalibration", "study"),
 }

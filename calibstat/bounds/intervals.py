@@ -56,11 +56,26 @@ class Interval(ABC):
         Whether it is a mean of losses, of which no value means calibration.
     is_bounded : bool
         Whether what a row adds is bounded, also in rows that were not observed.
+    has_own_floor : bool
+        Whether the high end of an error allows for a lucky sample by itself.
+    void : str
+        How the rows contradict the condition of the high end, which is then no bound; empty if they do not.
     """
 
     estimate: float
     is_mean: ClassVar[bool] = False
     is_bounded: bool = True
+    has_own_floor: ClassVar[bool] = False
+    void: str = ""
+
+    @property
+    def proven(self) -> Interval:
+        """The interval with a high end that is a theorem for any number of rows, where one is known."""
+        raise NotImplementedError("no proven high end is known")
+
+    def high_of_calibrated(self, tail: float) -> float | None:
+        """Return the high end that a calibrated model would have on these rows, if an interval states it."""
+        return None
 
     @property
     def drawn_cell(self) -> np.ndarray | None:

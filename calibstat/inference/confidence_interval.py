@@ -31,7 +31,7 @@ from calibstat.resampling.quantiles import quantiles
 from calibstat.resampling.rng import Rng
 
 DEFAULT = "ece"
-METHODS = ("honest", "bracket", *BOOTSTRAPS)
+METHODS = ("honest", "proven", "bracket", *BOOTSTRAPS)
 
 
 class ConfidenceIntervalArguments(RowArguments, MeasureOptions, total=False):
@@ -93,11 +93,13 @@ def confidence_interval(
         `folds` "kernel_ce".
     reduce : {"mean", "max"}
         For lens "class_wise", and then needed: the mean over the classes, or the largest.
-    method : {"honest", "bracket", "percentile", "basic", "bca"}
+    method : {"honest", "proven", "bracket", "percentile", "basic", "bca"}
         "honest" is designed to keep its coverage near calibration, with rare outcomes and with nearly tied sums, where
         the bootstrap methods fail. `calibstat.MEASURES` have it if ``has_form``: most, also class-wise with `reduce`
-        and canonical; the others raise with the reason. "bracket", for `interval_ce`, `surrogate_interval_ce`,
-        `lower_distance` and `upper_distance`, goes from the honest low end of a measure that is never above to the
+        and canonical; the others raise with the reason. "proven", for `l1` with a shape,
+        has a high end that is a theorem for every number of rows. "bracket", for `interval_ce`,
+        `surrogate_interval_ce`, `lower_distance` and `upper_distance`, goes from the honest low end of a measure that
+        is never above to the
         honest high end of one that is never below. The others are the usual bootstrap intervals, for every measure
         ("bca" for binary outcomes only): near calibration they miss the true value (see Notes).
     confidence_level : float
@@ -173,6 +175,13 @@ def confidence_interval(
     high end of `smooth_ce` plus 1 / (2 grid). The bracket of `upper_distance` also holds the true distance, which needs
     more than predictions and outcomes. A bracket holds the value with at least the nominal probability, and does not
     shrink to it as n grows.
+
+    `l1`, the error itself and not over bins, has a high end only for a stated `shape` of the calibration curve: the
+    largest error of any curve of this shape that the sum of residuals over some runs of rows does not rule out. It may
+    lie below the estimate, which is biased upwards. "proven" is a theorem for the error at the predictions of these
+    rows; "honest" takes a shorter exponent, which is studied. If the rows contradict "nondecreasing" at a level of 5 %,
+    `void` says so and the high end is 1. `high_of_calibrated` is the end of a calibrated model with these predictions:
+    only more rows lower it. Neither weights nor clusters are known.
 
     With clusters all rows of one may have the event together, so that without an event the high end is about 4 over
     their number. The low end is 0 unless tests by random signs of clusters, by independent labels and, of few events,
@@ -258,13 +267,16 @@ def interval_of(
         drawn = _in_clusters(problem, unit, method)
         estimate = drawn.statistic()
     rarest, not_extrapolated, if_calibrated = problem.data.rarest(unit), False, None
+    void, high_of_calibrated = "", None
     if infinite:
         low = high = np.inf  # what was observed once occurs in the population too: its mean is infinite
-    elif method == "honest":
+    elif method in ("honest", "proven"):
         ends = HonestEnds.of(drawn, draws)
+        ends = replace(ends, interval=ends.interval.proven) if method == "proven" else ends
         interval = ends.interval
         need_events(interval, rarest, problem)
         low, high = ends.low(alpha), ends.high(alpha)
+        void, high_of_calibrated = interval.void, interval.high_of_calibrated(alpha / 2)
         if not interval.is_mean and (ends.known == high or exceeds(estimate, high)):
             if_calibrated = ends.median
         not_extrapolated = not interval.is_bounded
@@ -287,6 +299,8 @@ def interval_of(
         why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(high) else "",
         few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
         if_calibrated=if_calibrated,
+        void=void,
+        high_of_calibrated=high_of_calibrated,
         **problem.data.annotations(),
     )
 
@@ -338,7 +352,7 @@ def _estimand(problem: Problem, method: str, not_extrapolated: bool, sampled: st
     title = measure.info.title + (f" ({settings})" if settings else "")
     title += f", {problem.lens}," if problem.lens != EVENT else ""
     beyond = ", over the cells that these rows make" if problem.holds_cells(method == "honest") else ""
-    beyond += measure.condition if method == "honest" else ""
+    beyond += measure.condition if method in ("honest", "proven") else ""
     beyond += ", in which rows count by their weights" if problem.data.effective_n is not None else ""
     beyond += "; a lower bound on the unbinned error" if problem.is_coarse else ""
     beyond += ", if none of it is predicted more extremely than these rows are" if not_extrapolated else ""

@@ -23,7 +23,7 @@ class ConfidenceInterval(NotedResult):
         The measure on the data.
     confidence_level : float
         The nominal coverage probability.
-    method : {"honest", "bracket", "percentile", "basic", "bca"}
+    method : {"honest", "proven", "bracket", "percentile", "basic", "bca"}
         The method of the interval.
     estimand : str
         The quantity that it is meant to cover, in one sentence.
@@ -40,6 +40,12 @@ class ConfidenceInterval(NotedResult):
     if_calibrated : float or None
         The median of the estimate on these rows if every prediction were the true probability, of an honest interval
         whose high end is this median, or of which the estimate lies above the high end; else None.
+    void : str
+        How the rows contradict the condition of the high end, which is then the largest value of the measure; empty if
+        they do not, or if there is no condition.
+    high_of_calibrated : float or None
+        The high end that these rows would have if every prediction were the true probability and the sum of its
+        residuals an average one, of `l1` and `l2`; else None.
     """
 
     low: float
@@ -55,6 +61,8 @@ class ConfidenceInterval(NotedResult):
     why_infinite: str = ""
     few_events: str = ""
     if_calibrated: float | None = None
+    void: str = ""
+    high_of_calibrated: float | None = None
 
     @property
     def scope(self) -> str:
@@ -71,7 +79,7 @@ class ConfidenceInterval(NotedResult):
         if above and floor:
             return f"The estimate lies above the interval because it is biased upwards: a calibrated model {floor}."
         sentence = f"A calibrated model {floor}; the interval does not end below that." if floor else ""
-        if below and self.method == "honest":
+        if below and self.method in ("honest", "proven"):
             sentence += (
                 " The estimate lies below the interval because its bias is subtracted: it may be below 0, the error "
             )
@@ -81,6 +89,16 @@ class ConfidenceInterval(NotedResult):
             side = "below" if below else "above"
             sentence = f"The estimate lies {side} the interval because resamples have {values} values."
         return sentence.strip()
+
+    @property
+    def of_curves(self) -> str:
+        """A line on the high end of an error without bins, nothing of other errors."""
+        if self.high_of_calibrated is None:
+            return ""
+        sentence = f"A calibrated model would get {self.high_of_calibrated:.3g} with these rows."
+        if self.void:
+            return f"No high end: the rows contradict the condition, because {self.void}. {sentence}\n"
+        return f"No bins: the high end holds for every calibration curve that meets the condition. {sentence}\n"
 
     @property
     def reservations(self) -> str:
@@ -95,7 +113,7 @@ class ConfidenceInterval(NotedResult):
         return (
             f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
             f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
-            f"{self.reservations}{remark}Estimand: {self.estimand}"
+            f"{self.of_curves}{self.reservations}{remark}Estimand: {self.estimand}"
         )
 
 

@@ -76,7 +76,7 @@ class HonestEnds:
 
         Statement and argument: docs/proofs.md, section 11.
         """
-        if self.interval.is_mean:
+        if self.interval.is_mean or self.interval.has_own_floor:
             return None
         if self.draws.n > FIRST and self.known is None and np.count_nonzero(self._first > bound) <= FEW:
             return None

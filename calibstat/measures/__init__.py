@@ -14,6 +14,7 @@ from calibstat.measures.kinds.registry import MEASURES, measure
 
 # the registry lists measures in this order
 from calibstat.measures.binned import ECE, ECEDebiased, ECEWidth
+from calibstat.measures.curve_errors import L1
 from calibstat.measures.cumulative import KS, Kuiper
 from calibstat.measures.decision_loss import DecisionLoss
 from calibstat.measures.distances import LowerDistance, UpperDistance
@@ -42,6 +43,7 @@ __all__ = [
     "ECE",
     "GCE",
     "KS",
+    "L1",
     "MCB",
     "MEASURES",
     "SKCE",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from calibstat.bounds.curves.curve_shapes import Shape
 from calibstat.measures.bins import Strategy
 
 
@@ -26,6 +27,7 @@ class OptionsBesideWidth(TypedDict, total=False):
     norm: str | float
     precision: float
     refit: bool
+    shape: str | Shape | None
     statistic: str
     strategy: Strategy
     threshold: float | str

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
+from calibstat.bounds.curves.monotone_limits import lower_limit
 from calibstat.data.checks import check_level, check_whole, options_of
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
-from calibstat.inference.bands.confidence_bands import lower_limit
 from calibstat.inference.power.alternatives import Alternative, GivenAlternative, as_alternative
 from calibstat.inference.power.detectable_effect import DEFAULT
 from calibstat.inference.power.fixed_tests import FixedTest

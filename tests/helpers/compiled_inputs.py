@@ -4,6 +4,8 @@ import numpy as np
 
 import calibstat
 import calibstat as cs
+from calibstat.bounds.curves.jumps_between_levels import Jumps
+from calibstat.bounds.curves.noise_in_cells import Grid, hidden_noise
 from calibstat.measures.bins import BLOCK
 from calibstat.resampling.binomial_tables import binomial_tables
 
@@ -55,6 +57,8 @@ TABLES = binomial_tables(MANY, VALUE, 61 * (np.arange(M) > 2))  # the others are
 PARTS_OF_GROUP = (
     *(np.array([0, 2, 5]), np.array([0.2, 0.8, 0.1, 0.4, 0.5]), np.array([1.0, 3.0]), np.array([[9.0, 80.0, 12.0]])),
 )
+LEVELS = Grid(4)
+NOISE = hidden_noise(12.0, 0.3, 0.4, 1, LEVELS)
 INPUTS = {
     "cli.large.rows_in_cells._add": lambda: (
         *(OUTCOMES == 1, PREDICTIONS + 2.0**-30 * (PREDICTIONS < 1)),
@@ -404,6 +408,21 @@ INPUTS = {
     "resampling.streams.mix": lambda: (START,),
     "resampling.streams.stream": lambda: (START, 1, 7),
     "resampling.streams.next_uniform": lambda: (np.array([START]),),
+    "bounds.curves.noise_in_cells._expectations": lambda: (12, 0.3, 0.4, 1, np.linspace(0, 1, 9), 3),
+    "bounds.curves.noise_in_cells._log_expectation": lambda: (12, 0.3, np.exp(-0.4 * np.abs(np.arange(13) - 3.6)), 0.4),
+    "bounds.curves.noise_in_cells._by_jensen": lambda: (12, 0.3, 0.4, 2, 0.7),
+    "bounds.curves.linked_cells._losses": lambda: (
+        *(VALUE, COUNT, np.array([0, 4, M]), np.array([COUNT[:4].sum(), COUNT[4:].sum()]), 2, np.linspace(0, 1, 5)),
+    ),
+    "bounds.curves.linked_cells._next": lambda: (
+        *(np.linspace(0, 1, 5), NOISE.even.bound, np.zeros(5), *(2 * [NOISE.even.fall[:-1]]), NOISE.even.bend),
+        *(NOISE.kappa[:-1], 0.8, np.outer(np.arange(9), [0.3, 0.1, 0.0, 0.1, 0.3]), LEVELS.level),
+        *Jumps.of(LEVELS, 1).arrays[1:],
+    ),
+    "bounds.curves.linked_cells._add_far_jumps": lambda: (
+        *(np.linspace(0, 1, 5), np.zeros(5), NOISE.any.bound, *(2 * [NOISE.any.fall[:-1]]), 0.3),
+        *(np.array([0.3, 0.1, 0.0, 0.1, 0.3]), LEVELS.level, *Jumps.of(LEVELS, 2).arrays),
+    ),
     "resampling.streams._stirling_tail": lambda: (12.0,),
     "resampling.streams.binomial": lambda: (np.array([START]), 500.0, 0.3),
     "resampling.binary_labels._labels_of_rows": lambda: (START, THRESHOLD, np.zeros(M)),

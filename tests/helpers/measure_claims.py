@@ -179,7 +179,7 @@ SKIPPED = {
     ("ece_debiased", "sound"), ("ece_debiased", "continuous"), ("ece_debiased", "symmetric"),
     ("ks", "continuous"), ("ks", "symmetric"),
     ("kuiper", "continuous"),
-    ("mcb", "continuous"), ("decision_loss", "continuous"),
+    ("mcb", "continuous"), ("decision_loss", "continuous"), ("l1", "continuous"),
     ("interval_ce", "continuous"), ("upper_distance", "continuous"),
     ("brier", "complete"), ("log_loss", "complete"), ("normalized_log_loss", "complete"),
     ("regression_ce", "complete"), ("regression_ce", "sound"),

@@ -133,6 +133,8 @@ CALLS = {
     "Predictions": lambda: cs.Predictions.from_rows(LABEL, PROB),
     "ReliabilityDisplay": lambda: cs.ReliabilityDisplay.from_estimator(Fitted(), P, Y, rng=1),
     "Sample": lambda: cs.Sample.from_counts([0.2, 0.7], [50, 50], [20, 35]),
+    "Slope": lambda: cs.confidence_interval(Y, P, measure="l1", shape=cs.Slope(1.0), **FEW),
+    "Variation": lambda: cs.confidence_interval(Y, P, measure="l1", shape=cs.Variation(0.5), method="proven", **FEW),
     "sql": lambda: cs.sql("y", "p", dialect="postgres"),
     "audit": lambda: drawn(cs.audit(Y, P, {"a": P > 0.5, "b": P > 0.3}, **FEW)),
     "calibration_belt": lambda: drawn(cs.calibration_belt(Y, P, held_out=True)),

@@ -28,17 +28,6 @@ def simultaneous_confidence(bins: Bins, level: float, draws: Draws) -> Band:
     return Band(smallest_mean(positives, rows, miss), 1 - smallest_mean(rows - positives, rows, miss))
 
 
-def lower_limit(positives: np.ndarray, rows: np.ndarray, miss: float | np.ndarray) -> np.ndarray:
-    """Return the lower limit of Clopper and Pearson (1934), too high with at most the probability `miss`.
-
-    The upper limit is 1 minus the lower one of the negatives.
-    """
-    from scipy.special import betaincinv
-
-    some = positives > 0
-    return np.where(some, betaincinv(np.where(some, positives, 1), rows - positives + 1, miss), 0.0)
-
-
 def pointwise_confidence(bins: Bins, level: float, draws: Draws) -> Band:
     """Return the interval of Wilson (1927) for the outcome probability of each bin."""
     if bins.clusters is not None:

@@ -54,7 +54,8 @@ class BinaryProblem(Problem):
         if self.data.is_weighted:
             return super().methods
         bracket = ("bracket",) * (type(self.measure).bracket is not Statistic.bracket)
-        return *("honest",) * self._is_honest, *bracket, "percentile", "basic", "bca"
+        proven = ("proven",) * (self.measure.honest == "proven")
+        return *("honest",) * self._is_honest, *proven, *bracket, "percentile", "basic", "bca"
 
     @property
     def laplace_bandwidth(self) -> float | None:

@@ -19,7 +19,7 @@ from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.old_name import OldName, WithOldNames
 from calibstat.measures.kinds.population_value import VectorPopulation
 
-Honest = Literal["norm", "mean", "own", ""]
+Honest = Literal["norm", "mean", "own", "proven", ""]
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class Measure(WithOldNames):
         Its known properties.
     options : dict
         The options by name; `defaults` gives the class's.
-    honest : {"norm", "mean", "own", ""}
-        How the honest interval is made: a norm on sums of residuals, a mean of losses, or an interval of its own; ""
-        where none is known.
+    honest : {"norm", "mean", "own", "proven", ""}
+        How the honest interval is made: a norm on sums of residuals, a mean of losses, an interval of its own, or one
+        of its own that also has a high end proven for any number of rows; "" where none is known.
     has_form : bool
         Whether an honest interval is known.
     has_cells_of_data : bool

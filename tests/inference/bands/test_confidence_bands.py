@@ -10,6 +10,7 @@ from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
 import calibstat as cs
+from calibstat.bounds.curves.monotone_limits import lower_limit
 from calibstat.inference.bands import confidence_bands
 
 
@@ -69,8 +70,7 @@ def test_without_the_union_bound_unequal_rows_are_missed_more_often(monkeypatch)
     """One row of chance .0252 among ten: its mean is just below 1 - .975**.1 = .00253, the limit from one positive."""
     chance = np.append(0.0252, np.zeros(9))
     assert missed(chance, 0.95) <= 0.05
-    limit = confidence_bands.lower_limit
-    monkeypatch.setattr(confidence_bands, "smallest_mean", limit)
+    monkeypatch.setattr(confidence_bands, "smallest_mean", lower_limit)
     found = cs.reliability(cs.Sample.from_counts([0.5], [10], [1]), band="confidence")
     assert found.low[0] > chance.mean()
     assert 0.0252 > (1 - 0.95) / 2  # and so the end that may miss with .025 does with .0252

@@ -7,8 +7,8 @@ from row_strategies import weighted_rows
 from scipy.stats import beta, binom
 
 import calibstat as cs
-from calibstat.inference.bands import monotone_band
-from calibstat.inference.bands.monotone_band import cell_starts, intervals
+from calibstat.bounds.curves import monotone_limits
+from calibstat.bounds.curves.monotone_limits import cell_starts, intervals
 
 
 def slow_band(y, p, level):
@@ -123,7 +123,7 @@ def test_limits_that_each_miss_with_alpha_do_not_hold_the_whole_curve(monkeypatc
         start, stop, miss = intervals(cells, alpha)
         return start, stop, np.full(miss.shape, alpha / 2)
 
-    monkeypatch.setattr(monotone_band, "intervals", pointwise)
+    monkeypatch.setattr(monotone_limits, "intervals", pointwise)
     assert held(CURVES["constant"], 0.8) < binom.ppf(1e-4, SETS, 0.8)
 
 

@@ -1,0 +1,1 @@
+"""Bounds of the calibration error itself, over all calibration curves of a stated shape."""
