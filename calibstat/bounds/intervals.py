@@ -58,6 +58,8 @@ class Interval(ABC):
         Whether what a row adds is bounded, also in rows that were not observed.
     has_own_floor : bool
         Whether the high end of an error allows for a lucky sample by itself.
+    condition : str
+        What the high end supposes of the calibration curve, in words that follow "if"; empty if nothing.
     void : str
         How the rows contradict the condition of the high end, which is then no bound; empty if they do not.
     """
@@ -66,6 +68,7 @@ class Interval(ABC):
     is_mean: ClassVar[bool] = False
     is_bounded: bool = True
     has_own_floor: ClassVar[bool] = False
+    condition: str = ""
     void: str = ""
 
     @property

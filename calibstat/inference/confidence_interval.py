@@ -267,7 +267,7 @@ def interval_of(
         drawn = _in_clusters(problem, unit, method)
         estimate = drawn.statistic()
     rarest, not_extrapolated, if_calibrated = problem.data.rarest(unit), False, None
-    void, high_of_calibrated = "", None
+    condition, void, high_of_calibrated = "", "", None
     if infinite:
         low = high = np.inf  # what was observed once occurs in the population too: its mean is infinite
     elif method in ("honest", "proven"):
@@ -276,7 +276,8 @@ def interval_of(
         interval = ends.interval
         need_events(interval, rarest, problem)
         low, high = ends.low(alpha), ends.high(alpha)
-        void, high_of_calibrated = interval.void, interval.high_of_calibrated(alpha / 2)
+        condition, void = interval.condition, interval.void
+        high_of_calibrated = interval.high_of_calibrated(alpha / 2)
         if not interval.is_mean and (ends.known == high or exceeds(estimate, high)):
             if_calibrated = ends.median
         not_extrapolated = not interval.is_bounded
@@ -299,6 +300,7 @@ def interval_of(
         why_infinite=(problem.data.impossible() or problem.data.certain()) if np.isinf(high) else "",
         few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
         if_calibrated=if_calibrated,
+        condition=condition,
         void=void,
         high_of_calibrated=high_of_calibrated,
         **problem.data.annotations(),

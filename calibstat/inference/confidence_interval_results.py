@@ -40,9 +40,11 @@ class ConfidenceInterval(NotedResult):
     if_calibrated : float or None
         The median of the estimate on these rows if every prediction were the true probability, of an honest interval
         whose high end is this median, or of which the estimate lies above the high end; else None.
+    condition : str
+        The shape of the calibration curve for which the high end of `l1` holds, in words; else empty.
     void : str
-        How the rows contradict the condition of the high end, which is then the largest value of the measure; empty if
-        they do not, or if there is no condition.
+        How the rows contradict that condition, so that the high end is the largest value of the measure; empty if they
+        do not.
     high_of_calibrated : float or None
         The high end that these rows would have if every prediction were the true probability and the sum of its
         residuals an average one, of `l1` and `l2`; else None.
@@ -61,6 +63,7 @@ class ConfidenceInterval(NotedResult):
     why_infinite: str = ""
     few_events: str = ""
     if_calibrated: float | None = None
+    condition: str = ""
     void: str = ""
     high_of_calibrated: float | None = None
 
@@ -90,15 +93,23 @@ class ConfidenceInterval(NotedResult):
             sentence = f"The estimate lies {side} the interval because resamples have {values} values."
         return sentence.strip()
 
-    @property
-    def of_curves(self) -> str:
-        """A line on the high end of an error without bins, nothing of other errors."""
+    def of_curves(self, write: Callable[[float], str] = "{:.3g}".format) -> str:
+        """Say what the high end is of an error without bins, and of a calibrated model; nothing of other errors.
+
+        `write` writes numbers.
+        """
         if self.high_of_calibrated is None:
             return ""
-        sentence = f"A calibrated model would get {self.high_of_calibrated:.3g} with these rows."
+        calibrated = f"A calibrated model would get {write(self.high_of_calibrated)} with these rows."
         if self.void:
-            return f"No high end: the rows contradict the condition, because {self.void}. {sentence}\n"
-        return f"No bins: the high end holds for every calibration curve that meets the condition. {sentence}\n"
+            return (
+                f"No upper end is known: these rows contradict that {self.condition}, because {self.void}. {calibrated}"
+            )
+        confidence = f"{50 * (1 + self.confidence_level):.4g} % confidence"
+        return (
+            f"The calibration error itself, not over bins, is at most {write(self.high)} with {confidence}, if "
+            f"{self.condition}. {calibrated}"
+        )
 
     @property
     def reservations(self) -> str:
@@ -109,11 +120,11 @@ class ConfidenceInterval(NotedResult):
         return lines
 
     def __str__(self) -> str:
-        remark = f"{self.remark()}\n" if self.remark() else ""
+        remarks = "".join(f"{each}\n" for each in (self.of_curves(), self.remark()) if each)
         return (
             f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
             f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
-            f"{self.of_curves}{self.reservations}{remark}Estimand: {self.estimand}"
+            f"{self.reservations}{remarks}Estimand: {self.estimand}"
         )
 
 

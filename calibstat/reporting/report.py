@@ -12,6 +12,7 @@ from typing import Any, Never
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibstat.bounds.curves.curve_shapes import Shape
 from calibstat.data import lenses
 from calibstat.data.checked_rows import Data, Models, Outcomes, as_data
 from calibstat.data.checks import check_level, short
@@ -67,6 +68,7 @@ def report(
     folds: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     recalibrate: bool | Recalibrator = False,
+    shape: str | Shape | None = None,
     lens: AnyLens = None,
     labels: ArrayLike | None = None,
     confidence_level: float = 0.95,
@@ -99,6 +101,9 @@ def report(
     recalibrate : bool or Recalibrator
         Whether to recalibrate each model on held-out folds and compare before and after: by Platt scaling of two
         classes, temperature scaling of more, or by the given map.
+    shape : {"nondecreasing"}, Variation or Slope, optional
+        What is said of the calibration curve: then the error itself, `l1`, stands with its honest interval beside the
+        error over bins; not with `cluster`, `folds`, `sample_weight`, or a lens that shows several classes.
     confidence_level : float
         Between 0 and 1; of every interval by itself.
     rng : None, int, SeedSequence or Generator
@@ -159,7 +164,7 @@ def report(
         names = np.array(y_true.names, dtype=object)
         labels, y_prob, y_true = list(y_true.names), y_true.prob, names[y_true.label]
     asked_of: dict[str, Any] = {"by": by, "cluster": cluster, "folds": folds, "sample_weight": sample_weight}
-    asked_of["recalibrate"] = recalibrate or None
+    asked_of |= {"recalibrate": recalibrate or None, "shape": shape}
     _check_given(asked_of, y_true, lens)
     rows: dict[str, Any] = {
         "lens": lens,
@@ -179,7 +184,7 @@ def report(
     check_row_names(first.rows.y_true, by, ("y_true", "by"))
     models = data if isinstance(data, Models) else {ONE_MODEL: data}
     seed = rng if isinstance(rng, int) and not isinstance(rng, bool) else int(key_of(rng))
-    asked = _Asked(first, confidence_level, seed, n_jobs)
+    asked = _Asked(first, confidence_level, seed, n_jobs, shape)
     features = _features(by)
     with warnings.catch_warnings(record=True) as more:
         warnings.simplefilter("always")
@@ -220,7 +225,7 @@ def report(
         confidence_level=confidence_level,
         seed=seed,
         version=sys.modules["calibstat"].__version__,  # the file of public names is above this one
-        command=_call(given, recalibrate, data.lens, confidence_level, seed),
+        command=_call(given, recalibrate, shape, data.lens, confidence_level, seed),
         notes=tuple(dict.fromkeys(notes)),
         date=date.today().isoformat(),
         source="",
@@ -235,6 +240,7 @@ class _Asked:
     confidence_level: float
     seed: int
     n_jobs: int
+    shape: str | Shape | None
 
     @property
     def lens(self) -> Any:
@@ -264,6 +270,11 @@ class _Asked:
         return questions(self.n_classes, self.lens, jointly=self.data.rows.sample_weight is None)
 
     @property
+    def without_bins(self) -> dict[str, dict[str, Any]]:
+        """The arguments of the error without bins, if a shape of the curve is stated."""
+        return {} if self.shape is None else {"l1": {"measure": "l1", "shape": self.shape, "lens": self.lens}}
+
+    @property
     def binary_lens(self) -> Any:
         """The lens, if it shows one event; else the default one. Without a lens each function takes its own."""
         return None if shows_several(self.lens) else self.lens
@@ -291,7 +302,7 @@ class _Asked:
             ece=ece,
             measures={
                 name: measured(data, each, self.settings, ece if name == primary else None)
-                for name, each in affordable(asked, ece.n).items()
+                for name, each in (affordable(asked, ece.n) | self.without_bins).items()
             },
             diagram=diagram,
             classes=self.classes(data.through(lenses.class_wise), test) if self.n_classes > 2 else None,
@@ -354,6 +365,9 @@ def _check_given(asked: Mapping[str, Any], y_true: Outcomes, lens: AnyLens) -> N
     rows = [name for name in ("cluster", "folds", "sample_weight") if name in given]
     if rows and shows_several(lens):
         raise ValueError(f"expected a lens that shows one event with {rows[0]}=, such as 'top_label', found {lens}")
+    if "shape" in given and (rows or shows_several(lens)):
+        what = rows[0] if rows else f"lens {lens}"
+        raise ValueError(f"expected independent rows of equal weight and one event with shape=, found {what}")
     others = [name for name in ("by", "recalibrate") if name in given]
     if "sample_weight" in given and others:
         raise ValueError(f"expected {others[0]}= without sample_weight=, found both: it takes rows without weights")
@@ -361,10 +375,11 @@ def _check_given(asked: Mapping[str, Any], y_true: Outcomes, lens: AnyLens) -> N
         raise ValueError(f"expected {others[0]}= without folds=, found both: it takes predictions of one model")
 
 
-def _call(given: list[str], recalibrate: Any, lens: AnyLens, confidence_level: float, seed: int) -> str:
+def _call(given: list[str], recalibrate: Any, shape: Any, lens: AnyLens, confidence_level: float, seed: int) -> str:
     """Write the call, data by their names."""
-    given = ["y_true", "y_prob", *(f"{name}={name}" for name in given if name != "recalibrate")]
+    given = ["y_true", "y_prob", *(f"{name}={name}" for name in given if name not in ("recalibrate", "shape"))]
     given += [f"recalibrate={recalibrate!r}"] if recalibrate is not False else []
+    given += [f"shape={shape!r}"] if shape is not None else []
     given += [f"lens={lens if isinstance(lens, str) else str(lens)!r}"] if lens is not None else []
     given += [f"confidence_level={confidence_level:g}"] if confidence_level != 0.95 else []
     return f"calibstat.report({', '.join(given)}, rng={seed})"

@@ -120,4 +120,5 @@ def measured(data: Data, asked: dict[str, Any], settings: dict[str, Any], interv
         value = float(np.mean([estimate(each.without_clusters(), **beside(asked)) for each in seen.repeats]))
         return Measured(name, MEASURES[name].info.title, UNSAID, value, float("nan"), float("nan"))
     ends = interval.low, interval.high
-    return Measured(name, MEASURES[name].info.title, interval.lens, interval.estimate, *ends, interval.remark(number))
+    remark = " ".join(each for each in (interval.of_curves(number), interval.remark(number)) if each)
+    return Measured(name, MEASURES[name].info.title, interval.lens, interval.estimate, *ends, remark)

@@ -338,7 +338,7 @@ def test_result_and_errors():
     assert (found.method, found.confidence_level, found.n, found.n_resamples) == ("honest", 0.95, 60, 99)
     assert "a lower bound on the unbinned error" in found.estimand
     assert "n_bins=5" in str(found)
-    assert found.to_frame().shape == (1, 17)
+    assert found.to_frame().shape == (1, 18)
     with pytest.raises(
         ValueError,
         match=r"known for regression_ce, because it is the error of a smoother, .*; it has the methods percentile,",

@@ -47,7 +47,7 @@ def test_both_methods_of_every_shape(shape):
     assert honest.low == proven.low == 0
     assert 0.05 < honest.high < proven.high < 0.2
     assert honest.high >= honest.high_of_calibrated
-    assert "No bins: the high end holds for every calibration curve" in str(honest)
+    assert f"not over bins, is at most {honest.high:.3g} with 97.5 % confidence, if " in str(honest)
     assert f"A calibrated model would get {honest.high_of_calibrated:.3g} with these rows." in str(honest)
 
 
@@ -60,7 +60,9 @@ def test_rows_that_fall_have_no_high_end():
     y = np.random.default_rng(3).random(600) < 1 - P
     found = interval(y)
     assert found.high == 1
-    assert "No high end: the rows contradict the condition, because the outcome is more likely" in str(found)
+    assert "these rows contradict that the outcome is never less likely at a higher prediction, because the" in str(
+        found
+    )
     assert "A calibrated model would get" in str(found)
     assert interval(y, shape=cs.Variation(2.0)).void == ""
 
@@ -89,3 +91,27 @@ def test_the_test_of_calibration_uses_the_cells_of_the_estimate():
 def test_few_rows(p):
     found = interval(np.array(p) > 0.4, p)
     assert 0 <= found.low <= found.high <= 1
+
+
+def test_diagrams_and_reports_state_it_beside_the_binned_error():
+    diagram = cs.reliability(Y, P, shape="nondecreasing", rng=1)
+    assert diagram.without_bins.high == interval(n_resamples=None).high
+    assert "not over bins, is at most" in str(diagram)
+    assert cs.reliability(Y, P, rng=1).without_bins is None
+    found = cs.report(Y, P, shape="nondecreasing")
+    assert found.models["model"].measures["l1"].high == diagram.without_bins.high
+    assert "not over bins, is at most" in found.models["model"].measures["l1"].remark
+    assert "shape='nondecreasing'" in found.command
+    assert "l1" not in cs.report(Y, P).models["model"].measures
+
+
+def test_diagrams_and_reports_refuse_rows_that_it_does_not_take():
+    for question in (cs.reliability, cs.report):
+        with pytest.raises(ValueError, match="expected independent rows of equal weight"):
+            question(Y, P, shape="nondecreasing", sample_weight=np.linspace(1, 2, 600))
+        with pytest.raises(ValueError, match="expected independent rows of equal weight"):
+            question(Y, P, shape="nondecreasing", cluster=np.arange(600) // 3)
+    y, p = cs.generators.dirichlet([1.0, 1.0, 1.0]).sample(60, rng=1)
+    for question in (cs.reliability, cs.report):
+        with pytest.raises(ValueError, match="one event"):
+            question(y, p, lens="class_wise", shape="nondecreasing")

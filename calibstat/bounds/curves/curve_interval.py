@@ -123,6 +123,10 @@ class CurveInterval(Interval):
     def drawn(self, residuals: Drawable, draws: object) -> np.ndarray:
         return self.binned.drawn(residuals, draws)
 
+    @property
+    def condition(self) -> str:  # type: ignore[override]
+        return self.bound.shape.condition
+
     @cached_property
     def void(self) -> str:  # type: ignore[override]
         return self.bound.shape.rejection(self.bound.sample)

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.bounds.absolute_norms import TooFewRowsInCells
+from calibstat.bounds.curves.curve_shapes import Shape
 from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.bounds.residual_tables import LabelledRows, RowTable
-from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
+from calibstat.data.checked_rows import Data, Models, OneModel, Outcomes, as_data
 from calibstat.data.checks import check_level
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens, EachClass, Lens
@@ -32,6 +33,7 @@ from calibstat.inference.problems.class_problems import ClassWiseProblem
 from calibstat.measures.binned import ECE
 from calibstat.measures.bins import Strategy, bin_cells, bin_numbers, is_unbinned, number_of_bins
 from calibstat.measures.canonical_ce import CanonicalCE
+from calibstat.measures.curve_errors import L1
 from calibstat.resampling import Draws, canonical_order
 from calibstat.resampling.rng import Rng
 from calibstat.result import read_only
@@ -48,6 +50,7 @@ class ReliabilityArguments(TypedDict, total=False):
     band: str | None
     level: float
     interval: bool
+    shape: str | Shape | None
     n_resamples: int
     rng: Rng
     n_jobs: int
@@ -135,6 +138,7 @@ def reliability(
     band: str | None = "consistency",
     level: float = 0.95,
     interval: bool = True,
+    shape: str | Shape | None = None,
     n_resamples: int = 1000,
     rng: Rng = None,
     n_jobs: int = 1,
@@ -179,6 +183,9 @@ def reliability(
     interval : bool
         Whether to give the `confidence_interval` of the expected calibration error over these bins, by the "honest"
         method with its usual number of resamples. Pictures state it.
+    shape : {"nondecreasing"}, Variation or Slope, optional
+        What is said of the calibration curve: then the honest interval of the error itself, `l1`, stands beside the
+        error over the bins. Of one event, without `cluster` and `sample_weight`.
     n_resamples : int
         Number of resamples behind the band of the CORP curve, at least 1 / (1 - level) - 1, or behind pointwise
         consistency bars, at least 20 and 2 / (1 - level). The other bands are computed without.
@@ -274,6 +281,8 @@ def reliability(
     if data.unit is not None and band is not None and BANDS[band].of_clusters is None:
         raise ValueError(f"expected no cluster= for band={band!r}, found one: {BANDS[band].why_no_clusters}")
     draws = Draws.of(rng, n_resamples, n_jobs)
+    if shape is not None:
+        need_independent_rows(data, "shape")
     seen, unit = data.seen(), data.unit
     usual = isinstance(n_bins, str) and n_bins == "auto"
     several = 5  # a grid has bins in each coordinate, so many cells
@@ -281,19 +290,24 @@ def reliability(
 
     def drawn(data: BinaryData, cut: Strategy) -> Reliability:
         error = _interval(data, unit, ECE(n_bins=n_bins, strategy=cut), float(level), draws) if interval else None
-        return _binary(data, unit, n_bins, cut, band, float(level), draws, error)
+        diagram = _binary(data, unit, n_bins, cut, band, float(level), draws, error)
+        return diagram if shape is None else replace(diagram, without_bins=_of_curves(data, shape, level, draws))
 
     def binary(data: BinaryData) -> Reliability:
         equal = isinstance(strategy, str) and strategy == "uniform"
         return drawn(data, "quantile" if usual and equal and is_rare(data.sample) else strategy)
 
     def class_wise(data: ClassWiseData) -> ClassWiseReliability:
+        if shape is not None:
+            raise ValueError(f"expected a lens that shows one event with shape=, found {data.lens}")
         names = data.predictions.names
         diagrams = tuple(drawn(event, strategy) for event in data.events())
         error = ClassWiseProblem(ECE(n_bins=n_bins, strategy=strategy), data, None).estimate()
         return ClassWiseReliability(diagrams, names, read_only(error), data.lens, data.predictions.n)
 
     def canonical(data: MulticlassData) -> SimplexReliability:
+        if shape is not None:
+            raise ValueError(f"expected a lens that shows one event with shape=, found {data.lens}")
         if unit is not None:
             raise ValueError(f"expected no cluster= for a diagram without a band, of {data.lens}; found one")
         data.need_no_weights("reliability", "cells of the simplex are drawn as counts of rows")
@@ -401,6 +415,19 @@ def _interval(
     with suppress(TooFewRowsInCells):
         return interval_of(BinaryProblem(error, rows), "honest", level, replace(draws, n=error.draws(None)), unit)
     return None
+
+
+def _of_curves(data: BinaryData, shape: str | Shape, level: float, draws: Draws) -> ConfidenceInterval:
+    """Return the honest interval of the error without bins."""
+    error, seen = L1(shape=shape), replace(data, null=EVENT_NULL, predictions=None, confidences=())
+    return interval_of(BinaryProblem(error, seen), "honest", level, replace(draws, n=error.draws(None)))
+
+
+def need_independent_rows(data: Data, name: str) -> None:
+    """Raise if rows are in clusters or have weights, for an argument that takes neither."""
+    found = "clusters" if data.unit is not None else "weights" if data.rows.sample_weight is not None else ""
+    if found:
+        raise ValueError(f"expected independent rows of equal weight with {name}=, found {found}")
 
 
 def _kind(n_bins: int | str | None, strategy: Strategy) -> str:

@@ -60,6 +60,8 @@ class Reliability(NotedResult):
         counts, or of more than 100 bins of fewer than 3 rows on average.
     clusters : str
         The number of clusters and of their rows, in words; empty if rows were taken as independent.
+    without_bins : ConfidenceInterval or None
+        The honest interval of the error without bins, `l1`, with its condition; None without `shape`.
     """
 
     mean_prediction: np.ndarray
@@ -83,6 +85,7 @@ class Reliability(NotedResult):
     n_resamples: int
     interval: ConfidenceInterval | None = None
     clusters: str = ""
+    without_bins: ConfidenceInterval | None = None
 
     @property
     def error(self) -> float:
@@ -146,6 +149,11 @@ class Reliability(NotedResult):
         return pd.DataFrame({name: getattr(self, name) for name in columns if getattr(self, name) is not None})
 
     def __str__(self) -> str:
+        of_curves = "" if self.without_bins is None else f"\n{self.without_bins.of_curves()}"
+        return f"{self._of_bins()}{of_curves}"
+
+    def _of_bins(self) -> str:
+        """Say how many bins are outside of the band, and what it promises."""
         bins = self.count.size
         text = f"Reliability in {bins} {self.strategy} bin{'s' * (bins != 1)}, {self.lens}, n = {self.n:.10g}"
         text += f" in {self.clusters}" if self.clusters else ""
