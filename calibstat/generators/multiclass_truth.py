@@ -19,7 +19,8 @@ class MulticlassPopulation:
     """Weighted points that represent a population, each with predicted and true probabilities of the classes.
 
     `log_prob` is the logarithm of `prob`, exact also where a probability rounds to 0 or 1, or None if not needed.
-    `finite` says that the points are all possible predictions.
+    `finite` says that the points are all possible predictions. `resolved` says that the true probabilities at a point
+    are the ones given its prediction; through a lens they vary among points of nearly equal prediction.
     """
 
     weight: np.ndarray
@@ -27,6 +28,7 @@ class MulticlassPopulation:
     log_prob: np.ndarray | None
     chance: np.ndarray
     finite: bool
+    resolved: bool = False
 
     def seen(self, lens: Lens, logarithms: bool) -> MulticlassPopulation:
         """Return the population seen through a lens; a binary outcome has classes 0 and 1.

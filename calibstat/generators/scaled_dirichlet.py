@@ -74,6 +74,8 @@ class dirichlet(MulticlassGenerator):
     array([0.2071, 0.2071, 0.5858])
     >>> round(family.truth("ece"), 3), round(family.truth("ece", lens="class_wise", reduce="mean"), 3)
     (0.139, 0.093)
+    >>> round(family.truth("canonical_ce", strategy="uniform", n_bins=None), 4)  # of the vectors, without cells
+    0.1412
     >>> generators.dirichlet((1, 1, 1)).truth("ece")
     0.0
     """
@@ -178,7 +180,9 @@ class dirichlet(MulticlassGenerator):
         log_q[:, -1] = rest
         log_q -= np.logaddexp.reduce(log_q, axis=1, keepdims=True)
         log_prob = log_q if self.is_calibrated else self._report(log_q)
-        return MulticlassPopulation(np.ones(size), np.exp(log_prob), log_prob, np.exp(log_q), False)
+        return MulticlassPopulation(
+            np.ones(size), np.exp(log_prob), log_prob, np.exp(log_q), finite=False, resolved=True
+        )
 
     def _conditional(self, prob: np.ndarray) -> np.ndarray:
         if self.is_calibrated:

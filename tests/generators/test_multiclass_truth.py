@@ -146,6 +146,21 @@ def test_what_is_not_known():
     assert always_wrong(3, 0.1).truth("upper_distance") == pytest.approx(1 / 3 + 0.1)
 
 
+def test_canonical_error_without_cells():
+    """Of noisy labels half the sum over classes of .1 abs(q - 1/3), q with density 2 (1 - q): E abs(q - 1/3) is twice
+    the integral of (q - 1/3) 2 (1 - q) from 1/3 on, 4 (2/3)³ / 6 = 16/81. Squares: .01 times three variances, 1/18.
+    Through a lens the points of a net are not those of the law."""
+    options = {"strategy": "uniform", "n_bins": None}
+    noisy = cs.generators.label_noise(dirichlet((1, 1, 1)), 0.1)
+    assert noisy.truth("canonical_ce", **options) == pytest.approx(0.1 * 1.5 * 16 / 81, abs=1e-6)
+    squared = noisy.truth("canonical_ce", distance="squared_euclidean", **options)
+    assert squared == pytest.approx(0.01 * 3 / 18, abs=1e-6)
+    assert noisy.truth("canonical_ce", strategy="uniform", n_bins=2) < 0.1 * 1.5 * 16 / 81 - 1e-3
+    for lens in (cs.lenses.top_k(1), cs.lenses.groups([[0, 1], [2]])):
+        with pytest.raises(NotImplementedError, match="same for every sample"):
+            noisy.truth("canonical_ce", lens=lens, **options)
+
+
 def test_a_user_defined_seminorm(unbinned):
     assert always_wrong(4, 0.2).truth(unbinned) == pytest.approx(0.45)
     assert dirichlet((1, 1, 1)).truth(unbinned) == 0

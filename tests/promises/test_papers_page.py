@@ -6,6 +6,7 @@ from functools import cache
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from project_folder import PROJECT
 
@@ -114,6 +115,27 @@ def test_the_page_names_every_kind_of_code():
     assert len(studies) >= 9
     assert len(measures) >= 18
     assert measures <= set(cs.MEASURES)
+
+
+def judged():
+    """What the page says of claims of the slides, from the stored tables of studies."""
+    folder = PROJECT / "simulations" / "results"
+    distances = pd.read_csv(folder / "distances.csv", comment="#")
+    models = distances[distances["generator"].str.startswith("temperature")]
+    mean = models.pivot_table(index="generator", columns="measure", values="mean")
+    ratio = (mean["kernel error"] / mean["binned ECE"]).loc[["temperature 0.1", "temperature 10"]]
+    gaps = pd.read_csv(folder / "generalization_gap.csv", comment="#")
+    claimed = gaps[gaps["claimed"] & (gaps["measure"] == "ece")]
+    late = claimed[claimed["passes"] >= 16]
+    within = [f"{(rows['test'] <= rows['error_gap'].abs()).sum()} of {len(rows)}" for rows in (claimed, late)]
+    return [
+        f"kernel error is {ratio.iloc[0]:.2f} to {ratio.iloc[1]:.2f} of the binned one",
+        f"in {within[0]} settings, from 16 passes on in {within[1]}",
+    ]
+
+
+def test_claims_are_judged_by_the_stored_tables():
+    assert [text for text in judged() if text not in PAGE] == []
 
 
 FAULTS = {

@@ -36,11 +36,14 @@ class VectorBinned(MulticlassMeasure):
         return None
 
     def has_fixed_cells(self, *, finite: bool) -> bool:
-        """Whether the cells are the same for every sample; `finite`: of a population of finitely many predictions."""
+        """Whether the cells are the same for every sample.
+
+        `finite`: of a population of finitely many predictions, or one whose outcomes are known at every prediction.
+        """
         return not self.refits_cells
 
     def population_value(self, population: VectorPopulation) -> float:
-        if not self.has_fixed_cells(finite=population.finite):
+        if not self.has_fixed_cells(finite=population.finite or population.resolved):
             return super().population_value(population)
         weight, prob = population.weight, population.prob
         cell, share = self.cells(prob), weight / weight.sum()

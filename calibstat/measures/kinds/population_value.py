@@ -69,5 +69,9 @@ class VectorPopulation(Protocol):
     def finite(self) -> bool:
         """Whether the points are all possible predictions."""
 
+    @property
+    def resolved(self) -> bool:
+        """Whether the true probabilities at a point are the ones given its prediction."""
+
     def mean(self, loss: Loss) -> float:
         """Return the expected loss."""
