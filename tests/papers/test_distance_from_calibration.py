@@ -119,14 +119,46 @@ def coupled(y, p, points):
     is_calibrated = [[float(j % k == at) * (y[j // k] - points[at]) for j in range(n * k)] for at in range(k)]
     found = linprog(cost, A_eq=goes_somewhere + is_calibrated, b_eq=[1.0] * n + [0.0] * k, bounds=(0, None))
     assert found.status == 0
-    return found.fun
+    return found.fun, found.x.reshape(n, k) / n
 
 
 @pytest.mark.parametrize("rows", SAMPLES[:10], ids=range(10))
 def test_definition_5_3_lower_distance_by_its_linear_programme(rows):
     y, p, value, *_ = rows
-    slow = coupled(y, p, sorted({*value, *(i / 10 for i in range(11))}))
+    slow, _ = coupled(y, p, sorted({*value, *(i / 10 for i in range(11))}))
     assert cs.estimate(y, p, measure="lower_distance", grid=10) == pytest.approx(slow, abs=1e-9)
+
+
+def worlds(rows):
+    """Theorem 5.5: two domains with the law of these rows, at their lower distance on a grid and their upper distance.
+
+    In the far one cases with equal predictions are alike. In the near one a case is known by its prediction and by
+    where the cheapest coupling moves it.
+    """
+    y, p, value, share, residual = rows
+    cost, mass = coupled(y, p, sorted({*value, *(i / 10 for i in range(11))}))
+    pairs = [(v, u) for v in value for u in range(mass.shape[1]) if mass[p == v, u].sum() > 1e-12]
+    weight = np.array([mass[p == v, u].sum() for v, u in pairs])
+    chance = np.array([mass[(p == v) & (y == 1), u].sum() for v, u in pairs]) / weight
+    near = cs.generators.domain(weight / weight.sum(), chance.clip(0, 1), [v for v, _ in pairs])
+    return cost, near, cs.generators.domain(share, (value + residual / share).clip(0, 1), value)
+
+
+def test_theorem_5_5_both_distances_are_attained():
+    """A grid of step 1/10 costs at most 1/200. `distance` takes domains of at most 12 points."""
+    judged = 0
+    for rows in SAMPLES:
+        cost, near, far = worlds(rows)
+        y, p, *_ = rows
+        for name in ("smooth_ce", "ece", "lower_distance"):  # the law of predictions and outcomes is that of the rows
+            truth = cs.estimate(y, p, measure=name)
+            assert near.truth(name) == pytest.approx(truth, abs=1e-9)
+            assert far.truth(name) == pytest.approx(truth, abs=1e-9)
+        assert far.distance() == pytest.approx(cs.estimate(y, p, measure="upper_distance"), abs=1e-12)
+        if len(near.chance) <= 12:
+            judged += 1
+            assert cost - 1 / 200 - 1e-9 <= near.distance() <= cost + 1e-9
+    assert judged >= 4
 
 
 def intervals(m):
