@@ -65,6 +65,11 @@ def each_watched(rows):
     return monitor
 
 
+def few(rows):
+    """The outcomes of every third row, nan elsewhere."""
+    return np.where(np.arange(rows.n) % 3 == 0, rows.y, np.nan)
+
+
 MAPS = [cs.recalibration.Unchanged(), cs.recalibration.IsotonicRegression()]
 DE = {"n_resamples": 19, "n_datasets": 5, "rng": 1}
 ASKED = {
@@ -75,6 +80,10 @@ ASKED = {
     "calibration_test: weights": lambda r: cs.calibration_test(*r.binary, sample_weight=r.weight, **FEW),
     "calibration_test: clusters": lambda r: cs.calibration_test(*r.binary, cluster=r.cluster, **FEW),
     "calibration_test: folds": lambda r: cs.calibration_test(*r.binary, folds=np.arange(r.n) % 3, **FEW),
+    "calibration_test: proxy": lambda r: cs.calibration_test(few(r), r.p, proxy=r.q, blind=True, **FEW),
+    "calibration_test: proxy against noise": lambda r: cs.calibration_test(
+        few(r), r.p, proxy=r.q, use="noise", blind=True, **FEW
+    ),
     "calibration_test: both": lambda r: cs.calibration_test(*r.binary, measure="ece", resample="both", **FEW),
     "calibration_test: classes": lambda r: cs.calibration_test(*r.classes, **FEW),
     "calibration_test: each class": lambda r: cs.calibration_test(*r.classes, lens="class_wise", **FEW),
@@ -93,6 +102,7 @@ ASKED = {
     ),
     "confidence_interval: drawn": lambda r: cs.confidence_interval(*r.binary, measure="brier", method="bca", **FEW),
     "confidence_interval: folds": lambda r: cs.confidence_interval(*r.binary, folds=np.arange(r.n) % 3, **FEW),
+    "confidence_interval: proxy": lambda r: cs.confidence_interval(few(r), r.p, proxy=r.q, measure="ks", **FEW),
     "confidence_interval: clusters": lambda r: cs.confidence_interval(*r.binary, cluster=r.cluster, **FEW),
     "confidence_interval: classes": lambda r: cs.confidence_interval(
         *r.classes, lens="class_wise", reduce="mean", **FEW

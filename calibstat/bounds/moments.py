@@ -307,15 +307,20 @@ class SeparableMoments(Moments):
         return np.diag(self.square) - along - along.T + np.outer(t, t) * self._sizes[0]
 
     def absolute_sum_bound(self, score: ScoreBound) -> float:
-        """Return the largest sum of absolute means that the observed sum allows.
+        return absolute_sum_bound_of_rows(self, score, self.largest_square)
 
-        The sums of cells are not correlated, except through their sum.
 
-        Statement and argument: docs/proofs.md, section 4.
-        """
-        # a larger variance, as of a calibrated model, would take more of the estimate for bias
-        variance = self.variances()
-        folded = are_folded(variance / self.largest_square, self.square / self.largest_square)
-        _, along, third = self.of(np.sign(self.total))
-        sums = AbsoluteSums(self.total, np.where(folded, variance, self.square), folded)
-        return sums.high(score, float(score.rate(max(along, 0.0), third)))
+def absolute_sum_bound_of_rows(moments: Moments, score: ScoreBound, largest_square: np.ndarray | float = 1.0) -> float:
+    """Return the largest sum of absolute means that the observed sum allows, of rows that add in one cell each.
+
+    The sums of cells are not correlated, except through their sum. `largest_square` is the square of the most that one
+    row may add in each cell.
+
+    Statement and argument: docs/proofs.md, section 4.
+    """
+    # a larger variance, as of a calibrated model, would take more of the estimate for bias
+    variance, square, total = moments.variances(), moments.square, moments.total
+    folded = are_folded(variance / largest_square, square / largest_square)
+    _, along, third = moments.of(np.sign(total))
+    sums = AbsoluteSums(total, np.where(folded, variance, square), folded)
+    return sums.high(score, float(score.rate(max(along, 0.0), third)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -12,6 +13,7 @@ import numpy as np
 from calibstat.bounds.joint_moments import JointMoments
 from calibstat.bounds.moments import Moments, SeparableMoments
 from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.square_bound import SquareBound
 from calibstat.bounds.unit_sums import ClassSums, ClusterSums
 from calibstat.data.cell_sums import cell_sums
 from calibstat.data.inner_product import inner
@@ -81,6 +83,13 @@ class Table(ABC):
     def score(self, tail: float) -> ScoreBound:
         """Return the upper bound of a sum with weights in [-1, 1] that is exceeded with probability `tail`."""
         return self.moments.score(tail)
+
+    def square_bound(self, value: np.ndarray, bandwidth: float) -> Callable[[], SquareBound] | None:
+        """Return a function that returns the bound of the squared Laplace norm at these predictions, if one is known.
+
+        Of rows without weights it is made of their counts; of rows with weights and clusters none is used.
+        """
+        return None
 
     def witness_signs(self, theta: np.ndarray) -> np.ndarray:
         """Return the signs of the sums, which are the weights of their absolute sum."""

@@ -85,7 +85,7 @@ class SquareBound:
             least=self.most,
         )
 
-    def over(self, number: int) -> SquareBound:
+    def over(self, number: float) -> SquareBound:
         """Return the bound of this value divided by a number."""
         return replace(
             self,

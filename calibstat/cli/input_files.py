@@ -219,6 +219,7 @@ def said_of_a_file(error: RowsError, label: str, columns: Sequence[str], first: 
         Given.ROW_OF_PREDICTIONS: f"a row of {len(columns)} probabilities",
         Given.FROM_LOGITS: "--logits",
         Given.SHARES: "; a file has one row for each outcome",
+        Given.PROXY: "; every row needs an outcome",
     }
 
     def words(part: Given | Entry) -> str:

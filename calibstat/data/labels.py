@@ -94,12 +94,14 @@ def distinct(y: np.ndarray) -> list[Any]:
 def advice_of_outcomes(y: np.ndarray) -> Sequence[Part]:
     """Return the advice of an error message about outcomes that are not 0 and 1: how to name the positive one.
 
-    Of numbers from 0 to 1 that are neither, it is how to give shares of events.
+    Of numbers from 0 to 1 that are neither, it is how to give shares of events; of missing ones, a judge's answers.
     """
     outcomes = distinct(y)
+    if any(value != value for value in outcomes):
+        return (Given.PROXY,)
     if all(isinstance(value, float) and 0 <= value <= 1 for value in outcomes):
         return (Given.SHARES,)
-    if len(outcomes) != 2 or any(value != value for value in outcomes):
+    if len(outcomes) != 2:
         return ()
     outcomes = [int(value) if isinstance(value, float) and value.is_integer() else value for value in outcomes]
     two = f"; of the two, {short(outcomes[0])} and {short(outcomes[1])}"

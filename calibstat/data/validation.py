@@ -25,7 +25,8 @@ def as_array(data: object, name: str) -> np.ndarray:
     array = data if type(data) is np.ndarray and data.ndim > 0 else to_numpy(data, name)
     if np.ma.isMaskedArray(data) and np.ma.is_masked(data):
         row = np.nonzero(np.ma.getmaskarray(data))[0][0]
-        raise ValueError(f"expected no missing values, found a masked entry in {name} at row {row}")
+        advice = Given.PROXY if name == "y_true" else ""
+        raise ValueError(f"expected no missing values, found a masked entry in {name} at row {row}{advice}")
     if array.dtype == object and name != "y_true":
         try:
             return array.astype(np.float64)
@@ -163,10 +164,9 @@ def _as_outcomes(y: np.ndarray, labels: Sequence[Any] | None) -> np.ndarray:
         if y.dtype.kind in "OUST":
             for row, entry in enumerate(y.ravel().tolist()):
                 if not isinstance(entry, int | float | np.number | np.bool_):
-                    raise ValueError(
-                        f"expected outcomes 0 and 1, found {short(entry)} at row {row} in y_true; name the positive "
-                        "one with pos_label=, or both with labels="
-                    )
+                    named = "; name the positive one with pos_label=, or both with labels="
+                    advice = Given.PROXY if entry is None else named
+                    raise ValueError(f"expected outcomes 0 and 1, found {short(entry)} at row {row} in y_true{advice}")
             y = y.astype(np.float64)
         return ready(y, np.int64) if y.dtype == np.int64 else as_vector(y, "y_true")
     if len(labels) != 2 or labels[0] == labels[1]:

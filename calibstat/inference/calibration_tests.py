@@ -21,6 +21,9 @@ from calibstat.inference.cross_validation.fold_test import cross_validated_test
 from calibstat.inference.cross_validation.folded_problem import DEFAULT as DEFAULT_WITH_FOLDS
 from calibstat.inference.cross_validation.folded_problem import need_defaults_with_folds
 from calibstat.inference.deviation import CLAIM_LEVEL
+from calibstat.inference.few_labels.guided_test import DEFAULT as DEFAULT_WITH_PROXY
+from calibstat.inference.few_labels.guided_test import DIRECTION, guided_test, need_premise
+from calibstat.inference.few_labels.labelled_rows import ask_with_proxy, need_defaults_with_proxy, need_proxy
 from calibstat.inference.p_values import holm
 from calibstat.inference.power.detectable_effect import DEFAULT
 from calibstat.inference.problems.pose import problem_of
@@ -49,6 +52,10 @@ class CalibrationTestArguments(MeasureOptions, total=False):
     method: str | None
     cluster: ArrayLike | None
     folds: ArrayLike | None
+    proxy: ArrayLike | None
+    inclusion: ArrayLike | None
+    use: str
+    blind: bool | None
     sample_weight: ArrayLike | None
     n_resamples: int | None
     stop_after: int | None
@@ -145,6 +152,10 @@ def calibration_test(
     method: str | None = None,
     cluster: ArrayLike | None = None,
     folds: ArrayLike | None = None,
+    proxy: ArrayLike | None = None,
+    inclusion: ArrayLike | None = None,
+    use: str = DIRECTION,
+    blind: bool | None = None,
     sample_weight: ArrayLike | None = None,
     n_resamples: int | None = None,
     stop_after: int | None = None,
@@ -181,6 +192,15 @@ def calibration_test(
     folds : array_like, shape (n,) or (n, R), optional
         The fold of each row, where `y_prob` are predictions out of the folds of cross-validation, as for
         `confidence_interval`, and for the same errors.
+    proxy, inclusion : array_like, shape (n,), optional
+        The answers of a judge for all rows, where few have an outcome, and the chances of being labelled, as for
+        `confidence_interval`, and for the same measures; the default is then "ks". `inclusion` with `use` "noise".
+    use : {"direction", "noise"}
+        With `proxy`, what the judge is used for. "direction": where it disagrees with the predictions on rows without
+        an outcome says where to look in the labelled ones; exact. "noise": the measure of rectified residuals, studied.
+    blind : bool
+        With `proxy`, and then needed: True says that the judge never saw an outcome of a labelled row. Otherwise no
+        such test is right, and it is refused.
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; jointly of several classes for
         `canonical_ce`, `brier` and `log_loss` alone. Labels are drawn row by row with the weights held fixed. For
@@ -200,8 +220,8 @@ def calibration_test(
     Returns
     -------
     CalibrationTestResult or ClassWiseTestResult
-        The latter for lens "class_wise" without `reduce`; `CrossValidatedTestResult` with `folds`. `Answers`, a mapping
-        from name to this, for several models.
+        The latter for lens "class_wise" without `reduce`; `CrossValidatedTestResult` with `folds`, `GuidedTestResult`
+        with `proxy`. `Answers`, a mapping from name to this, for several models.
 
     Raises
     ------
@@ -258,6 +278,12 @@ def calibration_test(
     the chance error of a fit is; `confidence_interval` with `folds` bounds it. A `note` says so if folds hold
     equal numbers of events: tests of such folds hardly find anything. For models that predict later rows see `Monitor`.
     With `cluster` the p-values of all rows and of folds are as with `cluster` alone, and so approximate.
+    With `proxy` and `use` "direction" the null hypothesis is about the labelled rows: given all predictions and all
+    that is known of rows without an outcome, their outcomes are independent with the predicted probabilities. The
+    p-value is the rank of the smaller of two ranks, of the measure and of the sum of the labelled residuals weighted by
+    the mean of answer minus prediction among other rows with like predictions. It is exact for any judge that is
+    `blind`, good or bad, if these rows are not copies or relatives of labelled ones; those that share a `cluster` are
+    left out.
     Cost: one sort and `n_resamples` evaluations of the measure; for a binned measure under "labels" the exact
     distribution of each bin instead, O(n**1.5), and one draw from it for each resample and bin, wherever that is
     cheaper.
@@ -285,6 +311,18 @@ def calibration_test(
     >>> result.pvalue < 0.05, result.pvalue_of_folds.shape
     (True, (1, 5))
     """
+    if proxy is not None:
+        beside: dict[str, Any] = {"lens": lens, "reduce": reduce, "method": method, "folds": folds}
+        beside |= {"sample_weight": sample_weight, "stop_after": stop_after}
+        need_defaults_with_proxy(beside, resample=(resample, "labels"))
+        need_premise(use, blind, inclusion)
+        with options_of(calibration_test, options):
+            asked = find_measure(DEFAULT_WITH_PROXY if measure is None else measure, options)
+        draws = Draws.of(rng, asked.draws(n_resamples), n_jobs)
+        given: dict[str, Any] = {"inclusion": inclusion, "cluster": cluster, "labels": labels, "pos_label": pos_label}
+        return ask_with_proxy(lambda rows: guided_test(rows, asked, use, draws), y_true, y_prob, proxy, **given)
+    if inclusion is not None or blind is not None or use != DIRECTION:
+        need_proxy({"inclusion": inclusion, "blind": blind}, use=(use, DIRECTION))
     data = as_data(
         calibration_test,
         y_true,

@@ -20,6 +20,13 @@ from calibstat.inference.confidence_interval_results import BOOTSTRAPS, Confiden
 from calibstat.inference.cross_validation.fold_interval import cross_validated_interval
 from calibstat.inference.cross_validation.folded_problem import DEFAULT as DEFAULT_WITH_FOLDS
 from calibstat.inference.cross_validation.folded_problem import need_defaults_with_folds
+from calibstat.inference.few_labels.labelled_rows import (
+    LabelledRows,
+    ask_with_proxy,
+    need_defaults_with_proxy,
+    need_proxy,
+)
+from calibstat.inference.few_labels.rectified_interval import RectifiedInterval, norm_problem, rectified_interval
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, NoInterval, exceeds, need_events
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Drawn, Problem
@@ -45,6 +52,8 @@ class ConfidenceIntervalArguments(RowArguments, MeasureOptions, total=False):
     cluster: ArrayLike | None
     folds: ArrayLike | None
     learner: str | None
+    proxy: ArrayLike | None
+    inclusion: ArrayLike | None
     sample_weight: ArrayLike | None
     rng: Rng
     n_jobs: int
@@ -75,6 +84,8 @@ def confidence_interval(
     cluster: ArrayLike | None = None,
     folds: ArrayLike | None = None,
     learner: str | None = None,
+    proxy: ArrayLike | None = None,
+    inclusion: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     rng: Rng = None,
     n_jobs: int = 1,
@@ -121,6 +132,14 @@ def confidence_interval(
     learner : {"any", "smooth"}, optional
         Of an error with `folds`. "any", the default: the *triangle*, a high end for any learner. "smooth": the
         *mirror*, a shorter one for learners that correct at most fully (see Notes).
+    proxy : array_like, shape (n,), optional
+        The answers of a judge for all rows, from 0 to 1, where few rows have an outcome and the others have nan, None
+        or a masked entry in `y_true`. For `ece`, `ks`, `kuiper`, `kernel_ce`, `smooth_ce`, `two_bin_ce` and
+        `random_interval_ce` of one event, and without other arguments that change the method. `cluster` names all rows,
+        also those without an outcome, of which copies and relatives of labelled rows would make the interval wrong.
+    inclusion : array_like, shape (n,), optional
+        With `proxy`, the chance of each row of having been labelled, above 0. Default: labelled rows are a simple
+        random subset. Not with `cluster`.
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter; not with "bca" and "bracket", nor for `gce`
         and `skce`, and "honest" for the measures that `compare` takes, `mcb` and `smooth_ece`. Rows are drawn with
@@ -131,14 +150,16 @@ def confidence_interval(
     Returns
     -------
     ConfidenceInterval
-        `CrossValidatedInterval` with `folds`. `Answers`, a mapping from name to this, for several models.
+        `CrossValidatedInterval` with `folds`, `RectifiedInterval` with `proxy`. `Answers`, a mapping from name to this,
+        for several models.
 
     Raises
     ------
     ValueError
         If the data are not as described (the first offending row is named), a `Sample` has real-valued counts, an
         argument is unknown, or the measure has no such interval; the message names the methods it has. With `folds`,
-        if there is one fold, a fold of one row, or a fold whose training rows have a single outcome.
+        if there is one fold, a fold of one row, or a fold whose training rows have a single outcome. With `proxy`, if
+        fewer than 50 rows have an outcome, or all, or if a row has no answer.
 
     Warns
     -----
@@ -202,8 +223,16 @@ def confidence_interval(
     folds. Of R repeats ends are means of the R ends: the interval is for the mean of the R errors, and hardly
     shorter.
 
+    With `proxy` a rectified residual takes the place of the residual: what a guess from prediction and answer misses on
+    labelled rows, and what it adds to the prediction on all. Its mean is right for every judge, so agreement is not
+    assumed; guesses use left-out slopes. The high end is a theorem given the bound of one sum for guesses that were
+    fixed, and studied (`few_labels`) with fitted ones, as is the low end. Below 10 labelled rows of either outcome the
+    judge is not used. Nothing here shows prompts that were tuned on the labelled rows. Statements are on the docs page
+    "Few labels and a judge".
+
     References
     ----------
+    Angelopoulos et al. 2023, doi:10.1126/science.adi6000;
     Fang, Santos 2019, doi:10.1093/restud/rdy049; Hong, Li 2018, doi:10.1016/j.jeconom.2018.06.007;
     Efron 1987, doi:10.2307/2289144; Bayle et al. 2020, arXiv:2007.12671.
 
@@ -222,6 +251,22 @@ def confidence_interval(
     >>> result.method, result.low < cs.generators.shift(0.5).truth("kernel_ce") < result.high
     ('triangle', True)
     """
+    if proxy is not None:
+        beside: dict[str, Any] = {"lens": lens, "reduce": reduce, "folds": folds, "learner": learner}
+        need_defaults_with_proxy({**beside, "sample_weight": sample_weight}, method=(method, "honest"))
+        check_level("confidence_level", confidence_level)
+        with options_of(confidence_interval, options):
+            asked = find_measure(DEFAULT if measure is None else measure, options)
+        draws = Draws.of(rng, asked.draws(n_resamples), n_jobs)
+
+        def ask(rows: LabelledRows) -> RectifiedInterval:
+            labels_only = interval_of(norm_problem(rows, asked), "honest", confidence_level, draws, rows.data.unit)
+            return rectified_interval(rows, asked, labels_only, confidence_level, draws)
+
+        given: dict[str, Any] = {"inclusion": inclusion, "cluster": cluster, "labels": labels, "pos_label": pos_label}
+        return ask_with_proxy(ask, y_true, y_prob, proxy, **given)
+    if inclusion is not None:
+        need_proxy({"inclusion": inclusion})
     data = as_data(
         confidence_interval,
         y_true,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from calibstat.bounds.intervals import Interval, MappedInterval, SeminormInterva
 from calibstat.bounds.laplace import laplace_decays, laplace_smoothed, laplace_square, laplace_squares
 from calibstat.bounds.moments import Moments
 from calibstat.bounds.norms import Norm, SeminormOn
-from calibstat.bounds.residual_tables import RowTable, SummaryTable
+from calibstat.bounds.residual_tables import RowTable, SummaryTable, Table
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import SquareBound, bound_of_sample
 from calibstat.compiled import jit
@@ -134,13 +136,12 @@ class LaplaceSeminorm(SeminormOn):
 class LaplaceInterval(SeminormInterval):
     """The interval of the error by the Laplace kernel, whose high end is also bounded by the high end of its square."""
 
-    sample: Sample
-    bandwidth: float
+    bound: Callable[[], SquareBound]
 
     @cached_property
     def square(self) -> SquareBound:
         """The bound of the square."""
-        return bound_of_sample(self.sample, self.bandwidth)
+        return self.bound()
 
     def high(self, tail: float) -> float:
         """Return the smaller of the bound of the norm and sqrt(U + R + m / 2).
@@ -232,7 +233,12 @@ class KernelCE(KernelSeminorm):
         norm, table = self.norm_on(sample.value, sample.count), SummaryTable.of_sample(sample)
         if self.kernel != "laplace":
             return SeminormInterval(norm, table)
-        return LaplaceInterval(norm, table, sample, float(self.bandwidth))
+        return LaplaceInterval(norm, table, lambda: bound_of_sample(sample, float(self.bandwidth)))
+
+    def interval_on(self, table: Table, norm: Norm) -> SeminormInterval:
+        value = cast("SeminormOn", norm).prediction
+        bound = None if self.kernel != "laplace" else table.square_bound(value, float(self.bandwidth))
+        return SeminormInterval(norm, table) if bound is None else LaplaceInterval(norm, table, bound)
 
     def one_pass(self, value: np.ndarray, count: np.ndarray, chance: np.ndarray) -> OnePass | None:
         return _LaplaceNorm(value, float(self.bandwidth)) if self.kernel == "laplace" else None

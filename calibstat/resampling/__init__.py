@@ -9,6 +9,7 @@ from calibstat.resampling.folds import fit_seeds, folds, repeated_folds
 from calibstat.resampling.future_draws import planned_key, planned_rows
 from calibstat.resampling.group_sums import packed, positives_of_rows
 from calibstat.resampling.one_pass_pairs import pairs_in_one_pass
+from calibstat.resampling.random_subsets import sums_of_subsets
 from calibstat.resampling.resample import Resampler, resample, resampler
 from calibstat.resampling.row_labels import sums_of_class_labels, sums_of_row_labels, sums_of_signs
 from calibstat.resampling.row_sums import Column, UnitCounts, drawn_products, drawn_sums, random_signs
@@ -44,4 +45,4 @@ __all__ += ["drawn_products", "drawn_sums", "fit_seeds", "folds", "in_cells", "i
 __all__ += ["pairs_in_one_pass", "pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows"]
 __all__ += ["positives_of_rows", "random_signs", "repeat_key", "repeated_folds", "resample", "resampler"]
 __all__ += ["centring", "residuals_of_pairs", "sums_of_class_labels", "sums_of_fold_signs", "sums_of_row_labels"]
-__all__ += ["sums_of_signs", "take"]
+__all__ += ["sums_of_signs", "sums_of_subsets", "take"]

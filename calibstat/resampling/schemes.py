@@ -34,6 +34,9 @@ class Stage:
     FOLD_SIGNS = 12  # signs of rows, centred within each fold of cross-validation
     REPEATS = 13  # the keys of what is drawn for each repeat of cross-validation
     FITS = 14  # seeds of learners that draw while they are fitted
+    UNLABELLED = 15  # bootstrap of rows whose outcomes are not known
+    DESIGN = 16  # which rows are labelled
+    GUESSES = 17  # signs of what a judge adds to a rectified residual
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import pytest
 
 import calibstat as cs
 from calibstat.data.labels import Positive, advice_of_outcomes, column_names, with_labels
+from calibstat.data.rows_error import Given
 
 P = np.array([0.125, 0.5, 0.75, 0.875])
 Y = np.array([0, 1, 0, 1])
@@ -130,7 +131,7 @@ def test_labels_are_found_once_for_all():
     assert column_names(pd.DataFrame(np.eye(2), columns=["a", "a"])) is None
     assert column_names(FRAME[["benign"]]) is None
     assert advice_of_outcomes(np.array([0, 1, 2])) == ()
-    assert advice_of_outcomes(np.array([1.0, np.nan])) == ()
+    assert advice_of_outcomes(np.array([1.0, np.nan])) == (Given.PROXY,)
 
 
 def test_models_of_another_order_of_classes_are_refused():

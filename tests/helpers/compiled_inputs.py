@@ -231,6 +231,7 @@ INPUTS = {
         np.array([2**64 - 1, 5], np.uint64),
         np.full(2, 2**63 + 7, np.uint64),
     ),
+    "resampling.random_subsets._sums": lambda: (np.uint64(5), 16, 1, 4, np.stack([VALUE, RESIDUAL]), 3),
     "resampling.row_sums._draw": lambda: (START, 6, 2, np.zeros((3, 7), np.uint8)),
     "resampling.row_sums._add_products": lambda: (
         *(np.arange(330, dtype=np.uint8).reshape(5, 66) % 4, np.linspace(-1, 1, 132).reshape(2, 66), np.zeros((2, 32))),

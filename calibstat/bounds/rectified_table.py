@@ -1,0 +1,102 @@
+"""Tables of rectified residuals: of few labelled rows, and of many more whose outcomes a judge guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from calibstat.bounds.moments import Moments, SeparableMoments
+from calibstat.bounds.moments_of_samples import MomentsOfSamples
+from calibstat.bounds.residual_tables import FEW_ROWS, RowTable, Table
+from calibstat.bounds.score_bound import ScoreBound
+from calibstat.bounds.square_bound import Side, SquareBound, bound_of
+
+
+@dataclass(frozen=True, eq=False)
+class RectifiedTable(Table):
+    """Of rectified residuals x = rho (g - p) + R s (y - g), whose sums in cells divided by n have the right means.
+
+    rho is the share of labelled rows, R is 1 for them, s is 1 or, of rows with chances c of being labelled, rho / c,
+    and g is any guess of the outcome that does not depend on it.
+
+    Statement and argument: docs/proofs.md, section 16.
+
+    Attributes
+    ----------
+    samples : sequence of RowTable
+        Independent samples, in the same cells: labelled and other rows if a given number of rows was labelled, or all
+        rows, or all clusters, as one sample.
+    n : float
+        The number of labelled rows.
+    labelled : ndarray, shape (cells,)
+        The labelled rows of each cell.
+    model : ndarray, shape (cells,)
+        The variances of the sums if calibrated.
+    bound : callable
+        ``bound(tail)`` is the score bound of a sum with weights in [-1, 1].
+    largest : ndarray, shape (rows,), or None
+        The most that a row may add, where rows have different chances of being labelled.
+    """
+
+    samples: Sequence[RowTable]
+    n: float
+    labelled: np.ndarray
+    model: np.ndarray
+    bound: Callable[[float], ScoreBound]
+    largest: np.ndarray | None = None
+
+    @property
+    def cells(self) -> int:
+        """Number of cells."""
+        return self.labelled.size
+
+    @cached_property
+    def units_are_rows(self) -> bool:  # type: ignore[override]
+        return all(each.unit is None for each in self.samples)
+
+    @cached_property
+    def theta(self) -> np.ndarray:  # type: ignore[override]
+        return np.asarray(sum(each.theta * (each.n / self.n) for each in self.samples))
+
+    @cached_property
+    def moments(self) -> Moments:  # type: ignore[override]
+        return MomentsOfSamples([self._moments(each) for each in self.samples], self.n, self.bound)
+
+    def _moments(self, sample: RowTable) -> Moments:
+        """Return the moments of a sample; rows with different chances may add more than their weights say."""
+        if self.largest is None:
+            return sample.moments
+        assert sample.sample_weight is not None
+        most = np.full(self.cells, self.largest.min())
+        np.maximum.at(most, sample.cell, self.largest)
+        columns = [(sample.cell, sample.contribution)]
+        return SeparableMoments.of_weighted_columns(columns, self.cells, sample.sample_weight, most**2)
+
+    @cached_property
+    def spread(self) -> np.ndarray:
+        observed = self.moments.variances()
+        variance = np.where(self.labelled < FEW_ROWS, np.maximum(observed, self.model), observed)
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)) / self.n)
+
+    @cached_property
+    def full_cells(self) -> int:
+        return int(np.unique(np.concatenate([each.cell for each in self.samples])).size)
+
+    def square_bound(self, value: np.ndarray, bandwidth: float) -> Callable[[], SquareBound] | None:
+        if len(self.samples) == 1:
+            return None
+        return lambda: self._square_bound(value, bandwidth)
+
+    def _square_bound(self, value: np.ndarray, bandwidth: float) -> SquareBound:
+        """Return the bound of rows as one sample, in which a row adds up to the rows over the labelled ones.
+
+        Pairs of labelled rows are fewer in a subset of a given size than if each were labelled by itself.
+        """
+        cell, x = (np.concatenate([getattr(each, name) for each in self.samples]) for name in ("cell", "residual"))
+        rows, labels = cell.size, self.n
+        bound = bound_of([Side(value[cell], x * rows / labels, bandwidth)], np.ones(rows))
+        most, least, alone = (part * rows / labels for part in (bound.most, bound.least, bound.alone * rows / labels))
+        return replace(bound, most=most, least=least, alone=alone).over((labels - 1) / labels * rows / (rows - 1))

@@ -1,0 +1,135 @@
+"""Intervals of calibration errors from few labelled rows and a judge's answers for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from calibstat.data.clusters import clusters_in_words
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.inference.few_labels.design_check import design_note, design_p_value
+from calibstat.inference.few_labels.labelled_rows import LabelledRows, cannot_be_seen, noise_in_words
+from calibstat.inference.few_labels.rectified_rows import RectifiedRows, need_norm
+from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, exceeds
+from calibstat.inference.problems.binary_problem import BinaryProblem
+from calibstat.inference.problems.pose import problem_of
+from calibstat.measures.kinds.base import Measure
+from calibstat.resampling import Draws
+
+METHOD = "rectified"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RectifiedInterval(ConfidenceInterval):
+    """Result of `confidence_interval` with `proxy`.
+
+    Attributes
+    ----------
+    n : int
+        All rows, labelled or not.
+    estimate : float
+        The measure of the rectified residuals.
+    method : str
+        "rectified".
+    labelled : int
+        The labelled rows.
+    share : float
+        The share of the squared residuals of labelled rows that guesses from prediction and judge leave.
+    equivalent_labels : float
+        The labels without a judge that would say as much about one fixed sum, to first order.
+    slopes : tuple of float, length 4
+        How much of the judge's answers is believed, in four groups of ascending predictions; 0 if it is not used.
+    is_judge_used : bool
+        Whether there were 10 labelled rows (or clusters) of either outcome, seen and expected.
+    labels_only : ConfidenceInterval
+        The interval from the labelled rows alone.
+    design_pvalue : float
+        The exact p-value of the check that the labelled rows are a random subset of all.
+    worth, unseen : str
+        What the judge is worth, and what no number here shows, in words.
+    """
+
+    labelled: int
+    share: float
+    equivalent_labels: float
+    slopes: tuple[float, ...]
+    is_judge_used: bool
+    labels_only: ConfidenceInterval
+    design_pvalue: float
+    worth: str
+    unseen: str
+
+    def __str__(self) -> str:
+        only, remark = self.labels_only, self.remark()
+        return (
+            f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
+            f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}: {self.labelled:,} labelled rows among "
+            f"{self.n:,}, with a judge. Labels alone: [{only.low:.4g}, {only.high:.4g}].\n"
+            f"{self.worth}\n{self.reservations}{f'{remark}{chr(10)}' if remark else ''}Estimand: {self.estimand}\n"
+            f"{self.unseen}"
+        )
+
+
+def rectified_interval(
+    rows: LabelledRows, asked: Measure, labels_only: ConfidenceInterval, confidence_level: float, draws: Draws
+) -> RectifiedInterval:
+    """Return the interval of a norm of rectified residuals, beside the interval of the labels alone."""
+    problem = norm_problem(rows, asked)
+    alpha = 1 - confidence_level
+    ends = HonestEnds.of(RectifiedRows.of(problem, rows), draws)
+    low, high = ends.low(alpha), ends.high(alpha)
+    estimate = ends.interval.estimate
+    if_calibrated = ends.median if ends.known == high or exceeds(estimate, high) else None
+    smallest, largest = problem.measure.bounds
+    rarest = problem.data.rarest(rows.data.unit)
+    design = design_p_value(rows, draws.key, draws.n_jobs)
+    annotations = problem.data.annotations()
+    notes = [design_note(design), rows.odd, annotations["note"]]
+    annotations["note"] = "\n".join(note for note in notes if note)
+    return RectifiedInterval(
+        low=float(np.clip(low, smallest, largest)),
+        high=float(np.clip(high, smallest, largest)),
+        estimate=estimate,
+        confidence_level=confidence_level,
+        method=METHOD,
+        estimand=_estimand(problem, rows),
+        measure=problem.measure.named,
+        lens=problem.lens,
+        n=rows.n,
+        n_resamples=draws.n,
+        few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
+        if_calibrated=if_calibrated,
+        labelled=rows.labels,
+        share=rows.noise_left,
+        equivalent_labels=rows.equivalent_labels,
+        slopes=tuple(map(float, rows.guess.slopes)),
+        is_judge_used=rows.guess.is_used,
+        labels_only=labels_only,
+        design_pvalue=design,
+        worth=noise_in_words(rows),
+        unseen=cannot_be_seen(),
+        **annotations,
+    )
+
+
+def norm_problem(rows: LabelledRows, asked: Measure) -> BinaryProblem:
+    """Pose the problem of a norm of residuals for the labelled rows alone."""
+    problem = cast("BinaryProblem", problem_of(rows.data, asked))  # of one event
+    need_norm(problem)
+    return problem
+
+
+def _estimand(problem: BinaryProblem, rows: LabelledRows) -> str:
+    """Say in one sentence what the interval is for, and on what it rests."""
+    settings = ", ".join(f"{name}={value!r}" for name, value in problem.measure.options.items())
+    title = problem.measure.info.title + (f" ({settings})" if settings else "")
+    sampled = "rows" if rows.unit is None else clusters_in_words(rows.unit)
+    beyond = ", over the cells that these rows make" if problem.holds_cells(always=True) else ""
+    beyond += "; a lower bound on the unbinned error" if problem.is_coarse else ""
+    how = "a random subset" if rows.chance is None else "drawn with the given chances"
+    return (
+        f"{title} for the labels, not the judge's answers, of the population these {sampled} are an independent sample "
+        f"of{beyond}. Labelled rows have to be {how}; the judge may be anything that never saw their outcomes."
+    )

@@ -1,0 +1,61 @@
+"""Misses of the ends of rectified intervals, without resamples where none can change whether an end misses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from calibstat.inference.confidence_interval import honest_ends
+from calibstat.inference.few_labels.labelled_rows import LabelledRows, labelled_rows
+from calibstat.inference.few_labels.rectified_interval import norm_problem
+from calibstat.inference.few_labels.rectified_rows import RectifiedRows
+from calibstat.inference.honest_ends import HonestEnds
+from calibstat.measures.kinds.registry import find_measure
+from calibstat.resampling import Draws
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A data set, of which the ends of any measure are asked."""
+
+    rows: LabelledRows
+    draws: Draws
+    alpha: float = 0.05
+
+    @classmethod
+    def of(cls, y: np.ndarray, p: np.ndarray, f: np.ndarray, seed: int, resamples: int, **more: object) -> Asked:
+        """Check the rows."""
+        return cls(labelled_rows(y, p, f, **more), Draws.of(seed, resamples))
+
+    def ends(self, measure: str) -> HonestEnds:
+        """Return the ends of a measure of rectified residuals."""
+        problem = norm_problem(self.rows, find_measure(measure, {}))
+        return HonestEnds.of(RectifiedRows.of(problem, self.rows), self.draws)
+
+    def ends_of_labels(self, measure: str) -> HonestEnds:
+        """Return the ends of the labelled rows alone."""
+        return honest_ends(norm_problem(self.rows, find_measure(measure, {})), self.draws, self.rows.data.unit)
+
+    @cached_property
+    def mean(self) -> tuple[float, float, float]:
+        """The rectified mean residual, and its score bounds below and above."""
+        from calibstat.inference.few_labels.rectified_rows import rectified_table
+
+        table = rectified_table(self.rows, np.zeros(self.rows.n, np.int64), 1)
+        total, variance, third = table.moments.of(np.ones(1))
+        score = table.moments.score(self.alpha / 2)
+        down, up = (float(score.reach(variance, sign * third)) / table.n for sign in (-1, 1))
+        return total / table.n, total / table.n - down, total / table.n + up
+
+
+def missed(ends: HonestEnds, truth: float, alpha: float) -> tuple[bool, bool]:
+    """Return whether the truth is below the low end, and above the high end."""
+    interval, above = ends.interval, False
+    if (bound := interval.high(alpha / 2)) < truth:
+        floor = ends.floor(bound)
+        above = floor is None or floor < truth
+    allowance = interval.below(alpha / 2)  # type: ignore[attr-defined]
+    may_miss = interval.estimate - allowance.normal - allowance.skewness > truth
+    return bool(may_miss and ends.low(alpha) > truth), bool(above)

@@ -1,0 +1,130 @@
+"""Tables of rectified residuals: sums and moments beside plain numpy, and their bounds."""
+
+import numpy as np
+import pytest
+from plain_few_labels import guesses, high_of_ks, rectified, score_reach, sum_with_moments
+from scipy.stats import norm
+
+import calibstat as cs
+from calibstat.inference.few_labels.labelled_rows import labelled_rows
+from calibstat.inference.few_labels.rectified_rows import rectified_table
+
+
+def data(n=300, labels=100, seed=1):
+    random = np.random.default_rng(seed)
+    p = random.integers(1, 20, n) / 20
+    y = (random.random(n) < p**1.3) * 1.0
+    f = np.where(random.random(n) < 0.85, y, 1 - y)
+    y[random.permutation(n)[labels:]] = np.nan
+    return y, p, f
+
+
+def parts(rows):
+    return rows.outcome, rows.prediction, rows.guess.outcome, rows.labelled
+
+
+def test_sums_and_moments_are_of_two_centred_samples():
+    rows = labelled_rows(*data())
+    x = rectified(*parts(rows))
+    value, cell = np.unique(rows.prediction, return_inverse=True)
+    table = rectified_table(rows, cell, value.size)
+    assert np.allclose(rows.contribution, x, atol=1e-14)
+    assert table.theta == pytest.approx(np.bincount(cell, x) / 100)
+    for seed in range(3):
+        w = np.random.default_rng(seed).uniform(-1, 1, value.size)
+        assert table.moments.of(w) == pytest.approx(sum_with_moments(w[cell], x, rows.labelled))
+    one_centre = np.sum(x**2) - np.sum(x) ** 2 / 300
+    assert table.moments.of(np.ones(value.size)).variance != pytest.approx(one_centre, rel=1e-4)  # a planted fault
+
+
+def test_the_spread_of_cells_with_few_labels_is_not_below_a_calibrated_one():
+    rows = labelled_rows(*data())
+    cell = (rows.prediction > 0.5) * 1 + (rows.prediction > 0.9)
+    table = rectified_table(rows, cell, 3)
+    x, g = rows.contribution, rows.guess.calibrated
+    for k in range(3):
+        _, variance, _ = sum_with_moments(cell == k, x, rows.labelled)
+        chosen, labels = cell == k, rows.labelled & (cell == k)
+        model = np.sum((g * (1 - g))[labels]) + np.sum((rows.rho * (g - rows.prediction))[chosen] ** 2)
+        expected = max(variance, model) if labels.sum() < 30 else variance
+        assert table.spread[k] == pytest.approx(np.sqrt(expected) / 100)
+    assert table.full_cells == 3
+    assert table.units_are_rows
+
+
+def test_the_high_end_of_ks_is_the_largest_bound_of_any_prefix():
+    y, p, f = data()
+    result = cs.confidence_interval(y, p, proxy=f, measure="ks", rng=1)
+    rows = labelled_rows(y, p, f)
+    expected = high_of_ks(rectified(*parts(rows)), rows.prediction, rows.labelled, norm.ppf(0.975))
+    assert result.high == pytest.approx(expected, rel=1e-9)
+    guess = guesses(rows.outcome, rows.prediction, rows.proxy, rows.labelled)[0]
+    expected = high_of_ks(rectified(*parts(rows)[:2], guess, rows.labelled), rows.prediction, rows.labelled, 1.959964)
+    assert result.high == pytest.approx(expected, rel=1e-6)
+
+
+def test_without_guesses_the_bounds_are_those_of_the_labels_alone():
+    """A judge that says nothing: other rows add 0, and every end is the end of the labelled rows."""
+    y, p, _ = data()
+    for measure in ("ks", "kuiper", "kernel_ce", "smooth_ce", "two_bin_ce"):
+        result = cs.confidence_interval(y, p, proxy=np.full(300, 0.5), measure=measure, rng=1)
+        assert result.estimate == pytest.approx(result.labels_only.estimate)
+        of_square = 0.01 if measure == "kernel_ce" else 1e-9  # its square is centred over all rows
+        assert result.high == pytest.approx(result.labels_only.high, rel=of_square)
+        assert result.low == pytest.approx(result.labels_only.low, abs=0.02)
+
+
+def test_known_chances_have_one_centre_and_larger_parts():
+    y, p, f = data()
+    chance = np.where(f == 1, 0.45, 0.25)
+    chance *= 100 / chance.sum()
+    rows = labelled_rows(y, p, f, inclusion=chance)
+    value, cell = np.unique(rows.prediction, return_inverse=True)
+    table = rectified_table(rows, cell, value.size)
+    x = rectified(*parts(rows), rows.chance)
+    assert rows.contribution == pytest.approx(x)
+    total, variance, _ = table.moments.of(np.ones(value.size))
+    assert total == pytest.approx(x.sum())
+    assert variance == pytest.approx(np.sum((x - x.mean()) ** 2))
+    score = table.moments.score(0.025)
+    assert score.cap == pytest.approx(rows.rho / rows.chance.min())
+    assert 1 < score.largest < score.cap
+    w = np.random.default_rng(1).uniform(-1, 1, value.size)
+    assert abs(table.moments.of(w).total) < table.moments.absolute_sum_bound(score)
+
+
+def test_equal_chances_say_nearly_what_a_random_subset_says():
+    y, p, f = data(1500, 300)
+    by_chance = cs.confidence_interval(y, p, proxy=f, inclusion=np.full(1500, 0.2), measure="ks", rng=1)
+    subset = cs.confidence_interval(y, p, proxy=f, measure="ks", rng=1)
+    assert by_chance.estimate == pytest.approx(subset.estimate)
+    assert by_chance.high == pytest.approx(subset.high, rel=0.02)
+
+
+def test_sums_of_clusters_are_of_all_their_rows():
+    y, p, f = data()
+    cluster = np.arange(300) // 3
+    rows = labelled_rows(y, p, f, cluster=cluster)
+    value, cell = np.unique(rows.prediction, return_inverse=True)
+    table = rectified_table(rows, cell, value.size)
+    assert not table.units_are_rows
+    sums = np.bincount(rows.unit, rows.contribution)
+    assert table.n == 100
+    assert table.theta.sum() == pytest.approx(sums.sum() / 100)
+    variance = np.sum((sums - sums.mean()) ** 2) * 100 / 99  # clusters of one size
+    assert table.moments.of(np.ones(value.size)).variance == pytest.approx(variance)
+    assert table.moments.score(0.025).cap == pytest.approx(
+        np.bincount(rows.unit, np.where(rows.labelled, 1, 1 / 3)).max()
+    )
+
+
+def test_no_judge_beats_four_unseen_errors():
+    """A perfect judge: the half-width is the part of errors that nobody saw, 3.9 / m."""
+    random = np.random.default_rng(3)
+    p = random.integers(1, 20, 4000) / 20
+    truth = (random.random(4000) < p) * 1.0
+    y = truth.copy()
+    y[200:] = np.nan
+    result = cs.confidence_interval(y, p, proxy=truth, measure="ks", rng=1)
+    assert result.high - result.estimate > 3.7 / 200
+    assert score_reach(0.0, 0.0, norm.ppf(0.975)) == pytest.approx(3.894, abs=0.01)
