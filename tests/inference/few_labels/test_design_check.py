@@ -68,16 +68,31 @@ def test_what_depends_on_neither_is_not_found():
     assert np.mean(np.array(found) <= 0.1) < 0.3
 
 
+def plain_p_value(rows, unit, draws=4000):
+    """The share of random subsets of units that differ by as much; predictions have 20 groups of one size."""
+    group = np.searchsorted(np.quantile(rows.prediction, np.arange(1, 20) / 20), rows.prediction)
+    answer = rows.proxy - np.array([rows.proxy[group == k].mean() for k in range(20)])[group]
+    sums = np.stack([np.bincount(unit, each - each.mean()) for each in (rows.prediction, answer)])
+    chosen = np.bincount(unit, rows.labelled) > 0
+    spread = sums.std(axis=1)
+    random = np.random.default_rng(1)
+    drawn = [np.abs(sums[:, random.permutation(chosen)].sum(axis=1) / spread).max() for _ in range(draws)]
+    return np.mean(np.array(drawn) >= np.abs(sums[:, chosen].sum(axis=1) / spread).max() - 1e-9)
+
+
 def test_whole_clusters_are_permuted_whole():
+    """Both p-values have 999 and 4000 draws: .08 are five standard errors at most."""
     random = np.random.default_rng(1)
     cluster = np.repeat(np.arange(200), 3)
-    p = np.repeat(random.random(200), 3)
+    p = np.repeat(random.random(200), 3) * 0.99 + 0.01 * random.random(600)
     y = (random.random(600) < p) * 1.0
-    labelled = np.isin(cluster, random.permutation(200)[:60])
+    labelled = np.isin(cluster, np.argsort(p[::3] + 6 * random.random(200))[:60])
     rows = labelled_rows(np.where(labelled, y, np.nan), p, y, cluster=cluster)
     as_rows = labelled_rows(np.where(labelled, y, np.nan), p, y)
-    many = [design_p_value(each, np.uint64(3)) for each in (rows, as_rows)]
-    assert many[0] > many[1]  # 60 clusters of alike rows differ from the others more than 180 single rows would
+    whole, single = plain_p_value(rows, rows.unit), plain_p_value(as_rows, np.arange(600))
+    assert design_p_value(rows, np.uint64(3)) == pytest.approx(whole, abs=0.08)
+    assert design_p_value(as_rows, np.uint64(3)) == pytest.approx(single, abs=0.08)
+    assert single < whole - 0.1  # the planted fault: 180 rows are not as independent as 60 clusters
 
 
 def test_predictions_and_answers_that_are_all_alike_say_nothing():
