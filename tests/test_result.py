@@ -19,9 +19,13 @@ Y, P = cs.generators.temperature(2).sample(60, rng=1)
 LABEL, PROB = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(60, rng=1)
 FEW = {"n_resamples": 19, "rng": 1}
 MAPS = [cs.recalibration.Unchanged(), cs.recalibration.PlattScaling()]
+LABELLED, ASKED_P = cs.generators.temperature(2).sample(200, rng=2)
+JUDGE = LABELLED.astype(float)
+LABELLED = np.where(np.random.default_rng(3).permutation(200) < 100, LABELLED, np.nan)
 MADE = {
     "AsymptoticTestResult": lambda: cs.spiegelhalter(Y, P),
     "Audit": lambda: cs.audit(Y, P, {"first": np.arange(60) < 30}, shape=True, **FEW),
+    "Beyond": lambda: made("Audit").beyond,
     "BrierStatus": lambda: compared().status(),
     "CalibrationBelt": lambda: cs.calibration_belt(Y, P, held_out=True),
     "CalibrationSharpness": lambda: cs.sharpness(Y, P),
@@ -42,6 +46,8 @@ MADE = {
     "DetectableEffect": lambda: cs.detectable_effect(P, n_resamples=19, n_datasets=5, rng=1),
     "Equivalence": lambda: cs.equivalence_test(Y, P),
     "FlexibleCurve": lambda: made("Validation").flexible,
+    "GuidedTestResult": lambda: cs.calibration_test(LABELLED, ASKED_P, proxy=JUDGE, blind=True, **FEW),
+    "RectifiedInterval": lambda: cs.confidence_interval(LABELLED, ASKED_P, measure="ks", proxy=JUDGE, **FEW),
     "GceFamily": lambda: cs.gce_family(LABEL, PROB),
     "DecisionLossCurve": lambda: cs.decision_loss(Y, P, [0.2, 0.6], **FEW),
     "GeneralizationGap": lambda: cs.generalization_gap((Y, P), (Y, P), **FEW),

@@ -10,7 +10,6 @@ from calibstat.compiled import jit
 
 LARGEST_EXPONENT = 690.0  # exp of more overflows with the numbers that it is multiplied by
 LANES = 64  # sets of signs that are added up together: one bit of a word for each
-TOGETHER = 4  # rows of residuals whose squares are added up side by side
 NEGLIGIBLE = 45.0  # exp of minus this is below the rounding of a sum of terms of the size 1
 
 
@@ -26,12 +25,9 @@ def laplace_decays(value: np.ndarray, bandwidth: float) -> np.ndarray:
 
 def laplace_squares(decay: np.ndarray, residual: np.ndarray) -> np.ndarray:
     """Return `laplace_square` of each row of residuals, given the decays of the predictions, in one pass."""
-    rows = len(residual)
-    square = np.zeros(-(-rows // TOGETHER) * TOGETHER)
-    if square.size > rows:
-        residual = np.vstack([residual, np.zeros((square.size - rows, decay.size))])
+    square = np.zeros(len(residual))
     _add_squares(decay, residual, square)
-    return square[:rows]
+    return square
 
 
 @jit
@@ -42,7 +38,8 @@ def _add_squares(decay: np.ndarray, residual: np.ndarray, square: np.ndarray) ->
     `near` is the sum over k < j of r_k exp(-(v_j - v_k) / bandwidth): a step up by d multiplies it by exp(-d /
     bandwidth).
     """
-    for r in range(0, square.size, TOGETHER):
+    together = square.size // 4 * 4
+    for r in range(0, together, 4):
         near = near_1 = near_2 = near_3 = 0.0
         total = total_1 = total_2 = total_3 = 0.0
         for j in range(decay.size):
@@ -62,6 +59,12 @@ def _add_squares(decay: np.ndarray, residual: np.ndarray, square: np.ndarray) ->
         square[r + 1] = total_1
         square[r + 2] = total_2
         square[r + 3] = total_3
+    for r in range(together, square.size):
+        near = 0.0
+        for j in range(decay.size):
+            near *= decay[j]
+            square[r] += residual[r, j] * (residual[r, j] + 2.0 * near)
+            near += residual[r, j]
 
 
 def laplace_smoothed(value: np.ndarray, residual: np.ndarray, bandwidth: float) -> np.ndarray:

@@ -375,7 +375,9 @@ def _check_given(asked: Mapping[str, Any], y_true: Outcomes, lens: AnyLens) -> N
         raise ValueError(f"expected {others[0]}= without folds=, found both: it takes predictions of one model")
 
 
-def _call(given: list[str], recalibrate: Any, shape: Any, lens: AnyLens, confidence_level: float, seed: int) -> str:
+def _call(
+    given: list[str], recalibrate: object, shape: object, lens: AnyLens, confidence_level: float, seed: int
+) -> str:
     """Write the call, data by their names."""
     given = ["y_true", "y_prob", *(f"{name}={name}" for name in given if name not in ("recalibrate", "shape"))]
     given += [f"recalibrate={recalibrate!r}"] if recalibrate is not False else []

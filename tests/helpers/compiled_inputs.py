@@ -358,7 +358,7 @@ INPUTS = {
     "measures.interval_ce._windows": lambda: (VALUE, RESIDUAL, 0.25),
     "measures.interval_ce._windows_witness": lambda: (VALUE, RESIDUAL, 0.25),
     "bounds.laplace._add_squares": lambda: (
-        *(VALUE[::-1].copy(), np.stack([RESIDUAL, VALUE, COUNT, -VALUE]), np.zeros(4)),
+        *(VALUE[::-1].copy(), np.stack([RESIDUAL, VALUE, COUNT, -VALUE, POSITIVES]), np.zeros(5)),
     ),
     "bounds.laplace._add_neighbours": lambda: (VALUE, RESIDUAL, 0.5, RESIDUAL.copy()),
     "bounds.laplace.laplace_smoothed_within": lambda: (np.arange(M) // 3, VALUE, RESIDUAL, 0.5),

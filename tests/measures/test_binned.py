@@ -318,8 +318,6 @@ def test_level_sets_of_a_population():
     assert waves.truth("ece", n_bins=None) > 5 * waves.truth("ece", n_bins=15)
     with pytest.raises(NotImplementedError, match="continuous distribution"):
         cs.generators.dirichlet((1, 1, 1), temperature=2).truth("ece", n_bins=None)
-    with pytest.raises(NotImplementedError, match="cells"):
-        cs.generators.dirichlet((1, 1, 1), temperature=2).truth("canonical_ce", strategy="uniform", n_bins=None)
 
 
 # --- cuts ------------------------------------------------------------------------------------------------------------

@@ -27,6 +27,12 @@ RANDOM = {
     "simulations/": {None: {"SeedSequence"}},
     "simulations/parts/kernel_estimators.py": {None: {"Generator"}},  # random by themselves, for comparison only
     "simulations/distances.py": {None: {"SeedSequence"}, "draw_kernel": {"default_rng"}},
+    # packages that draw from the global state, for comparison only
+    "simulations/parts/peer_answers.py": {
+        None: {"SeedSequence"},
+        "_scikit_learn": {"default_rng"},
+        **{f"_{name}": {"seed"} for name in ("uncertainty_calibration", "relplot", "calzone")},
+    },
     "simulations/comparison.py": {None: {"SeedSequence"}, "sample": {"default_rng"}},
     "cli/demo.py": {None: {"default_rng"}},  # the split into rows to fit and rows held out
 }

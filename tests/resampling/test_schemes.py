@@ -46,4 +46,7 @@ def test_stages_keep_their_numbers():
         "FOLD_SIGNS": 12,
         "REPEATS": 13,
         "FITS": 14,
+        "UNLABELLED": 15,
+        "DESIGN": 16,
+        "GUESSES": 17,
     }

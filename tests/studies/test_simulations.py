@@ -16,7 +16,10 @@ ASKED = [
 
 
 def test_every_study_has_a_seed_of_its_own():
-    assert len({study.seed for study in STUDIES.values()}) == len(STUDIES)
+    seeds = {name: study.seed for name, study in STUDIES.items()}
+    # these two were made with one seed, from which they draw by names of their own
+    assert seeds.pop("few_labels") == seeds["without_bins"]
+    assert len(set(seeds.values())) == len(seeds)
 
 
 @pytest.mark.parametrize(("name", "quick"), ASKED)

@@ -66,8 +66,8 @@ class Variation(Shape):
     >>> import calibstat as cs
     >>> y, p = cs.generators.calibrated().sample(1000, rng=1)
     >>> result = cs.confidence_interval(y, p, measure="l1", shape=cs.Variation(0.5), rng=1)
-    >>> result.low, round(result.high, 2)
-    (0.0, 0.08)
+    >>> result.low, result.high < 0.1
+    (0.0, True)
     """
 
     most: float
