@@ -155,7 +155,7 @@ def _statsmodels(y: np.ndarray, p: np.ndarray, seed: int) -> Said:
     return (float(test_chisquare_binning(*both, sort_var=p, bins=10, df=None).pvalue),)
 
 
-HONEST = "the true value is below the low end, or above the high end, with probability at most .025 each"
+HONEST = "the true value is below the low end, or above the high end, with a probability of about .025 at most"
 EXACT = "the level is exact given the predictions"
 ANSWERS = (
     Answer("calibstat", "confidence_interval, ece", HONEST, _calibstat("ece"), "ece, (a, b]", (0.01, 0.02), True),
