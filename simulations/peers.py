@@ -121,18 +121,19 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Return for each call and kind of population how often it is wrong, and how wide its intervals are.
 
     An interval is wrong that does not hold the truth; a p-value is wrong that is at most .05 for a calibrated model.
+    Packages that gave no answer, as those that are not installed, are left out.
     """
+    table = table[table["answers"] > 0]
     shown = table[(table["question"] == "interval") | table["kind"].isin(CALIBRATED) | of_groups(table)]
     wrong = shown["below"] + shown["above"] + shown["significant"]
     ratio = shown["width"].astype(float) / shown["spread"].astype(float)
-    shown = shown.assign(wrong_answers=wrong, ratio=ratio, refusals=shown["replicates"] - shown["answers"])
+    shown = shown.assign(wrong_answers=wrong, ratio=ratio)
     by = ["question", "package", "version", "call", "kind"]
     found = shown.groupby(by, sort=False).agg(
         replicates=("answers", "sum"),
         wrong=("wrong_answers", "sum"),
         below=("below", "sum"),
         above=("above", "sum"),
-        refusals=("refusals", "sum"),
         ratio=("ratio", "median"),
     )
     found = found.reset_index()
@@ -151,7 +152,7 @@ def of_page(table: pd.DataFrame, question: str) -> str:
         by_kind = rows.set_index("kind")
         line = [f"{package} {version}", call]
         for kind in kinds:
-            if kind not in by_kind.index or not by_kind.loc[kind, "replicates"]:
+            if kind not in by_kind.index:
                 line.append("–")
                 continue
             of = by_kind.loc[kind]
@@ -185,7 +186,6 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
     from matplotlib.figure import Figure
 
     found = summary(table)
-    found = found[found["replicates"] > 0]
     panels = [
         ("95 % intervals that do not hold the truth", found[found["question"] == "interval"]),
         ("p-values of at most .05 where nothing is wrong", found[found["question"] == "p-value"]),

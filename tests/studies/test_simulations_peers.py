@@ -92,7 +92,8 @@ def test_counting():
     wrong_model = row | {"question": "p-value", "kind": "shifted", "below": 0, "above": 0}
     wrong_model |= {"significant": 40}  # as it should be
     group = wrong_model | {"call": "c of a group of a tenth", "significant": 4}
-    found = study.summary(pd.DataFrame([row, row | {"answers": 30}, wrong_model, group]))
+    silent = row | {"package": "not installed", "answers": 0, "width": None, "spread": None}
+    found = study.summary(pd.DataFrame([row, row | {"answers": 30}, wrong_model, group, silent]))
     assert found[["call", "replicates", "wrong"]].to_numpy().tolist() == [
         ["b", 70, 8],
         ["c of a group of a tenth", 40, 4],
