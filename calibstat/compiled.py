@@ -49,14 +49,14 @@ class _NoCollection(event.Listener):
     def __init__(self) -> None:
         self._lock, self._nested, self._was_on = threading.Lock(), 0, False
 
-    def on_start(self, event: event.Event) -> None:
+    def on_start(self, compilation: event.Event) -> None:
         with self._lock:
             if self._nested == 0:
                 self._was_on = gc.isenabled()
                 gc.disable()
             self._nested += 1
 
-    def on_end(self, event: event.Event) -> None:
+    def on_end(self, compilation: event.Event) -> None:
         with self._lock:
             self._nested -= 1
             if self._nested == 0 and self._was_on:

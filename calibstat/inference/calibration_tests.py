@@ -23,7 +23,7 @@ from calibstat.inference.cross_validation.folded_problem import need_defaults_wi
 from calibstat.inference.deviation import CLAIM_LEVEL
 from calibstat.inference.few_labels.guided_test import DEFAULT as DEFAULT_WITH_PROXY
 from calibstat.inference.few_labels.guided_test import DIRECTION, guided_test, need_premise
-from calibstat.inference.few_labels.labelled_rows import ask_with_proxy, need_defaults_with_proxy, need_proxy
+from calibstat.inference.few_labels.judged_rows import ask_with_proxy, need_defaults_with_proxy, need_proxy
 from calibstat.inference.p_values import holm
 from calibstat.inference.power.detectable_effect import DEFAULT
 from calibstat.inference.problems.pose import problem_of

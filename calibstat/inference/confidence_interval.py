@@ -20,8 +20,8 @@ from calibstat.inference.confidence_interval_results import BOOTSTRAPS, Confiden
 from calibstat.inference.cross_validation.fold_interval import cross_validated_interval
 from calibstat.inference.cross_validation.folded_problem import DEFAULT as DEFAULT_WITH_FOLDS
 from calibstat.inference.cross_validation.folded_problem import need_defaults_with_folds
-from calibstat.inference.few_labels.labelled_rows import (
-    LabelledRows,
+from calibstat.inference.few_labels.judged_rows import (
+    JudgedRows,
     ask_with_proxy,
     need_defaults_with_proxy,
     need_proxy,
@@ -259,7 +259,7 @@ def confidence_interval(
             asked = find_measure(DEFAULT if measure is None else measure, options)
         draws = Draws.of(rng, asked.draws(n_resamples), n_jobs)
 
-        def ask(rows: LabelledRows) -> RectifiedInterval:
+        def ask(rows: JudgedRows) -> RectifiedInterval:
             labels_only = interval_of(norm_problem(rows, asked), "honest", confidence_level, draws, rows.data.unit)
             return rectified_interval(rows, asked, labels_only, confidence_level, draws)
 

@@ -58,7 +58,7 @@ class CurveError(Binned):
 
     @property
     def condition(self) -> str:
-        return f", if {shape_of(self.shape).condition}"
+        return "" if self.shape is None else f", if {shape_of(self.shape).condition}"
 
     def interval(self, sample: Sample) -> Interval:
         runs = Runs.of(sample.value, sample.count)

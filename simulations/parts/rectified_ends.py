@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from calibstat.inference.confidence_interval import honest_ends
-from calibstat.inference.few_labels.labelled_rows import LabelledRows, labelled_rows
+from calibstat.inference.few_labels.judged_rows import JudgedRows, judged_rows
 from calibstat.inference.few_labels.rectified_interval import norm_problem
 from calibstat.inference.few_labels.rectified_rows import RectifiedRows
 from calibstat.inference.honest_ends import HonestEnds
@@ -20,14 +20,14 @@ from calibstat.resampling import Draws
 class Asked:
     """A data set, of which the ends of any measure are asked."""
 
-    rows: LabelledRows
+    rows: JudgedRows
     draws: Draws
     alpha: float = 0.05
 
     @classmethod
     def of(cls, y: np.ndarray, p: np.ndarray, f: np.ndarray, seed: int, resamples: int, **more: object) -> Asked:
         """Check the rows."""
-        return cls(labelled_rows(y, p, f, **more), Draws.of(seed, resamples))
+        return cls(judged_rows(y, p, f, **more), Draws.of(seed, resamples))
 
     def ends(self, measure: str) -> HonestEnds:
         """Return the ends of a measure of rectified residuals."""

@@ -6,7 +6,7 @@ from plain_few_labels import guesses, high_of_ks, rectified, score_reach, sum_wi
 from scipy.stats import norm
 
 import calibstat as cs
-from calibstat.inference.few_labels.labelled_rows import labelled_rows
+from calibstat.inference.few_labels.judged_rows import judged_rows
 from calibstat.inference.few_labels.rectified_rows import rectified_table
 
 
@@ -24,7 +24,7 @@ def parts(rows):
 
 
 def test_sums_and_moments_are_of_two_centred_samples():
-    rows = labelled_rows(*data())
+    rows = judged_rows(*data())
     x = rectified(*parts(rows))
     value, cell = np.unique(rows.prediction, return_inverse=True)
     table = rectified_table(rows, cell, value.size)
@@ -38,7 +38,7 @@ def test_sums_and_moments_are_of_two_centred_samples():
 
 
 def test_the_spread_of_cells_with_few_labels_is_not_below_a_calibrated_one():
-    rows = labelled_rows(*data())
+    rows = judged_rows(*data())
     cell = (rows.prediction > 0.5) * 1 + (rows.prediction > 0.9)
     table = rectified_table(rows, cell, 3)
     x, g = rows.contribution, rows.guess.calibrated
@@ -55,7 +55,7 @@ def test_the_spread_of_cells_with_few_labels_is_not_below_a_calibrated_one():
 def test_the_high_end_of_ks_is_the_largest_bound_of_any_prefix():
     y, p, f = data()
     result = cs.confidence_interval(y, p, proxy=f, measure="ks", rng=1)
-    rows = labelled_rows(y, p, f)
+    rows = judged_rows(y, p, f)
     expected = high_of_ks(rectified(*parts(rows)), rows.prediction, rows.labelled, norm.ppf(0.975))
     assert result.high == pytest.approx(expected, rel=1e-9)
     guess = guesses(rows.outcome, rows.prediction, rows.proxy, rows.labelled)[0]
@@ -78,7 +78,7 @@ def test_known_chances_have_one_centre_and_larger_parts():
     y, p, f = data()
     chance = np.where(f == 1, 0.45, 0.25)
     chance *= 100 / chance.sum()
-    rows = labelled_rows(y, p, f, inclusion=chance)
+    rows = judged_rows(y, p, f, inclusion=chance)
     value, cell = np.unique(rows.prediction, return_inverse=True)
     table = rectified_table(rows, cell, value.size)
     x = rectified(*parts(rows), rows.chance)
@@ -104,7 +104,7 @@ def test_equal_chances_say_nearly_what_a_random_subset_says():
 def test_sums_of_clusters_are_of_all_their_rows():
     y, p, f = data()
     cluster = np.arange(300) // 3
-    rows = labelled_rows(y, p, f, cluster=cluster)
+    rows = judged_rows(y, p, f, cluster=cluster)
     value, cell = np.unique(rows.prediction, return_inverse=True)
     table = rectified_table(rows, cell, value.size)
     assert not table.units_are_rows

@@ -104,7 +104,7 @@ def shown(command: str, folder: Path) -> str:
 
 def file_of(name: str) -> Path:
     """The file of an answer."""
-    return FOLDER / f"{name.replace(' ', '_')}.txt"
+    return FOLDER / f"{name.replace(', ', '-').replace(' ', '_')}.txt"
 
 
 def names() -> list[tuple[str, str]]:

@@ -318,6 +318,9 @@ def test_level_sets_of_a_population():
     assert waves.truth("ece", n_bins=None) > 5 * waves.truth("ece", n_bins=15)
     with pytest.raises(NotImplementedError, match="continuous distribution"):
         cs.generators.dirichlet((1, 1, 1), temperature=2).truth("ece", n_bins=None)
+    # on the simplex the limit of binned errors of more and more bins, .1412 (Vaicenavicius et al. 2019, theorem 1)
+    of_vectors = cs.generators.dirichlet((1, 1, 1), temperature=2)
+    assert of_vectors.truth("canonical_ce", strategy="uniform", n_bins=None) == pytest.approx(0.1412, abs=1e-4)
 
 
 # --- cuts ------------------------------------------------------------------------------------------------------------

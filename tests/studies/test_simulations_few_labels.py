@@ -7,7 +7,7 @@ import pytest
 from simulation_files import study_file, study_part
 
 import calibstat as cs
-from calibstat.inference.few_labels.labelled_rows import labelled_rows
+from calibstat.inference.few_labels.judged_rows import judged_rows
 
 few_labels, judges, ends = study_file("few_labels"), study_part("judges"), study_part("rectified_ends")
 
@@ -57,7 +57,7 @@ def test_misses_are_those_of_the_intervals(seed):
         below, above = ends.missed(asked.ends("ks"), truth, 0.05)
         assert (below, above) == (found.low > truth, found.high < truth)
     estimate, low, high = asked.mean
-    rows = labelled_rows(few, p, f)
+    rows = judged_rows(few, p, f)
     assert estimate == pytest.approx(rows.contribution.sum() / 100)
     assert low < estimate < high
 

@@ -143,10 +143,11 @@ def audit(
     hypothesis of a group: within each stratum of some 32 neighbouring predictions (fewer if there are fewer than 1000
     rows) the log-odds of the rows of the group and of all others differ from the predicted ones by the same amount,
     whatever it is. Given the number of rows with outcome 1 in each stratum, how many of them are in the group has a
-    known distribution (conditional logistic regression), and p-values and limits of odds ratios are exact, without
-    draws. Holm's steps adjust for the number of groups, whatever holds in the others. If what all rows have in common
-    changes within a stratum it is approximate: in the tests the probability of finding a group stays below 5 % from 100
-    rows on. Two groups that make up all rows deviate from each other both or neither.
+    known distribution (conditional logistic regression), from which p-values and limits of odds ratios are computed
+    without draws; rows of a stratum whose log-odds differ by at most .05 count as alike. Holm's steps adjust for the
+    number of groups, whatever holds in the others. If what all rows have in common changes within a stratum it is
+    approximate: in the tests, with 100 and 1000 rows, a group is found in less than 5 % of data sets. Two groups that
+    make up all rows deviate from each other both or neither.
 
     Rows must be independent, and count equally: there is no `cluster` and no `sample_weight`, because the label of each
     row is drawn independently, and the limits are of counts of rows. A group that is not significant is not shown to be

@@ -118,7 +118,7 @@ def _starts(value: np.ndarray, count: np.ndarray, neighbours: int) -> np.ndarray
 
 @dataclass(frozen=True)
 class _Parts:
-    """The number of rows of a group with outcome 1 in a few strata each, given that of all rows of each stratum.
+    """Distributions of the rows of a group with outcome 1, given the rows of each stratum with it, by a few strata.
 
     Attributes
     ----------
@@ -293,7 +293,7 @@ def _alike(chance: np.ndarray, group: np.ndarray, others: np.ndarray, ones: floa
 
 @jit
 def _step(rows: float, rest: float, ones: float, k: float) -> float:
-    """Return the chance of k of `rows`, divided by that of k - 1, if `ones` of all have outcome 1 and all are alike."""
+    """Return P(K = k) / P(K = k - 1), with K of the `ones` rows with outcome 1 among `rows`: hypergeometric."""
     return (rows - k + 1) * (ones - k + 1) / (k * (rest - ones + k))
 
 
@@ -385,9 +385,9 @@ def _mean(edge: np.ndarray, pmf: np.ndarray, lowest: np.ndarray, large: np.ndarr
 def _sum(
     edge: np.ndarray, pmf: np.ndarray, lowest: np.ndarray, large: np.ndarray, theta: float
 ) -> tuple[float, np.ndarray]:
-    """Return the lowest value of the sum at theta, and the probabilities from there on, those of the far ends left.
+    """Return the lowest value of the sum at theta, and the probabilities from there on; negligible ends are cut off.
 
-    Neighbouring parts are added in pairs, then the pairs, and so on: the ends that are left make all of them short.
+    Neighbouring parts are added in pairs, then the pairs, and so on: cutting the ends off keeps all of them short.
     """
     low = 0.0
     size = lowest.size + len(large)

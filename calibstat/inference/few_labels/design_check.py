@@ -6,7 +6,7 @@ import numpy as np
 
 from calibstat import resampling
 from calibstat.inference.few_labels.guess import GROUPS, groups_of
-from calibstat.inference.few_labels.labelled_rows import LabelledRows
+from calibstat.inference.few_labels.judged_rows import JudgedRows
 from calibstat.inference.p_values import p_value
 from calibstat.resampling import Draws, Stage
 
@@ -19,7 +19,7 @@ UNLIKE = (
 )
 
 
-def design_p_value(rows: LabelledRows, key: np.uint64, n_jobs: int = 1) -> float:
+def design_p_value(rows: JudgedRows, key: np.uint64, n_jobs: int = 1) -> float:
     """Test that the labelled rows are a random subset, or were labelled with the given chances.
 
     The statistic is the larger of two absolute differences, in standard deviations: of the mean prediction, and of the
@@ -60,7 +60,7 @@ def _by_chances(chance: np.ndarray, column: np.ndarray, draws: Draws) -> np.ndar
     return resampling.sums_of_row_labels(cell, prob, 1, unit, weight, lambda theta: theta[0], draws, Stage.DESIGN)
 
 
-def _whole_clusters(rows: LabelledRows) -> bool:
+def _whole_clusters(rows: JudgedRows) -> bool:
     """Whether clusters were labelled whole: all their rows or none, and several of some."""
     size, labelled = np.bincount(rows.units), np.bincount(rows.units, rows.labelled)
     return bool(((labelled == 0) | (labelled == size)).all() and labelled.max() > 1)

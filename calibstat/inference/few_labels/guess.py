@@ -8,7 +8,7 @@ import numpy as np
 
 GROUPS = 20  # of predictions, in which the mean and the variance of the judge's answers are taken
 SLOPES = 4  # groups of predictions with a slope of their own
-PULL = 25.0  # labelled rows that a common slope counts as, beside those of a group
+PULL = 25.0  # the slope of a group is shrunk to the common slope as if by so many labelled rows
 FEWEST_EVENTS = 10  # labelled rows of either outcome, seen and expected, below which a judge is not used
 NO_VARIANCE = 1e-20  # answers so alike differ by rounding
 
@@ -40,7 +40,7 @@ class Guess:
 
     @classmethod
     def unused(cls, prediction: np.ndarray) -> Guess:
-        """Return the predictions themselves, with which rectified residuals are those of labelled rows."""
+        """Return the predictions as guesses: the rectified residuals of labelled rows are then y - v, of others 0."""
         return cls(prediction, prediction, np.zeros(SLOPES), False)
 
     @classmethod

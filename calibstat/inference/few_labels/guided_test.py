@@ -12,7 +12,7 @@ from calibstat.data.null_hypothesis import EVENT_NULL, Null
 from calibstat.inference.calibration_test_results import CalibrationTestResult
 from calibstat.inference.few_labels.design_check import design_note, design_p_value
 from calibstat.inference.few_labels.guess import GROUPS, groups_of
-from calibstat.inference.few_labels.labelled_rows import LabelledRows, cannot_be_seen, noise_in_words
+from calibstat.inference.few_labels.judged_rows import JudgedRows, cannot_be_seen, noise_in_words
 from calibstat.inference.few_labels.rectified_interval import norm_problem
 from calibstat.inference.few_labels.rectified_rows import RectifiedRows
 from calibstat.inference.p_values import largest_p_value, p_value
@@ -100,7 +100,7 @@ def need_premise(use: object, blind: object, inclusion: object) -> None:
         )
 
 
-def guided_test(rows: LabelledRows, asked: Measure, use: str, draws: Draws) -> GuidedTestResult:
+def guided_test(rows: JudgedRows, asked: Measure, use: str, draws: Draws) -> GuidedTestResult:
     """Return the test of the labelled rows that looks where the judge points to, or the one of rectified residuals."""
     problem = norm_problem(rows, asked)
     design = design_p_value(rows, draws.key, draws.n_jobs)
@@ -146,7 +146,7 @@ class Found:
     hypothesis: Null
 
 
-def by_direction(rows: LabelledRows, problem: BinaryProblem, draws: Draws) -> Found:
+def by_direction(rows: JudgedRows, problem: BinaryProblem, draws: Draws) -> Found:
     """Compare the smaller of two ranks among drawn labels, one of them of the sum in the judge's direction.
 
     Statement and argument: docs/proofs.md, section 16.
@@ -189,7 +189,7 @@ def smaller_rank(observed: np.ndarray, null: np.ndarray) -> tuple[float, tuple[f
     return float(np.count_nonzero(least <= least[0])) / len(both), single  # type: ignore[return-value]
 
 
-def direction_of(rows: LabelledRows) -> np.ndarray:
+def direction_of(rows: JudgedRows) -> np.ndarray:
     """Return the mean of answer minus prediction in groups of predictions, of rows that labels do not depend on."""
     group, used = groups_of(rows.prediction, GROUPS), ~rows.labelled & ~relatives(rows)
     count = np.bincount(group[used], minlength=GROUPS)
@@ -197,7 +197,7 @@ def direction_of(rows: LabelledRows) -> np.ndarray:
     return np.asarray((gap / np.maximum(count, 1))[group])
 
 
-def relatives(rows: LabelledRows) -> np.ndarray:
+def relatives(rows: JudgedRows) -> np.ndarray:
     """Return which rows without an outcome share a cluster with a labelled row."""
     if rows.unit is None:
         return np.zeros(rows.n, bool)
@@ -205,7 +205,7 @@ def relatives(rows: LabelledRows) -> np.ndarray:
     return np.asarray(held[rows.unit] & ~rows.labelled)
 
 
-def _by_noise(rows: LabelledRows, problem: BinaryProblem, draws: Draws) -> Found:
+def _by_noise(rows: JudgedRows, problem: BinaryProblem, draws: Draws) -> Found:
     """Compare the measure of rectified residuals with its draws if calibrated."""
     rectified = RectifiedRows.of(problem, rows)
     nulls, statistic = rectified.null_draws(draws), rectified.statistic()

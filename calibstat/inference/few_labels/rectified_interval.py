@@ -10,7 +10,7 @@ import numpy as np
 from calibstat.data.clusters import clusters_in_words
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.few_labels.design_check import design_note, design_p_value
-from calibstat.inference.few_labels.labelled_rows import LabelledRows, cannot_be_seen, noise_in_words
+from calibstat.inference.few_labels.judged_rows import JudgedRows, cannot_be_seen, noise_in_words
 from calibstat.inference.few_labels.rectified_rows import RectifiedRows, need_norm
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, exceeds
 from calibstat.inference.problems.binary_problem import BinaryProblem
@@ -73,7 +73,7 @@ class RectifiedInterval(ConfidenceInterval):
 
 
 def rectified_interval(
-    rows: LabelledRows, asked: Measure, labels_only: ConfidenceInterval, confidence_level: float, draws: Draws
+    rows: JudgedRows, asked: Measure, labels_only: ConfidenceInterval, confidence_level: float, draws: Draws
 ) -> RectifiedInterval:
     """Return the interval of a norm of rectified residuals, beside the interval of the labels alone."""
     problem = norm_problem(rows, asked)
@@ -114,14 +114,14 @@ def rectified_interval(
     )
 
 
-def norm_problem(rows: LabelledRows, asked: Measure) -> BinaryProblem:
+def norm_problem(rows: JudgedRows, asked: Measure) -> BinaryProblem:
     """Pose the problem of a norm of residuals for the labelled rows alone."""
     problem = cast("BinaryProblem", problem_of(rows.data, asked))  # of one event
     need_norm(problem)
     return problem
 
 
-def _estimand(problem: BinaryProblem, rows: LabelledRows) -> str:
+def _estimand(problem: BinaryProblem, rows: JudgedRows) -> str:
     """Say in one sentence what the interval is for, and on what it rests."""
     settings = ", ".join(f"{name}={value!r}" for name, value in problem.measure.options.items())
     title = problem.measure.info.title + (f" ({settings})" if settings else "")

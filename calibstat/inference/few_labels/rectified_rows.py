@@ -16,7 +16,7 @@ from calibstat.bounds.residual_tables import RowTable
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.sample import sample_of_rows
 from calibstat.inference.few_labels.guess import FEWEST_EVENTS, fewest_events
-from calibstat.inference.few_labels.labelled_rows import LabelledRows
+from calibstat.inference.few_labels.judged_rows import JudgedRows
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.measures.kinds.registry import MEASURES, measures_by_rows
 from calibstat.resampling import Draws, Stage
@@ -30,7 +30,7 @@ class RectifiedRows:
 
     Attributes
     ----------
-    rows : LabelledRows
+    rows : JudgedRows
         The rows.
     interval : SeminormInterval
         The honest interval.
@@ -40,13 +40,13 @@ class RectifiedRows:
         The cell of each row.
     """
 
-    rows: LabelledRows
+    rows: JudgedRows
     interval: SeminormInterval
     residuals: RectifiedResiduals
     cell: np.ndarray
 
     @classmethod
-    def of(cls, problem: BinaryProblem, rows: LabelledRows) -> Self:
+    def of(cls, problem: BinaryProblem, rows: JudgedRows) -> Self:
         """Pose the question of a measure, over the distinct predictions of all rows or its cells."""
         measure, sample = problem.measure, sample_of_rows(rows.outcome, rows.prediction)
         fixed = measure.with_fixed_cells(sample.value, sample.count)
@@ -134,7 +134,7 @@ class RectifiedRows:
         return resampling.sums_of_signs(columns, self.cells, units, lambda sums: sums, draws, Stage.GUESSES)
 
 
-def rectified_table(rows: LabelledRows, cell: np.ndarray, cells: int) -> RectifiedTable:
+def rectified_table(rows: JudgedRows, cell: np.ndarray, cells: int) -> RectifiedTable:
     """Return the table of the rectified residuals of rows in these cells."""
     x, rho, labels = rows.contribution, rows.rho, rows.labels
     null, chosen = rows.guess.calibrated, rows.labelled
@@ -163,10 +163,13 @@ def rectified_table(rows: LabelledRows, cell: np.ndarray, cells: int) -> Rectifi
 
 def need_norm(problem: BinaryProblem) -> None:
     """Raise unless a measure is a norm of the sums of residuals, which rectified ones take the place of."""
-    value = np.array([0.25, 0.75])
-    known = [name for name in measures_by_rows() if MEASURES[name]().honest == "norm" and name != "decision_loss"]
-    if problem.measure.honest != "norm" or problem.measure.norm_on(value, np.ones(2)).of_outcomes:
+    if not _is_norm_of_residuals(problem.measure):
+        known = [name for name in measures_by_rows() if _is_norm_of_residuals(MEASURES[name]())]
         raise ValueError(
-            f"expected a norm of residuals with proxy=, one of {', '.join(known)}; found {problem.title}, whose noise "
-            "is not that of rectified residuals"
+            f"expected a norm of residuals with proxy=, one of {', '.join(known)}; found {problem.title}, which "
+            "rectified residuals do not estimate"
         )
+
+
+def _is_norm_of_residuals(measure: Any) -> bool:
+    return measure.honest == "norm" and not measure.norm_on(np.array([0.25, 0.75]), np.ones(2)).of_outcomes

@@ -5,7 +5,7 @@ import pytest
 
 import calibstat as cs
 from calibstat.inference.few_labels.guided_test import direction_of, relatives, smaller_rank
-from calibstat.inference.few_labels.labelled_rows import labelled_rows
+from calibstat.inference.few_labels.judged_rows import judged_rows
 from calibstat.study import most_rejections
 
 N, LABELS, SETS = 400, 60, 150
@@ -94,7 +94,7 @@ def test_ranks_by_hand():
 
 def test_the_direction_is_the_gap_of_judge_and_prediction_among_other_rows():
     y, p, f = data(1)
-    rows = labelled_rows(y, p, f)
+    rows = judged_rows(y, p, f)
     direction = direction_of(rows)
     for v in np.unique(rows.prediction):
         others = ~rows.labelled & (rows.prediction == v)
@@ -111,7 +111,7 @@ def test_answers_on_labelled_rows_do_not_matter():
 
 def test_rows_in_a_cluster_with_a_labelled_one_are_relatives():
     y, p, f, cluster = copies(1)
-    rows = labelled_rows(y, p, f, cluster=cluster)
+    rows = judged_rows(y, p, f, cluster=cluster)
     held = np.unique(rows.unit[rows.labelled])
     assert (relatives(rows) == (np.isin(rows.unit, held) & ~rows.labelled)).all()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibstat as cs
-from calibstat.inference.few_labels.labelled_rows import labelled_rows
+from calibstat.inference.few_labels.judged_rows import judged_rows
 from calibstat.inference.few_labels.rectified_interval import norm_problem
 from calibstat.inference.few_labels.rectified_rows import RectifiedRows
 from calibstat.measures.kinds.registry import find_measure
@@ -22,7 +22,7 @@ def data(seed, n=600, labels=100, hit=0.9, ties=True):
 
 
 def posed(y, p, f, measure="ece", **more):
-    rows = labelled_rows(y, p, f, **more)
+    rows = judged_rows(y, p, f, **more)
     return RectifiedRows.of(norm_problem(rows, find_measure(measure, {"n_bins": 1} if measure == "ece" else {})), rows)
 
 

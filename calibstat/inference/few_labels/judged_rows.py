@@ -28,7 +28,7 @@ UNLIKE = 0.2  # share of other rows with answers that no labelled row has, from 
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledRows:
+class JudgedRows:
     """Rows in an order that depends on what they hold.
 
     Attributes
@@ -125,7 +125,7 @@ def equivalent_labels(labels: float, rows: float, noise_left: float) -> float:
 
 
 def ask_with_proxy(
-    ask: Callable[[LabelledRows], R],
+    ask: Callable[[JudgedRows], R],
     y_true: object,
     y_prob: Predicted,
     proxy: object,
@@ -134,8 +134,8 @@ def ask_with_proxy(
     """Return the answer about rows with few labels, or the answers about several models on the same rows."""
     models = named_models(y_prob)
     if models is None:
-        return ask(labelled_rows(y_true, y_prob, proxy, **rows))
-    return Answers(named(lambda prob: ask(labelled_rows(y_true, prob, proxy, **rows)), models))
+        return ask(judged_rows(y_true, y_prob, proxy, **rows))
+    return Answers(named(lambda prob: ask(judged_rows(y_true, prob, proxy, **rows)), models))
 
 
 def need_defaults_with_proxy(given: Mapping[str, object], **defaults: tuple[object, object]) -> None:
@@ -156,7 +156,7 @@ def _given(given: Mapping[str, object], defaults: Mapping[str, tuple[object, obj
     yield from ((name, value) for name, (value, default) in defaults.items() if value != default)
 
 
-def labelled_rows(
+def judged_rows(
     y_true: object,
     y_prob: object,
     proxy: object,
@@ -165,7 +165,7 @@ def labelled_rows(
     cluster: object = None,
     labels: object = None,
     pos_label: object = None,
-) -> LabelledRows:
+) -> JudgedRows:
     """Check rows of which few have an outcome; an error names the row."""
     if isinstance(y_true, Data | Models | Sample | Predictions):
         raise ValueError(f"expected rows, y_true and y_prob, beside proxy=, found a {type(y_true).__name__}")
@@ -190,7 +190,7 @@ def labelled_rows(
     order, unit = resampling.canonical_order(columns, unit)
     y, p, f, labelled = (each[order] for each in (y, p, f, labelled))
     of_labelled = Data(y[labelled], p[labelled], cluster=None if unit is None else unit[labelled])
-    return LabelledRows(y, p, f, labelled, None if chance is None else chance[order], unit, of_labelled)
+    return JudgedRows(y, p, f, labelled, None if chance is None else chance[order], unit, of_labelled)
 
 
 def filled(y_true: object) -> tuple[np.ndarray, np.ndarray]:
@@ -241,12 +241,12 @@ def cannot_be_seen() -> str:
     )
 
 
-def noise_in_words(rows: LabelledRows) -> str:
+def noise_in_words(rows: JudgedRows) -> str:
     """Say how much noise the judge leaves, and what it is worth."""
     if not rows.guess.is_used:
         return (
             "The judge is not used: fewer than 10 labelled rows or clusters have one of the outcomes, or are expected "
-            "to have it. The answer is that of the labels alone."
+            "to have it. The answer uses the labels alone."
         )
     worth = round(rows.equivalent_labels)
     return f"The judge leaves {percent(rows.noise_left)} of the noise: worth about {worth:,} labels."

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import calibstat as cs
-from calibstat.inference.few_labels.labelled_rows import equivalent_labels, filled, labelled_rows
+from calibstat.inference.few_labels.judged_rows import equivalent_labels, filled, judged_rows
 
 Y, P = cs.generators.temperature(1.5).sample(300, rng=1)
 F = np.where(np.random.default_rng(1).random(300) < 0.9, Y, 1.0 - Y)
@@ -137,7 +137,7 @@ def test_equivalent_labels_in_closed_form():
 
 def test_a_judge_that_holds_the_outcomes_is_pointed_out():
     held = np.where(KNOWN, Y, 0.3 + 0.4 * P)
-    assert "may hold the outcomes" in labelled_rows(FEW, P, held).odd
+    assert "may hold the outcomes" in judged_rows(FEW, P, held).odd
     assert "may hold the outcomes" in cs.confidence_interval(FEW, P, proxy=held, **ASKED).note
-    assert labelled_rows(FEW, P, F).odd == ""
-    assert labelled_rows(FEW, P, Y * 1.0).odd == ""  # a judge of labels that is right on all rows
+    assert judged_rows(FEW, P, F).odd == ""
+    assert judged_rows(FEW, P, Y * 1.0).odd == ""  # a judge of labels that is right on all rows
