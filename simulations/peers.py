@@ -142,24 +142,20 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_page(table: pd.DataFrame, question: str) -> str:
-    """Return the table of the documentation: wrong answers in percent of all, and of how many."""
+    """Return the table of the documentation: how often each call is wrong about calibrated models and about others."""
     found = summary(table)
     found = found[found["question"] == question]
-    kinds = list(found["kind"].unique())
-    lines = [["package", "call", *kinds, *(["width / spread"] if question == "interval" else [])]]
+    is_interval = question == "interval"
+    lines = [["call", "calibrated models", "other models", *(["width / spread"] if is_interval else [])]]
     lines.append(["---"] * len(lines[0]))
     for (package, version, call), rows in found.groupby(["package", "version", "call"], sort=False):
-        by_kind = rows.set_index("kind")
-        line = [f"{package} {version}", call]
-        for kind in kinds:
-            if kind not in by_kind.index:
-                line.append("–")
-                continue
-            of = by_kind.loc[kind]
-            line.append(f"{100 * of['rate']:.1f} ({of['wrong']} of {of['replicates']})")
-        if question == "interval":
-            line.append(f"{rows['ratio'].median():.1f}")
-        lines.append(line)
+        calibrated = rows["kind"].isin(CALIBRATED)
+        shown = []
+        for part in (rows[calibrated], rows[~calibrated]):
+            wrong, of = part["wrong"].sum(), part["replicates"].sum()
+            shown.append(f"{100 * wrong / of:.1f} ({wrong} of {of})" if of else "–")
+        width = [f"{rows['ratio'].median():.1f}"] if is_interval else []
+        lines.append([f"{package} {version}: {call}", *shown, *width])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
