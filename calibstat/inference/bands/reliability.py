@@ -297,17 +297,19 @@ def reliability(
         equal = isinstance(strategy, str) and strategy == "uniform"
         return drawn(data, "quantile" if usual and equal and is_rare(data.sample) else strategy)
 
-    def class_wise(data: ClassWiseData) -> ClassWiseReliability:
+    def need_no_shape(lens: object) -> None:
         if shape is not None:
-            raise ValueError(f"expected a lens that shows one event with shape=, found {data.lens}")
+            raise ValueError(f"expected a lens that shows one event with shape=, found {lens}")
+
+    def class_wise(data: ClassWiseData) -> ClassWiseReliability:
+        need_no_shape(data.lens)
         names = data.predictions.names
         diagrams = tuple(drawn(event, strategy) for event in data.events())
         error = ClassWiseProblem(ECE(n_bins=n_bins, strategy=strategy), data, None).estimate()
         return ClassWiseReliability(diagrams, names, read_only(error), data.lens, data.predictions.n)
 
     def canonical(data: MulticlassData) -> SimplexReliability:
-        if shape is not None:
-            raise ValueError(f"expected a lens that shows one event with shape=, found {data.lens}")
+        need_no_shape(data.lens)
         if unit is not None:
             raise ValueError(f"expected no cluster= for a diagram without a band, of {data.lens}; found one")
         data.need_no_weights("reliability", "cells of the simplex are drawn as counts of rows")
