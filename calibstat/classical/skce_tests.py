@@ -12,6 +12,7 @@ from calibstat import resampling
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.classical.asymptotic_result import AsymptoticTestResult
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
+from calibstat.data.checks import is_among
 from calibstat.data.lenses import canonical
 from calibstat.data.models import Predicted
 from calibstat.data.predictions import Predictions
@@ -156,7 +157,7 @@ def kernel_calibration_test(
     data = as_data(kernel_calibration_test, y_true, y_prob, unknown, labels=labels, pos_label=pos_label)
     if isinstance(data, Models):
         return ask_each(kernel_calibration_test, data, locals())
-    if method not in STATISTIC:
+    if not is_among(method, STATISTIC):
         raise ValueError(f"expected method 'asymptotic', 'block' or 'linear', found {method!r}")
     kind = STATISTIC[method]
     measure = SKCE(kernel=kernel, distance=distance, bandwidth=bandwidth, block_size=block_size, statistic=kind)

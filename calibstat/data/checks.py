@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -18,6 +18,18 @@ def is_whole(value: object, least: int = 1) -> TypeGuard[int]:
 def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a real number; True is not."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def is_among(value: object, known: Container[Any]) -> bool:
+    """Whether a value is one of these names; what cannot be hashed, as a list, is not."""
+    return isinstance(value, Hashable) and value in known
+
+
+def check_switch(name: str, value: object) -> bool:
+    """Return an argument that turns something on or off; raise unless it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"expected {name} True or False, found {short(value)}")
+    return bool(value)
 
 
 def short(value: object, most: int = 80) -> str:

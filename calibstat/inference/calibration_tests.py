@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
-from calibstat.data.checks import options_of, short
+from calibstat.data.checks import is_among, options_of, short
 from calibstat.data.lenses import AnyLens, EachClass, OneLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
@@ -336,8 +336,8 @@ def calibration_test(
     )
     if isinstance(data, Models):
         return ask_each(calibration_test, data, locals())
-    if resample not in SCHEMES:
-        raise ValueError(f"expected resample 'labels' or 'both', found {resample!r}")
+    if not is_among(resample, SCHEMES):
+        raise ValueError(f"expected resample 'labels' or 'both', found {short(resample)}")
     if method not in (None, "sign_flip"):
         raise ValueError(f"expected method 'sign_flip' or None, found {short(method)}")
     if data.unit is not None:

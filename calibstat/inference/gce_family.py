@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, as_data
+from calibstat.data.checks import is_number
 from calibstat.data.models import Predicted
 from calibstat.measures.gce import l1_and_l2
 from calibstat.result import Result, read_only
@@ -203,7 +204,7 @@ def gce_family(
     data = as_data(gce_family, y_true, y_prob, unknown, labels=labels, pos_label=pos_label)
     if isinstance(data, Models):
         return ask_each(gce_family, data, locals())
-    if not 0 < threshold < 1:
+    if not (is_number(threshold) and 0 < threshold < 1):
         raise ValueError(f"expected a threshold above 0 and below 1, found {threshold!r}")
     predictions = data.predictions
     switches: list[tuple[Any, ...]] = [

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data import lenses
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
+from calibstat.data.checks import check_whole
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
 from calibstat.data.named_lens import NamedLens
@@ -228,8 +229,7 @@ def sharpness(
         return ask_each(sharpness, data, locals())
     check_kernel(kernel, bandwidth)
     phi = find_divergence(divergence)
-    if isinstance(n_points, bool) or n_points != int(n_points) or n_points < 2:
-        raise ValueError(f"expected n_points, a whole number of at least 2; found {n_points!r}")
+    check_whole("n_points", n_points, 2)
     seen = data.seen()
     if seen.lens == TOP:
         seen = data.through(lenses.canonical).seen()

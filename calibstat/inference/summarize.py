@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from calibstat import resampling
 from calibstat.data.checked_rows import Data, Models, Outcomes, as_models, predictions_of
-from calibstat.data.checks import check_level, unknown_name
+from calibstat.data.checks import check_level, is_among, unknown_name
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.data_notes import auc
 from calibstat.data.lenses import top_label
@@ -240,7 +240,7 @@ def summarize(
     models = predictions_of(data)
     names = tuple(models)
     reference = names[0] if reference is None else reference
-    if reference not in models:
+    if not is_among(reference, models):
         raise unknown_name("a reference", reference, names)
     settings = {"confidence_level": confidence_level, "n_resamples": n_resamples, "n_jobs": n_jobs}
     settings["rng"] = int(resampling.key_of(rng))

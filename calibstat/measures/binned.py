@@ -11,6 +11,7 @@ import numpy as np
 from calibstat.bounds import bin_norms
 from calibstat.bounds.intervals import Interval, MappedInterval
 from calibstat.compiled import jit
+from calibstat.data.checks import is_number
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.measures.bins import (
@@ -51,7 +52,7 @@ def _power(norm: str | float) -> float:
         if norm not in named:
             raise ValueError(f"expected norm 'l1', 'l2', 'max' or a number of at least 1, found {norm!r}")
         return named[norm]
-    if not norm >= 1:
+    if not (is_number(norm) and norm >= 1):
         raise ValueError(f"expected norm 'l1', 'l2', 'max' or a number of at least 1, found {norm!r}")
     return float(norm)
 

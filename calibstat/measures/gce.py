@@ -14,6 +14,7 @@ from calibstat.bounds.intervals import Interval
 from calibstat.bounds.unit_sums import ClassSums
 from calibstat.bounds.weighted_sums_interval import WeightedSumsInterval
 from calibstat.compiled import jit
+from calibstat.data.checks import check_switch, is_among, is_number
 from calibstat.data.predictions import Predictions
 from calibstat.measures.bins import BLOCK, MANY_BINS, bin_cells, bin_of, check_bins, is_unbinned, number_of_bins
 from calibstat.measures.kinds.base import Honest
@@ -31,12 +32,11 @@ TIES = ("together", "split")
 
 def check_switches(binning: str, max_prob: bool, class_conditional: bool, threshold: float) -> None:
     """Raise a ValueError if one of these options is invalid."""
-    if binning not in STRATEGIES:
+    if not is_among(binning, STRATEGIES):
         raise ValueError(f"expected binning 'even' or 'adaptive', found {binning!r}")
     for name, switch in (("max_prob", max_prob), ("class_conditional", class_conditional)):
-        if not isinstance(switch, bool | np.bool_):
-            raise ValueError(f"expected {name} True or False, found {switch!r}")
-    if not 0 <= threshold < 1:
+        check_switch(name, switch)
+    if not (is_number(threshold) and 0 <= threshold < 1):
         raise ValueError(f"expected a threshold of at least 0 and below 1, found {threshold!r}")
 
 

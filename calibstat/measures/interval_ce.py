@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.checks import is_number
 from calibstat.measures.kinds.binary_kinds import Bracket, Seminorm, Statistic
 from calibstat.measures.kinds.population_value import POPULATION_BINS, BinaryPopulation
 from calibstat.measures.kinds.registry import measure
@@ -230,7 +231,7 @@ class RandomIntervalCE(Seminorm):
     width: float = 0.1
 
     def check(self) -> None:
-        if not 0 < self.width <= 1:
+        if not (is_number(self.width) and 0 < self.width <= 1):
             raise ValueError(f"expected a width above 0 and at most 1, found {self.width!r}")
 
     def norm(self, value: np.ndarray, residual: np.ndarray) -> float:
@@ -296,7 +297,7 @@ class SurrogateIntervalCE(Statistic):
     precision: float = 0.001
 
     def check(self) -> None:
-        if not 0 < self.precision <= 1:
+        if not (is_number(self.precision) and 0 < self.precision <= 1):
             raise ValueError(f"expected a precision above 0 and at most 1, found {self.precision!r}")
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:

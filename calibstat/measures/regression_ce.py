@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.checks import is_among, is_number
 from calibstat.data.clipping import LEAST_CLIP, check_clip, uncertain
 from calibstat.measures.bregman import BRIER, LOG_LOSS, Bregman
 from calibstat.measures.kinds.binary_kinds import Statistic
@@ -161,7 +162,7 @@ def check_kernel(kernel: str, bandwidth: float) -> None:
     """Raise a ValueError if the kernel or the bandwidth is invalid."""
     if kernel not in ("gaussian", "epanechnikov"):
         raise ValueError(f"expected kernel 'gaussian' or 'epanechnikov', found {kernel!r}")
-    if not 1e-4 <= bandwidth <= 1:
+    if not (is_number(bandwidth) and 1e-4 <= bandwidth <= 1):
         raise ValueError(f"expected a bandwidth from 0.0001 to 1, found {bandwidth!r}")
 
 
@@ -192,7 +193,7 @@ def regression(
 
 def find_divergence(divergence: str) -> Bregman:
     """Return the divergence of this name."""
-    if divergence not in DIVERGENCES:
+    if not is_among(divergence, DIVERGENCES):
         raise ValueError(f"expected divergence {' or '.join(map(repr, DIVERGENCES))}, found {divergence!r}")
     return DIVERGENCES[divergence]
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from calibstat.compiled import jit
+from calibstat.data.checks import is_number, short
 from calibstat.measures.bins import uniform_cells
 
 # Rounding depends on the order of the rows and must not decide a split: variances this near are tied, and a row this
@@ -40,8 +43,8 @@ def check_tree(threshold: str, min_size: int) -> None:
     """Raise a ValueError unless these options define a tree."""
     if threshold not in ("mean", "median"):
         raise ValueError(f"expected threshold 'mean' or 'median', found {threshold!r}")
-    if isinstance(min_size, bool) or min_size != int(min_size) or min_size < 1:
-        raise ValueError(f"expected min_size to be a whole number of at least 1, found {min_size!r}")
+    if not (is_number(min_size) and 1 <= min_size < math.inf and min_size == int(min_size)):
+        raise ValueError(f"expected min_size to be a whole number of at least 1, found {short(min_size)}")
 
 
 def grow_tree(prob: np.ndarray, *, threshold: str = "mean", min_size: int = 100) -> tuple[np.ndarray, np.ndarray]:
@@ -57,7 +60,8 @@ def grow_tree(prob: np.ndarray, *, threshold: str = "mean", min_size: int = 100)
     or ~c, which is negative, if it is cell c. An empty array means a single cell.
     """
     check_tree(threshold, min_size)
-    cell, coordinate, at, side = _grow(prob, int(min_size), threshold == "median")
+    least = int(min(min_size, prob.shape[0] + 1))  # more than all rows: one cell
+    cell, coordinate, at, side = _grow(prob, least, threshold == "median")
     tree = np.empty(at.size, SPLIT)
     tree["coordinate"], tree["threshold"], tree["low"], tree["high"] = coordinate, at, side[:, 0], side[:, 1]
     return cell, tree

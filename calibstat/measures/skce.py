@@ -16,6 +16,7 @@ from calibstat.bounds import embedding_interval, mean_interval
 from calibstat.bounds.intervals import Interval, MappedInterval
 from calibstat.bounds.laplace import signed_pairs
 from calibstat.compiled import jit
+from calibstat.data.checks import is_number
 from calibstat.data.predictions import Predictions
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.multiclass_kinds import VectorStatistic
@@ -225,7 +226,7 @@ def kernel_arguments(kernel: str, distance: str, bandwidth: float) -> tuple[bool
         raise ValueError(f"expected distance 'total_variation' or 'euclidean', found {distance!r}")
     if kernel == "gaussian" and distance != "euclidean":
         raise ValueError(f"expected distance 'euclidean' with kernel 'gaussian', found {distance!r}")
-    if not 0 < bandwidth < math.inf:
+    if not (is_number(bandwidth) and 0 < bandwidth < math.inf):
         raise ValueError(f"expected a bandwidth above 0, found {bandwidth!r}")
     return kernel == "gaussian", distance == "euclidean", float(bandwidth)
 

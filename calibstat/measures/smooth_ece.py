@@ -15,6 +15,7 @@ from calibstat.bounds.moments import Moments, SeparableMoments, Sums
 from calibstat.bounds.residual_tables import RowTable
 from calibstat.bounds.score_bound import Allowance, ScoreBound
 from calibstat.compiled import jit
+from calibstat.data.checks import is_number
 from calibstat.data.sample import Sample
 from calibstat.measures.kinds.base import Honest
 from calibstat.measures.kinds.binary_kinds import Statistic
@@ -358,7 +359,7 @@ class SmoothECE(Statistic):
     bandwidth: float | None = None
 
     def check(self) -> None:
-        if self.bandwidth is not None and not 1e-4 <= self.bandwidth <= 1:
+        if self.bandwidth is not None and not (is_number(self.bandwidth) and 1e-4 <= self.bandwidth <= 1):
             raise ValueError(f"expected bandwidth None or a number from 0.0001 to 1, found {self.bandwidth!r}")
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:

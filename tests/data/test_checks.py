@@ -5,6 +5,7 @@ import pytest
 from verb_arguments import VERBS, P, Y
 
 import calibstat as cs
+from calibstat.data import checks
 from calibstat.data.checks import check_level
 
 
@@ -71,3 +72,17 @@ def test_the_nearest_name_is_asked_for(call, meant):
     question = f"did you mean {meant!r}?" if meant else ""
     assert str(caught.value).endswith(question)
     assert ("did you mean" in str(caught.value)) == bool(meant)
+
+
+def test_names_that_cannot_be_hashed_are_not_among_others():
+    assert checks.is_among("a", {"a": 1})
+    assert not checks.is_among("b", {"a": 1})
+    assert not checks.is_among(["a"], {"a": 1})
+    assert not checks.is_among(np.array(["a"]), ("a",))
+
+
+@pytest.mark.parametrize("value", [1, 0, "yes", None, [True]])
+def test_a_switch_is_true_or_false(value):
+    assert checks.check_switch("shape", np.bool_(True)) is True
+    with pytest.raises(ValueError, match="expected shape True or False, found"):
+        checks.check_switch("shape", value)

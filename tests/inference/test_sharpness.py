@@ -194,7 +194,7 @@ def test_two_classes_and_groups():
         ({"divergence": "kl"}, "expected divergence 'brier' or 'log_loss', found 'kl'"),
         ({"kernel": "box"}, "expected kernel"),
         ({"bandwidth": -1}, "expected a bandwidth"),
-        ({"n_points": 1}, "expected n_points, a whole number of at least 2; found 1"),
+        ({"n_points": 1}, "expected n_points to be a whole number of at least 2, found 1"),
         ({"n_points": 2.5}, "expected n_points"),
         ({"lens": "class_wise"}, r"such as one_class\(k\)"),
     ],

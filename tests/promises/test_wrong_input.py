@@ -1,6 +1,8 @@
 """Wrong kinds of input to every public verb: an error of one line that says what was expected and what was found."""
 
+import functools
 import inspect
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -146,3 +148,67 @@ def faults_of(verb, data, option, given):
         text = str(error)
         return [text] if len(text) >= 400 or "found" not in text or not text.startswith("expected") else []
     return ["no error"]
+
+
+HOSTILE = (
+    "text",
+    None,
+    -1,
+    0,
+    True,
+    float("nan"),
+    float("inf"),
+    1e308,
+    [1, 2],
+    {"a": 1},
+    np.array([0.1, 0.2]),
+    object(),
+)
+OF_EVENT = cs.generators.calibrated().sample(60, rng=1)
+OF_CLASSES = cs.generators.dirichlet((1, 1, 1)).sample(60, rng=1)
+
+
+def problems_of_options(measure):
+    """Return what else than an estimate or a ValueError comes of strange values of the options of a measure."""
+    found = []
+    for option, value in itertools.product(cs.MEASURES[measure].defaults(), HOSTILE):
+        for data in (OF_EVENT, OF_CLASSES):
+            try:
+                cs.estimate(*data, measure=measure, **{option: value})
+            except ValueError:
+                continue
+            except Exception as error:
+                found.append((option, value, type(error).__name__))
+    return found
+
+
+@pytest.mark.parametrize("measure", sorted(cs.MEASURES))
+def test_strange_values_of_options_of_measures_are_refused_by_value_errors(measure):
+    assert problems_of_options(measure) == []
+
+
+def options_of(verb):
+    """Return the names of the options of a verb, without those that it hands on."""
+    verb = verb.split(",")[0]
+    called = getattr(cs, verb, None) or functools.reduce(getattr, verb.split("."), cs)
+    parameters = list(inspect.signature(called).parameters.values())[2:]
+    return [each.name for each in parameters if each.kind is not inspect.Parameter.VAR_KEYWORD]
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "PlattScaling.fit"])
+def test_strange_values_of_all_options_are_refused_by_value_errors(verb):
+    found = []
+    for option, value in itertools.product(options_of(verb), HOSTILE):
+        try:
+            VERBS[verb](Y, P, **{option: value})
+        except ValueError:
+            continue
+        except TypeError as error:
+            if "multiple values" not in str(error):  # of an option that the call above gives already
+                found.append((option, value, str(error)))
+    assert found == []
+
+
+def test_another_error_would_be_found(monkeypatch):
+    monkeypatch.setattr("calibstat.measures.kernel_ce.is_number", lambda value: True)
+    assert ("bandwidth", "text", "TypeError") in problems_of_options("kernel_ce")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
-from calibstat.data.checks import check_level
+from calibstat.data.checks import check_level, check_switch
 from calibstat.data.groups import GivenGroups, as_groups
 from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
@@ -181,6 +181,7 @@ def audit(
     if groups is None:
         raise ValueError("expected groups, features of the rows or groups of them, found none")
     check_level("confidence_level", confidence_level)
+    check_switch("shape", shape)
     draws = Draws.of(rng, n_resamples, n_jobs)
     check_row_names(data.rows.y_true, groups, ("y_true", "groups"))
     seen = data.seen().one_event("audit")

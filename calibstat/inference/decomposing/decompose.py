@@ -14,7 +14,15 @@ from calibstat import resampling
 from calibstat.answers_by_model import Answers, ask_each
 from calibstat.bounds.isotonic_interval import recalibrated
 from calibstat.data.checked_rows import Models, OneModel, Outcomes, RowArguments, as_data
-from calibstat.data.checks import UnknownOption, check_jobs, check_level, check_whole, options_of, unknown_name
+from calibstat.data.checks import (
+    UnknownOption,
+    check_jobs,
+    check_level,
+    check_whole,
+    is_among,
+    options_of,
+    unknown_name,
+)
 from calibstat.data.clipping import advice
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
@@ -351,7 +359,7 @@ def decompose(
     if isinstance(data, Models):
         return ask_each(decompose, data, locals())
     phi = find_score(score)
-    if method not in METHODS:
+    if not is_among(method, METHODS):
         raise unknown_name("a method", method, METHODS)
     check_level("confidence_level", confidence_level)
     check_jobs(n_jobs)
