@@ -6,7 +6,8 @@ six laws of predictions of one event and three of three classes, calibrated, ove
 shifted. Both sides are reported: how often an answer is wrong, and how much wider an interval is than the spread of the
 estimates. Slow answers are asked of fewer data sets.
 
-Packages that are not installed have a row that says so: `pip install "calibstat[peers]"` brings them.
+Packages that are not installed have a row that says so: `pip install "calibstat[peers]"` brings most of them; mcgrad
+and R with rms are installed apart.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ import numpy as np
 
 import calibstat as cs
 
+from . import r_answers
+
 Said = tuple[float, ...]  # a p-value; or an estimate and the ends of its interval
 Ask = Callable[[np.ndarray, np.ndarray, int], Said]
 
@@ -23,7 +25,7 @@ class Answer:
     Attributes
     ----------
     package, call : str
-        The distribution on the package index, and what is called.
+        The distribution on the package index, or the package of R, and what is called.
     claim : str
         What its documentation says of the answer, quoted.
     ask : callable
@@ -155,6 +157,18 @@ def _statsmodels(y: np.ndarray, p: np.ndarray, seed: int) -> Said:
     return (float(test_chisquare_binning(*both, sort_var=p, bins=10, df=None).pvalue),)
 
 
+def _mcgrad(y: np.ndarray, p: np.ndarray, seed: int) -> Said:
+    metrics = import_module("mcgrad.metrics")
+    return (float(metrics.ecce_pvalue(y, p)),)
+
+
+def _rms(name: str) -> Ask:
+    def ask(y: np.ndarray, p: np.ndarray, seed: int) -> Said:
+        return (r_answers.val_prob(y, p, name),)
+
+    return ask
+
+
 HONEST = "the true value is below the low end, or above the high end, with a probability of about .025 at most"
 EXACT = "the level is exact given the predictions"
 ANSWERS = (
@@ -246,6 +260,30 @@ ANSWERS = (
         (0.02, 0.03),
         True,
     ),
+    Answer(
+        "rms",
+        "val.prob, U:p",
+        "chi-square with 2 d.f. for testing unreliability (H0: intercept=0, slope=1), its P-value",
+        _rms("U:p"),
+        "",
+        (0.005, 0.02),
+    ),
+    Answer(
+        "rms",
+        "val.prob, S:p",
+        "the Spiegelhalter Z-test for calibration accuracy, and its two-tailed P-value",
+        _rms("S:p"),
+        "",
+        (0.005, 0.02),
+    ),
+    Answer(
+        "mcgrad",
+        "metrics.ecce_pvalue",
+        "Tests the null hypothesis that predictions are perfectly calibrated using the Kuiper test.",
+        _mcgrad,
+        "",
+        (0.0005, 0.0005),
+    ),
 )
 
 
@@ -267,7 +305,9 @@ def versions() -> Mapping[str, str]:
     found = {}
     for package in dict.fromkeys(each.package for each in ANSWERS):
         try:
-            found[package] = version(package)
+            known = r_answers.version() if package == "rms" else version(package)
         except PackageNotFoundError:
             continue
+        if known is not None:
+            found[package] = known
     return MappingProxyType(found)
