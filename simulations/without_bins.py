@@ -40,16 +40,24 @@ TAILS = 0.05, 0.025
 PROVEN_SHARE = 0.4  # of the nominal probability, which a proven end may miss
 SEVEN = ("uniform", "ends", "rare .02", "half sure", "11 values", "101 values", ".50 to .52")
 UNTUNED = ("rare .005", "low", "middle", "3 values", "5 values", "20 values")
+RISING: str | Shape = "nondecreasing"
+MORE_ROWS = [("uniform", 10_000), ("rare .02", 10_000), ("uniform", 100_000)]
+FEWER_ROWS = [("3 values", 60), ("5 values", 60), ("rare .02", 200)]
+LESS_SMOOTH: list[tuple[str, int, str | Shape]] = [
+    *(("uniform", 1000, shape) for shape in (Variation(0.2), Variation(0.5), Slope(1.0))),
+    *(("uniform", 10_000, shape) for shape in (Variation(0.2), Slope(1.0))),
+    *((name, 1000, shape) for name in ("ends", "rare .02", "11 values") for shape in (Variation(0.5), Slope(1.0))),
+]
 FIRST, AGAIN = 200, 4000  # data sets of each curve, and of the worst ones
-DRAWN_ANEW = 12  # data sets with new predictions
+DRAWN_ANEW = 100  # data sets with new predictions
 WORST, CHANGES = 2, 6
 Row = dict[str, Any]
 
 
-def of_fixed_predictions(name: str, n: int, quick: bool) -> list[Row]:
-    """Search the curves of rows with these predictions."""
-    random = drawing(1, np.random.SeedSequence([SEED, n, *name.encode()]))[1]
-    rows = Rows(predictions(name, n))
+def of_fixed_predictions(name: str, n: int, shape: str | Shape, quick: bool) -> list[Row]:
+    """Search the curves of a shape of rows with these predictions."""
+    random = drawing(1, np.random.SeedSequence([SEED, n, *f"{name}{shape}".encode()]))[1]
+    rows = Rows(predictions(name, n), shape)
     first, again = (60, 200) if quick else (FIRST, AGAIN)
     curves = list(rows.curves(random))[:: 9 if quick else 1]
     found: list[Row] = []
@@ -64,13 +72,13 @@ def of_fixed_predictions(name: str, n: int, quick: bool) -> list[Row]:
             tried = [(misses(curve, first), label, curve) for label, curve in curves]
             for _ in range(1 if quick else CHANGES):
                 _, label, curve = max(tried, key=lambda each: each[0])
-                curve = rows.function(changed(random, curve))
+                curve = rows.made(changed(random, curve))
                 tried.append((misses(curve, first), f"{label}, changed", curve))
             worst = sorted(tried, key=lambda each: -each[0])[: 1 if quick else WORST]
             for _, label, curve in worst:
                 missed = misses(curve, again)
                 end = rows.bound.end(exponent, rows.bound.expected)
-                facts = {"predictions": name, "n": n, "runs": rows.bound.runs.rows.size, "shape": "nondecreasing"}
+                facts = {"predictions": name, "n": n, "runs": rows.bound.runs.rows.size, "shape": str(shape)}
                 facts |= {"method": method, "tail": tail, "tried": len(tried), "curve": label}
                 facts |= {"truth": rows.truth(curve), "end_if_calibrated": end, "replicates": again, "missed": missed}
                 found.append({"question": "these predictions"} | facts | {"rate": missed / again})
@@ -84,7 +92,12 @@ CURVES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "doubled": lambda v: np.minimum(2 * v, 1.0),
     "half wave": lambda v: v + 0.08 * np.sin(2 * np.pi * v),
 }
-NEW = (("uniform", "nondecreasing"), ("rare .02", "nondecreasing"))
+NEW: list[tuple[str, str | Shape]] = [
+    ("uniform", "nondecreasing"),
+    ("rare .02", "nondecreasing"),
+    ("uniform", Variation(0.5)),
+    ("uniform", Slope(1.0)),
+]
 
 
 def of_new_predictions(name: str, shape: str | Shape, n: int, data_sets: int) -> list[Row]:
@@ -126,11 +139,12 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
     import pandas as pd
     from joblib import Parallel, delayed
 
-    fixed = [(name, 1000) for name in SEVEN + UNTUNED] + [("uniform", 10_000), ("rare .02", 10_000)]
-    fixed += [("3 values", 60), ("5 values", 60), ("rare .02", 200)]
-    new = [(name, shape, 1000, 4 if quick else DRAWN_ANEW) for name, shape in NEW]
+    fixed = [(name, 1000, RISING) for name in SEVEN + UNTUNED]
+    fixed += [(name, n, RISING) for name, n in MORE_ROWS + FEWER_ROWS] + LESS_SMOOTH
+    new = [(name, shape, 1000, DRAWN_ANEW) for name, shape in NEW]
     if quick:
-        fixed, new = [("uniform", 300), ("3 values", 60)], [(name, shape, 200, 4) for name, shape, *_ in new[:1]]
+        fixed = [("uniform", 300, RISING), ("3 values", 60, RISING), ("uniform", 300, Variation(0.5))]
+        new = [(name, shape, 200, 4) for name, shape in NEW[:1]]
     asked = [(of_fixed_predictions, (*each, quick)) for each in fixed] + [(of_new_predictions, each) for each in new]
     tasks = [delayed(kept)(store, (of.__name__, *each, SEED), partial(of, *each)) for of, each in asked]
     return pd.DataFrame([row for rows in Parallel(n_jobs=n_jobs)(tasks) for row in rows])
@@ -151,13 +165,16 @@ def figures(table: pd.DataFrame) -> dict[str, Figure]:
     """Draw how often the worst curve of each population is missed."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, len(TAILS), figsize=(10, 5), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, len(TAILS), figsize=(10, 8), sharey=True, layout="constrained")
     held = table[table["question"] == "these predictions"]
-    labels = list(dict.fromkeys(held["predictions"] + ", n = " + held["n"].astype(str)))
+    held = held.assign(label=held["predictions"] + ", n = " + held["n"].astype(str))
+    other = held["shape"] != RISING
+    held.loc[other, "label"] += ", " + held["shape"]
+    labels = list(held["label"].unique())
     for ax, tail in zip(axes, TAILS, strict=True):
         for method, marker in zip(EXPONENTS, "ox", strict=True):
             rows = held[(held["method"] == method) & (held["tail"] == tail)]
-            worst = rows.groupby(rows["predictions"] + ", n = " + rows["n"].astype(str), sort=False)["rate"].max()
+            worst = rows.groupby("label", sort=False)["rate"].max()
             ax.plot(worst.to_numpy(), [labels.index(each) for each in worst.index], marker, label=method)
         ax.axvline(tail, color="0.5", linewidth=1)
         ax.set_xlim(0, None)
@@ -174,5 +191,5 @@ study = Study(
     takes_store=True,
     violations=violations,
     figures=figures,
-    runtime_hours=0.2,
+    runtime_hours=0.3,
 )

@@ -31,9 +31,18 @@ if TYPE_CHECKING:
 
 SEED = 20310
 HOURS = 0.4  # of one core, about; numbers of populations and of data sets are in proportion to it
-QUICK = ["ece", "brier"]
+QUICK = ["ece", "brier", "l1"]
 OTHER_MEASURES = 4  # how many times less is spent on an interval at another level than 95 %
-COST = {"Rows": 1, "Clusters": 2, "Classes": 4, "Pair": 6, "Samples": 6, "PairInClusters": 6, "PairOfClasses": 6}
+COST = {
+    "Rows": 1,
+    "RisingRows": 1,
+    "Clusters": 2,
+    "Classes": 4,
+    "Pair": 6,
+    "Samples": 6,
+    "PairInClusters": 6,
+    "PairOfClasses": 6,
+}
 COST |= {"WeightedClasses": 2, "ClassesInClusters": 2, "PairOfClassesInClusters": 2}
 MOST_DISAGREEMENTS = 0.01  # share of data sets in which p-value and interval do not say the same of no difference
 PLAIN_RESAMPLES = 999  # a measure with fewer by default takes longer for each
@@ -43,7 +52,7 @@ SLOW = {"smooth_ece": 8, "smooth_ce": 2}  # how many times longer than others
 def effort_of(recipe: Recipe, quick: bool, hours: float) -> Effort:
     """Return what is spent on an interval."""
     if quick:
-        return Effort(6, 20, 1, 2, 2, worst=2, fresh=40, most=80, n_resamples=39)
+        return Effort(4, 10, 1, 2, 2, worst=2, fresh=20, most=40, n_resamples=39)
     full = Effort(240, 50, 2, 10, 4, worst=20, fresh=1000, most=20_000, n_resamples=199)
     slow = SLOW.get(recipe.name, PLAIN_RESAMPLES / MEASURES[recipe.name].info.resamples)
     other = 1 if recipe.level == CONFIDENCE else OTHER_MEASURES

@@ -111,20 +111,25 @@ class Rows(Case):
     population: Binary
 
     @classmethod
-    def trial(cls) -> Rows:
+    def trial(cls) -> Self:
         return cls(60, Atoms((1, 1, 1), (0.2, 0.5, 0.7), (0.3, 0.5, 0.7)))
 
     @classmethod
-    def random(cls, random: Random, unbounded: bool) -> Rows:
+    def random(cls, random: Random, unbounded: bool) -> Self:
         n = int(log_uniform(random, *ROWS))
         return cls(n, random_population(random, n, SEEN / n if unbounded else 0))
 
-    def moved(self, random: Random) -> Rows:
+    def moved(self, random: Random) -> Self:
         n = near(random, self.n, ROWS)
-        return Rows(n, self.population.moved(random, n))
+        return replace(self, n=n, population=self.population.moved(random, n))
+
+    @property
+    def points(self) -> Points:
+        """The population as arrays."""
+        return self.population.points
 
     def draws(self, random: Random, count: int) -> Iterator[Arguments]:
-        probability, chance, prediction = self.population.points
+        probability, chance, prediction = self.points
         rows = random.multinomial(self.n, probability, size=count)
         for number, positives in zip(rows, random.binomial(rows, chance), strict=True):
             seen = number > 0
@@ -132,7 +137,7 @@ class Rows(Case):
 
     @cached_property
     def _generator(self) -> generators.domain:
-        return self.population.points.generator
+        return self.points.generator
 
     def value(self, name: str, options: dict[str, Any]) -> float:
         return self._generator.truth(name, **options)
@@ -147,10 +152,20 @@ class Rows(Case):
 
     def _given(self, sample: Sample) -> generators.domain:
         """Return the population with the predictions of a sample."""
-        probability, chance, prediction = self.population.points
+        probability, chance, prediction = self.points
         value, place = np.unique(prediction, return_inverse=True)
         mean = np.bincount(place, probability * chance) / np.bincount(place, probability)
         return Points(sample.count / sample.n, mean[np.searchsorted(value, sample.value)], sample.value).generator
+
+
+class RisingRows(Rows):
+    """Independent rows of one model of which the outcome is never less likely at a higher prediction."""
+
+    @cached_property
+    def points(self) -> Points:
+        probability, chance, prediction = self.population.points
+        order = np.argsort(prediction, kind="stable")
+        return Points(probability[order], np.sort(chance), prediction[order])
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import beta, binom
 
-from calibstat import Sample
+from calibstat import Sample, Slope, Variation
 from calibstat.bounds.curves.curve_interval import CurveBound, proven_exponent, studied_exponent
 from calibstat.bounds.curves.curve_shapes import Shape, shape_of
 from calibstat.bounds.curves.runs_of_rows import Runs
@@ -104,35 +104,58 @@ class Rows:
         return np.asarray((np.bincount(place, curve) / self.bound.sample.count)[place])
 
     def curves(self, random: Random) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield non-decreasing curves, by name: the largest of the programme, and others that it does not know."""
+        """Yield curves of the shape, by name: the largest of the programme, and others that it does not know."""
         for label, curve in self._curves(random):
-            yield label, self.function(curve)
+            yield label, self.made(curve)
+
+    def made(self, curve: np.ndarray) -> np.ndarray:
+        """Return a curve of the shape: ordered, or as far on the way from calibrated to this curve as the shape goes.
+
+        It has one value at each prediction.
+        """
+        v, curve = self.prediction, np.clip(curve, 0.0, 1.0)
+        if isinstance(self.shape, str):
+            return self.function(np.maximum.accumulate(curve))
+        curve = self.function(curve)
+        step, gap = np.abs(np.diff(curve - v)), np.diff(v)
+        beyond = 1.0  # how many times as far as the shape goes
+        if isinstance(self.shape, Variation):
+            beyond = max(step.sum() / self.shape.most, 1.0)
+        elif isinstance(self.shape, Slope):
+            beyond = max((step[gap > 0] / gap[gap > 0]).max(initial=0.0) / self.shape.most, 1.0)
+        return np.asarray(v + (curve - v) / beyond)
 
     def _curves(self, random: Random) -> Iterator[tuple[str, np.ndarray]]:
         v, n = self.prediction, self.prediction.size
         error = math.sqrt(max(float((v * (1 - v)).mean()), 1e-4) / (n / self.bound.runs.rows.size))
+        local = error * np.sqrt(v * (1 - v) / max(float((v * (1 - v)).mean()), 1e-4))
         for theta in (0.25, 0.45, 0.8):
             for eta in (0.4, 0.55, 0.7, 0.85):
                 largest = self.largest(theta, eta)
                 for times in (1.0, 1.2):
-                    yield f"largest {theta:g} {eta:g} x {times:g}", _ordered(v + times * (largest - v))
+                    yield f"largest {theta:g} {eta:g} x {times:g}", v + times * (largest - v)
         for stairs in (1, 2, 3, 4, 6, 9, 14, 20, 30):
             edges = (np.arange(n) * stairs) // n
             means = np.bincount(edges, v) / np.bincount(edges)
             yield f"{stairs} stairs", means[edges]
-            yield f"{stairs} stairs, higher", _ordered(means[edges] + error / 2)
+            yield f"{stairs} stairs, higher", means[edges] + error / 2
+            waves = error * np.sin(2 * math.pi * stairs * np.arange(n) / n)
+            yield f"{stairs} waves", v + waves
+            yield f"{stairs} waves of 2 errors", v + 2 * waves
         for gap in (0.5, 0.8, 1.2, 1.8, 2.5):
-            yield f"above by {gap:g} errors", _ordered(v + gap * error)
-            yield f"below by {gap:g} errors", _ordered(v - gap * error)
+            yield f"above by {gap:g} errors", v + gap * error
+            yield f"below by {gap:g} errors", v - gap * error
+            yield f"above by {gap:g} errors there", v + gap * local
+            yield f"below by {gap:g} errors there", v - gap * local
             for length in (1, 2, 4):
                 sign = np.where((self.cell // length) % 2, 1, -1)
-                yield f"saw of {length} runs, {gap:g} errors", _ordered(v + gap * error * sign)
+                yield f"saw of {length} runs, {gap:g} errors", v + gap * error * sign
         for factor in (0.6, 0.8, 1.3, 1.7):
             odds = np.clip(v, 1e-9, 1 - 1e-9) / (1 - np.clip(v, 1e-9, 1 - 1e-9))
             yield f"odds to the power {factor:g}", odds**factor / (1 + odds**factor)
             yield f"odds times {factor:g}", factor * odds / (1 + factor * odds)
         for _ in range(10):
-            yield "random steps", _ordered(v + error * np.repeat(random.normal(0, 1.5, 8), -(-n // 8))[:n])
+            yield "random steps", v + error * np.repeat(random.normal(0, 1.5, 8), -(-n // 8))[:n]
 
     def largest(self, theta: float, eta: float) -> np.ndarray:
         """Return the largest curve of a programme of cells in which curves are constant.
@@ -158,7 +181,7 @@ class Rows:
 
 
 def changed(random: Random, curve: np.ndarray) -> np.ndarray:
-    """Return a curve beside another: a part of it moved, stretched or flattened, in order again."""
+    """Return a curve beside another: a part of it moved, stretched or flattened."""
     n = curve.size
     start, stop = np.sort(random.integers(0, n + 1, 2))
     new = curve.copy()
@@ -170,8 +193,4 @@ def changed(random: Random, curve: np.ndarray) -> np.ndarray:
         new = new + random.normal(0, 0.1) * (new - new.mean())
     elif stop > start:
         new[start:stop] = new[start:stop].mean()
-    return _ordered(new)
-
-
-def _ordered(curve: np.ndarray) -> np.ndarray:
-    return np.asarray(np.maximum.accumulate(np.clip(curve, 0.0, 1.0)))
+    return new

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .cases import Case, Clusters, Pair, PairInClusters, Rows, Samples
+from .cases import Case, Clusters, Pair, PairInClusters, RisingRows, Rows, Samples
 from .class_cases import Classes, PairOfClasses
 from .grouped_class_cases import ClassesInClusters, PairOfClassesInClusters, WeightedClasses
 from .populations import from_plain
 
-OF_ROWS: tuple[type[Case], ...] = (Rows, Clusters, Classes, Pair, Samples, PairInClusters, PairOfClasses)
+OF_ROWS: tuple[type[Case], ...] = (Rows, RisingRows, Clusters, Classes, Pair, Samples, PairInClusters, PairOfClasses)
 GROUPED: tuple[type[Case], ...] = (WeightedClasses, ClassesInClusters, PairOfClassesInClusters)  # or with weights
 KINDS: dict[str, type[Case]] = {kind.__name__: kind for kind in (*OF_ROWS, *GROUPED)}
 

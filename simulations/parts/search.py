@@ -138,6 +138,8 @@ def recipes(measures: list[str] | None = None) -> list[Recipe]:
     honest = [(name, options) for name, options in asked if find_measure(name, dict(options)).has_form]
     plain = [(name, options) for name, options in honest if not options]
     found = [Recipe("Rows", name, options) for name, options in honest]
+    if measures is None or "l1" in measures:
+        found.append(Recipe("RisingRows", "l1", (("shape", "nondecreasing"),)))
     fast = [name for name, _ in plain if name not in SLOWEST]
     few = fast if measures is not None else [name for name in fast if name in MOST_ASKED]
     found += [Recipe("Rows", name, level=level) for name in fast for level in LEVELS]
