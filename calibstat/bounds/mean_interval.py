@@ -146,6 +146,17 @@ def of_vector_losses(title: str, loss: np.ndarray, possible: Losses, bounds: tup
     return _of_moments(title, mean, squares, cubes, loss.size, possible, bounds)
 
 
+def of_counted_losses(
+    title: str, loss: np.ndarray, count: np.ndarray, possible: Losses, bounds: tuple[float, float]
+) -> MeanInterval:
+    """Return the interval of a mean over rows of which `count` have each loss."""
+    n = float(count.sum())
+    mean = inner(loss, count) / n
+    deviation = loss - mean
+    square = count * deviation**2
+    return _of_moments(title, mean, float(square.sum()), inner(square, deviation), n, possible, bounds)
+
+
 def of_units(
     title: str, loss: np.ndarray, weight: np.ndarray, unit: np.ndarray, ends: tuple[float, float], is_bounded: bool
 ) -> MeanInterval:

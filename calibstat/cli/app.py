@@ -261,31 +261,38 @@ def compare_models(
     """Compare the calibration of models on the same rows."""
     with one_line_errors():
         from calibstat import MEASURES, compare
-        from calibstat.cli.input_files import in_units, read_models, read_units
+        from calibstat.cli.input_files import in_units, models_in_batches, read_models, read_units
         from calibstat.cli.lens_syntax import view
         from calibstat.data.checks import unknown_name
         from calibstat.data.predictions import Predictions
         from calibstat.inference.comparing.compare import DEFAULT
+        from calibstat.inference.comparing.compare_by_counts import FROM_CELLS
         from calibstat.output import wording as words
         from calibstat.reporting.sentences import say_comparison
 
-        y, models, how = read_models(file, label, prob, reading)
-        if len(models) < 2:
+        if len(prob) < 2:
             raise ValueError("expected --prob for two models or more, found one")
-        first = next(iter(models.values()))
         if measure is not None and measure not in MEASURES:
             raise unknown_name("a measure", measure, MEASURES)
         settings: dict[str, Any] = {"measure": measure}
-        if first.ndim == 2:
-            asked = measure or DEFAULT[0]
-            settings = view(Predictions.from_rows(y, first), lens, [asked]).settings(asked) | settings
-            del settings["reduce"]
-        elif lens is not None:
-            raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
+        plain = method == "bootstrap" and measure in (None, *FROM_CELLS) and not (lens or cluster or folds or weight)
+        summed = models_in_batches(file, label, prob, reading) if plain else None
+        rows: list[Any] = [summed, None]
+        how = ""
+        if summed is None:
+            *rows, how = read_models(file, label, prob, reading)
+            first = next(iter(rows[1].values()))
+            if first.ndim == 2:
+                asked = measure or DEFAULT[0]
+                settings = view(Predictions.from_rows(rows[0], first), lens, [asked]).settings(asked) | settings
+                del settings["reduce"]
+            elif lens is not None:
+                found = "found one for each model"
+                raise ValueError(f"expected several columns of probabilities for --lens {lens}, {found}")
         units = read_units(file, cluster, weight, folds)
         comparison = compare(
-            y,
-            models,
+            rows[0],
+            rows[1],
             **settings,
             method=method,
             reference=reference,
@@ -298,7 +305,8 @@ def compare_models(
         )
         parts: list[str | Table] = [say_comparison(comparison), table_of_models(comparison), table_of_pairs(comparison)]
         parts += [comparison.note] if comparison.note else []
-        data = words.Brief(f"{len(y):,} rows, {len(models)} models, {comparison.lens}. {how}".strip() + in_units(units))
+        counts = f"{comparison.n[0]:,} rows, {len(comparison.names)} models"
+        data = words.Brief(f"{counts}, {comparison.lens}. {how}".strip() + in_units(units))
         caution = words.SCORES + words.units(cluster is not None)
         null = f"Null hypothesis of each pair: {comparison.null_hypothesis}."
         return Answer(parts, data, caution, [null], results={"comparison": comparison})

@@ -19,9 +19,11 @@ from calibstat.cli.csv_rows import COUNTED, check_cells
 from calibstat.cli.file_checks import check_file, check_size, readable
 from calibstat.cli.large.parts import check_columns, check_memory, naming, number_of_rows, parts_of
 from calibstat.cli.large.rows_in_cells import MOST_ROWS, RowCounts
+from calibstat.cli.large.rows_of_models import ModelCounts, TooManyKinds
 from calibstat.cli.reading import AS_WRITTEN, Reading
 from calibstat.cli.terminal import late_bar
 from calibstat.cli.text_files import CELLS, LINES, check_expanded, columns_of_lines, kind_of, names_of_lines, separator
+from calibstat.data.checked_rows import Models
 from calibstat.data.checks import short
 from calibstat.data.clipping import clipped
 from calibstat.data.clusters import clusters_in_words
@@ -70,36 +72,58 @@ def sample_of_many(file: Path, label: str, prob: Sequence[str], reading: Reading
 
 
 def sample_in_batches(file: Path, label: str, prob: Sequence[str], reading: Reading) -> Sample | None:
-    """Return the sample of one column of probabilities, or None where all rows are needed: to read them, or to say why.
+    """Return the sample of one column of probabilities, or None where all rows are needed."""
+    if len(prob) != 1:
+        return None
+    columns, _ = choose(columns_of(file), label, prob)
+    counts = RowCounts()
+    return counts.sample() if len(columns) == 1 and _add_batches(counts, file, label, columns, reading) else None
+
+
+def models_in_batches(file: Path, label: str, prob: Sequence[str], reading: Reading) -> Models | None:
+    """Return the models of a column of probabilities each on the same rows, or None where all rows are needed."""
+    there = columns_of(file)
+    columns = [column for entry in prob for column in choose(there, label, [entry])[0]]
+    if not 1 < len(prob) == len(columns) == len(set(columns)):
+        return None
+    counts = ModelCounts(columns)
+    return counts.models() if _add_batches(counts, file, label, columns, reading) else None
+
+
+def _add_batches(
+    counts: RowCounts | ModelCounts, file: Path, label: str, columns: Sequence[str], reading: Reading
+) -> bool:
+    """Add up the rows of a file, or return False where all are needed: to read them, or to say what is wrong.
 
     Numbers 0 and 1 and probabilities mean the same in any batch; texts, logits and, of one file that fits into memory,
     errors are about all rows.
     """
-    if len(prob) != 1 or reading.positive is not None or reading.logits:
-        return None
-    columns, _ = choose(columns_of(file), label, prob)
     parts, wanted = parts_of(file), [label, *columns]
-    if len(wanted) > 2 or batches_of(parts[0], wanted) is None:
-        return None
+    if reading.positive is not None or reading.logits or batches_of(parts[0], wanted) is None:
+        return False
     check_columns(parts, map(columns_of, parts), wanted)
-    counts = RowCounts()
     totals = [number_of_rows(part) for part in parts]
     with late_bar(None if None in totals else sum(total or 0 for total in totals)) as show:
         for part in parts:
             before = counts.n
+            column = columns[0]
             try:
-                for y, p in _read_batches(part, wanted):
-                    check_rows(y, p)  # a bad row, which clipping would repair
-                    counts.add(y, clipped(p, reading.clip))
+                for y, *prob in _read_batches(part, wanted):
+                    for k, p in enumerate(prob):
+                        column = columns[k]
+                        check_rows(y, p)  # a bad row, which clipping would repair
+                    counts.add(y, *(clipped(p, reading.clip) for p in prob))
                     show(counts.n, part.name)
+            except TooManyKinds:
+                raise
             except RowsError as error:
                 if len(parts) == 1 and counts.n < MOST_ROWS:
-                    return None
+                    return False
                 with naming(part, parts):
-                    raise ValueError(said_of_a_file(error, label, columns, counts.n - before)) from None
+                    raise ValueError(said_of_a_file(error, label, [column], counts.n - before)) from None
             except ValueError:
-                return None
-    return counts.sample() if counts.n else None
+                return False
+    return counts.n > 0
 
 
 def _read_batches(file: Path, columns: Sequence[str]) -> Iterator[list[np.ndarray]]:

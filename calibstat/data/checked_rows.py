@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from calibstat.data import lenses
 from calibstat.data.checks import TAKE_FOLDS, described, refuse_unknown, short
 from calibstat.data.clusters import as_clusters
+from calibstat.data.engines.counted_rows import CountedRows, counted_rows
 from calibstat.data.folds_of_rows import ONE_EVENT, columns_of_folds, need_clusters_in_folds, numbered_folds
 from calibstat.data.labels import check_row_names, labels_or_positive
 from calibstat.data.lenses import AnyLens, ClassWise, Lens, find_lens
@@ -338,10 +339,48 @@ class Models(Mapping[str, Data]):
         labels = labels_or_positive(labels, pos_label)
         rows: dict[str, Any] = {"sample_weight": sample_weight, "lens": lens, "labels": labels, "folds": folds}
         self._data: dict[str, Data] = named(lambda prob: Data(y_true, prob, **rows), models)
+        self.counted: CountedRows | None = None
         self.unit = None if cluster is None else as_clusters(cluster, self.first.n)
         for each in self.values():
             if self.unit is not None:
                 each.take_clusters(self.unit)
+
+    @classmethod
+    def from_counts(cls, y_true: ArrayLike, y_prob: Mapping[str, ArrayLike], count: ArrayLike) -> Models:
+        """Make models of counted rows: of the outcomes and predictions that occur, and how many rows have each.
+
+        This is what ``SELECT y, A, B, COUNT(*) ... GROUP BY y, A, B`` of a database returns. `compare` takes it for the
+        default measure, `brier` and `log_loss`, which draw no rows, and gives what it gives for the rows. Functions of
+        one model take a `Sample` of each.
+
+        Parameters
+        ----------
+        y_true : array_like, shape (k,)
+            Outcomes, 0 or 1.
+        y_prob : mapping from name to array_like, shape (k,)
+            The predictions of each model.
+        count : array_like, shape (k,)
+            Whole numbers of rows, at least 0.
+
+        Returns
+        -------
+        Models
+
+        Raises
+        ------
+        ValueError
+            If there is no row, lengths differ, or a number is out of range; the first offending entry is named.
+
+        Examples
+        --------
+        >>> import calibstat as cs
+        >>> models = cs.Models.from_counts([0, 1, 1], {"A": [0.2, 0.2, 0.9], "B": [0.4, 0.4, 0.4]}, [70, 20, 10])
+        >>> models
+        Models('A', 'B': 100 rows, 30 with outcome 1)
+        >>> cs.compare(models).difference.round(4)
+        array([-0.009])
+        """
+        return models_of_counts(counted_rows(y_true, y_prob, count))
 
     @property
     def first(self) -> Data:
@@ -369,7 +408,9 @@ class Models(Mapping[str, Data]):
 
     def some(self, *names: str) -> Models:
         """Return these models alone."""
-        return self._of({name: self[name] for name in names})
+        chosen = self._of({name: self[name] for name in names})
+        chosen.counted = None if self.counted is None else self.counted.some(*names)
+        return chosen
 
     def _of(self, data: dict[str, Data]) -> Models:
         other = copy(self)
@@ -391,6 +432,14 @@ class Models(Mapping[str, Data]):
 
 
 Outcomes: TypeAlias = OneModel | Models
+
+
+def models_of_counts(counted: CountedRows) -> Models:
+    """Return the models of rows that are counted already."""
+    made = object.__new__(Models)
+    made._data = {name: Data(sample) for name, sample in counted.samples.items()}
+    made.unit, made.counted = None, counted
+    return made
 
 
 def no_models(y_prob: object) -> ValueError:

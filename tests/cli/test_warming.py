@@ -9,8 +9,13 @@ from compiled_code import compiled_functions
 
 from calibstat.cli import warming
 
-# of studies alone, of some comparisons by drawing, and of files of more than four million rows
-NOT_ASKED = {"monitoring.evidence._paths", "resampling.row_sums._add_weighted", "cli.large.rows_in_cells._add"}
+# of studies alone, of some comparisons by drawing, and of files of millions of rows
+NOT_ASKED = {  # simulated by one function alone, of weights, and of more than two million rows
+    "monitoring.evidence._paths",
+    "resampling.row_sums._add_weighted",
+    "cli.large.rows_in_cells._add",
+    "cli.large.rows_of_models._put",
+}
 
 
 def not_kept(folder):

@@ -30,22 +30,37 @@ class RowCounts:
     def __init__(self) -> None:
         self.n = 0
         self._kept: list[tuple[np.ndarray, np.ndarray]] = []
-        self._whole = np.zeros((len(WHOLE), CELLS), np.int64)
-        self._ends = np.array([[2.0], [-1.0]]) * np.ones(CELLS)
+        self._cells = CellSums()
 
     def add(self, y: np.ndarray, p: np.ndarray) -> None:
         """Add outcomes 0 or 1 and predictions of float64."""
         self.n += p.size
         self._kept.append((y == 1, ready(p, np.float64)))
         if self.n > MOST_ROWS:
-            for outcome, prob in self._kept:
-                _add(outcome, prob, self._whole, self._ends)
+            for each in self._kept:
+                self._cells.add(*each)
             self._kept.clear()
 
     def sample(self) -> Sample:
         """Return the sample of all rows."""
         if self.n <= MOST_ROWS:
             return sample_of_batches((y.astype(np.int64), p) for y, p in self._kept)
+        return self._cells.sample()
+
+
+class CellSums:
+    """The sums of rows in 153,600 cells."""
+
+    def __init__(self) -> None:
+        self._whole = np.zeros((len(WHOLE), CELLS), np.int64)
+        self._ends = np.array([[2.0], [-1.0]]) * np.ones(CELLS)
+
+    def add(self, y: np.ndarray, p: np.ndarray) -> None:
+        """Add outcomes, as booleans, and predictions of float64."""
+        _add(y, p, self._whole, self._ends)
+
+    def sample(self) -> Sample:
+        """Return the sample of all rows, with the mean prediction of each cell."""
         cell = np.flatnonzero(self._whole[0])
         table = dict(zip((*WHOLE, *ENDS), (*self._whole[:, cell], *self._ends[:, cell]), strict=True))
         return Sample.from_cells(table | {"cell": cell, "count": table["n_rows"]})

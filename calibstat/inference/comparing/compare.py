@@ -16,6 +16,7 @@ from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
 from calibstat.data.named_lens import NamedLens
 from calibstat.inference.comparing.compare_by_bootstrap import by_bootstrap
+from calibstat.inference.comparing.compare_by_counts import by_counts
 from calibstat.inference.comparing.compare_by_permutation import by_permutation
 from calibstat.inference.comparing.compare_by_squares import by_squares
 from calibstat.inference.comparing.differences import Differences, same_order
@@ -341,7 +342,9 @@ def compare(
         asked_options = {**given, **options}
     with options_of(compare, options):
         asked = find_measure(measure, asked_options)
-    problems = list(named(lambda each: _pose(each, asked, reduce), data).values())
+    counted = data.counted if isinstance(data, Models) else None
+    rows_of = data if counted is None else Models(counted.label, counted.value)
+    problems = list(named(lambda each: _pose(each, asked, reduce), rows_of).values())
     _check_unseen(unseen, problems[0], unit, method)
     draws = Draws.of(rng, problems[0].measure.draws(n_resamples), n_jobs)
     pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
@@ -353,12 +356,15 @@ def compare(
         folded = [folded_problems(each, asked) for each in data.values()]
         differences, method = by_folds(folded, pairs, alpha), BY_FOLDS
         null, note = null_of_folds(folded[0]), note_of_repeats(folded[0])
+    elif counted is not None:
+        differences, note = by_counts(names, problems, pairs, counted, alpha, method)
     elif method == "swap":
         differences = by_permutation(names, problems, pairs, unit, draws)
     else:
         differences = _by_ends(names, problems, pairs, unit, paired, alpha, draws, rows_hide=unseen == "rows")
     least, most = problems[0].measure.bounds
     clusters = "" if unit is None else clusters_in_words(unit, problems[0].weight)
+    knows_order = paired and not in_folds and (counted is None or not counted.n_cells)
     errors_low, errors, errors_high = (None,) * 3 if differences.errors is None else differences.errors
     return Comparison(
         names=names,
@@ -382,7 +388,7 @@ def compare(
         errors_low=errors_low,
         errors_high=errors_high,
         at_least=differences.at_least,
-        same_order=tuple(paired and not in_folds and _same_order(problems[i], problems[j]) for i, j in pairs),
+        same_order=tuple(knows_order and _same_order(problems[i], problems[j]) for i, j in pairs),
         note=note,
         effective_n=problems[0].data.effective_n,
     )

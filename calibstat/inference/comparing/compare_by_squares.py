@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,10 +36,11 @@ class Kinds:
     unit: np.ndarray | None
 
     @classmethod
-    def of(cls, problems: list[Problem], unit: np.ndarray | None = None) -> Kinds:
+    def of(cls, problems: list[Problem], unit: np.ndarray | None = None, count: np.ndarray | None = None) -> Kinds:
         """Return the kinds of rows of models on the same rows: those that are equal in everything are one kind.
 
-        Rows with weights, and rows in clusters, are each of a kind of its own.
+        Rows with weights, and rows in clusters, are each of a kind of its own. `count` says how many rows each row
+        stands for, by default one.
         """
         rows = [problem.data.event_rows() for problem in problems]
         weight = problems[0].weight
@@ -49,8 +51,8 @@ class Kinds:
             return cls(label, value, np.ones(order.size), None if weight is None else weight[order], unit)
         differs = (np.diff(label) != 0).any(axis=(0, 1)) | (np.diff(value) != 0).any(axis=(0, 1))
         first = np.flatnonzero(np.append(True, differs))
-        count = np.diff(np.append(first, order.size)).astype(np.float64)
-        return cls(label[:, :, first], value[:, :, first], count, None, None)
+        number = np.ones(order.size) if count is None else count[order]
+        return cls(label[:, :, first], value[:, :, first], np.add.reduceat(number, first), None, None)
 
     def bound(self, bandwidth: float, *signs: tuple[int, float], rows_hide: bool = False) -> SquareBound:
         """Return the bound of the sum of the squared errors of these models, each with its sign.
@@ -76,11 +78,28 @@ def by_squares(
     rows_hide: bool = False,
 ) -> Differences:
     """Compare on the same rows for all models, unless they are separate samples."""
-    bandwidth = problems[0].laplace_bandwidth
-    assert bandwidth is not None
     groups = [by_name(names, range(len(names)))] if paired else [[m] for m in range(len(names))]
     index = {m: (g, k) for g, group in enumerate(groups) for k, m in enumerate(group)}
     kinds = [Kinds.of([problems[m] for m in group], unit) for group in groups]
+    single, bounds = bounds_of_kinds(kinds, index, pairs, problems[0].laplace_bandwidth, paired, rows_hide=rows_hide)
+    n = tuple(int(kinds[index[m][0]].count.sum()) for m in range(len(names)))
+    return differences_of_bounds(single, bounds, pairs, n, alpha)
+
+
+def bounds_of_kinds(
+    kinds: Sequence[Kinds],
+    index: Mapping[int, tuple[int, int]],
+    pairs: Sequence[tuple[int, int]],
+    bandwidth: float | None,
+    paired: bool,
+    *,
+    rows_hide: bool = False,
+) -> tuple[list[SquareBound], list[SquareBound]]:
+    """Return the bound of the squared error of each model, and of the difference of each pair.
+
+    `index` says of which kinds each model is, and its place among their models.
+    """
+    assert bandwidth is not None
 
     def alone(m: int) -> SquareBound:
         g, k = index[m]
@@ -94,9 +113,19 @@ def by_squares(
         bound = kinds[0].bound(bandwidth, (first, 1.0), (second, -1.0), rows_hide=rows_hide)
         return -bound if swapped else bound
 
-    single = [alone(m) for m in range(len(names))]
+    single = [alone(m) for m in sorted(index)]
+    return single, [difference(a, b) for a, b in pairs]
+
+
+def differences_of_bounds(
+    single: Sequence[SquareBound],
+    bounds: Sequence[SquareBound],
+    pairs: Sequence[tuple[int, int]],
+    n: tuple[int, ...],
+    alpha: float,
+) -> Differences:
+    """Return the differences by the bounds of the squared error of each model, and of the difference of each pair."""
     errors = np.sqrt(np.array([_ends(each, alpha) for each in single]).clip(0, 1)).T
-    bounds = [difference(a, b) for a, b in pairs]
     low, middle, high = np.array([_ends(bound, alpha) for bound in bounds]).clip(-1, 1).T
     # T_A**2 - T_B**2 = (T_A - T_B) (T_A + T_B)
     most = np.array([errors[2, a] + errors[2, b] for a, b in pairs])
@@ -106,7 +135,7 @@ def by_squares(
         low=low,
         high=high,
         pvalue=np.array([p_value_of_ends(bound, -bound, None) for bound in bounds]),
-        n=tuple(int(kinds[index[m][0]].count.sum()) for m in range(len(names))),
+        n=n,
         errors=read_only(errors),
         at_least=read_only(np.maximum(np.maximum(low, -high), 0) / np.where(most > 0, most, 1.0)),
     )
