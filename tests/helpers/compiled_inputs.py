@@ -398,15 +398,14 @@ INPUTS = {
     "inference.auditing.other_rows._of_strata": lambda: (
         *(INSIDE, np.floor(COUNT / 2), COUNT - np.floor(COUNT / 2), np.array([0, 2, 5, 6, M]), POSITIVES),
     ),
-    "inference.auditing.other_rows._alike": lambda: (
-        *(np.array([0.3, 0.305, 0.31]), np.array([1.0, 0.0, 2.0]), np.array([3.0, 1.0, 1.0]), 4.0),
-    ),
+    "inference.auditing.other_rows._alike": lambda: (0.305, 0.302, 3.0, 5.0, 4.0),
     "inference.auditing.other_rows._step": lambda: (20.0, 50.0, 30.0, 7.0),
     "inference.auditing.other_rows._positives": lambda: (INSIDE[:4], COUNT[:4]),
     "inference.auditing.other_rows._of_many": lambda: (200.0, 50.0, 30.0, 0.7),
     "inference.auditing.other_rows._leaning": lambda: (np.array([0.2, 0.5, 0.3]), 0.7),
     "inference.auditing.other_rows._part": lambda: (1, *PARTS_OF_GROUP, 0.7),
-    "inference.auditing.other_rows._mean": lambda: (*PARTS_OF_GROUP, -0.7),
+    "inference.auditing.other_rows._moments": lambda: (*PARTS_OF_GROUP, -0.7),
+    "inference.auditing.other_rows._tails": lambda: (np.array([0.2, 0.5, 0.3]), -1.0, 0.3),
     "inference.auditing.other_rows._appended": lambda: (VALUE.copy(), M - 1, COUNT[:3].copy()),
     "inference.auditing.other_rows._sum": lambda: (*PARTS_OF_GROUP, 0.7),
     "resampling.poisson_binomial.convolve": lambda: (np.array([0.2, 0.8]), np.array([0.1, 0.4, 0.5])),

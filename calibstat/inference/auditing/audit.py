@@ -197,12 +197,12 @@ def audit(
     roots = statistic(positives[None])[0]
     null = draw(source, Labels(), lambda drawn: np.abs(statistic(drawn)).max(axis=-1), draws, Stage.LABELS)
     largest = np.abs(roots).max(axis=-1)
-    first = np.flatnonzero(np.diff(p, prepend=-1.0))  # the first row of each distinct prediction
+    first, is_one = np.flatnonzero(np.diff(p, prepend=-1.0)), y == 1  # `first` row of each distinct prediction
+    positives_at = np.add.reduceat(is_one, first, dtype=np.float64)
 
-    def counts(g: int) -> tuple[np.ndarray, np.ndarray]:
+    def counts(g: int) -> tuple[np.ndarray, float]:
         mask = made.mask(g, order)
-        rows, ones = (np.add.reduceat(each, first, dtype=np.float64) for each in (mask, mask & (y == 1)))
-        return rows, ones
+        return np.add.reduceat(mask, first, dtype=np.float64), float(np.count_nonzero(mask & is_one))
 
     rows, ones = statistic.rows.sum(axis=1), positives.sum(axis=1).astype(np.float64)
     predicted = statistic.expected.sum(axis=1) / rows
@@ -219,7 +219,7 @@ def audit(
         slope=read_only(roots[:, 1]) if shape else None,
         pvalue=read_only(np.array([p_value(*each, "greater") for each in zip(largest, null.T, strict=True)])),
         pvalue_adjusted=read_only(step_down(largest, null)),
-        beyond=against_other_rows(p[first], counts, made.names, confidence_level, draws.n_jobs),
+        beyond=against_other_rows(p[first], positives_at, counts, made.names, confidence_level, draws.n_jobs),
         null_hypothesis=f"given the predictions and the groups of all rows, {seen.lens.subject} is observed in every "
         "row independently with its predicted probability: all groups at once are calibrated (exact).",
         lens=seen.lens,

@@ -27,6 +27,8 @@ MOST = 32  # neighbouring rows that share an amount; of few rows about as many a
 ALIKE = 0.05  # log-odds, up to which rows of a stratum that differ in them have equal ones
 WIDE = 64  # numbers of rows, up to which neighbouring strata are joined: a few sums are quicker than many
 LEAST = 1e-20  # the smallest p-value that is told from smaller ones
+STEPS, SETTLED = 12, 1e-9  # of Newton's method, whose error after a step is about the square of the step
+SMALL = 1e-3  # p-values down to it lie within four standard deviations, so far from the ends that are cut off
 FAR = 60.0  # log-odds; further out a frequency is 0 or 1 to the last bit
 
 Tails: TypeAlias = Callable[[float], tuple[float, float]]  # of theta: chances of at least, and of at most, so many rows
@@ -91,10 +93,10 @@ class Neighbours:
             shift = shift + np.clip((middle * rows - expected) / np.maximum(spread, 1e-300), -2, 2)
         return cls(count, positives, start, 1 / (1 + np.exp(-logit - np.repeat(shift, size))))
 
-    def compare(self, count: np.ndarray, positives: np.ndarray, level: float) -> Against:
-        """Compare a group, by its rows with each prediction and those with outcome 1; each limit fails at `level`."""
+    def compare(self, count: np.ndarray, ones: float, level: float) -> Against:
+        """Compare a group by its rows with each prediction, and those with outcome 1; each limit fails at `level`."""
         parts = _Parts(*_of_strata(self.chance, count, self.count - count, self.start, self.positives))
-        return parts.compare(float(positives.sum()), level)
+        return parts.compare(ones, level)
 
 
 @jit
@@ -148,45 +150,53 @@ class _Parts:
         if least == most:
             return Against(self.fixed + least, 0.0, -math.inf, math.inf, 1.0)
         k = seen - self.fixed
-        mean = self._mean(0.0)
-        best = _root(lambda theta: self._mean(theta) - min(max(k, least + 0.5), most - 0.5), 0.0, 0)
-        pvalue = max(min(1.0, 2 * min(self._tails(k, 0.0)(0.0))), LEAST)
+        mean = self._moments(0.0)[0]
+        best = self._with_mean(min(max(k, least + 0.5), most - 0.5))
         near = self._tails(k, best)
+        pvalue = 2 * min(near(0.0))
+        if pvalue < SMALL:
+            pvalue = 2 * min(self._tails(k, 0.0)(0.0))
+        pvalue = max(min(1.0, pvalue), LEAST)
         low = -math.inf if k == least else _root(lambda theta: near(theta)[0] - level, best, -1)
         high = math.inf if k == most else _root(lambda theta: level - near(theta)[1], best, 1)
         log_odds = -math.inf if k == least else math.inf if k == most else best
         return Against(self.fixed + mean, log_odds, low, high, pvalue)
 
-    def _mean(self, theta: float) -> float:
-        """Return the mean of the sum at theta."""
-        return _mean(self.edge, self.pmf, self.lowest, self.large, theta)
+    def _moments(self, theta: float) -> tuple[float, float]:
+        """Return the mean and the variance of the sum at theta."""
+        return _moments(self.edge, self.pmf, self.lowest, self.large, theta)
+
+    def _with_mean(self, wanted: float) -> float:
+        """Return the theta at which the sum has that mean by Newton's steps, or by halving where they do not settle."""
+        theta = 0.0
+        for _ in range(STEPS):
+            mean, variance = self._moments(theta)
+            step = (wanted - mean) / max(variance, math.ulp(1.0))
+            theta += min(max(step, -1.0), 1.0)
+            if abs(step) < SETTLED:
+                return theta
+        return _root(lambda theta: self._moments(theta)[0] - wanted, 0.0, 0)
 
     def _tails(self, k: float, centre: float) -> Tails:
         """Return the chances of at least, and of at most, k rows, by their distribution at a theta near the wanted."""
         low, pmf = _sum(self.edge, self.pmf, self.lowest, self.large, centre)
-        away = low + np.arange(pmf.size) - k
-
-        def tails(theta: float) -> tuple[float, float]:
-            lean = (theta - centre) * away
-            weight = pmf * np.exp(lean - lean.max())
-            return float(weight[away >= 0].sum() / weight.sum()), float(weight[away <= 0].sum() / weight.sum())
-
-        return tails
+        return lambda theta: _tails(pmf, low - k, theta - centre)
 
 
 def against_other_rows(
     value: np.ndarray,
-    of_groups: Callable[[int], tuple[np.ndarray, np.ndarray]],
+    positives: np.ndarray,
+    of_groups: Callable[[int], tuple[np.ndarray, float]],
     names: tuple[str, ...],
     confidence_level: float,
     n_jobs: int,
 ) -> Beyond:
     """Compare every group with the other rows.
 
-    `value` are the distinct predictions, ascending, and `of_groups` returns the rows of a group with each of them, and
-    the rows with outcome 1; the first group is all rows.
+    `value` are the distinct predictions, ascending, `positives` the rows with outcome 1 at each. `of_groups` returns the
+    rows of a group at each, and the number of its rows with outcome 1; the first group is all rows.
     """
-    count, positives = of_groups(0)
+    count, _ = of_groups(0)
     neighbours = Neighbours.of(value, count, positives)
     tail = (1 - confidence_level) / (2 * max(len(names) - 1, 1))
 
@@ -194,7 +204,7 @@ def against_other_rows(
         found: list[tuple[float, ...]] = []
         for g in range(first + 1, last + 1):
             rows, ones = of_groups(g)
-            found.append((rows.sum(), ones.sum(), *neighbours.compare(rows, ones, tail)))
+            found.append((rows.sum(), ones, *neighbours.compare(rows, ones, tail)))
         return found
 
     parts = in_threads(compared, chunks(len(names) - 1, n_jobs), n_jobs) if len(names) > 1 else []
@@ -245,9 +255,13 @@ def _of_strata(
     many = 0
     for s in range(start.size - 1):
         first, last = start[s], start[s + 1]
-        rows = group[first:last].sum()
-        rest = others[first:last].sum()
-        ones = positives[first:last].sum()
+        rows = rest = ones = mine = theirs = 0.0
+        for j in range(first, last):
+            rows += group[j]
+            rest += others[j]
+            ones += positives[j]
+            mine += chance[j] * group[j]
+            theirs += chance[j] * others[j]
         if rows == 0.0 or rest == 0.0 or ones == 0.0 or ones == rows + rest:
             fixed += min(rows, ones)
             continue
@@ -257,7 +271,7 @@ def _of_strata(
             continue
         least, most = chance[first], chance[last - 1]
         if most - least <= ALIKE * least * (1 - most):
-            begin, stratum = _alike(chance[first:last], group[first:last], others[first:last], ones)
+            begin, stratum = _alike(mine / rows, theirs / rest, rows, rest, ones)
         else:
             here = _positives(chance[first:last], group[first:last])
             there = _positives(chance[first:last], others[first:last])
@@ -276,13 +290,11 @@ def _of_strata(
 
 
 @jit
-def _alike(chance: np.ndarray, group: np.ndarray, others: np.ndarray, ones: float) -> tuple[int, np.ndarray]:
+def _alike(mine: float, theirs: float, rows: float, rest: float, ones: float) -> tuple[int, np.ndarray]:
     """Return the smallest number of the group's rows with outcome 1, and weights of it and the next ones.
 
-    The chances of all rows are nearly the same: rows of the group count as of equal chances, and the others too.
+    The chances of all rows are nearly the same: rows of the group count as of one chance, `mine`, and the others too.
     """
-    rows, rest = group.sum(), others.sum()
-    mine, theirs = (chance * group).sum() / rows, (chance * others).sum() / rest
     odds = mine * (1 - theirs) / (theirs * (1 - mine))
     begin = int(max(0.0, ones - rest))
     weight = np.ones(int(min(rows, ones)) - begin + 1)
@@ -371,14 +383,35 @@ def _part(
 
 
 @jit
-def _mean(edge: np.ndarray, pmf: np.ndarray, lowest: np.ndarray, large: np.ndarray, theta: float) -> float:
-    """Return the mean of the sum at theta."""
-    mean = 0.0
+def _moments(
+    edge: np.ndarray, pmf: np.ndarray, lowest: np.ndarray, large: np.ndarray, theta: float
+) -> tuple[float, float]:
+    """Return the mean and the variance of the sum at theta."""
+    mean = variance = 0.0
     for s in range(lowest.size + len(large)):
         low, here = _part(s, edge, pmf, lowest, large, theta)
+        first = second = 0.0
         for i in range(here.size):
-            mean += here[i] * (low + i)
-    return mean
+            first += here[i] * i
+        for i in range(here.size):
+            second += here[i] * (i - first) ** 2
+        mean += low + first
+        variance += second
+    return mean, variance
+
+
+@jit
+def _tails(pmf: np.ndarray, low: float, lean: float) -> tuple[float, float]:
+    """Return the chances of at least, and of at most, 0 of whole numbers from `low` on, multiplied by exp(lean k)."""
+    top = max(lean * low, lean * (low + pmf.size - 1))
+    least = most = total = 0.0
+    for i in range(pmf.size):
+        k = low + i
+        weight = pmf[i] * math.exp(lean * k - top)
+        total += weight
+        least += weight if k >= 0 else 0.0
+        most += weight if k <= 0 else 0.0
+    return least / total, most / total
 
 
 @jit

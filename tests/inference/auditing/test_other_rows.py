@@ -98,7 +98,8 @@ def exact_and_alike(reach):
     rng = np.random.default_rng(2)
     chance = expit(np.sort(rng.uniform(-1, -1 + reach, 32)))
     group = (rng.random(32) < 0.3).astype(float)
-    begin, quick = other_rows._alike(chance, group, 1 - group, 12.0)
+    means = [np.average(chance, weights=each) for each in (group, 1 - group)]
+    begin, quick = other_rows._alike(*means, group.sum(), 32 - group.sum(), 12.0)
     here, there = (pmf_of_positives(chance, each)[1] for each in (group, 1 - group))
     slow = np.array([here[k] * there[12 - k] for k in range(begin, begin + quick.size)])
     return slow / slow.sum(), quick / quick.sum()
@@ -141,7 +142,9 @@ def p_values(y, p, groups):
     value, place, count = np.unique(p, return_inverse=True, return_counts=True)
     of = lambda weight: np.bincount(place, weight, value.size)  # noqa: E731
     neighbours = Neighbours.of(value, count.astype(float), of(y))
-    return np.array([neighbours.compare(of(mask), of(mask & y), 0.01).pvalue for mask in groups if mask.any()])
+    return np.array(
+        [neighbours.compare(of(mask), float((mask & y).sum()), 0.01).pvalue for mask in groups if mask.any()]
+    )
 
 
 def share_found(n_sets, n, draw, common, beyond=0.0, seed=1):
@@ -184,7 +187,7 @@ def covered(n_sets, narrower=1.0):
         mask = rng.random(500) < 0.3
         y = rng.random(500) < expit(logit(p) + 0.5 + math.log(2) * mask)
         found = Neighbours.of(*(np.sort(p), np.ones(500), y[np.argsort(p)].astype(float)))
-        ends = found.compare(*(each[np.argsort(p)].astype(float) for each in (mask, mask & y)), 0.025)
+        ends = found.compare(mask[np.argsort(p)].astype(float), float((mask & y).sum()), 0.025)
         half = narrower * min(ends.high - ends.log_odds, ends.log_odds - ends.low)
         low, high = (ends.low, ends.high) if narrower == 1 else (ends.log_odds - half, ends.log_odds + half)
         held += bool(low <= math.log(2) <= high)
