@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,11 @@ from calibstat.cli.options import File, Label, LensText, Level, Models, Resample
 from calibstat.cli.reading import Reading, takes_reading
 from calibstat.cli.terminal import one_line_errors, written
 from calibstat.output.whole_folder import whole_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from calibstat.inference.auditing.audit_results import Audit
 
 By = Annotated[
     list[str],
@@ -49,6 +54,7 @@ def audit_groups(
     """
     with one_line_errors():
         from calibstat import audit
+        from calibstat.cli.counted_audits import audits_in_batches
         from calibstat.cli.features_and_periods import read_features
         from calibstat.cli.input_files import read_models
         from calibstat.cli.lens_syntax import view
@@ -56,24 +62,28 @@ def audit_groups(
         from calibstat.data.predictions import Predictions
         from calibstat.output import wording as words
 
-        y, models, how = read_models(file, label, prob, reading)
-        first = next(iter(models.values()))
-        if first.ndim == 1 and lens is not None:
-            raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
-        audits = audit(
-            y,
-            models,
-            read_features(file, by),
-            depth=depth,
-            min_rows=min_rows,
-            n_quantiles=quantiles,
-            shape=shape,
-            lens=view(Predictions.from_rows(y, first), lens).lens if first.ndim == 2 else None,
-            confidence_level=level,
-            n_resamples=999 if n_resamples is None else n_resamples,
-            rng=rng,
-            n_jobs=-1,
-        )
+        options: dict[str, Any] = {"depth": depth, "min_rows": min_rows, "shape": shape, "confidence_level": level}
+        draws = 999 if n_resamples is None else n_resamples
+        audits: Mapping[str, Audit] | None = None
+        if lens is None:
+            audits, how = audits_in_batches(file, label, prob, by, reading, quantiles, draws, rng, options)
+        if audits is None:
+            y, models, how = read_models(file, label, prob, reading)
+            first = next(iter(models.values()))
+            if first.ndim == 1 and lens is not None:
+                found = "found one for each model"
+                raise ValueError(f"expected several columns of probabilities for --lens {lens}, {found}")
+            audits = audit(
+                y,
+                models,
+                read_features(file, by),
+                n_quantiles=quantiles,
+                lens=view(Predictions.from_rows(y, first), lens).lens if first.ndim == 2 else None,
+                n_resamples=draws,
+                rng=rng,
+                n_jobs=-1,
+                **options,
+            )
         one = next(iter(audits.values()))
         where = "--format json has all" if out is None else "groups.csv has all"
         said = {name: each.groups_and(where) for name, each in audits.items()}

@@ -13,6 +13,7 @@ from calibstat.cli.file_checks import check_size
 from calibstat.cli.text_files import CELLS, check_expanded, kind_of, separator
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 ROWS = 2**18  # of a batch
@@ -31,6 +32,22 @@ def batches_of(file: Path, columns: Sequence[str]) -> Batches | None:
     if kind in CELLS:
         return _of_cells(file, columns)
     return _of_parquet(file, columns) if kind == ".parquet" else None
+
+
+def mixed_batches(file: Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """Yield the same batches of columns of any kind; of a file of cells the texts as they are written."""
+    import pandas as pd
+
+    if kind_of(file) in CELLS:
+        with pd.read_csv(file, sep=separator(file), usecols=list(columns), chunksize=ROWS, dtype=str) as batches:
+            yield from batches
+        return
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(file) as source:
+        for group in range(source.num_row_groups):
+            for batch in source.iter_batches(ROWS, row_groups=[group], columns=list(columns)):
+                yield batch.to_pandas()
 
 
 def parquet_columns(file: Path) -> tuple[list[str], int]:

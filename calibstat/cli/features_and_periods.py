@@ -22,8 +22,13 @@ DATE = re.compile(r"\d{4}-\d{2}-\d{2}($|[T ])")
 
 def read_features(file: Path, names: Sequence[str]) -> pd.DataFrame:
     """Read columns of features; texts that are all dates, such as 2016-06-30, become dates."""
-    import pandas as pd
+    check_features(file, names)
+    frame = read_columns(file, names[0], names[1:], text=False)[list(names)]
+    return frame.assign(**{name: with_dates(frame[name]) for name in names})
 
+
+def check_features(file: Path, names: Sequence[str]) -> None:
+    """Raise unless the file has a column of each name, which are different."""
     there = columns_of(file)
     for name in names:
         if there.count(name) != 1:
@@ -31,12 +36,16 @@ def read_features(file: Path, names: Sequence[str]) -> pd.DataFrame:
             raise ValueError(f"expected one column {name!r} for --by; {found}")
     if len(set(names)) < len(names):
         raise ValueError(f"expected different columns for --by, found {listed(names)}")
-    frame = read_columns(file, names[0], names[1:], text=False)[list(names)]
-    for name in names:
-        texts = frame[name].dropna()
-        if len(texts) and all(isinstance(text, str) and DATE.match(text) for text in texts):
-            frame[name] = pd.to_datetime(frame[name].str.slice(stop=10), format="%Y-%m-%d")
-    return frame
+
+
+def with_dates(column: pd.Series) -> pd.Series:
+    """Return a column, of texts that are all dates as dates."""
+    import pandas as pd
+
+    texts = column.dropna()
+    if len(texts) and all(isinstance(text, str) and DATE.match(text) for text in texts):
+        return pd.to_datetime(column.str.slice(stop=10), format="%Y-%m-%d")
+    return column
 
 
 def read_periods(file: Path, when: str) -> dict[int | str, np.ndarray]:

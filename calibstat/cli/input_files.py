@@ -19,6 +19,7 @@ from calibstat.cli.csv_rows import COUNTED, check_cells
 from calibstat.cli.file_checks import check_file, check_size, readable
 from calibstat.cli.large.parts import check_columns, check_memory, naming, number_of_rows, parts_of
 from calibstat.cli.large.rows_in_cells import MOST_ROWS, RowCounts
+from calibstat.cli.large.rows_of_groups import GroupCounts
 from calibstat.cli.large.rows_of_models import ModelCounts, TooManyKinds
 from calibstat.cli.reading import AS_WRITTEN, Reading
 from calibstat.cli.terminal import late_bar
@@ -77,7 +78,7 @@ def sample_in_batches(file: Path, label: str, prob: Sequence[str], reading: Read
         return None
     columns, _ = choose(columns_of(file), label, prob)
     counts = RowCounts()
-    return counts.sample() if len(columns) == 1 and _add_batches(counts, file, label, columns, reading) else None
+    return counts.sample() if len(columns) == 1 and add_batches(counts, file, label, columns, reading) else None
 
 
 def models_in_batches(file: Path, label: str, prob: Sequence[str], reading: Reading) -> Models | None:
@@ -87,11 +88,11 @@ def models_in_batches(file: Path, label: str, prob: Sequence[str], reading: Read
     if not 1 < len(prob) == len(columns) == len(set(columns)):
         return None
     counts = ModelCounts(columns)
-    return counts.models() if _add_batches(counts, file, label, columns, reading) else None
+    return counts.models() if add_batches(counts, file, label, columns, reading) else None
 
 
-def _add_batches(
-    counts: RowCounts | ModelCounts, file: Path, label: str, columns: Sequence[str], reading: Reading
+def add_batches(
+    counts: RowCounts | ModelCounts | GroupCounts, file: Path, label: str, columns: Sequence[str], reading: Reading
 ) -> bool:
     """Add up the rows of a file, or return False where all are needed: to read them, or to say what is wrong.
 

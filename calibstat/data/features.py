@@ -17,10 +17,13 @@ CATEGORIES = ("categor", "enum")  # names of types of columns that are taken as 
 LONG = 16  # digits of a number that is written without an exponent
 
 
-def levels(name: str, column: ArrayLike, n_quantiles: int) -> tuple[list[str], np.ndarray]:
+def levels(
+    name: str, column: ArrayLike, n_quantiles: int, count: np.ndarray | None = None
+) -> tuple[list[str], np.ndarray]:
     """Return the names in words of the levels of a column, and the number of the level of each row.
 
-    What is cut depends on the values of the column alone. Missing values are the last level.
+    What is cut depends on the values of the column alone. Missing values are the last level. `count` says how many rows
+    have each value, by default one.
     """
     values, missing = _values(name, column)
     kept, code = values[~missing], np.empty(values.size, np.int64)
@@ -29,7 +32,8 @@ def levels(name: str, column: ArrayLike, n_quantiles: int) -> tuple[list[str], n
         periods, code[~missing] = _periods(kept)
         names = [f"{name} = {period}" for period in periods]
     elif kept.size:
-        cut = _numbers(name, kept, n_quantiles) if kept.dtype.kind in "iuf" else _texts(name, kept)
+        number = np.ones(values.size) if count is None else count
+        cut = _numbers(name, kept, number[~missing], n_quantiles) if kept.dtype.kind in "iuf" else _texts(name, kept)
         names, code[~missing] = cut
     code[missing] = len(names)
     return names + [f"{name} missing"] * bool(missing.any()), code
@@ -67,12 +71,12 @@ def _texts(name: str, values: np.ndarray) -> tuple[list[str], np.ndarray]:
     return [f"{name} = {level}" for level in levels], code
 
 
-def _numbers(name: str, values: np.ndarray, n_quantiles: int) -> tuple[list[str], np.ndarray]:
+def _numbers(name: str, values: np.ndarray, number: np.ndarray, n_quantiles: int) -> tuple[list[str], np.ndarray]:
     """Every value is a level if there are few, else they are cut at quantiles, of which some may be equal."""
-    distinct, code, count = np.unique(values, return_inverse=True, return_counts=True)
+    distinct, code = np.unique(values, return_inverse=True)
     if distinct.size <= n_quantiles:
         return [f"{name} = {_shortest(value, value)}" for value in distinct], code
-    share = np.cumsum(count) / values.size
+    share = np.cumsum(np.bincount(code, number)) / number.sum()
     last = np.searchsorted(share, np.arange(1, n_quantiles) / n_quantiles - 1e-12)  # of the values up to each cut
     last = np.unique(np.minimum(last, distinct.size - 2))  # where most values are the largest, a cut below that
     cuts = [_shortest(distinct[k], np.nextafter(float(distinct[k + 1]), -np.inf)) for k in last]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -72,12 +72,28 @@ def _of_frame(frame: Any, n: int, depth: int, min_rows: int, n_quantiles: int) -
         raise ValueError("expected a data frame with a column of features, found none")
     if len(frame) != n:
         raise ValueError(f"expected one row of groups for each outcome, found {len(frame)} rows and {n} outcomes")
+    of_columns = [levels(str(name), frame[name], n_quantiles) for name in frame.columns]
+    return groups_of_levels(of_columns, n, depth=depth, min_rows=min_rows, size=_size)
+
+
+def groups_of_levels(
+    of_columns: Sequence[tuple[Sequence[str], np.ndarray]],
+    n: int,
+    *,
+    depth: int,
+    min_rows: int,
+    size: Callable[[np.ndarray], float],
+) -> Groups:
+    """Return the levels of columns and their intersections as groups; `size` counts the rows of packed masks.
+
+    Of each column there are the names of the levels, and the number of the level of each of n rows, or of each of n
+    sets of rows.
+    """
     columns, few = [], [0, 0]  # levels, and intersections, with few rows
-    for name in frame.columns:
-        names, code = levels(str(name), frame[name], n_quantiles)
-        enough = np.flatnonzero(np.bincount(code) >= min_rows)
-        columns.append([(names[k], np.packbits(code == k)) for k in enough])
-        few[0] += len(names) - enough.size
+    for names, code in of_columns:
+        made_of = [(name, np.packbits(code == k)) for k, name in enumerate(names)]
+        columns.append([each for each in made_of if size(each[1]) >= min_rows])
+        few[0] += len(names) - len(columns[-1])
     parents = [(level, bits, c + 1) for c, column in enumerate(columns) for level, bits in column]
     made = [parent[:2] for parent in parents]
     for _ in range(1, depth):
@@ -86,10 +102,10 @@ def _of_frame(frame: Any, n: int, depth: int, min_rows: int, n_quantiles: int) -
             for c in range(after, len(columns)):
                 for level, of_level in columns[c]:
                     both = bits & of_level
-                    size = _size(both)
-                    if size >= min_rows:
+                    rows = size(both)
+                    if rows >= min_rows:
                         children.append((f"{name} and {level}", both, c + 1))
-                    few[1] += 0 < size < min_rows
+                    few[1] += 0 < rows < min_rows
         made += [child[:2] for child in children]
         parents = children
     kinds = [f"{k:,} {kind}{'s' * (k > 1)}" for k, kind in zip(few, ("level", "intersection"), strict=True) if k]

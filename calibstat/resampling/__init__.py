@@ -7,7 +7,7 @@ from calibstat.resampling.draw import draw
 from calibstat.resampling.fold_signs import centring, repeat_key, sums_of_fold_signs
 from calibstat.resampling.folds import fit_seeds, folds, repeated_folds
 from calibstat.resampling.future_draws import planned_key, planned_rows
-from calibstat.resampling.group_sums import packed, positives_of_rows
+from calibstat.resampling.group_sums import packed
 from calibstat.resampling.one_pass_pairs import pairs_in_one_pass
 from calibstat.resampling.random_subsets import sums_of_subsets
 from calibstat.resampling.resample import Resampler, resample, resampler

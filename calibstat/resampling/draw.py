@@ -11,6 +11,7 @@ from calibstat.bounds.unit_sums import ClassSums
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.data.weighted_sample import WeightedSample
+from calibstat.resampling.atom_sums import positives_of_atoms
 from calibstat.resampling.binary_cells import (
     labels_in_cells,
     labels_row_by_row,
@@ -26,6 +27,7 @@ from calibstat.resampling.multiclass_labels import labels_of_predictions
 from calibstat.resampling.multiclass_pairs import pairs_of_predictions
 from calibstat.resampling.schemes import Clusters, Consistency, Draws, Labels, Pairs, Scheme, Swap
 from calibstat.resampling.sources import (
+    AtomSums,
     CellSums,
     ClassSamples,
     GroupSums,
@@ -64,6 +66,7 @@ DRIVERS: dict[tuple[type, type], Driver] = {
     (ClassSamples, Clusters): samples_of_classes,
     (ClassSamples, Consistency): samples_of_classes,
     (GroupSums, Labels): positives_of_groups,
+    (AtomSums, Labels): positives_of_atoms,
     (ModelPair, Swap): permuted_models,
 }
 
@@ -83,7 +86,8 @@ def draw(source: Source, scheme: Scheme, statistic: Any, draws: Draws, stage: in
     * `ClassSums`: ``statistic(observed)``, how often a drawn class falls at each place, shape (B, size).
     * `ClassSamples`: ``statistic(value, count)``, of the data, returns for each class a function of the (value, count,
       positives) of its resamples; the result has shape (n, K).
-    * `GroupSums`: ``statistic(positives)``, rows with outcome 1 of groups and strata, shape (B, G, S), of B resamples.
+    * `GroupSums` or `AtomSums`: ``statistic(positives)``, rows with outcome 1 of groups and strata, shape (B, G, S), of
+      B resamples.
     * `ModelPair`: ``statistic(count, positives)`` of each model; their difference is returned.
     """
     driver = DRIVERS.get((type(source), type(scheme)))

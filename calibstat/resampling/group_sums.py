@@ -32,11 +32,6 @@ def packed(prediction: np.ndarray, stratum: np.ndarray, size: int, masks: Iterab
     return GroupSums(prediction, index, edge, np.stack([_words(mask, index, edge[-1]) for mask in masks]))
 
 
-def positives_of_rows(source: GroupSums, label: np.ndarray) -> np.ndarray:
-    """Return the rows with outcome 1 of each group and stratum, shape (G, S), of labels of shape (n,)."""
-    return _counted(_words(label, source.index, source.edge[-1])[None], source.masks, source.edge)[0]
-
-
 def positives_of_groups(source: GroupSums, scheme: Labels, statistic: OfLabels, draws: Draws, stage: int) -> np.ndarray:
     """Return ``statistic(positives)`` of all resamples, a few at a time."""
     limit = np.zeros(source.edge[-1] * BITS, np.uint64)

@@ -79,6 +79,22 @@ class GroupSums:
 
 
 @dataclass(frozen=True)
+class AtomSums:
+    """Counts of outcomes 1 in groups, which are unions of atoms, and in strata of rows: counted rows of `GroupSums`.
+
+    Row i has this prediction, stands for ``number[i]`` rows, and is in this atom and stratum. `member`, shape (G, A),
+    says which atoms are in each group.
+    """
+
+    prediction: np.ndarray
+    number: np.ndarray
+    atom: np.ndarray
+    stratum: np.ndarray
+    size: int
+    member: np.ndarray
+
+
+@dataclass(frozen=True)
 class ModelPair:
     """Cells and outcomes of two models on the same rows, each of shape (n, 2), over `size` cells.
 
@@ -95,5 +111,14 @@ Value = float | np.ndarray | tuple[np.ndarray, ...]  # of a statistic, on one re
 OfSample = Callable[[np.ndarray, np.ndarray, np.ndarray], Value]  # of value, count and positives
 OfLabels = Callable[[np.ndarray], np.ndarray]  # of many resamples at once
 Source = (
-    Sample | InOnePass | CellSums | WeightedCellSums | Predictions | ClassSums | ClassSamples | GroupSums | ModelPair
+    Sample
+    | InOnePass
+    | CellSums
+    | WeightedCellSums
+    | Predictions
+    | ClassSums
+    | ClassSamples
+    | GroupSums
+    | AtomSums
+    | ModelPair
 )

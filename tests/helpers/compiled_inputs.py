@@ -65,9 +65,9 @@ INPUTS = {
         *(np.zeros((4, 153_600), np.int64), np.array([[2.0], [-1.0]]) * np.ones(153_600)),
     ),
     "cli.large.rows_of_models._put": lambda: (
-        *(np.empty(20, bool), np.empty(20, np.int64), np.empty((2, 20), np.uint64)),
+        *(np.empty(20, np.int64), np.empty(20, np.int64), np.empty((2, 20), np.uint64)),
         *(np.empty((2, 20)), np.empty((2, 2, 20)), np.full(64, -1, np.int32), 0),
-        *(np.stack([PREDICTIONS, PREDICTIONS[::-1]]).view(np.uint64), OUTCOMES == 1, np.ones(30, np.int64)),
+        *(np.stack([PREDICTIONS, PREDICTIONS[::-1]]).view(np.uint64), OUTCOMES.astype(np.int64), np.ones(30, np.int64)),
         *(np.stack([PREDICTIONS, PREDICTIONS[::-1]]), np.stack([np.stack([PREDICTIONS, PREDICTIONS[::-1]])] * 2)),
     ),
     "recalibration.least_log_loss._fill_logs": lambda: (TENTHS, np.zeros((6, 3))),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calibstat.resampling import Draws, Labels, Stage, draw, group_sums, packed, positives_of_rows
+from calibstat.resampling import Draws, Labels, Stage, draw, group_sums, packed
 from calibstat.resampling.streams import GOLDEN, mix, stream
 
 N = 150  # more than two words
@@ -26,7 +26,9 @@ def drawn(n=40, n_jobs=1, scheme=LABELS, masks=MASKS, stratum=STRATUM, size=4):
 def test_rows_are_counted(rows):
     """Of labels that are given, in any order of the strata, with empty ones."""
     stratum, label, *masks = (np.array(column) for column in zip(*rows, strict=True))
-    found = positives_of_rows(packed(np.full(len(rows), 0.5), stratum, 5, masks), label)
+    source = packed(np.full(len(rows), 0.5), stratum, 5, masks)
+    words = group_sums._words(label, source.index, source.edge[-1])
+    found = group_sums._counted(words[None], source.masks, source.edge)[0]
     slow = [[np.sum(mask & label & (stratum == s)) for s in range(5)] for mask in masks]
     assert found.tolist() == np.array(slow).tolist()
 

@@ -41,7 +41,7 @@ class ModelCounts:
         self.n = 0
         self._names = tuple(names)
         self._kept: list[tuple[np.ndarray, ...]] = []
-        self._kinds = _Kinds(len(names))
+        self._kinds = KindsOfRows(len(names))
         self._of_model = [CellSums() for _ in names]
 
     def add(self, y: np.ndarray, *prob: np.ndarray) -> None:
@@ -52,7 +52,7 @@ class ModelCounts:
             self._kept.reverse()
             while self._kept:  # each is let go before the table grows by the next
                 outcome, *of_models = self._kept.pop()
-                self._kinds.add(outcome, np.stack(of_models) + 0.0)
+                self._kinds.add(outcome.astype(np.int64), np.stack(of_models) + 0.0)
                 for counts, p in zip(self._of_model, of_models, strict=True):
                     counts.add(outcome, p)
 
@@ -65,8 +65,8 @@ class ModelCounts:
         return models_of_counts(self._kinds.counted(self._names, dict(zip(self._names, of_model, strict=True))))
 
 
-class _Kinds:
-    """A table of kinds of rows, found by outcomes and a key of each prediction: its bits, or the number of its cell.
+class KindsOfRows:
+    """A table of kinds of rows, found by a label and a key of each prediction: its bits or the number of its cell.
 
     Of M models `ends`, shape (2, M, k), are the lowest and the highest prediction of each kind, and `total` their sums.
     """
@@ -74,13 +74,13 @@ class _Kinds:
     def __init__(self, models: int) -> None:
         self.n_cells = 0
         self.size = 0
-        self._label, self._count = np.empty(MOST_KINDS, bool), np.empty(MOST_KINDS, np.int64)
+        self._label, self._count = np.empty(MOST_KINDS, np.int64), np.empty(MOST_KINDS, np.int64)
         self._key = np.empty((models, MOST_KINDS), np.uint64)
         self._total, self._ends = np.empty((models, MOST_KINDS)), np.empty((2, models, MOST_KINDS))
         self._slot = np.full(2 ** (MOST_KINDS.bit_length() + 1), -1, np.int32)  # at most half full
 
     def add(self, label: np.ndarray, prob: np.ndarray) -> None:
-        """Add rows, with predictions of shape (M, n)."""
+        """Add rows, with labels of int64 and predictions of shape (M, n)."""
         self._put(label, np.ones(label.size, np.int64), prob, np.stack([prob, prob]))
 
     def _put(self, label: np.ndarray, count: np.ndarray, total: np.ndarray, ends: np.ndarray) -> None:
@@ -104,25 +104,28 @@ class _Kinds:
     def _in_fewer_cells(self) -> None:
         if self.n_cells == FEWEST_CELLS:
             raise TooManyKinds(
-                f"expected at most {MOST_KINDS:,} combinations of the predictions of {len(self._key)} models in "
-                f"{FEWEST_CELLS} cells each, found more; compare fewer models at once"
+                f"expected at most {MOST_KINDS:,} kinds of rows, found more, with the predictions of each model in "
+                f"{FEWEST_CELLS} cells; give fewer columns at once"
             )
         self.n_cells = self.n_cells // 2 if self.n_cells else CELLS
-        k = self.size
-        kinds = self._label[:k], self._count[:k], self._total[:, :k], self._ends[:, :, :k]
+        label, count, _, total, ends = self.table()
+        kinds = label, count, total, ends
         self.size = 0
         self._slot.fill(-1)
         self._put(*(each.copy() for each in kinds))
 
+    def table(self) -> tuple[np.ndarray, ...]:
+        """Return the labels, the counts, and of each model the keys, the sums and the ends of the predictions."""
+        k = self.size
+        return self._label[:k], self._count[:k], self._key[:, :k], self._total[:, :k], self._ends[:, :, :k]
+
     def counted(self, names: Sequence[str], samples: dict[str, Sample]) -> CountedRows:
         """Return the kinds."""
-        k = self.size
-        low, high = self._ends[:, :, :k]
-        count = self._count[:k]
-        mean = (self._total[:, :k] / count).clip(low, high)
+        label, count, _, total, (low, high) = self.table()
+        mean = (total / count).clip(low, high)
         spread = ((mean - low) * (high - mean)) @ count / count.sum()  # no variance between two ends is larger
         return CountedRows(
-            self._label[:k].astype(np.float64),
+            label.astype(np.float64),
             count.astype(np.float64),
             dict(zip(names, mean, strict=True)),
             samples,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Never, Unpack, overload
 
 import numpy as np
@@ -15,13 +15,16 @@ from calibstat.data.groups import GivenGroups, as_groups
 from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
 from calibstat.data.models import Predicted
+from calibstat.data.named_lens import NamedLens
 from calibstat.inference.auditing.audit_results import Audit
+from calibstat.inference.auditing.counted_groups import CountedGroups
 from calibstat.inference.auditing.group_statistic import STRATA, GroupRoots, Strata
 from calibstat.inference.auditing.other_rows import against_other_rows
 from calibstat.inference.equivalence import smallest_mean
 from calibstat.inference.p_values import p_value, step_down
-from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, packed, positives_of_rows
+from calibstat.resampling import Draws, Labels, Stage, canonical_order, draw, packed
 from calibstat.resampling.rng import Rng
+from calibstat.resampling.sources import AtomSums, GroupSums
 from calibstat.result import read_only
 
 BY_ROWS = "it draws the label of each row independently, and its limits are for counts of rows, not for sums of weights"
@@ -190,19 +193,41 @@ def audit(
     # so that draws do not depend on the given order of the rows
     order, _ = canonical_order([p, made.membership()])
     y, p = y[order], p[order]
-    strata = Strata.of(p, STRATA if shape else 1)
-    statistic = GroupRoots.of(p, strata, made.masks(order), shape)
-    source = packed(p, strata.stratum, strata.size, made.masks(order))
-    positives = positives_of_rows(source, y)
+
+    def packed_rows(strata: Strata) -> GroupSums:
+        return packed(p, strata.stratum, strata.size, made.masks(order))
+
+    return audit_of(
+        CountedGroups(p, np.ones(p.size), y, p, lambda g: made.mask(g, order), made),
+        packed_rows,
+        seen.lens,
+        shape=shape,
+        confidence_level=confidence_level,
+        draws=draws,
+    )
+
+
+def audit_of(
+    rows_of: CountedGroups,
+    source_of: Callable[[Strata], GroupSums | AtomSums],
+    lens: NamedLens,
+    *,
+    shape: bool,
+    confidence_level: float,
+    draws: Draws,
+) -> Audit:
+    """Return the audit of counted rows, of which the labels are drawn from the source for their strata."""
+    p, number, made = rows_of.prediction, rows_of.number, rows_of.groups
+    strata = Strata.of(p, number, STRATA if shape else 1)
+    statistic = GroupRoots.of(p, number, strata, map(rows_of.mask, range(len(made.names))), shape)
+    positives = rows_of.positives(strata.stratum, strata.size)
     roots = statistic(positives[None])[0]
-    null = draw(source, Labels(), lambda drawn: np.abs(statistic(drawn)).max(axis=-1), draws, Stage.LABELS)
+    null = draw(source_of(strata), Labels(), lambda drawn: np.abs(statistic(drawn)).max(axis=-1), draws, Stage.LABELS)
     largest = np.abs(roots).max(axis=-1)
-    first, is_one = np.flatnonzero(np.diff(p, prepend=-1.0)), y == 1  # `first` row of each distinct prediction
-    positives_at = np.add.reduceat(is_one, first, dtype=np.float64)
+    first = np.flatnonzero(np.diff(rows_of.shared, prepend=-1.0))  # the first row of each shared prediction
 
     def counts(g: int) -> tuple[np.ndarray, float]:
-        mask = made.mask(g, order)
-        return np.add.reduceat(mask, first, dtype=np.float64), float(np.count_nonzero(mask & is_one))
+        return np.add.reduceat(number * rows_of.mask(g), first), float(positives[g].sum())
 
     rows, ones = statistic.rows.sum(axis=1), positives.sum(axis=1).astype(np.float64)
     predicted = statistic.expected.sum(axis=1) / rows
@@ -219,12 +244,19 @@ def audit(
         slope=read_only(roots[:, 1]) if shape else None,
         pvalue=read_only(np.array([p_value(*each, "greater") for each in zip(largest, null.T, strict=True)])),
         pvalue_adjusted=read_only(step_down(largest, null)),
-        beyond=against_other_rows(p[first], positives_at, counts, made.names, confidence_level, draws.n_jobs),
-        null_hypothesis=f"given the predictions and the groups of all rows, {seen.lens.subject} is observed in every "
+        beyond=against_other_rows(
+            rows_of.shared[first],
+            np.add.reduceat(rows_of.ones, first),
+            counts,
+            made.names,
+            confidence_level,
+            draws.n_jobs,
+        ),
+        null_hypothesis=f"given the predictions and the groups of all rows, {lens.subject} is observed in every "
         "row independently with its predicted probability: all groups at once are calibrated (exact).",
-        lens=seen.lens,
+        lens=lens,
         left_out=made.left_out,
-        n=y.size,
+        n=int(number.sum()),
         n_resamples=draws.n,
         confidence_level=float(confidence_level),
     )

@@ -37,9 +37,13 @@ class Strata:
     logit: np.ndarray
 
     @classmethod
-    def of(cls, prediction: np.ndarray, inner: int) -> Strata:
-        """Return `inner` strata of equal information, of the predictions strictly between 0 and 1, ascending."""
-        value, count = np.unique(prediction, return_counts=True)
+    def of(cls, prediction: np.ndarray, number: np.ndarray, inner: int) -> Strata:
+        """Return `inner` strata of equal information, of the predictions strictly between 0 and 1, ascending.
+
+        `number` is how many rows have each of these predictions, of which some may be equal.
+        """
+        value, place = np.unique(prediction, return_inverse=True)
+        count = np.bincount(place, number)
         stratum, cell = np.where(value == 1, inner + 1, 0), np.arange(value.size)
         inside = (value > 0) & (value < 1)
         if inside.any():
@@ -53,7 +57,7 @@ class Strata:
         clipped = np.clip(value, LOGIT, 1 - LOGIT)
         rows = np.bincount(stratum, count, inner + 2)
         logit = np.bincount(stratum, count * np.log(clipped / (1 - clipped)), inner + 2) / np.maximum(rows, 1)
-        return cls(np.repeat(stratum, count), np.repeat(cell, count), inner + 2, logit)
+        return cls(stratum[place], cell[place], inner + 2, logit)
 
 
 @dataclass(frozen=True)
@@ -77,11 +81,16 @@ class GroupRoots:
     root: np.ndarray
 
     @classmethod
-    def of(cls, prediction: np.ndarray, strata: Strata, masks: Iterable[np.ndarray], shape: bool) -> GroupRoots:
-        """Return the statistic for predictions, ascending, and masks of groups; with `shape` the slope too."""
+    def of(
+        cls, prediction: np.ndarray, number: np.ndarray, strata: Strata, masks: Iterable[np.ndarray], shape: bool
+    ) -> GroupRoots:
+        """Return the statistic for predictions, ascending, and masks of groups; with `shape` the slope too.
+
+        `number` is how many rows have each prediction.
+        """
         first = np.flatnonzero(np.diff(strata.cell, prepend=-1))
         stratum = strata.stratum[first]
-        of_groups = [_of_group(prediction, mask, first, stratum, strata, 1 + shape) for mask in masks]
+        of_groups = [_of_group(prediction, number * mask, first, stratum, strata, 1 + shape) for mask in masks]
         rows, expected, weight, score, root = zip(*of_groups, strict=True)
         return cls(np.stack(rows), np.stack(expected), np.stack(weight), np.concatenate(score), np.concatenate(root))
 
@@ -100,11 +109,11 @@ class GroupRoots:
 
 
 def _of_group(
-    prediction: np.ndarray, mask: np.ndarray, first: np.ndarray, stratum: np.ndarray, strata: Strata, size: int
+    prediction: np.ndarray, number: np.ndarray, first: np.ndarray, stratum: np.ndarray, strata: Strata, size: int
 ) -> tuple[np.ndarray, ...]:
-    """Return the entries of one group."""
-    count = np.add.reduceat(mask, first, dtype=np.float64)
-    total = np.add.reduceat(np.where(mask, prediction, 0.0), first)
+    """Return the entries of one group, which has so many rows with each prediction."""
+    count = np.add.reduceat(number, first)
+    total = np.add.reduceat(prediction * number, first)
     rows, expected = (np.bincount(stratum, each, strata.size) for each in (count, total))
     inside = (count > 0) & (stratum > 0) & (stratum < strata.size - 1)
     weight = np.zeros((size, strata.size))

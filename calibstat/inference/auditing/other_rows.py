@@ -193,8 +193,8 @@ def against_other_rows(
 ) -> Beyond:
     """Compare every group with the other rows.
 
-    `value` are the distinct predictions, ascending, `positives` the rows with outcome 1 at each. `of_groups` returns the
-    rows of a group at each, and the number of its rows with outcome 1; the first group is all rows.
+    `value` are the distinct predictions, ascending, with `positives` rows of outcome 1 at each. `of_groups` returns the
+    rows of a group at each, and how many of its rows have outcome 1; the first group is all rows.
     """
     count, _ = of_groups(0)
     neighbours = Neighbours.of(value, count, positives)

@@ -17,14 +17,14 @@ SPREAD = np.sort(RNG.random(400))
 
 def roots_of(p, masks, labels, shape=False):
     p = np.asarray(p, float)
-    strata = Strata.of(p, 8 if shape else 1)
+    strata = Strata.of(p, np.ones(p.size), 8 if shape else 1)
     positives = np.array(
         [
             [np.bincount(strata.stratum, mask * label, strata.size) for mask in np.atleast_2d(masks)]
             for label in np.atleast_2d(labels)
         ]
     )
-    return GroupRoots.of(p, strata, np.atleast_2d(masks), shape)(positives)
+    return GroupRoots.of(p, np.ones(p.size), strata, np.atleast_2d(masks), shape)(positives)
 
 
 def test_root_of_equal_predictions_is_that_of_the_deviance():
@@ -95,7 +95,7 @@ def test_labels_that_cannot_be(shape):
 @given(st.lists(PREDICTION, min_size=1, max_size=300), st.sampled_from([1, 8]))
 def test_strata_and_cells(p, inner):
     p = np.sort(np.array(p) + 0.0)
-    found = Strata.of(p, inner)
+    found = Strata.of(p, np.ones(p.size), inner)
     assert np.all(np.diff(found.stratum) >= 0)
     assert np.all(np.isin(np.diff(found.cell), (0, 1)))
     assert found.cell[0] == 0
@@ -109,6 +109,6 @@ def test_strata_and_cells(p, inner):
 
 
 def test_many_predictions_lie_in_few_cells():
-    found = Strata.of(np.sort(RNG.random(5000)), 8)
+    found = Strata.of(np.sort(RNG.random(5000)), np.ones(5000), 8)
     assert CELLS <= found.cell[-1] + 1 <= CELLS + 8
     assert np.bincount(found.cell).max() < 5000 / CELLS * 4
