@@ -76,12 +76,16 @@ def plot_reliability_of_models(
 
 
 def say_error(diagram: Reliability, short: bool = False) -> str:
-    """Write the expected calibration error over the bins, with its interval if it is known."""
+    """Write the expected calibration error over the bins, with its interval if it is known.
+
+    Bins that are not of equal width are named, because tables of measures have the error over bins of equal width.
+    """
+    name = "ECE in quantile bins" if diagram.strategy == "quantile" else "ECE"
     if diagram.interval is None:
-        return f"ECE {diagram.error:.3g}"
+        return f"{name} {diagram.error:.3g}"
     estimate, low, high = three_numbers(diagram.interval)
     level = f"{100 * diagram.interval.confidence_level:.4g}% interval"
-    return f"ECE {estimate} [{low}, {high}]" if short else f"ECE {estimate}, {level} {low} to {high}"
+    return f"{name} {estimate} [{low}, {high}]" if short else f"{name} {estimate}, {level} {low} to {high}"
 
 
 def say_level(diagrams: Sequence[Reliability]) -> str:

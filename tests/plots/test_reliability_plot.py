@@ -151,3 +151,11 @@ def test_several_models_share_a_diagram(deviation):
     heights = [line.get_ydata() for line in ax.child_axes[0].lines]
     for one, height in zip(found.values(), heights, strict=True):
         np.testing.assert_array_equal(height, one.count)
+
+
+def test_an_error_over_quantile_bins_is_called_so():
+    """Tables of measures have the error over bins of equal width, which is another number."""
+    y, p = cs.generators.calibrated().sample(500, rng=1)
+    title = cs.plot(cs.reliability(y, p, strategy="quantile", rng=1)).get_title()
+    assert title.startswith("ECE in quantile bins 0.")
+    assert cs.plot(cs.reliability(y, p, rng=1)).get_title().startswith("ECE 0.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibstat.inference.auditing.shares_in_words import between, percent, rows_in_words
+from calibstat.inference.auditing.shares_in_words import between, percent, ratio, rows_in_words
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ class Beyond(Result):
         """Say what was observed in a group, what the deviation of the other rows makes one expect, and the odds."""
         gap = abs(self.observed[g] - self.expected[g])
         alike = f"{percent(self.expected[g], gap)} if all rows deviated alike"
-        ratio = "∞" if np.isinf(self.odds_ratio[g]) else f"{self.odds_ratio[g]:.2f}"
-        odds = f"odds {ratio} times as high as in the others ({between(self.low[g], self.high[g])})"
+        times = ratio(self.odds_ratio[g])
+        odds = f"odds {times} times as high as in the others ({between(self.low[g], self.high[g])})"
         observed = f"observed {percent(self.observed[g], gap)}, {alike}; {odds}"
         return (
             f"{self.names[g]} ({rows_in_words(self.rows[g])}): {observed}, adjusted p = {self.pvalue_adjusted[g]:.2g}"

@@ -121,7 +121,7 @@ def _of_group(
         none = np.zeros((size, 61))
         return rows, expected, weight, none, none
     count, at = count[inside], stratum[inside]
-    value = total[inside] / count
+    value = np.maximum(total[inside] / count, np.finfo(float).tiny)  # of smaller numbers there is no inverse
     functions = np.stack([np.ones(at.size), strata.logit[at]])[:size]
     basis = orthonormal(functions, count * value * (1 - value))
     weight[:, at] = basis.T

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 ROUNDING = 1e-9  # of a number that is rounded up or down
+MOST_DIGITS = 4  # behind the point of a ratio
 
 
 def rows_in_words(n: int | np.integer) -> str:
@@ -37,11 +38,20 @@ def least(share: float) -> str:
     return f"{number} {'point' if number == '1' else 'points'}"
 
 
+def ratio(value: float, away: int = 0) -> str:
+    """Write a ratio: from 0.1 to 10 to two digits behind the point, and others to two digits or to the whole number.
+
+    It is rounded down (-1), up (1) or to the nearest number.
+    """
+    if math.isinf(value):
+        return "∞"
+    small = 0 < value < 0.1
+    digits = min(1 - math.floor(math.log10(value)), MOST_DIGITS) if small else 2 if value < 10 else 0
+    exact = value * 10**digits
+    whole = math.ceil(exact - ROUNDING) if away > 0 else math.floor(exact + ROUNDING) if away else round(exact)
+    return f"{whole / 10**digits:,.{digits}f}"
+
+
 def between(low: float, high: float) -> str:
-    """Write the ends of an interval of ratios to two digits behind the point, the low one never rounded up."""
-    return f"{math.floor(100 * low + ROUNDING) / 100:.2f} to {at_most(high)}"
-
-
-def at_most(ratio: float) -> str:
-    """Write a ratio to two digits behind the point, never rounded down."""
-    return "∞" if math.isinf(ratio) else f"{math.ceil(100 * ratio - ROUNDING) / 100:.2f}"
+    """Write the ends of an interval of ratios, the low one never rounded up, nor the high one down."""
+    return f"{ratio(low, -1)} to {ratio(high, 1)}"

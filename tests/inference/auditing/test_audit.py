@@ -248,3 +248,10 @@ def test_errors(y, options, message):
     p = None if isinstance(y, cs.Sample) else [0.2, 0.3]
     with pytest.raises(ValueError, match=message):
         cs.audit(y, p, [True, False], **options)
+
+
+@pytest.mark.parametrize("smallest", [5e-324, 2.2e-309])
+def test_predictions_without_an_inverse(smallest):
+    """1 / p is infinite: the audit neither warns nor finds a row whose outcome was sure."""
+    found = cs.audit([0, 0], [smallest, smallest], {"a": np.array([True, False])}, n_resamples=9, rng=1)
+    assert found.root.tolist() == [0, 0]

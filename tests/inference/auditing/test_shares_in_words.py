@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from calibstat.inference.auditing.shares_in_words import at_most, between, least, percent, points, rows_in_words
+from calibstat.inference.auditing.shares_in_words import between, least, percent, points, ratio, rows_in_words
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,9 @@ def test_bounds_are_never_overstated():
     assert [points(x, 1) for x in (0.0345, -0.0123, 1.0)] == ["+3.5", "−1.2", "+100"]
     assert between(1.2345, 2.2222) == "1.23 to 2.23"
     assert between(0.0, math.inf) == "0.00 to ∞"
-    assert [at_most(x) for x in (2.0, 2.001)] == ["2.00", "2.01"]
+    assert [ratio(x, 1) for x in (2.0, 2.001, 12.1, 0.0123, 1e-9)] == ["2.00", "2.01", "13", "0.013", "0.0001"]
+    assert [ratio(x, -1) for x in (2.009, 12.9, 0.0129, 1e-9)] == ["2.00", "12", "0.012", "0.0000"]
+    assert [ratio(x) for x in (0.456, 12.6, 12345.6, 0.01268)] == ["0.46", "13", "12,346", "0.013"]
 
 
 def test_rows():
