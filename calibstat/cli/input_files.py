@@ -61,15 +61,24 @@ def read_data(
     return data if isinstance(data, Predictions) else Sample.from_rows(*data), how
 
 
-def sample_of_many(file: Path, label: str, prob: Sequence[str], reading: Reading) -> Sample | None:
-    """Return the sample in cells of one column of probabilities with more rows than are kept; else None.
+def models_of_many(file: Path, label: str, prob: Sequence[str], reading: Reading) -> Models | None:
+    """Return the models of a column of probabilities each on more rows than are kept of one; else None.
 
-    A file that does not say how many rows it has is read whole by commands that can.
+    A file that does not say how many rows it has is read whole by commands that can. Columns whose first rows sum to 1
+    are the classes of one model.
     """
-    totals = [number_of_rows(part) for part in parts_of(file)]
+    parts = parts_of(file)
+    totals = [number_of_rows(part) for part in parts]
     if None in totals or sum(total or 0 for total in totals) <= MOST_ROWS:
         return None
-    return sample_in_batches(file, label, prob, reading)
+    columns = [column for entry in prob for column in choose(columns_of(file), label, [entry])[0]]
+    try:
+        first = next(batches_of(parts[0], columns) or iter([]), None)
+    except ValueError:
+        return None
+    if first is None or (len(columns) > 1 and are_classes(first)):
+        return None
+    return models_in_batches(file, label, prob, reading)
 
 
 def sample_in_batches(file: Path, label: str, prob: Sequence[str], reading: Reading) -> Sample | None:
@@ -85,7 +94,7 @@ def models_in_batches(file: Path, label: str, prob: Sequence[str], reading: Read
     """Return the models of a column of probabilities each on the same rows, or None where all rows are needed."""
     there = columns_of(file)
     columns = [column for entry in prob for column in choose(there, label, [entry])[0]]
-    if not 1 < len(prob) == len(columns) == len(set(columns)):
+    if not len(prob) == len(columns) == len(set(columns)):
         return None
     counts = ModelCounts(columns)
     return counts.models() if add_batches(counts, file, label, columns, reading) else None

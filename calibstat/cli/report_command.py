@@ -98,7 +98,7 @@ def write_report(
     with one_line_errors():
         from calibstat import report
         from calibstat.cli.features_and_periods import read_features
-        from calibstat.cli.input_files import choose, columns_of, read_units, sample_of_many
+        from calibstat.cli.input_files import models_of_many, read_units
         from calibstat.cli.lens_syntax import view
         from calibstat.data.predictions import Predictions
         from calibstat.inference.choosing.condition import Condition
@@ -112,32 +112,28 @@ def write_report(
         wrong, needed = ([Condition.read(text) for text in texts] for texts in (fail_if, fail_unless))
         form = format_of(out or Path(), format) if out or format else None
         plain = not (by or cluster or weight or folds or recalibrate or lens)
-        many = sample_of_many(file, label, prob, reading) if plain else None
-        settings: dict[str, Any] = {"confidence_level": level, "rng": rng, "n_jobs": -1}
-        if many is not None:
-            [name], how = choose(columns_of(file), label, prob)[0], ""
-            of_file = f"Calibration of {name} in {file.name}"
-            page = report(many, title=of_file if title is None else title, **settings)
-            page = replace(page, models={name: next(iter(page.models.values()))})
-        else:
-            y, models, labels, how = read(file, label, prob, reading)
-            first = next(iter(models.values()))
-            if labels is None and lens is not None:
-                raise ValueError(
-                    f"expected several columns of probabilities for --lens {lens}, found one for each model"
-                )
-            classes = None if labels is None else replace(Predictions.from_rows(y, first), names=tuple(labels))
-            page = report(
-                y if labels is None else [labels[k] for k in y],
-                models,
-                by=read_features(file, by) if by else None,
-                **read_units(file, cluster, weight, folds),
-                recalibrate=recalibrate,
-                lens=None if classes is None else view(classes, lens).lens,
-                labels=labels,
-                title=f"Calibration of {', '.join(models)} in {file.name}" if title is None else title,
-                **settings,
-            )
+        many = models_of_many(file, label, prob, reading) if plain else None
+        y: Any
+        models: Any
+        y, models, labels, how = (many, None, None, "") if many else read(file, label, prob, reading)
+        if labels is None and lens is not None:
+            raise ValueError(f"expected several columns of probabilities for --lens {lens}, found one for each model")
+        classes = None
+        if labels is not None:
+            classes = replace(Predictions.from_rows(y, next(iter(models.values()))), names=tuple(labels))
+        page = report(
+            y if labels is None else [labels[k] for k in y],
+            models,
+            by=read_features(file, by) if by else None,
+            **read_units(file, cluster, weight, folds),
+            recalibrate=recalibrate,
+            lens=None if classes is None else view(classes, lens).lens,
+            labels=labels,
+            title=f"Calibration of {', '.join(many or models)} in {file.name}" if title is None else title,
+            confidence_level=level,
+            rng=rng,
+            n_jobs=-1,
+        )
         page = replace(page, command=command_line(), source=file.name)
         failed = [sentence for condition in wrong for sentence in sentences_of(condition, page)]
         asked = [not_shown(condition, page) for condition in needed]

@@ -12,7 +12,7 @@ from quick_report import quick, quick_report
 
 import calibstat as cs
 from calibstat.cli import input_files
-from calibstat.cli.large import rows_in_cells
+from calibstat.cli.large import rows_in_cells, rows_of_models
 
 
 @pytest.fixture(autouse=True)
@@ -163,7 +163,7 @@ def test_a_report_of_very_many_rows_is_of_cells(tmp_path, monkeypatch):
     asked = ["report", tmp_path / "part-*.csv", "--label", "y", "--prob", "score", "--format", "json"]
     with quick():
         whole = json.loads(run(*asked).stdout)
-        for module in (rows_in_cells, input_files):
+        for module in (rows_in_cells, rows_of_models, input_files):
             monkeypatch.setattr(module, "MOST_ROWS", 500)
         cells = json.loads(run(*asked).stdout)
         recalibrated = json.loads(run(*asked, "--recalibrate").stdout)
@@ -177,3 +177,19 @@ def test_a_report_of_very_many_rows_is_of_cells(tmp_path, monkeypatch):
     assert cells["n"] == whole["n"] == 900
     assert any("153,600" in note for note in cells["notes"])
     assert not any("153,600" in note for note in whole["notes"])
+
+
+def test_a_report_of_several_models_on_very_many_rows(tmp_path, monkeypatch):
+    y, p = cs.generators.temperature(2).sample(900, rng=1)
+    frame = pd.DataFrame({"y": y.astype(int), "a": p, "b": p**2, "c": 1 - p})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    for module in (rows_in_cells, rows_of_models, input_files):
+        monkeypatch.setattr(module, "MOST_ROWS", 500)
+    monkeypatch.setattr(rows_of_models, "MOST_KINDS", 800)
+    asked = ["report", tmp_path / "rows.csv", "--label", "y", "--format", "json"]
+    with quick():
+        models = json.loads(run(*asked, "--prob", "a", "--prob", "b").stdout)
+        classes = json.loads(run(*asked, "--prob", "a", "--prob", "c").stdout)
+    assert models["models.b.ece.estimate"] == cs.estimate(cs.Sample.from_frame(frame, "y", "b"), measure="ece")
+    assert models["n"] == classes["n"] == 900
+    assert not any(key.startswith("models.a.") for key in classes)
