@@ -15,9 +15,9 @@ TABLES = (*CELLS, *LINES, ".parquet")
 BYTES = 8  # of a number
 SHARE = 1 / 16  # of the memory of this machine that the rows of a command may take
 NUMBERS = (
-    "test, interval, equivalence, compare by the default measure or brier, audit, report without groups, and monitor of "
-    "one model read any number of rows of columns of numbers; for all else give a random part of the rows, or one site "
-    "or month after the other"
+    "test, interval, equivalence, compare by the default measure or brier, audit, report without groups, and monitor "
+    "of one model read any number of rows of columns of numbers; for all else give a random part of the rows, or one "
+    "site or month after the other"
 )
 
 
