@@ -99,7 +99,8 @@ class Audit(Result):
     def _relative(self, difference: np.ndarray) -> np.ndarray:
         """Return one plus a difference as a share of the mean prediction, at least 0."""
         there = self.predicted > 0
-        share = np.divide(difference, self.predicted, out=np.full(there.size, np.nan), where=there)
+        with np.errstate(over="ignore"):  # a share of the smallest predictions is infinite
+            share = np.divide(difference, self.predicted, out=np.full(there.size, np.nan), where=there)
         return np.maximum(1 + share, 0.0)
 
     @property
