@@ -11,47 +11,63 @@ def equal_groups(p, most):
 
 
 def contrasts(p, f):
+    """Answers less their mean among like predictions; and times v (1 - v) over their variance; mean squares of 1."""
     group = np.array(equal_groups(p, 20))
-    found = []
+    found = np.zeros((len(p), 2))
     for i in range(len(p)):
         among = f[group == group[i]]
         variance = np.mean((among - among.mean()) ** 2)
-        found.append((f[i] - among.mean()) * p[i] * (1 - p[i]) / variance if variance > 1e-20 else 0.0)
-    return np.array(found)
+        if variance > 1e-20:
+            d = f[i] - among.mean()
+            found[i] = d, d * p[i] * (1 - p[i]) / variance
+    for k in range(2):
+        size = np.mean(found[:, k] ** 2) ** 0.5
+        found[:, k] = found[:, k] / size if size > 0 else 0.0
+    return found
 
 
-def slopes_without(left, y, p, h, labelled, group, weight, spread):
-    """The slope of each of four groups from labelled rows that are not `left` out."""
+def ridge(x, r, weight, pull, towards):
+    """The slopes b with the least sum of weight * (r - x b)**2 + pull * |b - towards|**2, by stacked least squares."""
+    root = np.sqrt(weight)
+    rows = np.vstack([root[:, None] * x, np.sqrt(pull) * np.eye(2)])
+    return np.linalg.lstsq(rows, np.concatenate([root * r, np.sqrt(pull) * towards]), rcond=None)[0]
+
+
+def slopes_without(left, y, p, x, labelled, group, weight):
+    """The two slopes of each of four groups from labelled rows that are not `left` out."""
     used = labelled & ~left
-    common = np.sum((weight * h * (y - p))[used]) / (np.sum((weight * h**2)[used]) + spread)
-    found = []
-    for k in range(4):
-        of = used & (group == k)
-        found.append(
-            (np.sum((weight * h * (y - p))[of]) + 25 * spread * common) / (np.sum((weight * h**2)[of]) + 25 * spread)
-        )
-    return np.array(found)
+    common = ridge(x[used], (y - p)[used], weight[used], 1.0, np.zeros(2))
+    of = [used & (group == k) for k in range(4)]
+    return np.array([ridge(x[each], (y - p)[each], weight[each], 25.0, common) for each in of])
 
 
 def guesses(y, p, f, labelled, unit=None, weight=None):
-    """The guesses of all rows, the slopes, and the guesses if calibrated."""
+    """The guesses of all rows, the slopes on answers, and the guesses if calibrated."""
     n = len(p)
     unit = np.arange(n) if unit is None else unit
     weight = np.ones(n) if weight is None else weight / np.mean(weight[labelled])
-    h, group = contrasts(p, f), np.array(equal_groups(p, 4))
-    spread, rows = np.mean(h**2), np.flatnonzero(labelled)
-    without = {i: slopes_without(unit == unit[i], y, p, h, labelled, group, weight, spread) for i in rows}
+    x, group = contrasts(p, f), np.array(equal_groups(p, 4))
+    rows = np.flatnonzero(labelled)
+    without = {i: slopes_without(unit == unit[i], y, p, x, labelled, group, weight) for i in rows}
     guess = np.empty(n)
     for i in range(n):
         if labelled[i]:
-            guess[i] = np.clip(p[i] + without[i][group[i]] * h[i], 0, 1)
+            guess[i] = np.clip(p[i] + without[i][group[i]] @ x[i], 0, 1)
         else:
-            guess[i] = np.mean([np.clip(p[i] + without[j][group[i]] * h[i], 0, 1) for j in rows])
-    full = slopes_without(np.zeros(n, bool), y, p, h, labelled, group, weight, spread)
-    fitted = sum(weight[i] * full[group[i]] * h[i] * (y[i] - p[i]) for i in rows)
-    confirmed = sum(weight[i] * without[i][group[i]] * h[i] * (y[i] - p[i]) for i in rows)
+            guess[i] = np.mean([np.clip(p[i] + without[j][group[i]] @ x[i], 0, 1) for j in rows])
+    full = slopes_without(np.zeros(n, bool), y, p, x, labelled, group, weight)
+    move = np.array([full[group[i]] @ x[i] for i in range(n)])
+    fitted = sum(weight[i] * move[i] * (y[i] - p[i]) for i in rows)
+    confirmed = sum(weight[i] * (without[i][group[i]] @ x[i]) * (y[i] - p[i]) for i in rows)
     kept = min(max(confirmed / fitted, 0), 1) if fitted > 0 else 0.0
-    return guess, full, np.clip(p + kept * full[group] * h, 0, 1)
+    return guess, slopes_on_answers(move, p, f, group), np.clip(p + kept * move, 0, 1)
+
+
+def slopes_on_answers(move, p, f, group):
+    """The least squares slope of what guesses add on centred answers, in each of four groups; 0 if these are alike."""
+    fine = np.array(equal_groups(p, 20))
+    d = np.array([f[i] - f[fine == fine[i]].mean() for i in range(len(p))])
+    return np.array([np.sum((move * d)[group == k]) / max(np.sum((d**2)[group == k]), 1e-300) for k in range(4)])
 
 
 def rectified(y, p, g, labelled, chance=None):

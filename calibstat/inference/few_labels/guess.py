@@ -8,9 +8,10 @@ import numpy as np
 
 GROUPS = 20  # of predictions, in which the mean and the variance of the judge's answers are taken
 SLOPES = 4  # groups of predictions with a slope of their own
-PULL = 25.0  # the slope of a group is shrunk to the common slope as if by so many labelled rows
+PULL = 25.0  # the slopes of a group are shrunk to the common ones as if by so many labelled rows
 FEWEST_EVENTS = 10  # labelled rows of either outcome, seen and expected, below which a judge is not used
 NO_VARIANCE = 1e-20  # answers so alike differ by rounding
+HELD = 2**22  # guesses that are held together
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +23,12 @@ class Guess:
     Attributes
     ----------
     outcome : ndarray, shape (n,)
-        The guess of the outcome of each row, in [0, 1]. The guess of a labelled row does not depend on its outcome,
-        except through groups of predictions and the cuts at 0 and 1.
+        The guess of the outcome of each row, in [0, 1]. The guess of a labelled row does not depend on its outcome.
     calibrated : ndarray, shape (n,)
         The probability of outcome 1 given prediction and answer if the predictions are calibrated, as estimated.
     slopes : ndarray, shape (4,)
-        How much of the judge's answer is believed, in four groups of ascending predictions: of answers 0 and 1 about
-        sensitivity + specificity - 1. 0 where the judge is not used.
+        By how much the guess rises from an answer 0 to an answer 1, in four groups of ascending predictions: 1 for a
+        perfect judge, 0 for a useless one, -1 for one that is always wrong. 0 where the judge is not used.
     is_used : bool
         Whether there were events enough to use the judge.
     """
@@ -60,38 +60,35 @@ class Guess:
         """
         if fewest_events(outcome, prediction, labelled, unit) < FEWEST_EVENTS:
             return cls.unused(prediction)
-        contrast = contrast_of(prediction, proxy)
-        group = groups_of(prediction, SLOPES)
-        spread = float((contrast**2).mean())
+        contrasts, group = contrasts_of(prediction, proxy), groups_of(prediction, SLOPES)
         fitted = Slopes.of(
             (outcome - prediction)[labelled],
-            contrast[labelled],
+            contrasts[:, labelled],
             group[labelled],
             np.unique(unit[labelled], return_inverse=True)[1],
             weight[labelled] / max(weight[labelled].mean(), NO_VARIANCE),
-            spread,
         )
-        guess = fitted.mean_of_guesses(prediction, contrast, group)
-        of_labelled = fitted.left_out_of_rows * contrast[labelled]
-        guess[labelled] = np.clip(prediction[labelled] + of_labelled, 0, 1)
-        informed = np.clip(prediction + fitted.kept * fitted.full[group] * contrast, 0, 1)
-        return cls(guess, informed, fitted.full, True)
+        guess = fitted.mean_of_guesses(prediction, contrasts, group)
+        guess[labelled] = np.clip(prediction[labelled] + fitted.left_out_moves, 0, 1)
+        move = (fitted.full[group].T * contrasts).sum(axis=0)
+        informed = np.clip(prediction + fitted.kept * move, 0, 1)
+        return cls(guess, informed, _slopes_on_answers(move, centred_answers(prediction, proxy), group), True)
 
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """Least squares slopes of residuals on contrasts in groups, shrunk to a common one.
+    """Least squares slopes of residuals on two contrasts in groups, shrunk to common ones.
 
     Attributes
     ----------
-    full : ndarray, shape (4,)
+    full : ndarray, shape (4, 2)
         The slopes of all labelled rows.
-    left_out : ndarray, shape (4, units)
+    left_out : ndarray, shape (4, units, 2)
         The slopes without the rows of each unit.
     rows : ndarray, shape (units,)
         The labelled rows of each unit.
-    left_out_of_rows : ndarray, shape (labelled,)
-        The slope of each labelled row, without its unit.
+    left_out_moves : ndarray, shape (labelled,)
+        What the guess of each labelled row adds to its prediction, by the slopes without its unit.
     kept : float
         The share of the fitted slopes that is confirmed by left-out ones, from 0 to 1.
     """
@@ -99,55 +96,64 @@ class Slopes:
     full: np.ndarray
     left_out: np.ndarray
     rows: np.ndarray
-    left_out_of_rows: np.ndarray
+    left_out_moves: np.ndarray
     kept: float
 
     @classmethod
     def of(
-        cls,
-        residual: np.ndarray,
-        contrast: np.ndarray,
-        group: np.ndarray,
-        unit: np.ndarray,
-        weight: np.ndarray,
-        spread: float,
+        cls, residual: np.ndarray, contrasts: np.ndarray, group: np.ndarray, unit: np.ndarray, weight: np.ndarray
     ) -> Slopes:
-        """Fit them; `spread` is the mean square of the contrasts of all rows, labelled or not."""
+        """Fit them to labelled rows; the contrasts of all rows have a mean square of 1 or are 0."""
         units = int(unit.max()) + 1
-        if spread == 0:
-            nothing = np.zeros(residual.size)
-            return cls(np.zeros(SLOPES), np.zeros((SLOPES, units)), np.bincount(unit), nothing, 0.0)
-        at, shape = group * units + unit, (SLOPES, units)
-        product = np.bincount(at, weight * contrast * residual, SLOPES * units).reshape(shape)
-        square = np.bincount(at, weight * contrast**2, SLOPES * units).reshape(shape)
+        at = group * units + unit
+
+        def added(row: np.ndarray) -> np.ndarray:
+            return np.bincount(at, weight * row, SLOPES * units).reshape(SLOPES, units)
+
+        product = np.stack([added(each * residual) for each in contrasts], axis=-1)
+        square = np.stack([np.stack([added(a * b) for b in contrasts], axis=-1) for a in contrasts], axis=-1)
+        one_row = np.eye(len(contrasts))
 
         def slopes(products: np.ndarray, squares: np.ndarray) -> np.ndarray:
-            common = products.sum(axis=0) / (squares.sum(axis=0) + spread)
-            return np.asarray((products + PULL * spread * common) / (squares + PULL * spread))
+            common = solved(squares.sum(axis=0) + one_row, products.sum(axis=0))
+            return solved(squares + PULL * one_row, products + PULL * common)
 
         of_group = product.sum(axis=1, keepdims=True), square.sum(axis=1, keepdims=True)
         full = slopes(*of_group)[:, 0]
         left_out = slopes(of_group[0] - product, of_group[1] - square)
-        of_rows = left_out[group, unit]
-        in_sample = float((weight * full[group] * contrast * residual).sum())
-        confirmed = float((weight * of_rows * contrast * residual).sum())
+        moves = (left_out[group, unit].T * contrasts).sum(axis=0)
+        in_sample = float((weight * (full[group].T * contrasts).sum(axis=0) * residual).sum())
+        confirmed = float((weight * moves * residual).sum())
         kept = min(max(confirmed / in_sample, 0.0), 1.0) if in_sample > 0 else 0.0
-        return cls(full, left_out, np.bincount(unit), of_rows, kept)
+        return cls(full, left_out, np.bincount(unit), moves, kept)
 
-    def mean_of_guesses(self, prediction: np.ndarray, contrast: np.ndarray, group: np.ndarray) -> np.ndarray:
-        """Return the mean over labelled rows of the guesses, cut to [0, 1], by the slopes without each of them."""
-        guess, rows = prediction.copy(), self.rows / self.rows.sum()
+    def mean_of_guesses(self, prediction: np.ndarray, contrasts: np.ndarray, group: np.ndarray) -> np.ndarray:
+        """Return the mean over labelled rows of the guesses, cut to [0, 1], by the slopes without each of them.
+
+        Where none of the guesses of a row is cut, or all are at the same end, it is the guess by the mean slopes.
+        """
+        guess, share = prediction.copy(), self.rows / self.rows.sum()
         for k, slopes in enumerate(self.left_out):
-            order = np.argsort(slopes, kind="stable")
-            weight, product = (np.append(0.0, np.cumsum(part[order])) for part in (rows, rows * slopes))
-            at = np.flatnonzero((group == k) & (contrast != 0))
-            p, h = prediction[at], contrast[at]
-            ends = np.sort([-p / h, (1 - p) / h], axis=0)
-            low, high = np.searchsorted(slopes[order], ends[0]), np.searchsorted(slopes[order], ends[1], "right")
-            above = np.where(h > 0, 1 - weight[high], weight[low])  # the share of guesses that are cut to 1
-            inside = (weight[high] - weight[low]) * p + (product[high] - product[low]) * h
-            guess[at] = np.clip(inside + above, 0, 1)
+            at = np.flatnonzero((group == k) & contrasts.any(axis=0))
+            p, x = prediction[at], contrasts[:, at]
+            guess[at] = np.clip(p + (share @ slopes) @ x, 0, 1)
+            ends = np.stack([x * each[:, None] for each in (slopes.min(axis=0), slopes.max(axis=0))])
+            least, most = p + ends.min(axis=0).sum(axis=0), p + ends.max(axis=0).sum(axis=0)
+            of_both = np.flatnonzero(((least < 0) & (most > 0)) | ((least < 1) & (most > 1)))
+            for some in np.array_split(of_both, of_both.size * share.size // HELD + 1):
+                guess[at[some]] = share @ np.clip(p[some] + slopes @ x[:, some], 0, 1)
         return guess
+
+
+def solved(squares: np.ndarray, products: np.ndarray) -> np.ndarray:
+    """Return the solutions of linear equations, of any number of them."""
+    return np.asarray(np.linalg.solve(squares, products[..., None])[..., 0])
+
+
+def _slopes_on_answers(move: np.ndarray, answer: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Return the slopes of what guesses add to predictions on centred answers in each group, 0 if these are alike."""
+    square = np.bincount(group, answer**2, SLOPES)
+    return np.divide(np.bincount(group, move * answer, SLOPES), square, out=np.zeros(SLOPES), where=square > 0)
 
 
 def groups_of(prediction: np.ndarray, most: int) -> np.ndarray:
@@ -157,17 +163,37 @@ def groups_of(prediction: np.ndarray, most: int) -> np.ndarray:
     return np.minimum((middle * most / prediction.size).astype(np.int64), most - 1)[at]
 
 
-def contrast_of(prediction: np.ndarray, proxy: np.ndarray) -> np.ndarray:
-    """Return what the judge says beyond the prediction, in units in which a perfect judge of labels has slope 1.
+def centred_answers(prediction: np.ndarray, proxy: np.ndarray) -> np.ndarray:
+    """Return answers less their mean in groups of predictions; 0 where all answers of a group are the same."""
+    return _centred(prediction, proxy)[0]
 
-    It is 0 where all answers of a group of predictions are the same.
+
+def contrasts_of(prediction: np.ndarray, proxy: np.ndarray) -> np.ndarray:
+    """Return what the judge says beyond the prediction, as two contrasts of a mean square of 1: shape (2, n).
+
+    The first are the centred answers. The second are these times v (1 - v) over their variance in a group: the best
+    guess of a calibrated model adds sensitivity + specificity - 1 times it to v, if answers are 0 and 1. They hold no
+    outcome, and do not depend on which rows are labelled.
+
+    Statement and argument: docs/proofs.md, section 16.
     """
+    centred, variance = _centred(prediction, proxy)
+    of_calibrated = np.divide(
+        centred * prediction * (1 - prediction), variance, out=np.zeros(proxy.size), where=variance > 0
+    )
+    contrasts = np.stack([centred, of_calibrated])
+    size = np.sqrt((contrasts**2).mean(axis=1, keepdims=True))
+    return np.divide(contrasts, size, out=np.zeros(contrasts.shape), where=size > 0)
+
+
+def _centred(prediction: np.ndarray, proxy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return centred answers with their variances in groups of predictions, both 0 where answers are the same."""
     group = groups_of(prediction, GROUPS)
     rows = np.maximum(np.bincount(group, minlength=GROUPS), 1)
     centred = proxy - (np.bincount(group, proxy, GROUPS) / rows)[group]
     variance = (np.bincount(group, centred**2, GROUPS) / rows)[group]
     varies = variance > NO_VARIANCE
-    return np.divide(centred * prediction * (1 - prediction), variance, out=np.zeros(proxy.size), where=varies)
+    return np.where(varies, centred, 0.0), np.where(varies, variance, 0.0)
 
 
 def fewest_events(outcome: np.ndarray, prediction: np.ndarray, labelled: np.ndarray, unit: np.ndarray) -> float:

@@ -40,7 +40,8 @@ class RectifiedInterval(ConfidenceInterval):
     equivalent_labels : float
         The labels without a judge that would say as much about one fixed sum, to first order.
     slopes : tuple of float, length 4
-        How much of the judge's answers is believed, in four groups of ascending predictions; 0 if it is not used.
+        By how much a guess rises from an answer 0 to an answer 1, in four groups of ascending predictions: 1 for a
+        perfect judge, 0 if it is not used.
     is_judge_used : bool
         Whether there were 10 labelled rows (or clusters) of either outcome, seen and expected.
     labels_only : ConfidenceInterval
