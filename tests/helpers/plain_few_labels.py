@@ -10,16 +10,26 @@ def equal_groups(p, most):
     return [min(int(m * most / n), most - 1) for m in middle]
 
 
+def centred(p, f):
+    """Answers less their least squares line in p among like predictions, with the variance of what is left there."""
+    fine = np.array(equal_groups(p, 20))
+    d, variance = np.zeros(len(p)), np.zeros(len(p))
+    for k in range(20):
+        of = fine == k
+        if of.any():
+            line = np.polyfit(p[of], f[of], 1 if np.var(p[of]) > 1e-20 else 0)
+            d[of] = f[of] - np.polyval(line, p[of])
+            variance[of] = np.mean(d[of] ** 2)
+    return d, variance
+
+
 def contrasts(p, f):
-    """Answers less their mean among like predictions; and times v (1 - v) over their variance; mean squares of 1."""
-    group = np.array(equal_groups(p, 20))
+    """Centred answers, and these times v (1 - v) over their variance; each with a mean square of 1."""
+    d, variance = centred(p, f)
     found = np.zeros((len(p), 2))
     for i in range(len(p)):
-        among = f[group == group[i]]
-        variance = np.mean((among - among.mean()) ** 2)
-        if variance > 1e-20:
-            d = f[i] - among.mean()
-            found[i] = d, d * p[i] * (1 - p[i]) / variance
+        if variance[i] > 1e-20:
+            found[i] = d[i], d[i] * p[i] * (1 - p[i]) / variance[i]
     for k in range(2):
         size = np.mean(found[:, k] ** 2) ** 0.5
         found[:, k] = found[:, k] / size if size > 0 else 0.0
@@ -65,8 +75,8 @@ def guesses(y, p, f, labelled, unit=None, weight=None):
 
 def slopes_on_answers(move, p, f, group):
     """The least squares slope of what guesses add on centred answers, in each of four groups; 0 if these are alike."""
-    fine = np.array(equal_groups(p, 20))
-    d = np.array([f[i] - f[fine == fine[i]].mean() for i in range(len(p))])
+    d, variance = centred(p, f)
+    d = np.where(variance > 1e-20, d, 0.0)
     return np.array([np.sum((move * d)[group == k]) / max(np.sum((d**2)[group == k]), 1e-300) for k in range(4)])
 
 

@@ -164,7 +164,7 @@ def groups_of(prediction: np.ndarray, most: int) -> np.ndarray:
 
 
 def centred_answers(prediction: np.ndarray, proxy: np.ndarray) -> np.ndarray:
-    """Return answers less their mean in groups of predictions; 0 where all answers of a group are the same."""
+    """Return answers less their line in predictions in each group of these; 0 where a group's are all on its line."""
     return _centred(prediction, proxy)[0]
 
 
@@ -187,11 +187,18 @@ def contrasts_of(prediction: np.ndarray, proxy: np.ndarray) -> np.ndarray:
 
 
 def _centred(prediction: np.ndarray, proxy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return centred answers with their variances in groups of predictions, both 0 where answers are the same."""
+    """Return centred answers with their variances in groups of predictions, both 0 where all answers are on a line."""
     group = groups_of(prediction, GROUPS)
     rows = np.maximum(np.bincount(group, minlength=GROUPS), 1)
-    centred = proxy - (np.bincount(group, proxy, GROUPS) / rows)[group]
-    variance = (np.bincount(group, centred**2, GROUPS) / rows)[group]
+
+    def mean(of_rows: np.ndarray) -> np.ndarray:
+        return (np.bincount(group, of_rows, GROUPS) / rows)[group]
+
+    answer, along = proxy - mean(proxy), prediction - mean(prediction)
+    square = mean(along**2)
+    slope = np.divide(mean(answer * along), square, out=np.zeros(proxy.size), where=square > NO_VARIANCE)
+    centred = answer - slope * along
+    variance = mean(centred**2)
     varies = variance > NO_VARIANCE
     return np.where(varies, centred, 0.0), np.where(varies, variance, 0.0)
 

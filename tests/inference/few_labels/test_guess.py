@@ -133,12 +133,13 @@ def test_a_judge_that_says_nothing_leaves_the_predictions(f):
     assert (found.slopes == 0).all()
 
 
-def test_an_echo_of_tied_predictions_adds_nothing():
-    """20 groups hold one of 19 predictions each, in which an echo does not vary."""
-    y, p, _, labelled = rows()
-    assert np.abs(contrasts_of(p, p)).max() == 0
-    found = Guess.of(y, p, p.copy(), labelled, np.arange(p.size), np.ones(p.size))
-    assert (found.outcome == p).all()
+@pytest.mark.parametrize("ties", [True, False])
+def test_an_echo_adds_nothing(ties):
+    y, p, _, labelled = rows(ties=ties)
+    for echo in (p, 1 - p, 0.2 + 0.5 * p):
+        assert np.abs(contrasts_of(p, echo)).max() == 0
+        found = Guess.of(y, p, echo, labelled, np.arange(p.size), np.ones(p.size))
+        assert (found.outcome == p).all()
 
 
 def test_a_judge_that_is_always_wrong_is_as_good_as_a_perfect_one():
