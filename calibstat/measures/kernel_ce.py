@@ -128,6 +128,11 @@ class LaplaceSeminorm(SeminormOn):
     def _decay(self) -> np.ndarray:
         return laplace_decays(self.prediction, self.bandwidth)
 
+    @property
+    def norm_of_one(self) -> float:
+        """The norm of the function 1 between the least and the largest prediction."""
+        return math.sqrt(1 + float(np.ptp(self.prediction)) / (2 * self.bandwidth))
+
     def value(self, theta: np.ndarray) -> np.ndarray:
         square = laplace_squares(self._decay, np.ascontiguousarray(theta).reshape(-1, self.prediction.size))
         return np.sqrt(np.maximum(square, 0.0)).reshape(theta.shape[:-1])
@@ -135,7 +140,7 @@ class LaplaceSeminorm(SeminormOn):
 
 @dataclass(frozen=True, eq=False)
 class LaplaceInterval(SeminormInterval):
-    """The interval of the error by the Laplace kernel, whose high end is also bounded by the high end of its square."""
+    """The interval of the error by the Laplace kernel, with the high ends of its square and of the mean residual."""
 
     bound: Callable[[], SquareBound]
 
@@ -145,13 +150,21 @@ class LaplaceInterval(SeminormInterval):
         return self.bound()
 
     def high(self, tail: float) -> float:
-        """Return the smaller of the bound of the norm and sqrt(U + R + m / 2).
+        """Return the smaller of the bound of the norm and sqrt(U + R + m / 2), or that of the mean if it is larger.
 
         Half of what one further row may add is m / 2: few rows of few kinds make a lattice of estimates.
 
         Statement and argument: docs/proofs.md, section 2.
         """
-        return min(super().high(tail), math.sqrt(max(self.square.high(tail) + self.square.most / 2, 0.0)))
+        by_square = math.sqrt(max(self.square.high(tail) + self.square.most / 2, 0.0))
+        return max(min(super().high(tail), by_square), self._of_mean(tail))
+
+    def _of_mean(self, tail: float) -> float:
+        """Return the score bound of the absolute mean residual over the norm of the function 1: at most the error."""
+        moments, norm = self.table.moments, cast("LaplaceSeminorm", self.norm)
+        sums, score = moments.of(np.ones(norm.prediction.size)), moments.score(tail)
+        highest = max(sign * sums.total + score.reach(sums.variance, sign * sums.third) for sign in (-1, 1))
+        return float(highest) / moments.n / norm.norm_of_one
 
 
 class KernelSeminorm(Seminorm):

@@ -185,3 +185,44 @@ def test_the_norm_of_many_sums_is_the_norm_of_each():
         measure = KernelCE(kernel=kernel, bandwidth=0.3)
         found = measure.norm_on(value, np.ones(4)).value(theta)
         assert found.tolist() == [[measure.norm(value, one) for one in some] for some in theta]
+
+
+@pytest.mark.parametrize("bandwidth", [0.1, 1.0, 3.0])
+def test_the_norm_of_one_is_the_least_of_functions_that_are_1_on_a_fine_grid(bandwidth):
+    """The least norm of a function with values f at points is the root of f' K^-1 f."""
+    grid = np.linspace(0.1, 0.8, 800)
+    kernel = np.exp(-np.abs(grid[:, None] - grid) / bandwidth)
+    least = math.sqrt(np.linalg.solve(kernel, np.ones(grid.size)).sum())
+    found = KernelCE(bandwidth=bandwidth).norm_on(grid, np.ones(grid.size)).norm_of_one
+    assert found == pytest.approx(least, rel=1e-5)
+
+
+@given(rows(), st.sampled_from([0.05, 1.0]))
+def test_the_error_is_at_least_the_mean_over_the_norm_of_one(data, bandwidth):
+    y, p = data
+    norm_of_one = KernelCE(bandwidth=bandwidth).norm_on(np.unique(p), np.ones(np.unique(p).size)).norm_of_one
+    error = cs.estimate(y, p, measure="kernel_ce", bandwidth=bandwidth)
+    assert error >= abs(np.mean(np.asarray(y) - p)) / norm_of_one - 1e-12
+
+
+def high_ends(n, value):
+    """The high ends for each number of events of n rows of one prediction, and those of the square alone."""
+    found = []
+    for events in range(n + 1):
+        sample = cs.Sample.from_counts([value], [n], [events])
+        interval = KernelCE().interval(sample)
+        of_square = math.sqrt(max(interval.square.high(0.025) + interval.square.most / 2, 0.0))
+        found.append((interval.high(0.025), min(SeminormInterval.high(interval, 0.025), of_square)))
+    return np.array(found).T
+
+
+@pytest.mark.parametrize(("n", "value"), [(122, 0.02), (122, 0.1), (81, 0.02), (300, 0.01)])
+def test_one_prediction_is_missed_as_seldom_as_a_count(n, value):
+    """Exact binomial probabilities, over all true shares q of a grid; the high end without the mean is a fault."""
+    from scipy.stats import binom
+
+    events, shares = np.arange(n + 1), np.arange(0.002, 0.6, 0.002)
+    chance = binom.pmf(events, n, shares[:, None])
+    new, old = (((each < np.abs(shares - value)[:, None]) * chance).sum(axis=1).max() for each in high_ends(n, value))
+    assert new <= 0.025
+    assert old > 0.035
