@@ -24,22 +24,25 @@ from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
 from calibstat.study import Study
 
-from .parts.judges import JUDGES, MODELS, USELESS, Population, few_labels, population, random_population
+from .parts.judges import JUDGES, MODELS, OTHERS, USELESS, Population, few_labels, population, random_population
 from .parts.kept import Row, kept
 from .parts.promises import more_often
-from .parts.rectified_ends import Asked, missed
+from .parts.rectified_ends import Asked
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-SEED = 20733
+SEED = 20751
 ALPHA = 0.05
 ON_ONE_SIDE = 0.035  # misses of an end, whose nominal probability is .025
 STUDIED = 0.07  # of the test of rectified residuals at 5 %
-MEASURES = "ks", "kernel_ce", "ece"
+MEASURES = "ks", "kernel_ce", "ece", "brier"
+COMPARED: Mapping[str, int] = {"brier": 3, "ks": 1}  # with the data sets of each, as multiples
 ROWS, LABELS = 3000, 150
 WORTH, COST = 1.5, 0.025
+SURE = "temperature 1.5", "log-odds times 3"  # models whose widths are asked
+PAIRS = ("calibrated", "shift .4", "log-odds times 3"), ("right 90 %", "perfect", "fails unseen", "echo")
 JUDGES_OF_TESTS = "right 90 %", "perfect", "adversarial", "echo", "coin below .5"
 GROUP = 5  # rows that are alike, one of them labelled
 
@@ -59,7 +62,7 @@ def misses(cell: Population, measures: tuple[str, ...], sets: int, sizes: tuple[
         y, p, f = cell.sample(rows, random)
         asked = Asked.of(few_labels(y, labels, random), p, f, r, 199)
         for name in measures:
-            down, up = missed(asked.ends(name), truth[name], ALPHA)
+            down, up = asked.missed(name, truth[name])
             below[name] += down
             above[name] += up
     return [
@@ -106,20 +109,20 @@ def again(rows: list[Row], worst: int, sets: int) -> list[Row]:
     return found
 
 
-def widths(judge: str, sets: int) -> list[Row]:
+def widths(model: str, judge: str, sets: int) -> list[Row]:
     """Return mean widths with the judge and of the labels alone, of an over-confident model."""
     rows, labels = 5000, 200
-    cell, random = population("temperature 1.5", judge), random_of("widths", judge)
+    cell, random = population(model, judge), random_of("widths", model, judge)
     found = {name: np.zeros((sets, 2)) for name in MEASURES}
     for r in range(sets):
         y, p, f = cell.sample(rows, random)
         asked = Asked.of(few_labels(y, labels, random), p, f, r, 199)
         for name, width in found.items():
-            for k, ends in enumerate((asked.ends(name), asked.ends_of_labels(name))):
-                width[r, k] = ends.high(ALPHA) - max(ends.low(ALPHA), 0.0)
+            alone = asked.ends_of_labels(name)
+            width[r] = asked.width(name), alone.high(ALPHA) - max(alone.low(ALPHA), 0.0)
     return [
         {
-            **{"question": "width", "model": "temperature 1.5", "judge": judge, "measure": name},
+            **{"question": "width", "model": model, "judge": judge, "measure": name},
             **{"rows": rows, "labels": labels, "replicates": sets},
             **{"width": float(width[:, 0].mean()), "width_of_labels": float(width[:, 1].mean())},
             "worth": float((width[:, 1].mean() / width[:, 0].mean()) ** 2),
@@ -134,6 +137,29 @@ def _error_of_worth(width: np.ndarray) -> float:
     ratio = width[:, 1].mean() / width[:, 0].mean()
     noise = width[:, 1] - ratio * width[:, 0]
     return float(2 * ratio * noise.std(ddof=1) / width[:, 0].mean() / len(width) ** 0.5)
+
+
+def comparisons(model: str, judge: str, sets: int) -> list[Row]:
+    """Return how often the true difference of two models on the same rows is below and above its interval."""
+    cell, random = population(model, judge), random_of("compare", model, judge)
+    found = []
+    for other, function in OTHERS.items():
+        for name, times in COMPARED.items():
+            truth = cell.truth(name) - cell.truth(name, function)
+            ends, alone = np.zeros((2, times * sets, 2))
+            for r in range(times * sets):
+                y, p, f = cell.sample(ROWS, random)
+                few, models = few_labels(y, LABELS, random), {"one": p, "other": function(p)}
+                result: Any = cs.compare(few, models, proxy=f, measure=name, n_resamples=199, rng=r)
+                ends[r], alone[r] = ((each.low[0], each.high[0]) for each in (result, result.labels_only))
+            wide = np.stack([ends[:, 1] - ends[:, 0], alone[:, 1] - alone[:, 0]], axis=1)
+            row: Row = {"question": "compare", "model": f"{model}, {other}", "judge": judge, "measure": name}
+            row |= {"rows": ROWS, "labels": LABELS, "truth": truth, "replicates": times * sets}
+            row |= {"below": int((ends[:, 0] > truth).sum()), "above": int((ends[:, 1] < truth).sum())}
+            row |= {"width": float(wide[:, 0].mean()), "width_of_labels": float(wide[:, 1].mean())}
+            worth = float((wide[:, 1].mean() / wide[:, 0].mean()) ** 2)
+            found.append({**row, "worth": worth, "worth_se": _error_of_worth(wide)})
+    return found
 
 
 def calibrated_rows(judge: str, kind: str, random: Random) -> dict[str, Any]:
@@ -190,15 +216,16 @@ def table(*, quick: bool, n_jobs: int | None = None, store: Path | None = None) 
     import pandas as pd
     from joblib import Parallel, delayed
 
-    sets, searched, asked, worst, fresh, wide, tested = (
-        (4, 4, 4, 1, 8, 4, 6) if quick else (200, 520, 24, 6, 400, 16, 150)
+    sets, searched, asked, worst, fresh, wide, tested, compared = (
+        (4, 4, 4, 1, 8, 4, 6, 4) if quick else (1000, 520, 24, 6, 2000, 40, 150, 100)
     )
     some = [(k, min(k + 20, searched)) for k in range(0, searched, 20)]
     judges = ("constant", "right 90 %") if quick else tuple(JUDGES)
     parts: list[tuple[Callable[..., list[Row]], tuple[Any, ...]]] = [
-        *((of_cell, (*cell, sets)) for cell in grid(quick)),
+        *((of_cell, (*cell, max(sets // 4, 4) if cell[0] == SURE[1] else sets)) for cell in grid(quick)),
         *((of_search, (*each, asked)) for each in some),
-        *((widths, (judge, wide)) for judge in judges),
+        *((widths, (model, judge, wide)) for model, judge in product(SURE[: 1 if quick else None], judges)),
+        *((comparisons, (*cell, compared)) for cell in product(*(each[: 1 if quick else None] for each in PAIRS))),
         *((tests, (judge, kind, tested)) for kind, judges in KINDS.items() for judge in judges[: 1 if quick else None]),
     ]
 
@@ -270,7 +297,7 @@ def draw(table: pd.DataFrame) -> Figure:
 study = Study(
     question="Do few labels and a judge of any quality keep what tests and intervals promise?",
     seed=SEED,
-    runtime_hours=0.06,
+    runtime_hours=0.4,
     table=table,
     takes_store=True,
     figures=figures,

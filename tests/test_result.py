@@ -47,6 +47,7 @@ MADE = {
     "Equivalence": lambda: cs.equivalence_test(Y, P),
     "FlexibleCurve": lambda: made("Validation").flexible,
     "GuidedTestResult": lambda: cs.calibration_test(LABELLED, ASKED_P, proxy=JUDGE, blind=True, **FEW),
+    "JudgedComparison": lambda: cs.compare(LABELLED, {"a": ASKED_P, "b": ASKED_P**2}, proxy=JUDGE, **FEW),
     "RectifiedInterval": lambda: cs.confidence_interval(LABELLED, ASKED_P, measure="ks", proxy=JUDGE, **FEW),
     "GceFamily": lambda: cs.gce_family(LABEL, PROB),
     "DecisionLossCurve": lambda: cs.decision_loss(Y, P, [0.2, 0.6], **FEW),

@@ -102,6 +102,10 @@ ASKED = {
     ),
     "confidence_interval: drawn": lambda r: cs.confidence_interval(*r.binary, measure="brier", method="bca", **FEW),
     "confidence_interval: folds": lambda r: cs.confidence_interval(*r.binary, folds=np.arange(r.n) % 3, **FEW),
+    "compare: proxy": lambda r: cs.compare(few(r), {"p": r.p, "q": r.q}, proxy=1 - r.p, **FEW),
+    "confidence_interval: proxy of a mean": lambda r: cs.confidence_interval(
+        few(r), r.p, proxy=r.q, measure="brier", **FEW
+    ),
     "confidence_interval: proxy": lambda r: cs.confidence_interval(few(r), r.p, proxy=r.q, measure="ks", **FEW),
     "confidence_interval: clusters": lambda r: cs.confidence_interval(*r.binary, cluster=r.cluster, **FEW),
     "confidence_interval: classes": lambda r: cs.confidence_interval(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,34 @@ from calibstat.bounds.moments_of_samples import MomentsOfSamples
 from calibstat.bounds.residual_tables import FEW_ROWS, RowTable, Table
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.bounds.square_bound import Side, SquareBound, bound_of
+
+
+@dataclass(frozen=True, eq=False)
+class RectifiedRowTable(RowTable):
+    """Of rectified residuals as one sample of rows, which draws of the same rows for several models need.
+
+    A row adds its rectified residual divided by the share of labelled rows. Rows drawn one by one, some of them
+    labelled, spread at least as much as labelled and other rows that are drawn by themselves.
+
+    Statement and argument: docs/proofs.md, section 16.
+
+    Attributes
+    ----------
+    largest : float
+        The most that a row may add: the rows over the labelled ones.
+    standard_error : ndarray, shape (cells,)
+        The standard error of theta of each cell.
+    """
+
+    largest: float = 1.0
+    standard_error: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def spread(self) -> np.ndarray:
+        return self.standard_error
+
+    def score(self, tail: float) -> ScoreBound:
+        return self.moments.score(tail).times(self.largest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from calibstat.inference.few_labels.judged_rows import (
     need_defaults_with_proxy,
     need_proxy,
 )
-from calibstat.inference.few_labels.rectified_interval import RectifiedInterval, norm_problem, rectified_interval
+from calibstat.inference.few_labels.rectified_interval import RectifiedInterval, judged_problem, rectified_interval
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, NoInterval, exceeds, need_events
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Drawn, Problem
@@ -134,9 +134,10 @@ def confidence_interval(
         *mirror*, a shorter one for learners that correct at most fully (see Notes).
     proxy : array_like, shape (n,), optional
         The answers of a judge for all rows, from 0 to 1, where few rows have an outcome and the others have nan, None
-        or a masked entry in `y_true`. For `ece`, `ks`, `kuiper`, `kernel_ce`, `smooth_ce`, `two_bin_ce` and
-        `random_interval_ce` of one event, and without other arguments that change the method. `cluster` names all rows,
-        also those without an outcome, of which copies and relatives of labelled rows would make the interval wrong.
+        or a masked entry in `y_true`. For `ece`, `ks`, `kuiper`, `kernel_ce`, `smooth_ce`, `two_bin_ce`,
+        `random_interval_ce` and means of losses (`brier`, `log_loss`, without `cluster` and `inclusion`) of one event,
+        and without other arguments that change the method. `cluster` names all rows, also those without an outcome, of
+        which copies and relatives of labelled rows would make the interval wrong.
     inclusion : array_like, shape (n,), optional
         With `proxy`, the chance of each row of having been labelled, above 0. Default: labelled rows are a simple
         random subset. Not with `cluster`.
@@ -225,10 +226,10 @@ def confidence_interval(
 
     With `proxy` a rectified residual takes the place of the residual: what a guess from prediction and answer misses on
     labelled rows, and what it adds to the prediction on all. Its mean is right for every judge, so agreement is not
-    assumed; guesses use left-out slopes. The high end is a theorem given the bound of one sum for guesses that were
-    fixed, and studied (`few_labels`) with fitted ones, as is the low end. Below 10 labelled rows of either outcome the
-    judge is not used. Nothing here shows prompts that were tuned on the labelled rows. Statements are on the docs page
-    "Few labels and a judge".
+    assumed; guesses use left-out slopes. A mean of losses is the loss at the guesses, rectified likewise. The high end
+    is a theorem given the bound of one sum for guesses that were fixed, and studied (`few_labels`) with fitted ones, as
+    is the low end. Below 10 labelled rows of either outcome the judge is not used. Nothing here shows prompts that were
+    tuned on the labelled rows. Statements are on the docs page "Few labels and a judge".
 
     References
     ----------
@@ -260,7 +261,7 @@ def confidence_interval(
         draws = Draws.of(rng, asked.draws(n_resamples), n_jobs)
 
         def ask(rows: JudgedRows) -> RectifiedInterval:
-            labels_only = interval_of(norm_problem(rows, asked), "honest", confidence_level, draws, rows.data.unit)
+            labels_only = interval_of(judged_problem(rows, asked), "honest", confidence_level, draws, rows.data.unit)
             return rectified_interval(rows, asked, labels_only, confidence_level, draws)
 
         given: dict[str, Any] = {"inclusion": inclusion, "cluster": cluster, "labels": labels, "pos_label": pos_label}

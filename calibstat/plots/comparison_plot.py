@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibstat.inference.comparing.compare import Comparison
+from calibstat.inference.comparing.comparison_results import Comparison
 from calibstat.plots.style import POINT, as_text, colors, new_axes
 
 if TYPE_CHECKING:

@@ -41,10 +41,11 @@ class Population:
         outcome, level = np.divmod(rest, self.levels.shape[1])
         return outcome.astype(np.float64), self.value[atom], self.levels[atom, level]
 
-    def truth(self, measure: str) -> float:
-        """Return the population value of a measure."""
-        order = np.argsort(self.value)
-        v, w, c = self.value[order], self.share[order], self.chance[order]
+    def truth(self, measure: str, other: Callable[[np.ndarray], np.ndarray] = np.asarray) -> float:
+        """Return the population value of a measure, of these predictions or of others that are a function of them."""
+        value = other(self.value)
+        order = np.argsort(value)
+        v, w, c = value[order], self.share[order], self.chance[order]
         return float(cs.estimate(cs.Sample.from_counts(v, w, w * c), measure=measure))
 
 
@@ -70,6 +71,12 @@ MODELS: Mapping[str, tuple[np.ndarray, np.ndarray]] = {
     "wave": (UNIFORM, UNIFORM + 0.15 * UNIFORM * (1 - UNIFORM) * 4 * np.sin(4 * np.pi * UNIFORM)),
     "rare, half of it": (RARE, RARE / 2 + 0.03),
     "five predictions": (FIVE, np.array([0.2, 0.25, 0.5, 0.8, 0.85])),
+    "log-odds times 3": (expit(3 * logit(UNIFORM)), UNIFORM),
+}
+OTHERS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {  # predictions of another model of the same rows
+    "sharper": lambda value: expit(1.5 * logit(value)),
+    "lower": lambda value: expit(logit(value) - 0.8),
+    "nearly the same": lambda value: 0.02 + 0.96 * value,
 }
 
 

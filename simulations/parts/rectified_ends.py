@@ -9,7 +9,8 @@ import numpy as np
 
 from calibstat.inference.confidence_interval import honest_ends
 from calibstat.inference.few_labels.judged_rows import JudgedRows, judged_rows
-from calibstat.inference.few_labels.rectified_interval import norm_problem
+from calibstat.inference.few_labels.rectified_interval import judged_problem, norm_problem, rectified
+from calibstat.inference.few_labels.rectified_means import RectifiedLosses
 from calibstat.inference.few_labels.rectified_rows import RectifiedRows
 from calibstat.inference.honest_ends import HonestEnds
 from calibstat.measures.kinds.registry import find_measure
@@ -30,13 +31,28 @@ class Asked:
         return cls(judged_rows(y, p, f, **more), Draws.of(seed, resamples))
 
     def ends(self, measure: str) -> HonestEnds:
-        """Return the ends of a measure of rectified residuals."""
+        """Return the ends of a norm of rectified residuals."""
         problem = norm_problem(self.rows, find_measure(measure, {}))
         return HonestEnds.of(RectifiedRows.of(problem, self.rows), self.draws)
 
+    def missed(self, measure: str, truth: float) -> tuple[bool, bool]:
+        """Return whether the truth is below the low end of a norm or a mean, and above the high end."""
+        posed = rectified(judged_problem(self.rows, find_measure(measure, {})), self.rows)
+        if isinstance(posed, RectifiedLosses):
+            low, high, _ = posed.ends(self.alpha, self.draws)
+            return low > truth, high < truth
+        return missed(HonestEnds.of(posed, self.draws), truth, self.alpha)
+
+    def width(self, measure: str) -> float:
+        """Return the width of the interval of a norm or a mean."""
+        low, high, _ = rectified(judged_problem(self.rows, find_measure(measure, {})), self.rows).ends(
+            self.alpha, self.draws
+        )
+        return high - max(low, 0.0)
+
     def ends_of_labels(self, measure: str) -> HonestEnds:
         """Return the ends of the labelled rows alone."""
-        return honest_ends(norm_problem(self.rows, find_measure(measure, {})), self.draws, self.rows.data.unit)
+        return honest_ends(judged_problem(self.rows, find_measure(measure, {})), self.draws, self.rows.data.unit)
 
     @cached_property
     def mean(self) -> tuple[float, float, float]:

@@ -6,6 +6,7 @@ from plain_few_labels import guesses, high_of_ks, rectified, score_reach, sum_wi
 from scipy.stats import norm
 
 import calibstat as cs
+from calibstat.bounds.rectified_table import RectifiedRowTable
 from calibstat.inference.few_labels.judged_rows import judged_rows
 from calibstat.inference.few_labels.rectified_rows import rectified_table
 
@@ -128,3 +129,23 @@ def test_no_judge_beats_four_unseen_errors():
     result = cs.confidence_interval(y, p, proxy=truth, measure="ks", rng=1)
     assert result.high - result.estimate > 3.7 / 200
     assert score_reach(0.0, 0.0, norm.ppf(0.975)) == pytest.approx(3.894, abs=0.01)
+
+
+def test_one_sample_of_all_rows_has_the_same_sums_and_no_smaller_variance():
+    rows = judged_rows(*data())
+    value, cell = np.unique(rows.prediction, return_inverse=True)
+    two = rectified_table(rows, cell, value.size)
+    one = RectifiedRowTable(
+        cell, rows.contribution / rows.rho, rows.prediction, value.size, largest=3.0, standard_error=two.spread
+    )
+    assert one.theta == pytest.approx(two.theta)
+    assert one.spread == pytest.approx(two.spread)
+    for seed in range(3):
+        w = np.random.default_rng(seed).uniform(-1, 1, value.size)
+        total, variance, _ = one.moments.of(w)  # of 300 rows, of which each adds 3 times as much
+        assert total / 3 == pytest.approx(two.moments.of(w).total)
+        assert variance / 9 >= two.moments.of(w).variance - 1e-12
+        assert variance / 9 == pytest.approx(two.moments.of(w).variance, rel=0.1)
+    z = one.score(0.025)
+    assert (z.largest, z.cap) == (3.0, 3.0)
+    assert float(z.reach(0.0, 0.0)) / one.n == pytest.approx(score_reach(0.0, 0.0, norm.ppf(0.975)) / 100)

@@ -45,6 +45,25 @@ def test_the_truth_is_the_estimate_of_many_rows():
     assert cs.estimate(y, p, measure="ks") == pytest.approx(cell.truth("ks"), abs=0.006)
 
 
+@pytest.mark.parametrize("other", judges.OTHERS)
+def test_the_truth_of_another_model_is_of_its_predictions(other):
+    cell, function = judges.population("shift .4", "echo"), judges.OTHERS[other]
+    y, p, _ = cell.sample(400_000, np.random.default_rng(2))
+    assert cs.estimate(y, function(p), measure="brier") == pytest.approx(cell.truth("brier", function), abs=0.003)
+    assert (np.diff(function(cell.value)) > 0).all()
+
+
+def test_misses_of_a_mean_are_those_of_the_interval():
+    random = np.random.default_rng(3)
+    y, p, f = judges.population("shift .4", "right 90 %").sample(1000, random)
+    few = judges.few_labels(y, 100, random)
+    asked = ends.Asked.of(few, p, f, 3, 199)
+    found = cs.confidence_interval(few, p, proxy=f, measure="brier", rng=3)
+    for truth in (found.low - 1e-6, found.low + 1e-6, found.high - 1e-6, found.high + 1e-6):
+        assert asked.missed("brier", truth) == (found.low > truth, found.high < truth)
+    assert asked.width("brier") == pytest.approx(found.high - found.low)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_misses_are_those_of_the_intervals(seed):
     """Ends that need no resamples have none: the same misses as of `confidence_interval`, around both ends."""
@@ -63,7 +82,7 @@ def test_misses_are_those_of_the_intervals(seed):
 
 
 def test_the_quick_table_has_all_parts(quick):
-    assert set(quick["question"]) == {"grid", "search", "search, again", "width", "level"}
+    assert set(quick["question"]) == {"grid", "search", "search, again", "width", "compare", "level"}
     assert set(quick[quick["question"] == "level"]["model"]) == set(few_labels.KINDS)
     figure = few_labels.figures(quick)[""]
     assert len(figure.axes) == 3

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,146 +12,27 @@ from calibstat.data.checked_rows import Data, Models, Outcomes, as_models, named
 from calibstat.data.checks import check_level, options_of, quoted, unknown_name
 from calibstat.data.clusters import clusters_in_words
 from calibstat.data.lenses import AnyLens
-from calibstat.data.named_lens import NamedLens
 from calibstat.inference.comparing.compare_by_bootstrap import by_bootstrap
 from calibstat.inference.comparing.compare_by_counts import by_counts
 from calibstat.inference.comparing.compare_by_permutation import by_permutation
 from calibstat.inference.comparing.compare_by_squares import by_squares
-from calibstat.inference.comparing.differences import Differences, same_order
+from calibstat.inference.comparing.comparison_results import Comparison
+from calibstat.inference.comparing.differences import Differences, adjusted, pairs_of, same_order
 from calibstat.inference.cross_validation.fold_comparison import DEFAULT as DEFAULT_WITH_FOLDS
 from calibstat.inference.cross_validation.fold_comparison import METHOD as BY_FOLDS
 from calibstat.inference.cross_validation.fold_comparison import by_folds, note_of_repeats, null_of_folds
 from calibstat.inference.cross_validation.folded_problem import folded_problems, need_defaults_with_folds
-from calibstat.inference.p_values import holm
+from calibstat.inference.few_labels.judged_rows import judged_models, need_defaults_with_proxy, needed_models
+from calibstat.inference.few_labels.rectified_comparison import DEFAULT as DEFAULT_WITH_PROXY
+from calibstat.inference.few_labels.rectified_comparison import compare_judged
 from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
-from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
 from calibstat.resampling.rng import Rng
-from calibstat.result import NotedResult, read_only
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison(NotedResult):
-    """Result of `compare`.
-
-    Attributes
-    ----------
-    names : tuple of str, length M
-        The models, or the samples.
-    estimates : ndarray, shape (M,)
-        The measure of each.
-    pairs : tuple of pairs of names, length n_pairs
-        What was compared: the first minus the second.
-    difference, low, high : ndarray, shape (n_pairs,)
-        The difference of the measure, 0 if it is rounding alone, and the ends of its interval, nan for `method` "swap",
-        which gives none.
-    pvalue, pvalue_adjusted : ndarray, shape (n_pairs,)
-        Probability, if the null hypothesis holds, of a difference at least as extreme; and adjusted for the number of
-        pairs.
-    method : {"bootstrap", "swap", "folds"}
-        The method of comparison; "folds" of predictions out of fold.
-    paired : bool
-        Whether all models predict the same rows.
-    adjust : {"holm", "bh"}
-        How p-values were adjusted.
-    confidence_level : float
-        The nominal coverage probability of each interval.
-    null_hypothesis : str
-        The null hypothesis for each pair, in one sentence.
-    measure : NamedMeasure
-        The measure with its options.
-    lens : NamedLens
-        The lens.
-    n : tuple of int, length M
-        Rows of each.
-    n_resamples : int
-        Resamples.
-    errors, errors_low, errors_high : ndarray, shape (M,), or None
-        Of `kernel_ce_squared`, and `kernel_ce` without clusters: the kernel error of each model, which is the root of
-        the unbiased estimate of its square (0 where this is negative), and the ends of its interval, without draws. Of
-        classes it is the root of the mean over the classes.
-    same_order : tuple of bool, length n_pairs
-        Whether the measure is a proper score of one event, and one prediction of the pair is a strictly increasing
-        function of the other on these rows, equal predictions to equal ones. Then both models tell the same rows apart,
-        and the difference of the score is a difference of calibration.
-    at_least : ndarray, shape (n_pairs,), or None
-        By how much the two errors of a pair differ at least, where the p-value is at most 1 - `confidence_level`; else
-        0.
-    """
-
-    names: tuple[str, ...]
-    estimates: np.ndarray
-    pairs: tuple[tuple[str, str], ...]
-    difference: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    pvalue: np.ndarray
-    pvalue_adjusted: np.ndarray
-    method: str
-    paired: bool
-    adjust: str
-    confidence_level: float
-    null_hypothesis: str
-    measure: NamedMeasure
-    lens: NamedLens
-    n: tuple[int, ...]
-    n_resamples: int
-    errors: np.ndarray | None = None
-    errors_low: np.ndarray | None = None
-    errors_high: np.ndarray | None = None
-    at_least: np.ndarray | None = None
-    same_order: tuple[bool, ...] = ()
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a data frame with one row for each pair."""
-        import pandas as pd
-
-        names = {"first": [a for a, _ in self.pairs], "second": [b for _, b in self.pairs]}
-        columns = ["difference", "low", "high", "pvalue", "pvalue_adjusted"]
-        columns += ["at_least"] * (self.at_least is not None)
-        return pd.DataFrame({**names, **{name: getattr(self, name) for name in columns}})
-
-    def __str__(self) -> str:
-        several = len(self.pairs) > 1
-        rows = f"n = {self.n[0]}" if self.paired else "n = " + " and ".join(map(str, self.n))
-        measured = ", ".join(f"{name} {value:.4g}" for name, value in zip(self.names, self.estimates, strict=True))
-        lines = [f"{self.measure}, {self.lens}, {rows}: {measured}.", *self._errors_in_words()]
-        for i, (a, b) in enumerate(self.pairs):
-            interval = "" if self.method == "swap" else f", {self.confidence_level:.4g} confidence interval "
-            interval += "" if self.method == "swap" else f"[{self.low[i]:.4g}, {self.high[i]:.4g}]"
-            adjusted = f", {self.pvalue_adjusted[i]:.3g} adjusted for {len(self.pairs)} pairs" if several else ""
-            lines.append(
-                f"{a} - {b} = {self.difference[i]:.4g}{interval}; p = {self.pvalue[i]:.3g}{adjusted}."
-                f"{self._conclusion(i)}"
-            )
-        kind = "exact" if self.method == "swap" else "approximate"
-        return "\n".join([*lines, f"Null hypothesis of each pair: {self.null_hypothesis} ({kind})."])
-
-    def _errors_in_words(self) -> list[str]:
-        """Say the kernel error of each model with its interval, in a line, if they are known."""
-        if self.errors is None or self.errors_low is None or self.errors_high is None:
-            return []
-        each = zip(self.names, self.errors, self.errors_low, self.errors_high, strict=True)
-        errors = ", ".join(f"{name} {error:.3g} [{low:.3g}, {high:.3g}]" for name, error, low, high in each)
-        of = ", root mean squares over the classes," if self.lens.reduce else ""
-        return [f"Kernel errors{of} with {self.confidence_level:.4g} confidence intervals: {errors}."]
-
-    def _conclusion(self, i: int) -> str:
-        """Say of a pair which error is smaller and by how much at least, if known; or that a score compares errors."""
-        if self.same_order and self.same_order[i]:
-            return " Both order all rows alike, so that this is a difference of calibration."
-        if self.at_least is None or not self.at_least[i] > 0:
-            return ""
-        better = self.pairs[i][0 if self.difference[i] < 0 else 1]
-        return f" The error of {better} is smaller, by at least {self.at_least[i]:.2g}."
-
+from calibstat.result import read_only
 
 METHODS = ("bootstrap", "swap")
 DEFAULT = "kernel_ce_squared", {"bandwidth": 0.2}
@@ -175,6 +54,7 @@ def compare(
     folds: ArrayLike | None = None,
     unseen: str | None = None,
     sample_weight: ArrayLike | None = None,
+    proxy: ArrayLike | None = None,
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     rng: Rng = None,
@@ -226,6 +106,10 @@ def compare(
     sample_weight : array_like, shape (n,), optional
         Non-negative weights of the rows, of which only the ratios matter: rows are drawn, or permuted, with their
         weights. Not for samples.
+    proxy : array_like, shape (n,), optional
+        The answers of a judge for all rows, as for `confidence_interval`, where few rows have an outcome. For means of
+        losses, by default `brier`, and norms of residuals such as `ece`, `ks` and `kernel_ce`, by "bootstrap", without
+        `lens`, `cluster` and other arguments about rows.
     confidence_level : float
         Between 0 and 1; of each interval by itself.
     n_resamples : int, optional
@@ -238,6 +122,7 @@ def compare(
     Returns
     -------
     Comparison
+        `JudgedComparison` with `proxy`.
 
     Raises
     ------
@@ -282,6 +167,11 @@ def compare(
     bounds for differences as large as any of these rows may have, and do not allow for new rows on which learners
     differ more. Differences of calibration errors are refused, because no study has them.
 
+    With `proxy` the mean of the rectified losses of the rows, or the norm of rectified residuals, is compared; both are
+    the difference against the labels, whatever the judge says. Of losses a row that was not observed may differ by as
+    much as any of these rows, or by what the loss is bounded times the share of labelled rows. Of norms all rows are
+    drawn, labelled or not. It is studied (`few_labels`).
+
     Null hypothesis of "swap": in each row (or cluster) the two models can be exchanged without changing the
     distribution of the data. Two calibrated models of different sharpness are not exchangeable, so a small p-value need
     not mean that one is better calibrated.
@@ -314,6 +204,17 @@ def compare(
     if adjust not in ADJUSTMENTS:
         raise ValueError(f"expected adjust 'holm' or 'bh', found {adjust!r}")
     check_level("confidence_level", confidence_level)
+    if proxy is not None:
+        beside: dict[str, Any] = {"lens": lens, "reduce": reduce, "cluster": cluster, "folds": folds, "unseen": unseen}
+        need_defaults_with_proxy({**beside, "sample_weight": sample_weight}, method=(method, "bootstrap"))
+        models = judged_models(y_true, needed_models(y_prob), proxy, labels=labels, pos_label=pos_label)
+        if reference is not None and reference not in models:
+            raise unknown_name("a reference", reference, tuple(models))
+        with options_of(compare, options):
+            asked = find_measure(DEFAULT_WITH_PROXY if measure is None else measure, options)
+        draws = Draws.of(rng, asked.draws(n_resamples), n_jobs)
+        settings: dict[str, Any] = {"adjust": adjust, "confidence_level": confidence_level}
+        return compare_judged(models, asked, draws, pairs_of(tuple(models), reference), compare, **settings)
     paired = y_prob is not None or isinstance(y_true, Data | Models)
     alone = {
         "method 'swap'": method == "swap",
@@ -347,9 +248,7 @@ def compare(
     problems = list(named(lambda each: _pose(each, asked, reduce), rows_of).values())
     _check_unseen(unseen, problems[0], unit, method)
     draws = Draws.of(rng, problems[0].measure.draws(n_resamples), n_jobs)
-    pairs = [(i, j) for i, j in combinations(range(len(names)), 2)]
-    if reference is not None:
-        pairs = [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]
+    pairs = pairs_of(names, reference)
     alpha, null, note = 1 - confidence_level, "", problems[0].data.weights_note() if paired else ""
     if in_folds:
         need_defaults_with_folds({"method": (method, "bootstrap"), "reduce": (reduce, None)})
@@ -374,7 +273,7 @@ def compare(
         low=read_only(np.maximum(differences.low, least - most)),
         high=read_only(np.minimum(differences.high, most - least)),
         pvalue=read_only(differences.pvalue),
-        pvalue_adjusted=read_only(_adjusted(differences.pvalue, adjust)),
+        pvalue_adjusted=read_only(adjusted(differences.pvalue, adjust)),
         method=method,
         paired=paired,
         adjust=adjust,
@@ -456,13 +355,3 @@ def _null(method: str, clusters: str, paired: bool, held: bool, rows_hide: bool)
         return f"the measure is the same for both {'models' if paired else 'samples'} in the population{over}"
     unit = f"one of {clusters}" if clusters else "row"
     return f"in every {unit} the two models can be exchanged without changing the distribution of the data"
-
-
-def _adjusted(pvalue: np.ndarray, adjust: str) -> np.ndarray:
-    if pvalue.size == 1:
-        return pvalue.copy()
-    if adjust == "holm":
-        return holm(pvalue)
-    from statsmodels.stats.multitest import multipletests
-
-    return multipletests(pvalue, method="fdr_bh")[1]

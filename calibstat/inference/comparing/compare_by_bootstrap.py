@@ -62,11 +62,18 @@ def by_bootstrap(
         models, upper = _by_losses(problems, groups, unit, paired)
     else:
         models, upper = _by_draws(problems, groups, unit, pairs, draws, alpha)
+    return differences_of_ends(models, upper, pairs, alpha, None if of_losses else draws)
+
+
+def differences_of_ends(
+    models: Sequence[Posed], upper: Upper, pairs: list[tuple[int, int]], alpha: float, draws: Draws | None
+) -> Differences:
+    """Return the differences of models, of which `upper` has the ends both ways, by draws or without."""
     estimates = np.array([model.estimate for model in models])
     difference = np.array(
         [zero_if_rounding(estimates[a] - estimates[b], np.abs(estimates[[a, b]]).max()) for a, b in pairs]
     )
-    tails = None if of_losses else np.arange(1, draws.n + 2) / (draws.n + 1)
+    tails = None if draws is None else np.arange(1, draws.n + 2) / (draws.n + 1)
     low, high, pvalue = (np.empty(len(pairs)) for _ in range(3))
     for k, (a, b) in enumerate(pairs):
         above, below = upper(a, b), upper(b, a)

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from calibstat.data.checks import options_of
 from calibstat.data.lenses import AnyLens
-from calibstat.inference.comparing.compare import Comparison, compare
+from calibstat.inference.comparing.compare import compare
+from calibstat.inference.comparing.comparison_results import Comparison
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling.rng import Rng

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from calibstat.inference.p_values import holm
 
 TIE = 1e-12  # differences up to this, or this share of the measures, come from rounding
 
@@ -47,3 +50,21 @@ def same_order(one: np.ndarray, other: np.ndarray) -> bool:
 def zero_if_rounding(value: Any, scale: float) -> Any:
     """Return differences of numbers of this size with those that rounding can make set to 0: equal is a tie."""
     return np.where(np.abs(value) <= TIE * max(1.0, abs(scale)), 0.0, value)
+
+
+def pairs_of(names: tuple[str, ...], reference: str | None) -> list[tuple[int, int]]:
+    """Return all pairs of models, or those of the reference with each other one."""
+    if reference is None:
+        return list(combinations(range(len(names)), 2))
+    return [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]
+
+
+def adjusted(pvalue: np.ndarray, adjust: str) -> np.ndarray:
+    """Return p-values adjusted for their number, by Holm or by Benjamini and Hochberg."""
+    if pvalue.size == 1:
+        return pvalue.copy()
+    if adjust == "holm":
+        return holm(pvalue)
+    from statsmodels.stats.multitest import multipletests
+
+    return multipletests(pvalue, method="fdr_bh")[1]

@@ -128,7 +128,7 @@ def guided_test(rows: JudgedRows, asked: Measure, use: str, draws: Draws) -> Gui
         labelled=rows.labels,
         left_out=int(np.count_nonzero(relatives(rows))),
         design_pvalue=design,
-        premises=PREMISES if use == DIRECTION else noise_in_words(rows),
+        premises=PREMISES if use == DIRECTION else noise_in_words(rows, rows.noise_left),
         unseen=cannot_be_seen(),
         **annotations,
     )

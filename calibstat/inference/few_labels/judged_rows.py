@@ -12,7 +12,7 @@ import numpy as np
 from calibstat import resampling
 from calibstat.answers_by_model import Answers
 from calibstat.data.checked_rows import Data, Models, named
-from calibstat.data.checks import short
+from calibstat.data.checks import quoted, short
 from calibstat.data.clusters import numbered
 from calibstat.data.models import Predicted, named_models
 from calibstat.data.predictions import Predictions
@@ -43,8 +43,6 @@ class JudgedRows:
         The chance of each row of being labelled; None if the labelled rows are a simple random subset.
     unit : ndarray of int64, shape (n,), or None
         The number of the cluster of each row; None if rows are independent.
-    data : Data
-        The labelled rows alone, with their clusters, in this order.
     """
 
     outcome: np.ndarray
@@ -53,7 +51,18 @@ class JudgedRows:
     labelled: np.ndarray
     chance: np.ndarray | None
     unit: np.ndarray | None
-    data: Data
+
+    def take(self, order: np.ndarray, unit: np.ndarray | None) -> JudgedRows:
+        """Return the rows in this order, in clusters `unit` of the rows in this order."""
+        chance = None if self.chance is None else self.chance[order]
+        y, p, f, labelled = (each[order] for each in (self.outcome, self.prediction, self.proxy, self.labelled))
+        return JudgedRows(y, p, f, labelled, chance, unit)
+
+    @cached_property
+    def data(self) -> Data:
+        """The labelled rows alone, with their clusters, in this order."""
+        cluster = None if self.unit is None else self.unit[self.labelled]
+        return Data(self.outcome[self.labelled], self.prediction[self.labelled], cluster=cluster)
 
     @property
     def n(self) -> int:
@@ -99,13 +108,7 @@ class JudgedRows:
     def noise_left(self) -> float:
         """The share of the squared residuals of labelled rows that the guesses leave."""
         y, p, g, s = (each[self.labelled] for each in (self.outcome, self.prediction, self.guess.outcome, self.scale))
-        without = float((s * (y - p) ** 2).sum())
-        return float((s * (y - g) ** 2).sum()) / without if without > 0 else 1.0
-
-    @property
-    def equivalent_labels(self) -> float:
-        """The labels without a judge that would say as much about one fixed sum, up to first order."""
-        return equivalent_labels(self.labels, self.n, self.noise_left)
+        return noise_left(np.sqrt(s) * (y - p), np.sqrt(s) * (y - g))
 
     @property
     def odd(self) -> str:
@@ -124,6 +127,12 @@ def equivalent_labels(labels: float, rows: float, noise_left: float) -> float:
     return labels / (noise_left + labels / rows * (1 - noise_left))
 
 
+def noise_left(without: np.ndarray, by_guess: np.ndarray) -> float:
+    """Return the share of the squares of labelled rows that guesses leave."""
+    squares = float((without**2).sum())
+    return float((by_guess**2).sum()) / squares if squares > 0 else 1.0
+
+
 def ask_with_proxy(
     ask: Callable[[JudgedRows], R],
     y_true: object,
@@ -136,6 +145,15 @@ def ask_with_proxy(
     if models is None:
         return ask(judged_rows(y_true, y_prob, proxy, **rows))
     return Answers(named(lambda prob: ask(judged_rows(y_true, prob, proxy, **rows)), models))
+
+
+def needed_models(y_prob: object) -> Mapping[str, object]:
+    """Return the predictions of two models or more, by their names."""
+    models = named_models(y_prob)
+    if models is None or len(models) < 2:
+        found = "one" if models is None else quoted(models)
+        raise ValueError(f"expected y_prob of two or more models for the same rows with proxy=, found {found}")
+    return models
 
 
 def need_defaults_with_proxy(given: Mapping[str, object], **defaults: tuple[object, object]) -> None:
@@ -167,6 +185,40 @@ def judged_rows(
     pos_label: object = None,
 ) -> JudgedRows:
     """Check rows of which few have an outcome; an error names the row."""
+    given = {"inclusion": inclusion, "cluster": cluster, "labels": labels, "pos_label": pos_label}
+    return in_one_order({"": _checked(y_true, y_prob, proxy, **given)})[""]
+
+
+def judged_models(
+    y_true: object,
+    y_prob: Mapping[str, object],
+    proxy: object,
+    **given: object,
+) -> dict[str, JudgedRows]:
+    """Check the same rows of several models; an error names the model and the row."""
+    return in_one_order(named(lambda prob: _checked(y_true, prob, proxy, **given), y_prob))
+
+
+def in_one_order(models: Mapping[str, JudgedRows]) -> dict[str, JudgedRows]:
+    """Return the same rows of several models in an order that depends on what they hold."""
+    first = next(iter(models.values()))
+    by_name = [models[name].prediction for name in sorted(models)]
+    columns = [first.labelled.astype(np.float64), first.outcome, *by_name, first.proxy]
+    order, unit = resampling.canonical_order([*columns, *([] if first.chance is None else [first.chance])], first.unit)
+    return {name: rows.take(order, unit) for name, rows in models.items()}
+
+
+def _checked(
+    y_true: object,
+    y_prob: object,
+    proxy: object,
+    *,
+    inclusion: object = None,
+    cluster: object = None,
+    labels: object = None,
+    pos_label: object = None,
+) -> JudgedRows:
+    """Return checked rows in the order in which they are given."""
     if isinstance(y_true, Data | Models | Sample | Predictions):
         raise ValueError(f"expected rows, y_true and y_prob, beside proxy=, found a {type(y_true).__name__}")
     outcomes, labelled = filled(y_true)
@@ -185,12 +237,7 @@ def judged_rows(
         raise ValueError(f"expected at least {FEWEST_LABELS} labelled rows with proxy=, found {count}")
     if count == y.size:
         raise ValueError("expected rows without an outcome with proxy=, found none; ask without proxy=")
-    y = np.where(labelled, y, 0.0)
-    columns = [labelled.astype(np.float64), y, p, f, *([] if chance is None else [chance])]
-    order, unit = resampling.canonical_order(columns, unit)
-    y, p, f, labelled = (each[order] for each in (y, p, f, labelled))
-    of_labelled = Data(y[labelled], p[labelled], cluster=None if unit is None else unit[labelled])
-    return JudgedRows(y, p, f, labelled, None if chance is None else chance[order], unit, of_labelled)
+    return JudgedRows(np.where(labelled, y, 0.0), p, f, labelled, chance, unit)
 
 
 def filled(y_true: object) -> tuple[np.ndarray, np.ndarray]:
@@ -241,12 +288,12 @@ def cannot_be_seen() -> str:
     )
 
 
-def noise_in_words(rows: JudgedRows) -> str:
+def noise_in_words(rows: JudgedRows, left: float) -> str:
     """Say how much noise the judge leaves, and what it is worth."""
     if not rows.guess.is_used:
         return (
             "The judge is not used: fewer than 10 labelled rows or clusters have one of the outcomes, or are expected "
-            "to have it. The answer uses the labels alone."
+            "to have it. Its answers change nothing here."
         )
-    worth = round(rows.equivalent_labels)
-    return f"The judge leaves {percent(rows.noise_left)} of the noise: worth about {worth:,} labels."
+    worth = round(equivalent_labels(rows.labels, rows.n, left))
+    return f"The judge leaves {percent(left)} of the noise: worth about {worth:,} labels."

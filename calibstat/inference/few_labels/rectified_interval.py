@@ -10,12 +10,19 @@ import numpy as np
 from calibstat.data.clusters import clusters_in_words
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.few_labels.design_check import design_note, design_p_value
-from calibstat.inference.few_labels.judged_rows import JudgedRows, cannot_be_seen, noise_in_words
+from calibstat.inference.few_labels.judged_rows import (
+    JudgedRows,
+    cannot_be_seen,
+    equivalent_labels,
+    noise_in_words,
+)
+from calibstat.inference.few_labels.rectified_means import RectifiedLosses
 from calibstat.inference.few_labels.rectified_rows import RectifiedRows, need_norm
-from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, exceeds
+from calibstat.inference.honest_ends import FEW_EVENTS
 from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.resampling import Draws
 
 METHOD = "rectified"
@@ -30,13 +37,14 @@ class RectifiedInterval(ConfidenceInterval):
     n : int
         All rows, labelled or not.
     estimate : float
-        The measure of the rectified residuals.
+        The measure of the rectified residuals, or the mean of the rectified losses.
     method : str
         "rectified".
     labelled : int
         The labelled rows.
     share : float
-        The share of the squared residuals of labelled rows that guesses from prediction and judge leave.
+        The share of the squared residuals of labelled rows that guesses from prediction and judge leave; of a mean of
+        losses of the variance of the losses.
     equivalent_labels : float
         The labels without a judge that would say as much about one fixed sum, to first order.
     slopes : tuple of float, length 4
@@ -76,13 +84,10 @@ class RectifiedInterval(ConfidenceInterval):
 def rectified_interval(
     rows: JudgedRows, asked: Measure, labels_only: ConfidenceInterval, confidence_level: float, draws: Draws
 ) -> RectifiedInterval:
-    """Return the interval of a norm of rectified residuals, beside the interval of the labels alone."""
-    problem = norm_problem(rows, asked)
-    alpha = 1 - confidence_level
-    ends = HonestEnds.of(RectifiedRows.of(problem, rows), draws)
-    low, high = ends.low(alpha), ends.high(alpha)
-    estimate = ends.interval.estimate
-    if_calibrated = ends.median if ends.known == high or exceeds(estimate, high) else None
+    """Return the interval of a norm of residuals or a mean of losses, beside the interval of the labels alone."""
+    problem = judged_problem(rows, asked)
+    posed = rectified(problem, rows)
+    low, high, if_calibrated = posed.ends(1 - confidence_level, draws)
     smallest, largest = problem.measure.bounds
     rarest = problem.data.rarest(rows.data.unit)
     design = design_p_value(rows, draws.key, draws.n_jobs)
@@ -92,7 +97,7 @@ def rectified_interval(
     return RectifiedInterval(
         low=float(np.clip(low, smallest, largest)),
         high=float(np.clip(high, smallest, largest)),
-        estimate=estimate,
+        estimate=posed.estimate,
         confidence_level=confidence_level,
         method=METHOD,
         estimand=_estimand(problem, rows),
@@ -103,23 +108,38 @@ def rectified_interval(
         few_events=str(rarest) if rarest.count < FEW_EVENTS else "",
         if_calibrated=if_calibrated,
         labelled=rows.labels,
-        share=rows.noise_left,
-        equivalent_labels=rows.equivalent_labels,
+        share=posed.noise_left,
+        equivalent_labels=equivalent_labels(rows.labels, rows.n, posed.noise_left),
         slopes=tuple(map(float, rows.guess.slopes)),
         is_judge_used=rows.guess.is_used,
         labels_only=labels_only,
         design_pvalue=design,
-        worth=noise_in_words(rows),
+        worth=noise_in_words(rows, posed.noise_left),
         unseen=cannot_be_seen(),
         **annotations,
     )
 
 
+def judged_problem(rows: JudgedRows, asked: Measure) -> BinaryProblem:
+    """Pose the problem of a norm of residuals, or a mean of losses, for the labelled rows alone."""
+    problem = cast("BinaryProblem", problem_of(rows.data, asked))  # of one event
+    if not problem.is_mean:
+        need_norm(problem, ", or a mean of losses such as brier")
+    return problem
+
+
 def norm_problem(rows: JudgedRows, asked: Measure) -> BinaryProblem:
     """Pose the problem of a norm of residuals for the labelled rows alone."""
-    problem = cast("BinaryProblem", problem_of(rows.data, asked))  # of one event
+    problem = cast("BinaryProblem", problem_of(rows.data, asked))
     need_norm(problem)
     return problem
+
+
+def rectified(problem: BinaryProblem, rows: JudgedRows) -> RectifiedRows | RectifiedLosses:
+    """Return the rectified residuals that a norm of residuals is of, or the losses that a mean is of."""
+    if problem.is_mean:
+        return RectifiedLosses.of(cast("MeanLoss", problem.measure), rows)
+    return RectifiedRows.of(problem, rows)
 
 
 def _estimand(problem: BinaryProblem, rows: JudgedRows) -> str:
@@ -128,6 +148,8 @@ def _estimand(problem: BinaryProblem, rows: JudgedRows) -> str:
     title = problem.measure.info.title + (f" ({settings})" if settings else "")
     sampled = "rows" if rows.unit is None else clusters_in_words(rows.unit)
     beyond = ", over the cells that these rows make" if problem.holds_cells(always=True) else ""
+    if problem.is_mean and not np.isfinite(problem.measure.bounds).all():
+        beyond += ", if none of it is predicted more extremely than these rows are"
     beyond += "; a lower bound on the unbinned error" if problem.is_coarse else ""
     how = "a random subset" if rows.chance is None else "drawn with the given chances"
     return (

@@ -17,7 +17,9 @@ from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.sample import sample_of_rows
 from calibstat.inference.few_labels.guess import FEWEST_EVENTS, fewest_events
 from calibstat.inference.few_labels.judged_rows import JudgedRows
+from calibstat.inference.honest_ends import HonestEnds, exceeds
 from calibstat.inference.problems.binary_problem import BinaryProblem
+from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.registry import MEASURES, measures_by_rows
 from calibstat.resampling import Draws, Stage
 from calibstat.residuals.rectified import RectifiedResiduals, blocks, norms
@@ -48,12 +50,8 @@ class RectifiedRows:
     @classmethod
     def of(cls, problem: BinaryProblem, rows: JudgedRows) -> Self:
         """Pose the question of a measure, over the distinct predictions of all rows or its cells."""
-        measure, sample = problem.measure, sample_of_rows(rows.outcome, rows.prediction)
-        fixed = measure.with_fixed_cells(sample.value, sample.count)
-        norm: Norm = fixed.norm_on(sample.value, sample.count)
-        at = np.searchsorted(sample.value, rows.prediction)
-        cell = at if norm.cell is None else norm.cell[at]
-        table = rectified_table(rows, cell, sample.value.size if norm.cell is None else int(norm.cell[-1]) + 1)
+        fixed, norm, cell, cells = norm_over_all_rows(problem, rows)
+        table = rectified_table(rows, cell, cells)
         interval = fixed.interval_on(table, norm)
         interval.check()
         return cls(rows, interval, RectifiedResiduals(table), cell)
@@ -64,13 +62,29 @@ class RectifiedRows:
         return self.rows.n
 
     @property
+    def estimate(self) -> float:
+        """The norm."""
+        return self.interval.estimate
+
+    @property
+    def noise_left(self) -> float:
+        """The share of the squared residuals of labelled rows that the guesses leave."""
+        return self.rows.noise_left
+
+    @property
     def cells(self) -> int:
         """Number of cells."""
         return self.residuals.table.cells
 
     def statistic(self) -> float:
         """Return the norm."""
-        return self.interval.estimate
+        return self.estimate
+
+    def ends(self, alpha: float, draws: Draws) -> tuple[float, float, float | None]:
+        """Return the honest ends, and the median of a calibrated model where it says something of them."""
+        ends = HonestEnds.of(self, draws)
+        low, high = ends.low(alpha), ends.high(alpha)
+        return low, high, ends.median if ends.known == high or exceeds(self.estimate, high) else None
 
     def honest(self) -> tuple[Interval, RectifiedResiduals]:
         """Return the honest interval, and what its resamples are drawn from."""
@@ -134,6 +148,17 @@ class RectifiedRows:
         return resampling.sums_of_signs(columns, self.cells, units, lambda sums: sums, draws, Stage.GUESSES)
 
 
+def norm_over_all_rows(problem: BinaryProblem, rows: JudgedRows) -> tuple[Statistic, Norm, np.ndarray, int]:
+    """Return the measure over fixed cells, its norm, and the cells of all rows with their number."""
+    sample = sample_of_rows(rows.outcome, rows.prediction)
+    fixed = problem.measure.with_fixed_cells(sample.value, sample.count)
+    norm: Norm = fixed.norm_on(sample.value, sample.count)
+    at = np.searchsorted(sample.value, rows.prediction)
+    if norm.cell is None:
+        return fixed, norm, at, sample.value.size
+    return fixed, norm, norm.cell[at], int(norm.cell[-1]) + 1
+
+
 def rectified_table(rows: JudgedRows, cell: np.ndarray, cells: int) -> RectifiedTable:
     """Return the table of the rectified residuals of rows in these cells."""
     x, rho, labels = rows.contribution, rows.rho, rows.labels
@@ -161,13 +186,16 @@ def rectified_table(rows: JudgedRows, cell: np.ndarray, cells: int) -> Rectified
     return RectifiedTable((whole,), bound=lambda tail: ScoreBound.of_units(most, tail), **of_cells)
 
 
-def need_norm(problem: BinaryProblem) -> None:
-    """Raise unless a measure is a norm of the sums of residuals, which rectified ones take the place of."""
+def need_norm(problem: BinaryProblem, others: str = "") -> None:
+    """Raise unless a measure is a norm of the sums of residuals, which rectified ones take the place of.
+
+    `others` names what else is taken, for the message.
+    """
     if not _is_norm_of_residuals(problem.measure):
         known = [name for name in measures_by_rows() if _is_norm_of_residuals(MEASURES[name]())]
         raise ValueError(
-            f"expected a norm of residuals with proxy=, one of {', '.join(known)}; found {problem.title}, which "
-            "rectified residuals do not estimate"
+            f"expected a norm of residuals with proxy=, one of {', '.join(known)}{others}; found {problem.title}, "
+            "which rectified residuals do not estimate"
         )
 
 

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from calibstat.inference.comparing.differences import TIE, by_name, same_order, sort_columns, zero_if_rounding
+from calibstat.inference.comparing.differences import (
+    TIE,
+    adjusted,
+    by_name,
+    pairs_of,
+    same_order,
+    sort_columns,
+    zero_if_rounding,
+)
 
 
 def test_differences_of_rounding_are_ties():
@@ -35,3 +43,16 @@ def test_the_same_order_is_one_of_all_rows_with_their_ties():
     ):
         assert same_order(a, np.array(b)) == same_order(np.array(b), a) == same
     assert same_order(a[:1], a[1:2])
+
+
+def test_pairs_are_all_or_those_of_the_reference():
+    assert pairs_of(("a", "b", "c"), None) == [(0, 1), (0, 2), (1, 2)]
+    assert pairs_of(("a", "b", "c"), "b") == [(1, 0), (1, 2)]
+
+
+def test_p_values_are_adjusted_for_their_number():
+    """Holm: 3 * .01, then 2 * .02, and the largest of those before; Benjamini and Hochberg: 3 * p / rank."""
+    pvalue = np.array([0.02, 0.01, 0.3])
+    assert adjusted(pvalue, "holm") == pytest.approx([0.04, 0.03, 0.3])
+    assert adjusted(pvalue, "bh") == pytest.approx([0.03, 0.03, 0.3])
+    assert adjusted(pvalue[:1], "holm") == pytest.approx([0.02])

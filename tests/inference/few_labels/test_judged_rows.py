@@ -85,7 +85,7 @@ REFUSED = [
     ({"folds": np.arange(300) % 3}, "proxy= without folds="),
     ({"sample_weight": np.ones(300)}, "proxy= without sample_weight="),
     ({"method": "basic"}, "proxy= without method=.* found 'basic'"),
-    ({"measure": "brier"}, "a norm of residuals with proxy=, one of ece, ks"),
+    ({"measure": "mcb"}, "a norm of residuals with proxy=, one of ece, ks"),
     ({"measure": "ece_debiased"}, "found ECEDebiased|found .*debiased"),
     ({"measure": "decision_loss"}, "a norm of residuals with proxy="),
 ]

@@ -1,0 +1,131 @@
+"""The result of comparisons, and what it prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibstat.data.named_lens import NamedLens
+from calibstat.measures.kinds.named_measure import NamedMeasure
+from calibstat.result import NotedResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(NotedResult):
+    """Result of `compare`.
+
+    Attributes
+    ----------
+    names : tuple of str, length M
+        The models, or the samples.
+    estimates : ndarray, shape (M,)
+        The measure of each.
+    pairs : tuple of pairs of names, length n_pairs
+        What was compared: the first minus the second.
+    difference, low, high : ndarray, shape (n_pairs,)
+        The difference of the measure, 0 if it is rounding alone, and the ends of its interval, nan for `method` "swap",
+        which gives none.
+    pvalue, pvalue_adjusted : ndarray, shape (n_pairs,)
+        Probability, if the null hypothesis holds, of a difference at least as extreme; and adjusted for the number of
+        pairs.
+    method : {"bootstrap", "swap", "folds"}
+        The method of comparison; "folds" of predictions out of fold.
+    paired : bool
+        Whether all models predict the same rows.
+    adjust : {"holm", "bh"}
+        How p-values were adjusted.
+    confidence_level : float
+        The nominal coverage probability of each interval.
+    null_hypothesis : str
+        The null hypothesis for each pair, in one sentence.
+    measure : NamedMeasure
+        The measure with its options.
+    lens : NamedLens
+        The lens.
+    n : tuple of int, length M
+        Rows of each.
+    n_resamples : int
+        Resamples.
+    errors, errors_low, errors_high : ndarray, shape (M,), or None
+        Of `kernel_ce_squared`, and `kernel_ce` without clusters: the kernel error of each model, which is the root of
+        the unbiased estimate of its square (0 where this is negative), and the ends of its interval, without draws. Of
+        classes it is the root of the mean over the classes.
+    same_order : tuple of bool, length n_pairs
+        Whether the measure is a proper score of one event, and one prediction of the pair is a strictly increasing
+        function of the other on these rows, equal predictions to equal ones. Then both models tell the same rows apart,
+        and the difference of the score is a difference of calibration.
+    at_least : ndarray, shape (n_pairs,), or None
+        By how much the two errors of a pair differ at least, where the p-value is at most 1 - `confidence_level`; else
+        0.
+    """
+
+    names: tuple[str, ...]
+    estimates: np.ndarray
+    pairs: tuple[tuple[str, str], ...]
+    difference: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    pvalue: np.ndarray
+    pvalue_adjusted: np.ndarray
+    method: str
+    paired: bool
+    adjust: str
+    confidence_level: float
+    null_hypothesis: str
+    measure: NamedMeasure
+    lens: NamedLens
+    n: tuple[int, ...]
+    n_resamples: int
+    errors: np.ndarray | None = None
+    errors_low: np.ndarray | None = None
+    errors_high: np.ndarray | None = None
+    at_least: np.ndarray | None = None
+    same_order: tuple[bool, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row for each pair."""
+        import pandas as pd
+
+        names = {"first": [a for a, _ in self.pairs], "second": [b for _, b in self.pairs]}
+        columns = ["difference", "low", "high", "pvalue", "pvalue_adjusted"]
+        columns += ["at_least"] * (self.at_least is not None)
+        return pd.DataFrame({**names, **{name: getattr(self, name) for name in columns}})
+
+    def __str__(self) -> str:
+        several = len(self.pairs) > 1
+        rows = f"n = {self.n[0]}" if self.paired else "n = " + " and ".join(map(str, self.n))
+        measured = ", ".join(f"{name} {value:.4g}" for name, value in zip(self.names, self.estimates, strict=True))
+        lines = [f"{self.measure}, {self.lens}, {rows}: {measured}.", *self._errors_in_words()]
+        for i, (a, b) in enumerate(self.pairs):
+            interval = "" if self.method == "swap" else f", {self.confidence_level:.4g} confidence interval "
+            interval += "" if self.method == "swap" else f"[{self.low[i]:.4g}, {self.high[i]:.4g}]"
+            adjusted = f", {self.pvalue_adjusted[i]:.3g} adjusted for {len(self.pairs)} pairs" if several else ""
+            lines.append(
+                f"{a} - {b} = {self.difference[i]:.4g}{interval}; p = {self.pvalue[i]:.3g}{adjusted}."
+                f"{self._conclusion(i)}"
+            )
+        kind = "exact" if self.method == "swap" else "approximate"
+        return "\n".join([*lines, f"Null hypothesis of each pair: {self.null_hypothesis} ({kind})."])
+
+    def _errors_in_words(self) -> list[str]:
+        """Say the kernel error of each model with its interval, in a line, if they are known."""
+        if self.errors is None or self.errors_low is None or self.errors_high is None:
+            return []
+        each = zip(self.names, self.errors, self.errors_low, self.errors_high, strict=True)
+        errors = ", ".join(f"{name} {error:.3g} [{low:.3g}, {high:.3g}]" for name, error, low, high in each)
+        of = ", root mean squares over the classes," if self.lens.reduce else ""
+        return [f"Kernel errors{of} with {self.confidence_level:.4g} confidence intervals: {errors}."]
+
+    def _conclusion(self, i: int) -> str:
+        """Say of a pair which error is smaller and by how much at least, if known; or that a score compares errors."""
+        if self.same_order and self.same_order[i]:
+            return " Both order all rows alike, so that this is a difference of calibration."
+        if self.at_least is None or not self.at_least[i] > 0:
+            return ""
+        better = self.pairs[i][0 if self.difference[i] < 0 else 1]
+        return f" The error of {better} is smaller, by at least {self.at_least[i]:.2g}."
