@@ -17,6 +17,7 @@ from calibstat.inference.power.fixed_tests import FixedPredictions, pose_predict
 from calibstat.inference.power.power_search import PowerPoint, solve_power
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.measure_options import OptionsBesideWidth
+from calibstat.planning.few_labels import need_proxy_plan, with_judge
 from calibstat.planning.future_rows import FuturePredictions, FutureRows, future_rows, is_generator
 from calibstat.planning.power import Power, PowerCurve, power_at
 from calibstat.planning.precision import FORMULAS, PrecisionSize, riley, size_by_formula, size_by_simulation
@@ -98,6 +99,8 @@ def sample_size(
     lens: AnyLens = None,
     level: float = 0.05,
     confidence_level: float = 0.95,
+    proxy_share: float | None = None,
+    proxy_rows: int | None = None,
     n_datasets: int = DATASETS,
     n_sets: int | None = None,
     n_resamples: int | None = None,
@@ -128,6 +131,11 @@ def sample_size(
         As for `power`. Widths need a lens with one outcome.
     confidence_level : float
         The confidence level of the interval.
+    proxy_share : float, optional
+        The share of the noise that a judge leaves, from 0 to 1: `share` of an interval with `proxy` of 50 to 100 labels
+        of a pilot. Then labels are returned, for an interval with `proxy` of this width; `of` is a measure.
+    proxy_rows : int, optional
+        The rows with an answer of the judge, labelled or not; needed with `proxy_share`.
     n_datasets, n_sets, n_resamples : int, optional
         For each number of rows that is tried: data sets (of a test), sets of rows (default: 8; of a width 16) and draws
         under calibration (default: 999).
@@ -139,12 +147,13 @@ def sample_size(
     Returns
     -------
     SampleSize or PrecisionSize
-        The latter if a width is given. `calibstat.plot` draws both.
+        The latter if a width is given, and its `LabelSize` with `proxy_share`. `calibstat.plot` draws all.
 
     Raises
     ------
     ValueError
-        If an argument is not as described, the alternative is calibration, or `most` rows are not enough.
+        If an argument is not as described, the alternative is calibration, or `most` rows are not enough, or fewer
+        rows have an answer of the judge than labels are needed without it.
 
     Notes
     -----
@@ -156,6 +165,10 @@ def sample_size(
     of log(O/E) if O/E is 1; and I00 / (SE² (I00 I11 - I01²)) rows for the slope, SE = width / 3.92, I the information
     of one row on intercept and slope. These are asymptotic. The honest interval of a measure: the mean width over
     simulated data sets, about a power of n.
+
+    With `proxy_share` the labels for this width without a judge are found first. Then the labels beside a judge are
+    those at which the score bound of one fixed sum is as wide, if the judge leaves this share of the variance of
+    residuals: no judge makes half the width less than about 3.9 / labels.
 
     The number of rows for a test and the number for an interval answer different questions and can differ widely.
 
@@ -181,6 +194,12 @@ def sample_size(
     check_whole("n_datasets", n_datasets)
     if n_sets is not None:
         check_whole("n_sets", n_sets)
+    if proxy_share is not None:
+        need_proxy_plan(proxy_share, proxy_rows, width, of)
+    elif proxy_rows is not None:
+        raise ValueError(
+            f"expected proxy_share, the share of the noise that a judge leaves, with proxy_rows={proxy_rows}"
+        )
     if width is None:
         rows = future_rows(p, alternative)
         asked = {"test": test, "lens": lens, "options": options}
@@ -193,7 +212,12 @@ def sample_size(
         if options:
             raise ValueError(f"expected no options for {of!r}, found {short(options)}")
         return size_by_formula(rows, draws, of, float(width), confidence_level, lens)
-    return size_by_simulation(rows, draws, of, float(width), confidence_level, lens, n_sets or WIDTHS, most, options)
+    size = size_by_simulation(rows, draws, of, float(width), confidence_level, lens, n_sets or WIDTHS, most, options)
+    if proxy_share is None or proxy_rows is None:
+        return size
+    predictions, truth = rows.pilot(draws.key)
+    pilot = FixedPredictions(pose_predictions(predictions, "brier", {}, lens=lens))
+    return with_judge(size, proxy_share, proxy_rows, pilot.residual_variance(truth))
 
 
 def _of_test(

@@ -21,7 +21,7 @@ from calibstat.data.folds_of_rows import folds_in_words
 from calibstat.data.groups import GivenGroups
 from calibstat.data.labels import check_row_names
 from calibstat.data.lenses import AnyLens
-from calibstat.data.models import Predicted
+from calibstat.data.models import Predicted, named_models
 from calibstat.data.predictions import Predictions
 from calibstat.data.sample import Sample
 from calibstat.inference.auditing.audit import audit
@@ -32,10 +32,12 @@ from calibstat.inference.comparing.compare import compare
 from calibstat.inference.comparing.comparison_results import Comparison
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.inference.few_labels.judged_rows import need_defaults_with_proxy
 from calibstat.inference.power.detectable_effect import detectable_effect
 from calibstat.output.wording import describe_data
 from calibstat.recalibration.recalibrator import Recalibrator
 from calibstat.reporting.cross_fitted import CrossFitted, cross_fitted
+from calibstat.reporting.judged_report import judged_report
 from calibstat.reporting.report_fields import ClassesReport, ModelReport
 from calibstat.reporting.report_measures import (
     COMPARED,
@@ -70,6 +72,7 @@ def report(
     sample_weight: ArrayLike | None = None,
     recalibrate: bool | Recalibrator = False,
     shape: str | Shape | None = None,
+    proxy: ArrayLike | None = None,
     lens: AnyLens = None,
     labels: ArrayLike | None = None,
     confidence_level: float = 0.95,
@@ -105,6 +108,10 @@ def report(
     shape : {"nondecreasing"}, Variation or Slope, optional
         What is said of the calibration curve: then the error itself, `l1`, stands with its honest interval beside the
         error over bins; not with `cluster`, `folds`, `sample_weight`, or a lens that shows several classes.
+    proxy : array_like, shape (n,), optional
+        The answers of a judge for all rows, from 0 to 1, where few rows have an outcome, as for `confidence_interval`;
+        without other arguments about rows. The intervals of `ece`, `kernel_ce` and `brier`, and the comparison by
+        `brier`, then use them; the rest is about the labelled rows alone.
     confidence_level : float
         Between 0 and 1; of every interval by itself.
     rng : None, int, SeedSequence or Generator
@@ -161,6 +168,15 @@ def report(
     True
     """
     check_level("confidence_level", confidence_level)
+    seed = rng if isinstance(rng, int) and not isinstance(rng, bool) else int(key_of(rng))
+    if proxy is not None:
+        beside_rows = {"by": by, "cluster": cluster, "folds": folds, "sample_weight": sample_weight, "shape": shape}
+        need_defaults_with_proxy({**beside_rows, "lens": lens}, recalibrate=(recalibrate, False))
+        given_models = named_models(y_prob)
+        named_rows = {"labels": labels, "pos_label": pos_label}
+        settings: dict[str, Any] = {"confidence_level": confidence_level, "rng": seed, "n_jobs": n_jobs}
+        of_one = {ONE_MODEL: y_prob} if given_models is None else given_models
+        return judged_report(report, y_true, of_one, proxy, named_rows, settings, title)
     if isinstance(y_true, Predictions) and y_prob is None:
         names = np.array(y_true.names, dtype=object)
         labels, y_prob, y_true = list(y_true.names), y_true.prob, names[y_true.label]
@@ -184,7 +200,6 @@ def report(
     _check_given(asked_of | held, first.rows.y_true, data.lens)
     check_row_names(first.rows.y_true, by, ("y_true", "by"))
     models = data if isinstance(data, Models) else {ONE_MODEL: data}
-    seed = rng if isinstance(rng, int) and not isinstance(rng, bool) else int(key_of(rng))
     asked = _Asked(first, confidence_level, seed, n_jobs, shape)
     features = _features(by)
     with warnings.catch_warnings(record=True) as more:

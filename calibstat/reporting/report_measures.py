@@ -119,6 +119,11 @@ def measured(data: Data, asked: dict[str, Any], settings: dict[str, Any], interv
     if interval is None:
         value = float(np.mean([estimate(each.without_clusters(), **beside(asked)) for each in seen.repeats]))
         return Measured(name, MEASURES[name].info.title, UNSAID, value, float("nan"), float("nan"))
+    return of_interval(name, interval)
+
+
+def of_interval(name: str, interval: ConfidenceInterval) -> Measured:
+    """Return a measure with its interval, and what there is to say of it."""
     ends = interval.low, interval.high
     remark = " ".join(each for each in (interval.of_curves(number), interval.remark(number)) if each)
     return Measured(name, MEASURES[name].info.title, interval.lens, interval.estimate, *ends, remark)

@@ -23,6 +23,7 @@ from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.mean_loss import MeanLoss
+from calibstat.output.wording import number, p_text
 from calibstat.resampling import Draws
 
 METHOD = "rectified"
@@ -69,6 +70,16 @@ class RectifiedInterval(ConfidenceInterval):
     design_pvalue: float
     worth: str
     unseen: str
+
+    @property
+    def scope(self) -> str:
+        """The labels, what the judge is worth, and the check of the labels, in words."""
+        only = self.labels_only
+        return (
+            f"This rests on {self.labelled:,} labelled rows among {self.n:,}, with a judge. {self.worth} Labels alone: "
+            f"{number(only.low)} to {number(only.high)}. The check that labelled rows are like the others: "
+            f"p = {p_text(self.design_pvalue)}."
+        )
 
     def __str__(self) -> str:
         only, remark = self.labels_only, self.remark()

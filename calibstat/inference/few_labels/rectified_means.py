@@ -83,7 +83,7 @@ class RectifiedLosses:
 
     @cached_property
     def contribution(self) -> np.ndarray:
-        """The part of each row in the sum: its share of the losses at guesses, and what these miss if it has a label."""
+        """The part of each row in the sum: its share of the losses at guesses, and what these miss of its own."""
         rows = self.rows
         return rows.rho * self.by_guess + rows.labelled * (self.loss - self.by_guess)
 

@@ -90,6 +90,11 @@ class FixedPredictions:
         rows = self.problem.data.row_predictions
         return alternative.truth(self.predicted, None if rows is None else rows + 0.0)
 
+    def residual_variance(self, alternative: Alternative) -> float:
+        """Return the mean square of a residual under an alternative."""
+        truth = self.truth(alternative)
+        return float(np.average(truth * (1 - truth) + (truth - self.predicted) ** 2, weights=self.count))
+
     def ece(self, alternative: Alternative) -> float:
         """Return the size of an alternative."""
         return size(self.truth(alternative), self.predicted, self.count)

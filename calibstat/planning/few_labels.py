@@ -1,0 +1,93 @@
+"""Numbers of labels beside a judge's answers: what the labels alone would take, less what the judge saves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from calibstat.bounds.score_bound import ScoreBound
+from calibstat.data.checks import check_whole, short
+from calibstat.inference.few_labels.judged_rows import FEWEST_LABELS
+from calibstat.output.wording import percent
+from calibstat.planning.precision import PrecisionSize
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelSize(PrecisionSize):
+    """Labels for an interval of a given width beside a judge's answers: result of `sample_size` with `proxy_share`.
+
+    Attributes
+    ----------
+    n : int
+        The labels.
+    labels_only : int
+        The labels without a judge.
+    proxy_share : float
+        The share of the noise that the judge leaves.
+    proxy_rows : int
+        The rows with an answer of the judge, labelled or not.
+    """
+
+    labels_only: int
+    proxy_share: float
+    proxy_rows: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n} labels among {self.proxy_rows:,} rows for a {self.confidence_level:.4g} confidence interval of "
+            f"width {self.width:g} for {self.of}{self.lens.with_comma}, with a judge that leaves "
+            f"{percent(self.proxy_share)} of the noise, if the truth is {self.alternative}; without a judge "
+            f"{self.labels_only} labels ({self.method})."
+        )
+
+
+def need_proxy_plan(share: object, rows: object, width: object, of: object) -> None:
+    """Raise unless a plan with a judge has a share, rows, a width and a measure."""
+    if not isinstance(share, int | float | np.number) or not 0 <= share <= 1:
+        raise ValueError(f"expected proxy_share from 0 to 1, the share of an earlier interval, found {short(share)}")
+    if rows is None:
+        raise ValueError("expected proxy_rows, the rows with an answer of the judge, beside proxy_share; found none")
+    check_whole("proxy_rows", rows, FEWEST_LABELS + 1)
+    if width is None or (isinstance(of, str) and of in ("o/e", "slope")):
+        found = "no width" if width is None else repr(of)
+        raise ValueError(f"expected a width and a measure such as of='ks' with proxy_share, found {found}")
+
+
+def with_judge(alone: PrecisionSize, share: float, rows: int, variance: float) -> LabelSize:
+    """Return the labels beside a judge that leaves this share of the noise, of residuals with this variance."""
+    tail = (1 - alone.confidence_level) / 2
+    given = {each.name: getattr(alone, each.name) for each in fields(PrecisionSize)}
+    given["n"] = labels_needed(alone.n, share, rows, variance, tail)
+    given["curve"] = tuple(
+        (labels_needed(n, share, rows, variance, tail), width) for n, width in alone.curve if n <= rows
+    )
+    given["method"] = f"{alone.method}, and the bound of one sum with a judge"
+    return LabelSize(**given, labels_only=alone.n, proxy_share=float(share), proxy_rows=int(rows))
+
+
+def labels_needed(alone: int, share: float, rows: int, variance: float, tail: float) -> int:
+    """Return the least labels at which the bound of one fixed sum is no wider than that of `alone` without a judge.
+
+    Of m labels among N rows a judge leaves `share` + m / N (1 - `share`) of the variance of a sum, and none of the part
+    of rows that nobody saw.
+
+    Statement and argument: docs/proofs.md, section 16.
+    """
+    if alone > rows:
+        raise ValueError(
+            f"expected proxy_rows of at least {alone}, the labels that such a width takes without a judge, found {rows}"
+        )
+    score = ScoreBound.of_rows(tail)
+
+    unseen = float(score.reach(0.0, 0.0))
+
+    def reach(labels: int, left: float) -> float:
+        return max(float(score.reach(labels * variance * left, 0.0)), unseen) / labels
+
+    wanted, low, high = reach(alone, 1.0), 0, alone
+    while high - low > 1:
+        middle = (low + high) // 2
+        narrow = reach(middle, share + middle / rows * (1 - share)) <= wanted
+        low, high = (low, middle) if narrow else (middle, high)
+    return max(high, min(FEWEST_LABELS, alone))
