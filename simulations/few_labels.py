@@ -38,6 +38,7 @@ ALPHA = 0.05
 ON_ONE_SIDE = 0.035  # misses of an end, whose nominal probability is .025
 STUDIED = 0.07  # of the test of rectified residuals at 5 %
 MEASURES = "ks", "kernel_ce", "ece", "brier"
+MARKERS = dict(zip(MEASURES, "osD^", strict=True))
 COMPARED: Mapping[str, int] = {"brier": 3, "ks": 1}  # with the data sets of each, as multiples
 ROWS, LABELS = 3000, 150
 WORTH, COST = 1.5, 0.025
@@ -276,21 +277,22 @@ def draw(table: pd.DataFrame) -> Figure:
     judges = list(dict.fromkeys([*ends["judge"], *width["judge"]]))
     with sns.axes_style("whitegrid"):
         figure, axes = plt.subplots(1, 3, sharey=True, figsize=(11, 1.6 + 0.32 * len(judges)), layout="constrained")
+    place = judges.index
     for ax, side in zip(axes, ("below", "above"), strict=False):
-        for name, marker in zip(MEASURES, "osD", strict=True):
+        for name, marker in MARKERS.items():
             rows = ends[ends["measure"] == name]
-            ax.plot(rows[side] / rows["replicates"], rows["judge"].map(judges.index), marker, alpha=0.5, label=name)
+            ax.plot(rows[side] / rows["replicates"], rows["judge"].map(place), marker, alpha=0.5, label=name)
         ax.axvline(ON_ONE_SIDE, color="black", linestyle="--", linewidth=1)
         ax.set_title(f"truth {side} the interval", fontsize="medium")
-    for name, marker in zip(MEASURES, "osD", strict=True):
-        rows = width[width["measure"] == name]
-        axes[2].errorbar(
-            rows["worth"], rows["judge"].map(judges.index), xerr=2 * rows["worth_se"], fmt=marker, alpha=0.7
-        )
+    for k, (name, marker) in enumerate(MARKERS.items()):
+        for model, fill in zip(SURE, (f"C{k}", "none"), strict=True):
+            rows = width[(width["measure"] == name) & (width["model"] == model)]
+            look = {"fmt": marker, "color": f"C{k}", "markerfacecolor": fill, "alpha": 0.7}
+            axes[2].errorbar(rows["worth"], rows["judge"].map(place), xerr=2 * rows["worth_se"], **look)
     axes[2].axvline(1, color="black", linewidth=1)
-    axes[2].set_title("labels that one label is worth", fontsize="medium")
+    axes[2].set_title(f"labels that one label is worth\n(hollow: {SURE[1]})", fontsize="medium")
     axes[0].set(yticks=range(len(judges)), yticklabels=judges, ylim=(len(judges) - 0.5, -0.5))
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False)
     return figure
 
 

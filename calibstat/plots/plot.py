@@ -21,7 +21,6 @@ from calibstat.monitoring.brier_status import BrierStatus
 from calibstat.monitoring.models_monitor import ModelsMonitor, ModelsStatus
 from calibstat.monitoring.monitor import Monitor
 from calibstat.monitoring.monitor_status import MonitorStatus
-from calibstat.planning.few_labels import LabelSize
 from calibstat.planning.power import PowerCurve
 from calibstat.planning.precision import PrecisionSize
 from calibstat.planning.sample_size import SampleSize
@@ -61,7 +60,6 @@ PLOTS: dict[type, Callable[..., Axes]] = {
     PowerCurve: plot_power_curve,
     SampleSize: plot_sample_size,
     PrecisionSize: plot_widths,
-    LabelSize: plot_widths,
     NetBenefitCurve: plot_net_benefit,
     Validation: plot_validation,
     DecisionLossCurve: plot_decision_loss,
