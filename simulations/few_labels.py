@@ -299,7 +299,7 @@ def draw(table: pd.DataFrame) -> Figure:
 study = Study(
     question="Do few labels and a judge of any quality keep what tests and intervals promise?",
     seed=SEED,
-    runtime_hours=0.4,
+    runtime_hours=0.2,
     table=table,
     takes_store=True,
     figures=figures,

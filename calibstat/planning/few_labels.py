@@ -67,7 +67,7 @@ def with_judge(alone: PrecisionSize, share: float, rows: int, variance: float) -
 
 
 def labels_needed(alone: int, share: float, rows: int, variance: float, tail: float) -> int:
-    """Return the least labels at which the bound of one fixed sum is no wider than that of `alone` without a judge.
+    """Return the least labels at which one fixed sum has a bound as narrow as with `alone` labels and no judge.
 
     Of m labels among N rows a judge leaves `share` + m / N (1 - `share`) of the variance of a sum, and none of the part
     of rows that nobody saw.

@@ -6,8 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
+from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.few_labels.judged_rows import JudgedRows, cannot_be_seen, judged_models
 from calibstat.output.wording import listed
 from calibstat.reporting.report_fields import ModelReport
@@ -19,9 +23,9 @@ WITH_JUDGE = ERRORS[0], *COMPARED  # whose intervals the judge may make shorter;
 
 def judged_report(
     report: Callable[..., Report],
-    y_true: Any,
-    models: Mapping[str, Any],
-    proxy: Any,
+    y_true: ArrayLike,
+    models: Mapping[str, ArrayLike],
+    proxy: ArrayLike,
     rows: dict[str, Any],
     settings: dict[str, Any],
     title: str | None,
@@ -62,11 +66,11 @@ def judged_report(
     )
 
 
-def _labelled(rows: JudgedRows) -> Any:
+def _labelled(rows: JudgedRows) -> np.ndarray:
     return rows.prediction[rows.labelled]
 
 
-def _with_intervals(model: ModelReport, intervals: Mapping[str, Any]) -> ModelReport:
+def _with_intervals(model: ModelReport, intervals: Mapping[str, ConfidenceInterval]) -> ModelReport:
     """Return the part about a model with these intervals in place of those of the labels alone."""
     measured = {name: of_interval(name, each) for name, each in intervals.items() if name in model.measures}
     return replace(model, ece=intervals[WITH_JUDGE[0]], measures=model.measures | measured)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Never
+from typing import Any, Never, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -175,8 +175,9 @@ def report(
         given_models = named_models(y_prob)
         named_rows = {"labels": labels, "pos_label": pos_label}
         settings: dict[str, Any] = {"confidence_level": confidence_level, "rng": seed, "n_jobs": n_jobs}
-        of_one = {ONE_MODEL: y_prob} if given_models is None else given_models
-        return judged_report(report, y_true, of_one, proxy, named_rows, settings, title)
+        of_one: dict[str, Any] = {ONE_MODEL: y_prob} if given_models is None else given_models
+        rows_given = cast("ArrayLike", y_true)  # of any other kind there is an error
+        return judged_report(report, rows_given, of_one, proxy, named_rows, settings, title)
     if isinstance(y_true, Predictions) and y_prob is None:
         names = np.array(y_true.names, dtype=object)
         labels, y_prob, y_true = list(y_true.names), y_true.prob, names[y_true.label]
