@@ -88,7 +88,6 @@ DRAWN |= {
     "ModelsStatus",
     "NetBenefitCurve",
     "PowerCurve",
-    "LabelSize",
     "PrecisionSize",
     "Reliability",
     "Report",
