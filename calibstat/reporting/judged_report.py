@@ -13,7 +13,6 @@ from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.inference.few_labels.judged_rows import JudgedRows, cannot_be_seen, judged_models
-from calibstat.output.wording import listed
 from calibstat.reporting.report_fields import ModelReport
 from calibstat.reporting.report_measures import COMPARED, ERRORS, of_interval
 from calibstat.reporting.report_results import Report
@@ -53,7 +52,8 @@ def judged_report(
         comparisons[COMPARED[1]] = compare(y_true, models, measure=COMPARED[1], **about)
     described = (
         f"{first.n:,} rows with a judge's answers, {first.labels:,} of them labelled. Intervals of "
-        f"{listed(WITH_JUDGE)} take the judge; all else is of the labelled rows alone: {alone.data}"
+        f"{', '.join(WITH_JUDGE[:-1])} and {WITH_JUDGE[-1]} take the judge; all else is of the labelled rows alone: "
+        f"{alone.data}"
     )
     return replace(
         alone,
@@ -73,4 +73,7 @@ def _labelled(rows: JudgedRows) -> np.ndarray:
 def _with_intervals(model: ModelReport, intervals: Mapping[str, ConfidenceInterval]) -> ModelReport:
     """Return the part about a model with these intervals in place of those of the labels alone."""
     measured = {name: of_interval(name, each) for name, each in intervals.items() if name in model.measures}
-    return replace(model, ece=intervals[WITH_JUDGE[0]], measures=model.measures | measured)
+    ece, diagram = intervals[WITH_JUDGE[0]], model.diagram
+    if diagram is not None and diagram.interval is not None:  # which its picture states
+        diagram = replace(diagram, interval=ece)
+    return replace(model, ece=ece, diagram=diagram, measures=model.measures | measured)

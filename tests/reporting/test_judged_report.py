@@ -24,6 +24,7 @@ def test_intervals_are_those_of_the_function_with_the_judge(report):
         found = cs.confidence_interval(FEW, P, proxy=F, measure=name, rng=3)
         assert (model.measures[name].low, model.measures[name].high) == (found.low, found.high)
     assert model.ece.equivalent_labels > 150
+    assert model.diagram.interval.high == model.ece.high
     alone = cs.report(Y[KNOWN], P[KNOWN], rng=3)
     assert model.ece.labels_only.high == alone.models["model"].ece.high
     assert model.test.pvalue == alone.models["model"].test.pvalue
@@ -39,6 +40,7 @@ def test_the_page_says_labels_worth_and_check(report, tmp_path):
         assert f"worth about {round(ece.equivalent_labels):,} labels" in text
         assert "The check that labelled rows are like the others: p = " in text
         assert "600 rows with a judge's answers, 120 of them labelled" in text
+        assert "Intervals of ece, kernel_ce and brier take the judge" in text
         assert "tuned on the labelled rows" in text
     assert report.n == 600
     assert report.command == "calibstat.report(y_true, y_prob, proxy=proxy, rng=3)"
