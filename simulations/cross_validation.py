@@ -30,12 +30,12 @@ import calibstat as cs
 from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
 from calibstat.study import Study
+from calibstat.study.kept_rows import Row, kept
 from calibstat.study.question import rate_of
 
 from .parts import folds_in_the_limit as limits
 from .parts.ends_in_the_limit import MEASURES, TAIL
 from .parts.fold_ends import difference, errors, fold_tests, fresh_end, reach, upper_ends
-from .parts.kept import Row, kept
 from .parts.learners import LEARNERS, PAIRS, RARE_PAIRS, SMOOTH, Learner, Predict
 from .parts.promises import more_often
 

@@ -23,9 +23,9 @@ import calibstat as cs
 from calibstat.generators.distributions import Random
 from calibstat.generators.simulator import drawing
 from calibstat.study import Study
+from calibstat.study.kept_rows import Row, kept
 
 from .parts.judges import JUDGES, MODELS, OTHERS, USELESS, Population, few_labels, population, random_population
-from .parts.kept import Row, kept
 from .parts.promises import more_often
 from .parts.rectified_ends import Asked
 

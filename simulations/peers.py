@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.study import Study
+from calibstat.study.kept_rows import Row, kept
 from calibstat.study.question import rate_of
 
-from .parts.kept import Row, kept
 from .parts.peer_answers import ANSWERS, Answer, answer, versions
 from .parts.peer_truths import Population, populations, truth
 from .parts.promises import MORE_MISSES, more_often

@@ -20,6 +20,7 @@ import numpy as np
 
 from calibstat.resampling import Draws, key_of
 from calibstat.study import Study
+from calibstat.study.kept_rows import Row, kept
 
 from .parts.alternatives import (
     OLD,
@@ -35,7 +36,6 @@ from .parts.alternatives import (
 )
 from .parts.blind_spots import BLIND, blind_designs
 from .parts.grid import DEFAULT
-from .parts.kept import Row, kept
 from .parts.losses import draw_alternatives, draw_losses, draw_numbers, summary
 from .parts.promises import FALSE_ALARM
 from .parts.tests_on_offer import Drawing, Offered, on_offer

@@ -20,9 +20,9 @@ import numpy as np
 
 import calibstat as cs
 from calibstat.study import Study
+from calibstat.study.kept_rows import Row, kept
 from calibstat.study.question import rate_of
 
-from .parts.kept import Row, kept
 from .parts.promises import MORE_MISSES, more_often
 from .parts.rows_of_classes import Rows, tilted, truth
 

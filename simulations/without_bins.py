@@ -26,9 +26,9 @@ from calibstat.bounds.curves.curve_shapes import Shape, shape_of
 from calibstat.bounds.curves.runs_of_rows import Runs
 from calibstat.generators.simulator import drawing
 from calibstat.study import Study
+from calibstat.study.kept_rows import kept
 
 from .parts.hard_curves import EXPONENTS, Rows, changed, predictions
-from .parts.kept import kept
 from .parts.promises import more_often
 
 if TYPE_CHECKING:

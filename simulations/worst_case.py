@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from calibstat import MEASURES
 from calibstat.study import Study
+from calibstat.study.kept_rows import kept
 
-from .parts.kept import kept
 from .parts.promises import CONFIDENCE, MORE_MISSES, more_often
 from .parts.search import MORE_ON_ONE_SIDE, NO_DIFFERENCE, Effort, Recipe, Row, recipes, search
 

@@ -318,7 +318,12 @@ def one_number(lens: str | None) -> str | None:
 
 
 def run_study(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A Python file with study = Study(...).")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A Python file with study = Study(...), or papers/tables.py, which calibstat has."
+        ),
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Folder to write to. Default: the folder of the file."),
@@ -327,8 +332,12 @@ def run_study(
     resume: Annotated[bool, typer.Option("--resume", help="Continue a stopped run.")] = False,
     n_jobs: Annotated[int, typer.Option("--n-jobs", help="Processes; the numbers do not depend on it.")] = 1,
     data: Annotated[
-        Path | None,
-        typer.Option("--data", help="A file of predictions and outcomes, for a study that takes one."),
+        list[Path] | None,
+        typer.Option("--data", help="A file of predictions and outcomes, for a study that takes some. Repeatable."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="An option of the study, such as splits=20. Repeatable."),
     ] = None,
 ) -> None:
     """Run a study of simulated data.
@@ -337,11 +346,14 @@ def run_study(
     """
     with one_line_errors():
         from calibstat.study import load_study
+        from calibstat.study.study_options import assignments
 
-        study, out = load_study(file), file.parent if out is None else out
+        study = load_study(file)
+        out = study.home if out is None else out
         hours = "" if quick or study.runtime_hours is None else f" About {study.runtime_hours:g} hours on two cores."
         say(study.question + hours)
-        frame, saved = study.run(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data)
+        chosen = assignments(settings or [])
+        frame, saved = study.run(out, quick=quick, resume=resume, n_jobs=n_jobs, data=data or [], options=chosen)
         say(f"Written to {place(out)}: {', '.join(str(path.relative_to(out)) for path in saved)}.")
         if study.violations is not None:
             rows = study.violations(frame)

@@ -274,10 +274,12 @@ def read_predictions(
         raise ValueError(
             f"expected one column of probabilities with --positive, found {len(columns)}, which are named by classes"
         )
-    single = all(frame[column].dtype == np.float32 for column in columns)  # its sums are less precise
+    single, half = (all(frame[column].dtype == kind for column in columns) for kind in (np.float32, np.float16))
+    half = half and not reading.logits
     prob = np.column_stack([as_numbers(frame[column], column) for column in columns])
-    prob = prob.astype(np.float32) if single else prob
-    if not reading.logits and not are_classes([*prob.T]) and np.all((prob >= 0) & (prob <= 1)):
+    if single or half:  # whose sums are less precise
+        prob = prob.astype(np.float32 if single else np.float16)
+    if not reading.logits and not half and not are_classes([*prob.T]) and np.all((prob >= 0) & (prob <= 1)):
         total = prob.sum(axis=1)
         row = int(np.abs(total - 1).argmax())
         raise ValueError(

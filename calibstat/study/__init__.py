@@ -4,6 +4,7 @@ from calibstat.study.pictures import plot
 from calibstat.study.runner import run
 from calibstat.study.study import Study
 from calibstat.study.study_file import load_study
-from calibstat.study.tables import most_rejections, write_table
+from calibstat.study.study_options import Option
+from calibstat.study.study_tables import most_rejections, write_table
 
-__all__ = ["Study", "load_study", "most_rejections", "plot", "run", "write_table"]
+__all__ = ["Option", "Study", "load_study", "most_rejections", "plot", "run", "write_table"]

@@ -14,11 +14,14 @@ from calibstat.data.checks import check_whole, short
 from calibstat.output.whole_folder import whole_folder
 from calibstat.study.pictures import plot
 from calibstat.study.runner import run
-from calibstat.study.tables import write_table
+from calibstat.study.study_options import Option, chosen
+from calibstat.study.study_tables import write_table
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+INSTALLED = Path(__file__).resolve().parents[1]  # the package, whose folder `papers` has studies
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,12 +41,17 @@ class Study:
         ``table(quick=, n_jobs=)``, what is put below the tables of the grids: for a study that is not made of samples
         one by one, or not of them alone. It is made anew each time, also if the study is resumed.
     takes_data : bool
-        Whether ``table`` can also be given ``data=``, the path of a file of predictions and outcomes.
+        Whether ``table`` can also be given ``data=``, the paths of files of predictions and outcomes.
     takes_store : bool
         Whether ``table`` can also be given ``store=``, the path of a folder in which it keeps what is finished, and
         looks for it.
+    options : mapping from name to Option
+        What may be set. If there are any, ``table`` is also given ``options=``, the value of each by its name.
     figures : callable
         ``figures(table)``, pictures by the ending of their file's name ("" for the only one). Default: as by `plot`.
+    pages : callable
+        ``pages(table, figures)``, texts that are written beside the table, by the ending of their file's name, such as
+        ".html". Default: none.
     violations : callable or None
         ``violations(table)``, the rows in which a promise does not hold, for a study of a promise.
     runtime_hours : float or None
@@ -63,7 +71,9 @@ class Study:
     table: Callable[..., pd.DataFrame] | None = None
     takes_data: bool = False
     takes_store: bool = False
+    options: Mapping[str, Option] = field(default_factory=dict)
     figures: Callable[[pd.DataFrame], Mapping[str, Figure]] = field(default=lambda table: {"": plot(table)})
+    pages: Callable[[pd.DataFrame, Mapping[str, Figure]], Mapping[str, str]] = field(default=lambda table, figures: {})
     violations: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     runtime_hours: float | None = None
     file: Path = Path("study.py")
@@ -72,7 +82,7 @@ class Study:
         if not isinstance(self.question, str):
             raise ValueError(f"expected a question in words, found {short(self.question)}")
         check_whole("seed", self.seed, 0)
-        for name in ("grids", "figures", "table", "violations"):
+        for name in ("grids", "figures", "pages", "table", "violations"):
             value, optional = getattr(self, name), name in ("table", "violations")
             if not callable(value) and not (optional and value is None):
                 raise ValueError(f"expected {name} to be a function, found {short(value)}")
@@ -82,6 +92,11 @@ class Study:
         """The name of its file, and of what it writes."""
         return self.file.stem
 
+    @property
+    def home(self) -> Path:
+        """Where it writes by default: the folder of its file, for a study of the package itself the current folder."""
+        return Path() if self.file.resolve().is_relative_to(INSTALLED) else self.file.parent
+
     def run(
         self,
         out: str | Path,
@@ -89,11 +104,13 @@ class Study:
         quick: bool = False,
         resume: bool = False,
         n_jobs: int | None = None,
-        data: Path | None = None,
+        data: Sequence[Path] = (),
+        options: Mapping[str, Any] | None = None,
     ) -> tuple[pd.DataFrame, list[Path]]:
         """Run every grid, and write the table to ``results`` and the pictures to ``figures`` in the folder `out`.
 
-        Finished data sets are kept in ``stores`` meanwhile, and a study that was stopped goes on with `resume`.
+        Finished data sets are kept in ``stores`` meanwhile, and a study that was stopped goes on with `resume`. `data`
+        are files for a study that takes some, `options` what is set, as values or as text.
         Return the table and what was written.
         """
         import shlex
@@ -101,8 +118,10 @@ class Study:
         import matplotlib.pyplot as plt
         import pandas as pd
 
-        if data is not None and not self.takes_data:
-            raise ValueError(f"expected no data for study {self.name!r}, which makes its own; found {data}")
+        if data and not self.takes_data:
+            raise ValueError(f"expected no data for study {self.name!r}, which makes its own; found {data[0]}")
+        options = options or {}
+        values = chosen(self.options, options, self.name)
         out, name = Path(out), self.name + "-quick" * quick  # never over the results that count
         store = out / "stores" / name
         if store.exists() and not resume:
@@ -120,21 +139,34 @@ class Study:
                 raise ValueError(f"expected arguments of calibstat.study.run in grid {i}, found {found}") from error
         tables = [run(**grid, seed=self.seed, store=store / str(i), n_jobs=n_jobs) for i, grid in enumerate(grids)]
         if self.table is not None:
-            given: dict[str, Any] = {"data": data} if self.takes_data else {}
+            given: dict[str, Any] = {"data": list(data)} if self.takes_data else {}
             given |= {"store": store / "table"} if self.takes_store else {}
+            given |= {"options": values} if self.options else {}
             tables.append(self.table(quick=quick, n_jobs=n_jobs, **given))
         table = pd.concat(tables, ignore_index=True)
         command = f"calibstat study {shlex.quote(f'{self.file.resolve().parent.name}/{self.file.name}')}"
-        command += " --quick" * quick + (f" --data {shlex.quote(data.name)}" if data else "")
+        command += " --quick" * quick + "".join(f" --data {shlex.quote(each.name)}" for each in data)
+        command += "".join(f" --set {shlex.quote(f'{each}={_as_text(values[each])}')}" for each in options)
         facts = {"seed": self.seed, "version": version("calibstat"), "date": datetime.date.today().isoformat()}
         written = [Path("results") / f"{name}.csv"]
         with whole_folder(out) as draft:
             write_table(table, draft / written[0], command=command, **facts)
-            for ending, figure in self.figures(table).items():
+            figures = self.figures(table)
+            for ending, text in self.pages(table, figures).items():
+                written.append(Path("results") / f"{name}{ending}")
+                (draft / written[-1]).write_text(text, encoding="utf-8")
+            for ending, figure in figures.items():
                 written.append(Path("figures") / f"{name}{'_' * bool(ending)}{ending}.png")
                 _save(figure, draft / written[-1])
                 plt.close(figure)
         return table, [out / path for path in written]
+
+
+def _as_text(value: object) -> str:
+    """Write the value of an option as it can be set."""
+    return (
+        ",".join(value) if isinstance(value, tuple) else str(value).lower() if isinstance(value, bool) else str(value)
+    )
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -19,7 +19,7 @@ from types import ModuleType
 from urllib.parse import unquote
 
 from calibstat.data.checks import short
-from calibstat.study.study import Study
+from calibstat.study.study import INSTALLED, Study
 
 __path__: list[str] = []  # modules can be below this one
 
@@ -64,7 +64,7 @@ def load_module(path: str | Path) -> ModuleType:
     ValueError
         If there is no such file, or it raises; the line is named.
     """
-    path = Path(path)
+    path = _found(Path(path))
     if not path.is_file():
         raise ValueError(f"expected a study file, found {'a folder' if path.is_dir() else 'no file'} at {path}")
     if path.suffix != ".py" or "." in path.stem:
@@ -75,6 +75,12 @@ def load_module(path: str | Path) -> ModuleType:
     except Exception as error:
         what = f"{type(error).__name__} in {_place(error, resolved)}"
         raise ValueError(f"expected a study file that Python can run, found {what}: {error}") from error
+
+
+def _found(path: Path) -> Path:
+    """Return a path as it is given, or if nothing is there and it begins with papers/, the package's own."""
+    own = INSTALLED / path
+    return own if path.parts[:1] == ("papers",) and not path.exists() and own.is_file() else path
 
 
 def _place(error: Exception, file: Path) -> str:
@@ -95,7 +101,7 @@ def load_study(path: str | Path) -> Study:
     ----------
     path : str or Path
         The file. Its name without ``.py`` is the name of the study. What lies in its folder it imports with a leading
-        dot: ``from .helpers import models``.
+        dot: ``from .helpers import models``. "papers/tables.py" is in the package itself, if nothing has that path.
 
     Returns
     -------
@@ -130,4 +136,4 @@ def load_study(path: str | Path) -> Study:
     if not isinstance(found, Study):
         what = "no study" if found is None else f"a study of type {type(found).__name__}: {short(found)}"
         raise ValueError(f"expected study = Study(...) in {path}, found {what}")
-    return replace(found, file=Path(path))
+    return replace(found, file=_found(Path(path)))

@@ -22,7 +22,7 @@ LAYERS += [
     "study",
     "readers",
 ]
-LAYERS += ["__init__", "cli"]
+LAYERS += ["__init__", "cli", "papers"]
 
 
 def sources():

@@ -24,6 +24,7 @@ RANDOM = {
     "generators/distributions.py": {None: {"Generator"}},  # types only
     "generators/simulator.py": {"drawing": {"default_rng"}},  # synthetic data
     "study/": {None: {"SeedSequence"}},
+    "papers/": {None: {"SeedSequence"}},
     "simulations/": {None: {"SeedSequence"}},
     "simulations/parts/kernel_estimators.py": {None: {"Generator"}},  # random by themselves, for comparison only
     "simulations/distances.py": {None: {"SeedSequence"}, "draw_kernel": {"default_rng"}},

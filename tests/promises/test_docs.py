@@ -151,7 +151,7 @@ def test_every_folder_is_on_the_page_of_the_architecture():
 
 
 def test_the_page_of_the_architecture_has_every_layer_in_order():
-    (line,) = [text for text in ARCHITECTURE.split("\n\n") if text.startswith("`cli` →")]
+    (line,) = [text for text in ARCHITECTURE.split("\n\n") if text.startswith("`papers` →")]
     named = re.findall(r"`(\w+)`", line)
     assert ["__init__" if name == "calibstat" else name for name in named] == LAYERS[::-1]
 

@@ -31,8 +31,11 @@ READERS = {  # whose texts are taken apart there
     "inference/power/alternatives.py": "an alternative, as a user writes it",
     "monitoring/period_labels.py": "months and weeks, as a user writes them",
     "output/html.py": "characters that HTML and Markdown read",
+    "output/latex.py": "the mark of columns that are set to the right",
     "output/visible_text.py": "characters that terminals read",
     "output/whole_folder.py": "names of folders",
+    "papers/recalibrations.py": "names, as options have them",
+    "papers/table_pages.py": "names of files, as pictures have them",
     "plots/audit_plot.py": "a label without what is empty in front of it",
     "plots/inline_svg.py": "what matplotlib draws",
     "reporting/conditions.py": "a condition on the command line",
@@ -40,6 +43,7 @@ READERS = {  # whose texts are taken apart there
     "study/pictures/rates.py": "numbers as they are written",
     "study/store.py": "names of files",
     "study/study.py": "what another package raises",
+    "study/study_options.py": "an option on the command line",
     "study/study_file.py": "names of modules",
 }
 

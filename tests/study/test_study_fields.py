@@ -13,6 +13,7 @@ from tiny_study import GRID, TINY
         ({"seed": 1.0}, "expected seed to be a whole number of at least 0, found 1.0"),
         ({"grids": [GRID]}, "expected grids to be a function, found"),
         ({"figures": None}, "expected figures to be a function, found None"),
+        ({"pages": None}, "expected pages to be a function, found None"),
         ({"table": 1}, "expected table to be a function, found 1"),
         ({"violations": 1}, "expected violations to be a function, found 1"),
     ],

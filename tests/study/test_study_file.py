@@ -278,13 +278,77 @@ def test_data_are_given_to_a_study_that_takes_them(tmp_path, write):
     table = "lambda *, quick, n_jobs, data: __import__('pandas').DataFrame({'question': ['own'], 'data': [str(data)]})"
     path = write(table=table, takes_data=True, figures="lambda table: {}")
     table, _ = load_study(path).run(tmp_path / "none")
-    assert table["data"].tolist()[-1] == "None"
+    assert table["data"].tolist()[-1] == "[]"
     data = tmp_path / "my data.npz"
     found = run("study", path, "--out", tmp_path, "--data", data)
     assert found.exit_code == 0, found.output
     header, *_, last = (tmp_path / "results/tiny.csv").read_text().splitlines()
-    assert last.endswith(str(data))
+    assert last.endswith(f"[{data!r}]")
     assert header.startswith(f"# command: calibstat study {tmp_path.name}/tiny.py --data 'my data.npz'; seed: 1;")
+    found = run("study", path, "--out", tmp_path / "two", "--data", data, "--data", "more.npz")
+    assert found.exit_code == 0, found.output
+    header, *_ = (tmp_path / "two/results/tiny.csv").read_text().splitlines()
+    assert "tiny.py --data 'my data.npz' --data more.npz; seed" in header
+
+
+OPTIONS = (
+    "{'n': cs.study.Option(3, 'a number'), 'names': cs.study.Option(('a',), 'names'), 'on': cs.study.Option(True, '')}"
+)
+
+
+def test_options_are_set_and_written_down(tmp_path, write):
+    table = "lambda *, quick, n_jobs, options: __import__('pandas').DataFrame({'question': ['own'], **options})"
+    path = write(table=table, options=OPTIONS.replace("('a',)", "'a'"), figures="lambda table: {}")
+    found, _ = load_study(path).run(tmp_path / "a", options={"n": 4})
+    assert found.iloc[-1][["n", "names", "on"]].tolist() == [4, "a", True]
+    found = run("study", path, "--out", tmp_path / "b", "--set", "on=false", "--set", "names=x y")
+    assert found.exit_code == 0, found.output
+    header, *_, last = (tmp_path / "b/results/tiny.csv").read_text().splitlines()
+    assert "tiny.py --set on=false --set 'names=x y'; seed" in header
+    assert "x y" in last
+    for wrong, message in (
+        ("n=0", "expected n to be a whole number"),
+        ("m=1", "expected an option of study 'tiny': n ("),
+    ):
+        found = run("study", path, "--out", tmp_path / "c", "--set", wrong)
+        assert found.exit_code == 2
+        assert message in found.stderr
+    assert not (tmp_path / "c").exists()
+
+
+def test_options_of_several_names_are_written_with_commas(tmp_path, write):
+    table = "lambda *, quick, n_jobs, options: __import__('pandas').DataFrame({'question': list(options['names'])})"
+    path = write(table=table, options=OPTIONS, figures="lambda table: {}")
+    found, (csv, *_) = load_study(path).run(tmp_path / "a", options={"names": ("b", "c")})
+    assert found["question"].tolist()[-2:] == ["b", "c"]
+    assert "--set names=b,c; seed" in csv.read_text().splitlines()[0]
+
+
+def test_pages_are_written_beside_the_table(tmp_path, write):
+    pages = "lambda table, figures: {'.md': f'{len(table)} rows, {len(figures)} figures'}"
+    _, written = load_study(write(pages=pages)).run(tmp_path / "out", quick=True)
+    assert [path.name for path in written] == [
+        "tiny-quick.csv",
+        "tiny-quick.md",
+        "tiny-quick.png",
+        "tiny-quick_more.png",
+    ]
+    assert written[1].read_text() == "2 rows, 2 figures"
+
+
+def test_a_study_of_the_package_is_found_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = load_study("papers/tables.py")
+    assert study.file == Path(cs.__file__).parent / "papers" / "tables.py"
+    assert study.home == Path()
+    with pytest.raises(ValueError, match=r"found no file at papers/other\.py"):
+        load_study("papers/other.py")
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "tables.py").write_text(
+        "from calibstat.study import Study\nstudy = Study(question='Own?', seed=1)"
+    )
+    own = load_study("papers/tables.py")
+    assert (own.question, own.home) == ("Own?", Path("papers"))
 
 
 def test_a_study_that_keeps_parts_of_its_table_is_given_a_folder(tmp_path, write):

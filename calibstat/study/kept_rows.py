@@ -1,4 +1,4 @@
-"""Results of a part of a study that are kept in its store, so that a study that was stopped goes on."""
+"""Rows of a part of a study that are kept in its store, so that a study that was stopped goes on."""
 
 from __future__ import annotations
 

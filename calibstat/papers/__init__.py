@@ -1,0 +1,1 @@
+"""Studies that make the tables of papers from predictions of a user's own models."""
