@@ -94,7 +94,7 @@ class Study:
 
     @property
     def home(self) -> Path:
-        """Where it writes by default: the folder of its file, for a study of the package itself the current folder."""
+        """The folder that it writes to by default: that of its file, of a study of the package the current one."""
         return Path() if self.file.resolve().is_relative_to(INSTALLED) else self.file.parent
 
     def run(
