@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibstat import resampling
-from calibstat.data.checks import options_of
+from calibstat.answers_by_model import Answers
+from calibstat.data.checks import options_of, short
 from calibstat.data.labels import labels_or_positive
 from calibstat.data.models import predictions_of_set
+from calibstat.data.predictions import Predictions
 from calibstat.inference.bands.reliability import reliability
 from calibstat.inference.comparing.compare import compare
 from calibstat.inference.confidence_interval import confidence_interval
@@ -113,9 +116,33 @@ class GeneralizationGap(Result):
         return "".join(f"\n{name} rows: {error.remark()}" for name, error in parts if error.remark())
 
 
+OneSet: TypeAlias = tuple[Any, Any] | list[Any] | Predictions
+Checkpoints: TypeAlias = Mapping[Any, Any]
+
+
+class GeneralizationGapArguments(MeasureOptions, total=False):
+    """The arguments of `generalization_gap` beside its two sets of rows."""
+
+    measure: str
+    confidence_level: float
+    n_resamples: int
+    rng: Rng
+    n_jobs: int
+    labels: ArrayLike | None
+    pos_label: object
+
+
+@overload
 def generalization_gap(
-    train: object,
-    test: object,
+    train: OneSet, test: OneSet, **arguments: Unpack[GeneralizationGapArguments]
+) -> GeneralizationGap: ...
+@overload
+def generalization_gap(
+    train: Checkpoints, test: Checkpoints, **arguments: Unpack[GeneralizationGapArguments]
+) -> Answers[GeneralizationGap]: ...
+def generalization_gap(
+    train: OneSet | Checkpoints,
+    test: OneSet | Checkpoints,
     *,
     measure: str = "ece",
     confidence_level: float = 0.95,
@@ -125,14 +152,14 @@ def generalization_gap(
     labels: ArrayLike | None = None,
     pos_label: object = None,
     **options: Unpack[MeasureOptions],
-) -> GeneralizationGap:
+) -> GeneralizationGap | Answers[GeneralizationGap]:
     """Decompose the calibration error on test rows into that on training rows and the generalization gap.
 
     Parameters
     ----------
-    train, test : tuple of array_like (y_true, y_prob), or Predictions
+    train, test : tuple of array_like (y_true, y_prob), or Predictions, or a mapping from checkpoint to one of these
         Classes from 0 to K - 1 (or outcomes 0 and 1), shape (n,), and predictions, shape (n,) or (n, K), of the rows
-        that the model was fitted on, and of others.
+        that the model was fitted on, and of others. Two mappings have the same checkpoints, or models.
     measure : str
         What is compared: `ece` (L1), `kernel_ce`, `ks`, `kuiper` or `smooth_ce`, of outcome 1 of two, or of the most
         likely of more classes.
@@ -150,12 +177,13 @@ def generalization_gap(
     Returns
     -------
     GeneralizationGap
+        `Answers`, a mapping from checkpoint to this, for mappings.
 
     Raises
     ------
     ValueError
-        If the data are not as described (the first offending row is named), an argument is unknown, or the measure has
-        no honest interval.
+        If the data are not as described (the first offending row is named), an argument is unknown, the measure has no
+        honest interval, or checkpoints differ.
 
     Notes
     -----
@@ -185,6 +213,11 @@ def generalization_gap(
     >>> result.gap_low > 0, result.less_confident, result.bounded
     (True, False, False)
     """
+    if isinstance(train, Mapping) or isinstance(test, Mapping):
+        shared: dict[str, Any] = {"measure": measure, "confidence_level": confidence_level, "n_resamples": n_resamples}
+        shared |= {"rng": int(resampling.key_of(rng)), "n_jobs": n_jobs, "labels": labels, "pos_label": pos_label}
+        sets = _checkpoints(train, test)
+        return Answers({name: generalization_gap(*pair, **shared, **options) for name, pair in sets.items()})
     from statsmodels.stats.proportion import confint_proportions_2indep
 
     with options_of(generalization_gap, options):
@@ -231,3 +264,20 @@ def generalization_gap(
         n_train=seen.n,
         n_test=unseen.n,
     )
+
+
+def _checkpoints(train: object, test: object) -> dict[str, tuple[OneSet, OneSet]]:
+    """Return the sets of rows of every checkpoint, in the order of the training rows."""
+    for name, rows in (("train", train), ("test", test)):
+        if not isinstance(rows, Mapping):
+            raise ValueError(f"expected two mappings from checkpoint to rows, or none, found {short(rows)} for {name}")
+    seen, unseen = cast("Checkpoints", train), cast("Checkpoints", test)
+    if not seen:
+        raise ValueError("expected a checkpoint or more, found none")
+    for one, other, name in ((seen, unseen, "test"), (unseen, seen, "train")):
+        missing = [each for each in one if each not in other]
+        if missing:
+            raise ValueError(f"expected the same checkpoints in train and test, found no {missing[0]!r} in {name}")
+    if len({str(each) for each in seen}) < len(seen):
+        raise ValueError(f"expected checkpoints of different names, found {short([*seen])}")
+    return {str(each): (seen[each], unseen[each]) for each in seen}

@@ -98,3 +98,37 @@ def test_errors():
         cs.generalization_gap(TRAIN, TEST, measure="mcb")
     with pytest.raises(ValueError, match="at row 1"):
         cs.generalization_gap(TRAIN, ([0, 1], [[0.5, 0.5], [0.5, 0.6]]))
+
+
+def test_checkpoints_are_asked_each():
+    train, test = {1: of_three(TRAIN), 2: of_three(TEST)}, {2: of_three(TRAIN), 1: of_three(TEST)}
+    found = cs.generalization_gap(train, test, n_bins=1, n_resamples=99, rng=1)
+    assert found.names == ("1", "2")
+    alone = cs.generalization_gap(of_three(TRAIN), of_three(TEST), n_bins=1, n_resamples=99, rng=1)
+    assert found["1"].to_dict() == alone.to_dict()
+    assert found["2"].gap == pytest.approx(0.06)
+    assert found.to_dict()["2.error_gap"] == pytest.approx(-0.4)
+    drawn = cs.generalization_gap(train, test, n_bins=1, n_resamples=99, rng=np.random.default_rng(1))
+    again = cs.generalization_gap(train, test, n_bins=1, n_resamples=99, rng=np.random.default_rng(1))
+    assert drawn.to_dict() == again.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "message"),
+    [
+        ({"a": TRAIN}, TEST, r"expected two mappings from checkpoint to rows, or none, found .* for test"),
+        (TRAIN, {"a": TEST}, r"expected two mappings from checkpoint to rows, or none, found .* for train"),
+        (
+            {"a": TRAIN, "b": TRAIN},
+            {"a": TEST},
+            "expected the same checkpoints in train and test, found no 'b'",
+        ),
+        ({"a": TRAIN}, {"a": TEST, 3: TEST}, "the same checkpoints in train and test, found no 3 in train"),
+        ({}, {}, "expected a checkpoint or more, found none"),
+        ({1: TRAIN, "1": TRAIN}, {1: TEST, "1": TEST}, "expected checkpoints of different names"),
+        ({"a": TRAIN}, {"a": [0, 1, 1]}, r"expected test, a pair \(y_true, y_prob\)"),
+    ],
+)
+def test_checkpoints_that_do_not_fit_are_refused(train, test, message):
+    with pytest.raises(ValueError, match=message):
+        cs.generalization_gap(train, test, rng=1)
