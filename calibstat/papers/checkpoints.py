@@ -1,0 +1,191 @@
+"""Checkpoints of a network during training: Vaicenavicius et al. (2019), figure 3, and Nakkiran's slides (2023).
+
+Each file is a checkpoint, in the order in which files are given, with arrays train_y, train_prob, test_y and test_prob
+(or train_logits and test_logits). Log loss, accuracy, ECE and p-values on test rows are drawn over the checkpoints,
+with a star at the least log loss. Beside them are the error on training rows and the gap to test rows, with intervals,
+and whether the gap is in absolute value at most the gap of the classification error, as the slides claim. Without a
+file four checkpoints are drawn, of a model that becomes over-confident on test rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from calibstat import calibration_test, estimate, generalization_gap, generators
+from calibstat.cli.input_files import columns_of
+from calibstat.cli.terminal import late_bar
+from calibstat.papers.prediction_files import PredictionFile, Rows
+from calibstat.papers.recalibrations import infinite
+from calibstat.papers.tables import names_of
+from calibstat.study import Study
+from calibstat.study.kept_rows import Row, kept
+from calibstat.study.pictures.estimates import panels
+from calibstat.study.study_options import Option
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+SEED = 20344
+SETS = ("train", "test")
+ON_TEST = ("log loss", "accuracy", "ECE", "p by ECE", "p by omnibus")
+GAPS = ("ECE, train", "gap", "error, train", "error, test", "gap of the error", "within")
+OPTIONS: Mapping[str, Option] = {
+    "bins": Option(15, "bins of the ECE"),
+    "resamples": Option(499, "resamples of tests and intervals"),
+}
+
+
+class Checkpoint(Protocol):
+    """Training rows and test rows of one checkpoint."""
+
+    def sets(self) -> tuple[Rows, Rows]:
+        """Return classes and predictions of both."""
+
+
+@dataclass(frozen=True)
+class FileOfSets:
+    """A file with training rows and test rows."""
+
+    train: PredictionFile
+    test: PredictionFile
+
+    @classmethod
+    def of(cls, path: Path) -> FileOfSets:
+        """Return a file as it is now; a ValueError names the columns that are not there."""
+        there = columns_of(path)
+        parts = []
+        for name in SETS:
+            kinds = [kind for kind in ("prob", "logits") if any(each.startswith(f"{name}_{kind}") for each in there)]
+            if f"{name}_y" not in there or not kinds:
+                shown = ", ".join(there[:10]) + ", ..." * (len(there) > 10)
+                raise ValueError(f"expected arrays {name}_y and {name}_prob or {name}_logits in {path}, found {shown}")
+            parts.append(PredictionFile.of(path, f"{name}_y", f"{name}_{kinds[0]}*", kinds[0] == "logits"))
+        return cls(*parts)
+
+    def sets(self) -> tuple[Rows, Rows]:
+        """Return classes and predictions of training rows and of test rows."""
+        return self.train.rows(), self.test.rows()
+
+
+@dataclass(frozen=True)
+class DrawnSets:
+    """A model that is calibrated on training rows, and has this temperature on test rows."""
+
+    temperature: float
+
+    def sets(self) -> tuple[Rows, Rows]:
+        """Return classes and predictions of 500 rows of each."""
+        made = (generators.dirichlet((0.3,) * 10, temperature=t) for t in (1.0, self.temperature))
+        train, test = (each.sample(500, SEED + k) for k, each in enumerate(made))
+        return (train[0], train[1]), (test[0], test[1])
+
+
+EXAMPLES: Mapping[str, Checkpoint] = {f"{t:g}": DrawnSets(t) for t in (0.7, 1.0, 1.5, 2.5)}
+
+
+def table(
+    *,
+    quick: bool,
+    data: Sequence[Path],
+    store: Path | None,
+    options: Mapping[str, Any],
+    n_jobs: int | None = None,
+) -> pd.DataFrame:
+    """Ask each checkpoint, and number them in their order."""
+    import pandas as pd
+    from joblib import Parallel, delayed
+
+    asked = {**options, "resamples": 19} if quick else dict(options)
+    sources: Mapping[str, Checkpoint] = {name: FileOfSets.of(path) for name, path in names_of(data).items()} or EXAMPLES
+    parts = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(kept_checkpoint)(store, source, asked) for source in sources.values()
+    )
+    rows: list[Row] = []
+    with late_bar(len(sources)) as show:
+        for number, (name, part) in enumerate(zip(sources, parts, strict=True), 1):
+            rows += [{"question": "checkpoint", "number": number, "file": name, **row} for row in part]
+            show(number, name)
+    found = pd.DataFrame(rows)
+    losses = found.loc[found["measure"] == "log loss", "value"].to_numpy()
+    return found.assign(least=found["number"] == losses.argmin() + 1)
+
+
+def kept_checkpoint(store: Path | None, source: Checkpoint, options: Mapping[str, Any]) -> list[Row]:
+    """Return the rows of one checkpoint, from the store if they are there."""
+    return kept(store, (source, sorted(options.items())), lambda: one_checkpoint(source, options))
+
+
+def one_checkpoint(source: Checkpoint, options: Mapping[str, Any]) -> list[Row]:
+    """Return what is seen on test rows, and the gap between training rows and test rows."""
+    train, (y, p) = source.sets()
+    asked: dict[str, Any] = {"lens": "top_label", "n_resamples": options["resamples"], "rng": 1}
+    bins: dict[str, Any] = {"measure": "ece", "n_bins": options["bins"]}
+    values = (
+        np.inf if infinite(y, {"": p}) else estimate(y, p, measure="log_loss", lens="canonical"),
+        np.mean(p.argmax(axis=1) == y),
+        estimate(y, p, lens="top_label", **bins),
+        calibration_test(y, p, **bins, **asked).pvalue,
+        calibration_test(y, p, measure="omnibus", **asked).pvalue,
+    )
+    found = generalization_gap(train, (y, p), n_bins=options["bins"], n_resamples=options["resamples"], rng=1)
+    gaps = (
+        (found.train.estimate, found.train.low, found.train.high),
+        (found.gap, found.gap_low, found.gap_high),
+        (found.error_train, np.nan, np.nan),
+        (found.error_test, np.nan, np.nan),
+        (found.error_gap, found.error_gap_low, found.error_gap_high),
+        (abs(found.gap) <= abs(found.error_gap), np.nan, np.nan),
+    )
+    rows: list[Row] = [{"measure": name, "value": float(each)} for name, each in zip(ON_TEST, values, strict=True)]
+    return rows + [
+        {"measure": name, "value": float(value), "low": float(low), "high": float(high)}
+        for name, (value, low, high) in zip(GAPS, gaps, strict=True)
+    ]
+
+
+def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
+    """Draw what is seen on test rows over the checkpoints, and the two gaps with their intervals."""
+    from matplotlib.ticker import MaxNLocator
+
+    from calibstat.plots.style import PALETTE
+
+    figure, grid = panels(2, 3, 4.0, 3.0)
+    for axes in grid.flat:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    for measure, axes in zip(ON_TEST, grid.flat, strict=False):
+        own = table[table["measure"] == measure]
+        star = own[own["least"].astype(bool)]
+        axes.plot(own["number"], own["value"], "o-", color=PALETTE[0])
+        axes.plot(star["number"], star["value"], "*", color=PALETTE[1], markersize=16, markeredgecolor="black")
+        axes.set_title(f"{measure}, test")
+        if measure.startswith("p "):
+            axes.axhline(0.05, color="black", linewidth=1, linestyle=":")
+            axes.set_ylim(-0.02, 1.02)
+    axes = grid.flat[5]
+    for color, measure, beside in zip(PALETTE, ("gap", "gap of the error"), (-0.1, 0.1), strict=False):
+        own = table[table["measure"] == measure]
+        ends = [own["value"] - own["low"], own["high"] - own["value"]]
+        label = "of ECE" if measure == "gap" else "of the error"
+        axes.errorbar(own["number"] + beside, own["value"], yerr=ends, fmt="o", color=color, label=label)
+    axes.axhline(0, color="black", linewidth=1, zorder=1)
+    axes.set_title("gap, test minus train")
+    axes.legend(frameon=False, fontsize="small")
+    figure.supxlabel("checkpoint; star: the least log loss on test rows", fontsize="medium")
+    return {"": figure}
+
+
+study = Study(
+    question="Is the network calibrated at each checkpoint, and on which rows are its errors made?",
+    seed=SEED,
+    table=table,
+    takes_data=True,
+    takes_store=True,
+    options=OPTIONS,
+    figures=figures,
+)

@@ -1,0 +1,89 @@
+"""The study of a user's checkpoints: what it asks of each, how files are read, and its picture."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import calibstat as cs
+from calibstat.papers import checkpoints
+from calibstat.study import load_study
+from calibstat.study.study_options import chosen
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Save a checkpoint of this temperature, probabilities or logits, and return its path."""
+
+    def save_rows(name, temperature, logits=False):
+        sets = zip(("train", "test"), (200, 300), (1.0, temperature), strict=True)
+        arrays = {}
+        for part, n, t in sets:
+            y, p = cs.generators.dirichlet((0.5,) * 4, temperature=t).sample(n, rng=n)
+            arrays |= {f"{part}_y": y, f"{part}_{'logits' if logits else 'prob'}": np.log(p) if logits else p}
+        np.savez(tmp_path / f"{name}.npz", **arrays)
+        return tmp_path / f"{name}.npz"
+
+    return save_rows
+
+
+def table_of(*paths, store=None):
+    options = chosen(checkpoints.OPTIONS, {"resamples": 99}, "checkpoints")
+    return checkpoints.table(quick=False, data=paths, store=store, options=options)
+
+
+def test_each_checkpoint_is_asked_on_both_sets(save):
+    table = table_of(save("a", 3.0), save("b", 1.0, logits=True))
+    found = table.set_index(["file", "measure"])
+    assert table["number"].unique().tolist() == [1, 2]
+    for name, temperature in (("a", 3.0), ("b", 1.0)):
+        train = cs.generators.dirichlet((0.5,) * 4).sample(200, rng=200)
+        y, p = cs.generators.dirichlet((0.5,) * 4, temperature=temperature).sample(300, rng=300)
+        gap = cs.generalization_gap(train, (y, p), n_resamples=99, rng=1)
+        expected = {
+            "log loss": -np.log(p[np.arange(300), y]).mean(),
+            "accuracy": np.mean(p.argmax(axis=1) == y),
+            "ECE": gap.test.estimate,
+            "ECE, train": gap.train.estimate,
+            "gap": gap.gap,
+            "gap of the error": gap.error_gap,
+            "error, train": gap.error_train,
+            "error, test": gap.error_test,
+            "within": float(abs(gap.gap) <= abs(gap.error_gap)),
+        }
+        for measure, value in expected.items():
+            assert found.loc[(name, measure), "value"] == pytest.approx(value, abs=1e-9), measure
+        assert found.loc[(name, "gap"), "low"] == pytest.approx(gap.gap_low, abs=1e-9)
+    assert found.loc[("a", "p by ECE"), "value"] == 0.01  # 1 / 100: no draw is as large
+    assert found.loc[("b", "p by ECE"), "value"] > 0.05
+    assert not found.loc[("a", "log loss"), "least"]
+    assert found.loc[("b", "log loss"), "least"]
+
+
+def test_files_without_both_sets_are_refused(tmp_path):
+    y, p = cs.generators.dirichlet((0.5,) * 4).sample(20, rng=1)
+    np.savez(tmp_path / "half.npz", train_y=y, train_prob=p, test_y=y)
+    with pytest.raises(ValueError, match=r"expected arrays test_y and test_prob or test_logits in .*, found train_y, "):
+        table_of(tmp_path / "half.npz")
+
+
+def test_a_run_goes_on_by_checkpoint(save, tmp_path, monkeypatch):
+    paths = [save("a", 3.0), save("b", 1.0)]
+    first = table_of(paths[0], store=tmp_path / "store")
+    made = []
+    one = checkpoints.one_checkpoint
+    monkeypatch.setattr(checkpoints, "one_checkpoint", lambda *given: made.append(given[0]) or one(*given))
+    both = table_of(*paths, store=tmp_path / "store")
+    assert len(made) == 1
+    columns = ["measure", "value", "low", "high"]
+    pd.testing.assert_frame_equal(both[both["file"] == "a"][columns], first[columns], check_exact=True)
+
+
+def test_it_runs_without_files_and_is_drawn(tmp_path):
+    table, (csv, png) = load_study("papers/checkpoints.py").run(tmp_path, quick=True)
+    assert (csv.name, png.name) == ("checkpoints-quick.csv", "checkpoints-quick.png")
+    assert table["file"].unique().tolist() == list(checkpoints.EXAMPLES)
+    (figure,) = checkpoints.figures(table).values()
+    drawn = figure.axes[0].lines[0].get_ydata()
+    assert list(drawn) == table.loc[table["measure"] == "log loss", "value"].tolist()
+    plt.close(figure)
