@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 SEED = 20344
 SETS = ("train", "test")
-ON_TEST = ("log loss", "accuracy", "ECE", "p by ECE", "p by omnibus")
+P_VALUES = ("p by ECE", "p by omnibus")
+ON_TEST = ("log loss", "accuracy", "ECE", *P_VALUES)
 GAPS = ("ECE, train", "gap", "error, train", "error, test", "gap of the error", "within")
 OPTIONS: Mapping[str, Option] = {
     "bins": Option(15, "bins of the ECE"),
@@ -164,7 +165,7 @@ def figures(table: pd.DataFrame) -> Mapping[str, Figure]:
         axes.plot(own["number"], own["value"], "o-", color=PALETTE[0])
         axes.plot(star["number"], star["value"], "*", color=PALETTE[1], markersize=16, markeredgecolor="black")
         axes.set_title(f"{measure}, test")
-        if measure.startswith("p "):
+        if measure in P_VALUES:
             axes.axhline(0.05, color="black", linewidth=1, linestyle=":")
             axes.set_ylim(-0.02, 1.02)
     axes = grid.flat[5]
