@@ -41,7 +41,6 @@ REPLICATES = 1000
 SLOW = ("smooth_ece",)  # not with the most rows
 MOST_ASKED = ("ece", "ks", "kuiper", "kernel_ce", "smooth_ce", "brier", "log_loss")  # others in a part of the data sets
 LESS = 0.1
-NOT_YET = ("decision_loss", "two_bin_ce")  # which are newer than the stored results: see docs/proofs.md, section 14
 WIDE, WIDEST = 1.5, 2.2  # on average, and in each cell, times the width of a normal interval
 FAR = 3  # standard deviations of the estimate, beyond which the truth is far from 0
 Row = dict[str, Any]
@@ -77,7 +76,7 @@ def with_ends() -> dict[str, Any]:
 
 def honest_measures() -> Measures:
     """Return the measures that have an honest interval."""
-    every = {label: each for label, each in every_measure().items() if label not in NOT_YET}
+    every = every_measure()
     return {label: (name, o) for label, (name, o) in every.items() if find_measure(name, o).has_form}
 
 

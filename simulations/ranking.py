@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-NOT_YET = ("decision_loss", "two_bin_ce")  # which are newer than the stored results
-
-
-def asked() -> Measures:
-    """Return the measures that are ranked."""
-    return {label: each for label, each in every_measure().items() if label not in NOT_YET}
-
-
 def families() -> dict[str, dict[str, Any]]:
     """Return models by family."""
     uniform = generators.calibrated()
@@ -53,7 +45,7 @@ def grids(quick: bool) -> list[Grid]:
             "question": "ranking",
             "generators": dict(list(models.items())[::3]) if quick else models,
             "n": [300, 3000] if quick else [300, 1000, 10_000],
-            "measures": in_family(asked(), family),
+            "measures": in_family(every_measure(), family),
             "methods": ["spearman", "kendall"],
             "replicates": 20 if quick else 1000,
         }

@@ -178,8 +178,7 @@ def test_grids_can_be_asked(study):
 def test_every_registered_measure_is_studied(study):
     for grid in study.grids(False):
         names = {name for name, _ in grid["measures"].values()}
-        newer = ranking.NOT_YET if study is ranking.study else ()
-        assert names == set(everyday_measures()) - set(newer)
+        assert names == set(everyday_measures())
 
 
 def test_binned_measures_come_with_each_number_of_bins():
