@@ -1,7 +1,7 @@
 """What the documentation takes from the code: a page for each measure, tables of study results, lists.
 
-MkDocs runs this as a hook. Pages of measures are made from the registry, and a line ``<!-- name -->`` in a page is
-replaced by what `MARKERS` makes of it, so that nothing is written down twice.
+Pages of measures are made from the registry, and a line ``<!-- name -->`` in a page is replaced by what `MARKERS`
+makes of it, so that nothing is written down twice. `made_pages` gives both to Sphinx.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import Any
 
 import calibstat as cs
 
-DOCS = Path(__file__).parent
-SIMULATIONS = DOCS.parent / "simulations"
+SIMULATIONS = Path(__file__).parent.parent / "simulations"
 RESULTS = SIMULATIONS / "results"
 CLAIMS = {
     "complete": "zero in the population if the model is calibrated",
@@ -35,7 +34,6 @@ KINDS = {
     "ClassesInClusters": "several classes, clusters",
     "PairOfClassesInClusters": "two models, several classes, clusters",
 }
-FIRST = ("estimate", "calibration_test", "confidence_interval", "reliability", "plot", "compare", "report", "predict")
 PENDING = "*No results are stored yet: run `calibstat study simulations/{name}.py` to make them.*"
 
 
@@ -43,30 +41,6 @@ def rows_of(header: list[str], rows: list[list[Any]]) -> str:
     """Write a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
-
-
-def mathml(latex: str, display: str = "block") -> str:
-    """Write a formula as MathML, which browsers draw without a script; as LaTeX where the converter is missing."""
-    try:
-        from latex2mathml.converter import convert
-    except ModuleNotFoundError:
-        return f"```latex\n{latex}\n```" if display == "block" else f"`{latex}`"
-    return convert(latex, display=display)
-
-
-def with_formulas(markdown: str) -> str:
-    """Turn what stands between two dollar signs, or two pairs of them, into formulas, on a page that has such pairs."""
-
-    def inline(found: re.Match[str]) -> str:
-        formula = mathml(found[1].strip().replace("\n", " "), "inline")
-        for sign in "*_|":  # which Markdown would take for its own
-            formula = formula.replace(sign, f"&#{ord(sign)};")
-        return f"<span>{formula}</span>"  # a line that begins with <math> would begin a block
-
-    if "$$" not in markdown:
-        return markdown
-    markdown = re.sub(r"\$\$(.+?)\$\$", lambda found: mathml(found[1].strip()), markdown, flags=re.DOTALL)
-    return re.sub(r"\$([^$]+)\$", inline, markdown)
 
 
 def linked(reference: str) -> str:
@@ -98,7 +72,7 @@ def measure_page(name: str) -> str:
     parts = [
         f"# {info.title}",
         f"`measure={name!r}`{made}, for {kind} data",
-        *([mathml(info.formula)] if info.formula else []),
+        *([f"$$\n{info.formula}\n$$"] if info.formula else []),
         inspect.getdoc(entry) or "It has no description.",
         "## Options and defaults",
         rows_of(["option", "default"], options) if options else "It has none.",
@@ -311,38 +285,6 @@ def source(path: Path) -> str:
     return f"*Made by: {first.lstrip('# ')}.*"
 
 
-def decisions_list() -> str:
-    """List the decision notes by their titles."""
-    notes = sorted(path for path in (DOCS / "decisions").glob("*.md") if path.name != "index.md")
-    return "\n".join(
-        f"- [{path.read_text(encoding='utf-8').splitlines()[0].lstrip('# ')}]({path.name})" for path in notes
-    )
-
-
-def api_list() -> str:
-    """Name every public function and class, for mkdocstrings to fill in: what is asked most comes first."""
-    entries = [(name, getattr(cs, name)) for name in cs.__all__]
-    names = [*FIRST, *(name for name, entry in entries if callable(entry) and name not in FIRST)]
-    return "\n\n".join(f"::: calibstat.{name}" for name in names)
-
-
-def kinds_list() -> str:
-    """Name the kinds of measures, for mkdocstrings to fill in."""
-    names = ["Statistic", "Seminorm", "Binned", "MeanLoss", "VectorStatistic", "VectorBinned", "Info"]
-    return "\n\n".join(f"::: calibstat.measures.{name}" for name in names)
-
-
-def study_list() -> str:
-    """Name every public name of studies, for mkdocstrings to fill in."""
-    return "\n\n".join(f"::: calibstat.study.{name}" for name in cs.study.__all__)
-
-
-def generators_list() -> str:
-    """Name every generator, for mkdocstrings to fill in."""
-    names = ["Simulator", "Generator", "MulticlassGenerator", "SampledRows", "Weights", *cs.GENERATORS]
-    return "\n\n".join(f"::: calibstat.generators.{name}" for name in names)
-
-
 MARKERS = {
     "measures": measures_table,
     "sizes": sizes_table,
@@ -353,33 +295,9 @@ MARKERS = {
     "equivalence": equivalence_table,
     "planning": planning_table,
     "distances": distances_table,
-    "decisions": decisions_list,
-    "api": api_list,
-    "kinds": kinds_list,
-    "study": study_list,
-    "generators": generators_list,
 }
 
 
-def on_config(config: Any) -> Any:
-    """Put the pages of the measures into the navigation."""
-    section = [{entry.info.title: f"measures/{name}.md"} for name, entry in cs.MEASURES.items()]
-    for item in config.nav:
-        if "Measures" in item:
-            item["Measures"] = ["measures/index.md", *section]
-    return config
-
-
-def on_files(files: Any, config: Any) -> Any:
-    """Add the pages of the measures."""
-    from mkdocs.structure.files import File
-
-    for name in cs.MEASURES:
-        files.append(File.generated(config, f"measures/{name}.md", content=measure_page(name)))
-    return files
-
-
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Replace the markers and the formulas of a page."""
-    markdown = re.sub(r"^<!-- (\w+) -->$", lambda found: MARKERS[found[1]](), markdown, flags=re.MULTILINE)
-    return with_formulas(markdown)
+def filled_in(markdown: str) -> str:
+    """Replace the markers of a page."""
+    return re.sub(r"^<!-- (\w+) -->$", lambda found: MARKERS[found[1]](), markdown, flags=re.MULTILINE)

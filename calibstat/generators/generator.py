@@ -142,7 +142,7 @@ class Generator(Simulator):
         return self._population.is_calibrated
 
     def distance(self) -> float:
-        """Return the true distance from calibration: the least mean |f(x) - g(x)| over perfectly calibrated g.
+        """Return the true distance from calibration: the least mean `|f(x) - g(x)|` over perfectly calibrated g.
 
         Returns
         -------

@@ -8,6 +8,8 @@ import inspect
 import sys
 from pathlib import Path
 
+from documentation import PAGES
+
 import calibstat as cs
 
 ROOT = Path(__file__).parent.parent.parent
@@ -83,7 +85,7 @@ def examples(text: str) -> str:
 
 def pages() -> dict[str, str]:
     """The code of each page with examples, and the calls with known types, by the name of a file."""
-    files = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    files = [ROOT / "README.md", *PAGES]
     found = {"_".join(path.relative_to(ROOT).with_suffix(".py").parts).replace("-", "_"): path for path in files}
     code = {name: examples(path.read_text(encoding="utf-8")) for name, path in found.items()}
     return {name: QUIET + text for name, text in code.items() if text} | {"typed_calls.py": TYPED}

@@ -1,17 +1,14 @@
 """User-defined measures, each in a few lines and in this file alone, and what every kind gives for them."""
 
-import importlib.util
-
 import numpy as np
 import pytest
-from project_folder import PROJECT
+from documentation import measure_pages
 from scipy import stats
 
 import calibstat as cs
 from calibstat import measures
 from calibstat.measures.kinds import registry
 
-PAGES = PROJECT / "docs" / "measure_pages.py"
 RNG = np.random.default_rng(0)
 P = RNG.random(150).round(2)
 Y = (RNG.random(150) < P**1.6).astype(int)  # too high
@@ -317,11 +314,3 @@ def test_each_has_a_page(name):
     assert f"`measure={name!r}`" in page
     defaults = cs.MEASURES[name].defaults()
     assert all(f"`{option}`" in page for option in defaults)
-
-
-def measure_pages():
-    """Load the module that writes the pages of the documentation."""
-    spec = importlib.util.spec_from_file_location("measure_pages", PAGES)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -1,12 +1,10 @@
 """The study of the distances: its table says what the paper's says, and its pictures what the table says."""
 
-import importlib.util
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from project_folder import PROJECT
+from documentation import measure_pages
 from scipy import stats
 from simulation_files import study_file, study_part
 
@@ -138,10 +136,7 @@ def test_pictures_show_the_table(table):
 
 
 def test_the_documentation_shows_the_table(table, tmp_path, monkeypatch):
-    path = PROJECT / "docs" / "measure_pages.py"
-    spec = importlib.util.spec_from_file_location("measure_pages", path)
-    pages = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(pages)
+    pages = measure_pages()
     monkeypatch.setattr(pages, "RESULTS", tmp_path)
     cs.study.write_table(table, tmp_path / "distances.csv", command="made up")
     shown = pages.distances_table()

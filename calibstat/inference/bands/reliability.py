@@ -175,7 +175,7 @@ def reliability(
         "consistency": where the frequencies of all bins at once, and all of the CORP curve, would lie if the model
         were calibrated. "confidence": limits for the average outcome probabilities of the rows of all bins at once.
         "monotone": a confidence band of the whole curve of outcome probabilities, if it does not decrease.
-        "pointwise_...": bars of which each holds by itself only: percentiles of consistency resampling, Wilson's
+        `pointwise_...`: bars of which each holds by itself only: percentiles of consistency resampling, Wilson's
         interval. None: no band.
     level : float
         Probability of the whole band, of pointwise bars of each bar, in (0, 1). For several classes of the band

@@ -1,0 +1,87 @@
+"""The site: ``python -m sphinx -W -n -q -j 2 docs site`` from the root of the repository."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import calibstat
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE / "extensions")]
+
+project = "calibstat"
+author = "The calibstat developers"
+copyright = author
+version = release = calibstat.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "made_pages",
+    "names_in_docstrings",
+    "local_mathjax",
+    "outside_of_search",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["examples", "extensions", "templates", "inventories"]
+templates_path = ["templates"]
+
+# Pages
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 4
+myst_dmath_double_inline = True
+suppress_warnings = ["myst.header"]  # pages may leave out a level of headings
+
+smartquotes = False  # quotation marks in code are to be copied
+
+# Docstrings
+default_role = "named"  # of names_in_docstrings
+autodoc_typehints = "none"  # docstrings say the types
+autodoc_member_order = "bysource"
+autosummary_generate = True
+autosummary_filename_map = {"calibstat.measure": "calibstat.measure-function"}  # beside Measure on any disk
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+# Other projects: their lists of names are in this folder, so that nothing is fetched
+INVENTORIES = {
+    "python": "https://docs.python.org/3/",
+    "numpy": "https://numpy.org/doc/stable/",
+    "scipy": "https://docs.scipy.org/doc/scipy/",
+    "pandas": "https://pandas.pydata.org/docs/",
+    "matplotlib": "https://matplotlib.org/stable/",
+    "sklearn": "https://scikit-learn.org/stable/",
+}
+intersphinx_mapping = {name: (url, f"inventories/{name}.inv") for name, url in INVENTORIES.items()}
+
+# What pages that nobody opens by a question keep out of the search
+outside_of_search = ["decisions/*", "architecture"]
+
+# Theme: no request to another host
+html_theme = "pydata_sphinx_theme"
+html_title = "calibstat"
+html_static_path = ["images", "site.css"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_sidebars = {"index": []}
+html_context = {"default_mode": "light"}
+html_theme_options = {
+    "logo": {"text": "calibstat"},
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
+    "header_links_before_dropdown": 5,
+    "show_toc_level": 2,
+    "navigation_depth": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+}

@@ -1,0 +1,42 @@
+"""Pages and parts of pages that are made from the code: a Sphinx extension around `measure_pages`.
+
+A page for each measure is written to docs/measures, where git ignores it, and a line ``<!-- name -->`` of a page is
+replaced by what `measure_pages.MARKERS` makes of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import measure_pages
+
+import calibstat as cs
+
+
+def write_if_new(path: Path, text: str) -> None:
+    """Write a file unless it has this text, so that a page that did not change is not read again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def write_measures(app: Any, config: Any) -> None:
+    """Write the pages of the measures, and remove those of measures that are gone."""
+    folder = Path(app.srcdir) / "measures"
+    for name in cs.MEASURES:
+        write_if_new(folder / f"{name}.md", measure_pages.measure_page(name))
+    for page in folder.glob("*.md"):
+        if page.stem not in {"index", *cs.MEASURES}:
+            page.unlink()
+
+
+def fill_in(app: Any, page: str, source: list[str]) -> None:
+    """Replace the markers of a page."""
+    source[0] = measure_pages.filled_in(source[0])
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Register with Sphinx."""
+    app.connect("config-inited", write_measures)
+    app.connect("source-read", fill_in)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

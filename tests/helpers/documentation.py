@@ -1,0 +1,26 @@
+"""The pages of the documentation that are written by hand, and the module that makes the others."""
+
+import importlib.util
+
+from project_folder import PROJECT
+
+DOCS = PROJECT / "docs"
+MADE = ("measures", "reference", "gallery")  # folders of which only the index, if any, is written by hand
+PAGES = [
+    page
+    for page in sorted(DOCS.glob("**/*.md"))
+    if page.relative_to(DOCS).parts[0] not in MADE or page.relative_to(DOCS).parts == ("measures", "index.md")
+]
+
+
+def measure_pages():
+    """Load the module that makes pages and tables."""
+    return load(DOCS / "measure_pages.py")
+
+
+def load(path):
+    """Load a file of the documentation as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
