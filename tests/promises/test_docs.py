@@ -107,17 +107,19 @@ def test_the_reference_names_everything_once():
 
 NAMES = (ROOT / "docs" / "other-packages.md").read_text(encoding="utf-8")
 ROWS = [line for line in NAMES.splitlines() if line.startswith("| ")]
-CALLS = sorted(set(re.findall(r"`(cs\.[^`]+)`", NAMES)))
+WHICH = (ROOT / "docs" / "which.md").read_text(encoding="utf-8").partition("\n\n**Which interval?**")[0]
+CALLS = sorted(set(re.findall(r"`(cs\.[^`]+)`", NAMES + WHICH)))
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_calls_for_names_in_other_packages_run(call):
+def test_calls_of_the_two_tables_of_names_run(call):
     y, p = cs.generators.temperature(2).sample(200, rng=1)
     label, prob = cs.generators.dirichlet((0.4, 0.3, 0.3), temperature=2).sample(200, rng=1)
     x = pd.DataFrame({"age": 20 + np.arange(200) % 60})
     model = LogisticRegression().fit(x, y)
     plt.switch_backend("Agg")
-    found = eval(call, {"cs": cs, "y": y, "p": p, "label": label, "prob": prob, "x": x, "model": model})
+    rows = {"y": y, "p": p, "q": p**2, "label": label, "prob": prob, "x": x, "model": model}
+    found = eval(call, {"cs": cs} | rows)
     plt.close("all")
     assert found is not None
     if call.startswith("cs.estimate"):
