@@ -54,6 +54,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_plain_words.py",
     "test_proofs.py",
     "test_public_names.py",
+    "test_site.py",
     "test_questions_of_rows.py",
     "test_simulations.py",
     "test_smoke.py",

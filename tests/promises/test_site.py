@@ -1,0 +1,61 @@
+"""The check of the built site finds each fault that is planted, and leaves a good page alone."""
+
+import asyncio
+import shutil
+
+import pytest
+from documentation import DOCS, load
+
+pytestmark = pytest.mark.site
+
+GOOD = """
+<p>Some words, a picture that fits and a formula.</p>
+<div style="overflow-x: auto"><table style="width: 900px"><tr><td>a table in a box that scrolls</td></tr></table></div>
+<p><math><mi>x</mi></math></p>
+"""
+PLANTED = {
+    "asks another host: https://example.org/a.js": '<script src="https://example.org/a.js"></script>',
+    "asks for a file that is not there": '<img src="gone.png">',
+    "400 px: the page is 900 px wide": '<div style="width: 900px">wide</div>',
+    "400 px: cut off": '<div style="overflow: hidden"><table style="width: 900px"><tr><td>cut</td></tr></table></div>',
+    "1280 px: cut off": '<div style="overflow: hidden"><p style="width: 1500px">text that is cut</p></div>',
+    "formula of width 0": '<p><math style="display: block; width: 0"><mi>x</mi></math></p>',
+    "formula that is not drawn": '<p><span class="math">\\(x\\)</span></p>',
+    "formula with an error": "<p><math><merror><mtext>wrong</mtext></merror></math></p>",
+}
+
+
+@pytest.fixture(scope="module")
+def checker():
+    """Without playwright or Chromium these tests fail, and are never skipped."""
+    return load(DOCS / "check_site.py")
+
+
+def write(folder, body, name="page.html"):
+    page = f'<!doctype html><meta charset="utf-8"><body style="margin: 0"><article>{body}</article></body>'
+    (folder / name).write_text(page, encoding="utf-8")
+
+
+def test_a_good_page_is_left_alone(checker, tmp_path):
+    write(tmp_path, GOOD)
+    assert asyncio.run(checker.check(tmp_path)) == []
+
+
+def test_each_planted_fault_is_found_on_its_page(checker, tmp_path):
+    for number, body in enumerate(PLANTED.values()):
+        write(tmp_path, GOOD + body, f"{number}.html")
+    faults = asyncio.run(checker.check(tmp_path))
+    for number, fault in enumerate(PLANTED):
+        assert any(found.startswith(f"{number}.html: ") and fault in found for found in faults), (fault, faults)
+
+
+def test_without_chromium_the_check_fails(checker, tmp_path, monkeypatch):
+    write(tmp_path, GOOD)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(FileNotFoundError, match="expected Chromium on the path, found none"):
+        asyncio.run(checker.check(tmp_path))
+
+
+def test_without_pages_the_check_fails(checker, tmp_path):
+    with pytest.raises(FileNotFoundError, match="expected a built site, found no pages"):
+        asyncio.run(checker.check(tmp_path))
