@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.intersphinx",
     "sphinx.ext.mathjax",
     "numpydoc",
+    "sphinx_gallery.gen_gallery",
     "made_pages",
     "names_in_docstrings",
     "local_mathjax",
@@ -47,6 +48,22 @@ autosummary_generate = True
 autosummary_filename_map = {"calibstat.measure": "calibstat.measure-function"}  # beside Measure on any disk
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+
+# Gallery: each script is run, and one that fails stops the build
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "gallery_order.MostUsefulFirst",
+    "abort_on_example_error": True,
+    "capture_repr": (),
+    "doc_module": ("calibstat",),
+    "reference_url": {"calibstat": None},
+    "backreferences_dir": None,
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,  # that page asks other hosts for its table
+    "min_reported_time": 60,
+}
 
 # Other projects: their lists of names are in this folder, so that nothing is fetched
 INVENTORIES = {

@@ -35,6 +35,9 @@ NAMES = {
             "sklearn.ensemble.RandomForestClassifier",
             "sklearn.linear_model.LogisticRegression",
             "sklearn.naive_bayes.GaussianNB",
+            "sklearn.preprocessing.StandardScaler",
+            "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+            "sklearn.neighbors.KNeighborsClassifier",
         ],
         "function": [
             "sklearn.calibration.calibration_curve",

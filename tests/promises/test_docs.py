@@ -4,13 +4,14 @@ import doctest
 import re
 import shlex
 import sys
+import zlib
 from functools import cache
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from documentation import PAGES, measure_pages
+from documentation import PAGES, load, measure_pages
 from package_sources import LAYERS
 from project_folder import PROJECT
 from simulation_files import STUDIES, study_file
@@ -124,6 +125,21 @@ def test_calls_of_the_two_tables_of_names_run(call):
     assert found is not None
     if call.startswith("cs.estimate"):
         assert np.isfinite(found)
+
+
+def test_the_gallery_has_its_scripts_in_order():
+    order = load(ROOT / "docs" / "extensions" / "gallery_order.py").FIRST
+    assert sorted(order) == sorted(path.name for path in (ROOT / "docs" / "examples").glob("*.py"))
+    assert len(order) >= 14
+
+
+def test_the_lists_of_names_of_other_projects_are_as_written():
+    made = load(ROOT / "docs" / "inventories" / "write_inventories.py")
+    for project, names in made.NAMES.items():
+        stored = (ROOT / "docs" / "inventories" / f"{project}.inv").read_bytes()
+        _, stored_lines = stored.rsplit(b"zlib.\n", 1)
+        _, lines = made.inventory(project, names).rsplit(b"zlib.\n", 1)
+        assert zlib.decompress(stored_lines) == zlib.decompress(lines), project
 
 
 def test_every_row_of_the_names_has_one_call():
