@@ -36,6 +36,7 @@ ELSEWHERE = {  # source files with nothing to test by themselves, and the test f
 ACROSS = {  # test files about a claim that no single source file makes
     "test_architecture.py",
     "test_ci_page.py",
+    "test_coming_from.py",
     "test_conformance.py",
     "test_depth_of_calls.py",
     "test_docs.py",
