@@ -11,6 +11,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from measure_advice import ADVICE
+
 import calibstat as cs
 
 SIMULATIONS = Path(__file__).parent.parent / "simulations"
@@ -72,6 +74,7 @@ def measure_page(name: str) -> str:
     parts = [
         f"# {info.title}",
         f"`measure={name!r}`{made}, for {kind} data",
+        *advice(name),
         *([f"$$\n{info.formula}\n$$"] if info.formula else []),
         inspect.getdoc(entry) or "It has no description.",
         "## Options and defaults",
@@ -88,6 +91,14 @@ def measure_page(name: str) -> str:
         *(["## Reference", linked(info.reference)] if info.reference else []),
     ]
     return "\n\n".join(map(str, parts)) + "\n"
+
+
+def advice(name: str) -> list[str]:
+    """Say when to use a measure of calibstat and when not."""
+    if name not in ADVICE:  # a user-defined one
+        return []
+    use, avoid = ADVICE[name]
+    return [f"**When to use it:** {use}", f"**When not:** {avoid}"]
 
 
 def measures_table() -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import measure_pages
+from measure_pictures import picture
 
 import calibstat as cs
 
@@ -24,7 +25,9 @@ def write_measures(app: Any, config: Any) -> None:
     """Write the pages of the measures, and remove those of measures that are gone."""
     folder = Path(app.srcdir) / "measures"
     for name in cs.MEASURES:
-        write_if_new(folder / f"{name}.md", measure_pages.measure_page(name))
+        title, called, text = measure_pages.measure_page(name).split("\n\n", 2)
+        shown = picture(name, folder / "images")
+        write_if_new(folder / f"{name}.md", "\n\n".join((title, called, shown, text)))
     for page in folder.glob("*.md"):
         if page.stem not in {"index", *cs.MEASURES}:
             page.unlink()

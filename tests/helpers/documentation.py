@@ -1,6 +1,7 @@
 """The pages of the documentation that are written by hand, and the module that makes the others."""
 
 import importlib.util
+import sys
 
 from project_folder import PROJECT
 
@@ -15,6 +16,8 @@ PAGES = [
 
 def measure_pages():
     """Load the module that makes pages and tables."""
+    if str(DOCS) not in sys.path:
+        sys.path.append(str(DOCS))  # it imports what stands beside it
     return load(DOCS / "measure_pages.py")
 
 

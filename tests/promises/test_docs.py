@@ -76,6 +76,7 @@ def test_every_measure_has_a_page(pages, name):
     assert all(f"| `{option}` | `{default!r}` |" in page for option, default in entry.defaults().items())
     assert ("No honest interval" in page) == (not entry().has_form)
     assert f"[{entry.info.title}]({name}.md)" in pages.measures_table()
+    assert page.count("**When to use it:** ") == page.count("**When not:** ") == 1
 
 
 REFERENCE = sorted((ROOT / "docs" / "api").glob("*.md"))
