@@ -26,7 +26,7 @@ extensions = [
     "made_pages",
     "names_in_docstrings",
     "local_mathjax",
-    "outside_of_search",
+    "site_search",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["examples", "extensions", "templates", "inventories"]
@@ -76,8 +76,30 @@ INVENTORIES = {
 }
 intersphinx_mapping = {name: (url, f"inventories/{name}.inv") for name, url in INVENTORIES.items()}
 
-# What pages that nobody opens by a question keep out of the search
-outside_of_search = ["decisions/*", "architecture"]
+# Search: pages for contributors are left out, and pages are found by words that users have for them
+outside_of_search = ["decisions/*", "architecture", "genindex"]
+html_search_scorer = str(HERE / "search_order.js")
+search_words = {
+    "index": "compute ece classifier install pip cite citation",
+    "from-torchmetrics": "binary netcal tensorflow",
+    "from-netcal": "binary torchmetrics tensorflow",
+    "from-reliably": "binary netcal torchmetrics",
+    "gallery/plot_classifier_to_report": "compute ece scikit-learn sklearn",
+    "clinical": "calibration slope intercept external validation val.prob",
+    "many-classes": "several multiclass multi-class class-wise top-label",
+    "planning": "sample size validation how many rows",
+    "comparing": "compare two models better",
+    "clusters": "repeated patients questions days sites clustered dependent",
+    "weights": "sample survey",
+    "cross-validation": "cross-validated cross validation cv out-of-fold",
+    "recalibration": "calibrate correct platt isotonic temperature scaling update",
+    "equivalence": "good enough margin threshold acceptable",
+    "language-models": "llm llms gpt confidence",
+    "intervals": "error bars uncertainty bootstrap",
+    "reliability": "calibration curve plot error bars corp",
+    "monitoring": "drift production alarm",
+    "groups": "fairness subgroups bias",
+}
 
 # Theme: no request to another host
 html_theme = "pydata_sphinx_theme"

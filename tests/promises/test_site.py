@@ -56,6 +56,14 @@ def test_without_chromium_the_check_fails(checker, tmp_path, monkeypatch):
         asyncio.run(checker.check(tmp_path))
 
 
+def test_a_question_that_misses_its_page_is_found(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
+    search = load(DOCS / "check_search.py")
+    assert search.misses({"install": ["a", "b", "index"], "cite": ["index"]}) == []
+    (fault,) = search.misses({"install": ["a", "b", "c", "index"], "cite": ["index"]})
+    assert fault.startswith("install: expected one of index among the first three hits")
+
+
 def test_without_pages_the_check_fails(checker, tmp_path):
     with pytest.raises(FileNotFoundError, match="expected a built site, found no pages"):
         asyncio.run(checker.check(tmp_path))
