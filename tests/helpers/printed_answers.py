@@ -98,7 +98,7 @@ def shown(command: str, folder: Path) -> str:
     rows = folder / "rows.csv"
     rows.write_text("\n".join(["y,p,size", *lines]) + "\n", encoding="utf-8")
     asked = [COMMANDS[command][0], str(rows), "--label", "y", "--prob", "p", *COMMANDS[command][1:]]
-    result = CliRunner().invoke(app, asked, terminal_width=100)
+    result = CliRunner().invoke(app, asked, env={"COLUMNS": "80"})
     return result.output.replace(str(rows), "rows.csv").rstrip() + "\n"
 
 
