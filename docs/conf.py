@@ -24,7 +24,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "made_pages",
-    "names_in_docstrings",
+    "docstring_links",
     "local_mathjax",
     "site_search",
 ]
@@ -41,7 +41,7 @@ suppress_warnings = ["myst.header"]  # pages may leave out a level of headings
 smartquotes = False  # quotation marks in code are to be copied
 
 # Docstrings
-default_role = "named"  # of names_in_docstrings
+default_role = "named"  # of docstring_links
 autodoc_typehints = "none"  # docstrings say the types
 autodoc_member_order = "bysource"
 autosummary_generate = True
@@ -58,7 +58,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),
     "doc_module": ("calibstat",),
     "reference_url": {"calibstat": None},
-    "backreferences_dir": None,
+    "backreferences_dir": "gallery/backreferences",
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,  # that page asks other hosts for its table
