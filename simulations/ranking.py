@@ -16,7 +16,7 @@ from calibstat import generators
 from calibstat.study import Study, plot
 
 from .parts.families import by_family, in_family
-from .parts.grid import Grid, Measures, every_measure
+from .parts.grid import Grid, every_measure
 
 if TYPE_CHECKING:
     import pandas as pd
