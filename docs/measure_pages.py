@@ -26,6 +26,7 @@ CLAIMS = {
 MULTICLASS = {"symmetric": "unchanged when the classes are put in another order, but for ties"}
 KINDS = {
     "Rows": "rows",
+    "RisingRows": "rows, nondecreasing curve",
     "Clusters": "clusters",
     "Classes": "several classes",
     "Pair": "two models, same rows",
