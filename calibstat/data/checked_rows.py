@@ -378,7 +378,7 @@ class Models(Mapping[str, Data]):
         >>> models
         Models('A', 'B': 100 rows, 30 with outcome 1)
         >>> cs.compare(models).difference.round(4)
-        array([-0.009])
+        array([-0.0089])
         """
         return models_of_counts(counted_rows(y_true, y_prob, count))
 

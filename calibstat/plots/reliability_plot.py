@@ -80,12 +80,12 @@ def say_error(diagram: Reliability, short: bool = False) -> str:
 
     Bins that are not of equal width are named, because tables of measures have the error over bins of equal width.
     """
-    name = "ECE in quantile bins" if diagram.strategy == "quantile" else "ECE"
+    name, line = ("ECE in quantile bins", "\n") if diagram.strategy == "quantile" else ("ECE", " ")
     if diagram.interval is None:
         return f"{name} {diagram.error:.3g}"
     estimate, low, high = three_numbers(diagram.interval)
     level = f"{100 * diagram.interval.confidence_level:.4g}% interval"
-    return f"{name} {estimate} [{low}, {high}]" if short else f"{name} {estimate}, {level} {low} to {high}"
+    return f"{name} {estimate} [{low}, {high}]" if short else f"{name} {estimate},{line}{level} {low} to {high}"
 
 
 def say_level(diagrams: Sequence[Reliability]) -> str:

@@ -7,6 +7,7 @@ written a second time.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -58,7 +59,13 @@ class Ends:
         if self.measure == "ks":
             reach = Z * np.sqrt(np.cumsum(self.spread**2))
             return np.asarray((np.abs(np.cumsum(seen, axis=1)) + reach).max(axis=1))
-        return np.minimum(self._of_kernel_norm(seen), self._of_kernel_square(seen))
+        by_kernel = np.minimum(self._of_kernel_norm(seen), self._of_kernel_square(seen))
+        return np.maximum(by_kernel, self._of_mean(seen))
+
+    def _of_mean(self, seen: np.ndarray) -> np.ndarray:
+        """Return the end of the absolute mean residual over the norm of the function 1, which is at most the error."""
+        norm_of_one = math.sqrt(1 + float(np.ptp(self.place)) / (2 * BANDWIDTH))
+        return (np.abs(seen.sum(axis=1)) + Z * math.sqrt(float(self.spread @ self.spread))) / norm_of_one
 
     def _of_absolute_sums(self, seen: np.ndarray) -> np.ndarray:
         """Return the largest sum of absolute errors, each of t spreads or at its cap, that the observed one allows."""

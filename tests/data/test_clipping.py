@@ -12,6 +12,7 @@ from simulation_files import study_file
 
 import calibstat as cs
 from calibstat.data import clipping as certain
+from calibstat.papers import recalibrations
 from calibstat.recalibration import MatrixScaling, NeuralScaling, PlattScaling, TemperatureScaling, VectorScaling
 
 Y, P = cs.generators.temperature(1.5).sample(200, rng=1)
@@ -197,8 +198,8 @@ def test_the_study_takes_certain_predictions_and_absent_classes(absent, tmp_path
     else:
         p[0], y[0] = (1, 0, 0, 0), 1
     np.savez(tmp_path / "given.npz", prob=p, y=y)
-    monkeypatch.setattr(recalibration, "PASSES", 5)
-    found = recalibration.table(quick=True, data=tmp_path / "given.npz")
+    monkeypatch.setattr(recalibrations, "PASSES", 5)
+    found = recalibration.table(quick=True, data=[tmp_path / "given.npz"])
     moved = found[found["measure"] == "clip"]["mean"].tolist()
     assert moved == ([] if absent else [pytest.approx(certain.suggested(p))])
     summary = found[(found["question"] == "summary") & (found["measure"] == "log_loss")].set_index("model")
