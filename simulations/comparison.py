@@ -45,9 +45,9 @@ MEASURES: Measures = {
     "ece": ("ece", {}),
     "ece, quantile": ("ece", {"strategy": "quantile"}),
     "ece, 50 bins": ("ece", {"n_bins": 50}),
-    **{name: (name, {}) for name in ("ks", "kuiper", "smooth_ce", "brier", "log_loss")},
+    **{name: (name, {}) for name in ("ks", "kuiper", "smooth_ce", "two_bin_ce", "decision_loss", "brier", "log_loss")},
 }
-HARD = (SQUARES, "kernel_ce", "ks", "kuiper", "ece", "smooth_ce", "brier", "log_loss")
+HARD = (SQUARES, "kernel_ce", "ks", "kuiper", "ece", "smooth_ce", "two_bin_ce", "decision_loss", "brier", "log_loss")
 AROUND = np.array([0.6, 0.8, 1, 1.2, 1.4])  # five predictions about one
 Model = tuple[str, float]  # what it sees of the covariates, "first", "second", "both" or "none", and its temperature
 
