@@ -132,8 +132,9 @@ def sample_size(
     confidence_level : float
         The confidence level of the interval.
     proxy_share : float, optional
-        The share of the noise that a judge leaves, from 0 to 1: `share` of an interval with `proxy` of 50 to 100 labels
-        of a pilot. Then labels are returned, for an interval with `proxy` of this width; `of` is a measure.
+        The share of the noise that a judge leaves, at least 0: `share` of an interval with `proxy` of 50 to 100 labels
+        of a pilot. Above 1, as pilots find of useless judges, it takes more labels than without one. With it labels are
+        returned, for an interval with `proxy` of this width; `of` is a measure.
     proxy_rows : int, optional
         The rows with an answer of the judge, labelled or not; needed with `proxy_share`.
     n_datasets, n_sets, n_resamples : int, optional

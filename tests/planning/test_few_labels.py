@@ -18,7 +18,7 @@ def half_width(labels, left, variance):
     return max(score_reach(labels * variance * left, 0.0, Z), score_reach(0.0, 0.0, Z)) / labels
 
 
-@pytest.mark.parametrize("share", [0.84, 0.64, 0.43, 0.25, 0.1, 0.0])
+@pytest.mark.parametrize("share", [1.1, 0.84, 0.64, 0.43, 0.25, 0.1, 0.0])
 @pytest.mark.parametrize("alone", [60, 250, 1539])
 def test_the_bound_is_as_narrow_with_so_many_labels_and_wider_with_one_less(alone, share):
     found, wanted = labels_needed(alone, share, 20_000, 0.16, 0.025), half_width(alone, 1.0, 0.16)
@@ -28,8 +28,8 @@ def test_the_bound_is_as_narrow_with_so_many_labels_and_wider_with_one_less(alon
 
 
 def test_the_first_order_formula_holds_where_events_are_many():
-    """m = m0 kappa / (1 - m0 / N (1 - kappa)); 1539 labels, variance .16, 20,000 rows: 1310, 1016, 699 and 429."""
-    for share in (0.84, 0.64, 0.43, 0.25):
+    """m = m0 kappa / (1 - m0 / N (1 - kappa)); 1539 labels, 20,000 rows: 1680, 1310, 1016, 699 and 429."""
+    for share in (1.1, 0.84, 0.64, 0.43, 0.25):
         formula = 1539 * share / (1 - 1539 / 20_000 * (1 - share))
         assert labels_needed(1539, share, 20_000, 0.16, 0.025) == pytest.approx(formula, rel=0.1)
 
@@ -55,11 +55,26 @@ def test_sizes_with_a_judge_are_made_of_those_without():
     assert len(cs.plot(found).lines) > 1
 
 
+def test_a_useless_judge_of_a_pilot_is_planned_with_and_saves_nothing():
+    """Left-out slopes on the flips of a coin leave more than all of the noise in most pilots."""
+    random = np.random.default_rng(3)
+    p = random.random(1000)
+    y, coin = np.where(random.permutation(1000) < 60, random.random(1000) < p, np.nan), random.integers(0, 2, 1000)
+    share = cs.confidence_interval(y, p, measure="ks", proxy=coin, n_resamples=9, rng=1).share
+    assert share > 1
+    found = cs.sample_size(P, proxy_share=share, proxy_rows=5000, **ASKED)
+    assert found.labels_only < found.n < share * found.labels_only + 1
+    for rows in (60, 70, 1000):  # never more than all rows
+        assert 60 <= labels_needed(60, share, rows, 0.16, 0.025) <= rows
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"proxy_share": 1.2}, "expected proxy_share from 0 to 1, .* found 1.2"),
-        ({"proxy_share": "0.4"}, "expected proxy_share from 0 to 1"),
+        ({"proxy_share": -0.1}, "expected proxy_share of at least 0, .* found -0.1"),
+        ({"proxy_share": np.nan}, "expected proxy_share of at least 0, .* found nan"),
+        ({"proxy_share": np.inf}, "expected proxy_share of at least 0, .* found inf"),
+        ({"proxy_share": "0.4"}, "expected proxy_share of at least 0"),
         ({"proxy_rows": None}, "expected proxy_rows, the rows with an answer of the judge"),
         ({"proxy_rows": 50}, "expected proxy_rows .*51.*found 50"),
         ({"proxy_rows": 60}, "expected proxy_rows of at least .*, found 60"),
