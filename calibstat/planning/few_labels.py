@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from calibstat.bounds.score_bound import ScoreBound
 from calibstat.data.checks import check_whole, short
 from calibstat.inference.few_labels.judged_rows import FEWEST_LABELS
+from calibstat.inference.few_labels.rectified_rows import is_norm_of_residuals
+from calibstat.measures.kinds.base import Measure
+from calibstat.measures.kinds.registry import find_measure
 from calibstat.output.wording import percent
 from calibstat.planning.precision import PrecisionSize
 
@@ -42,8 +47,13 @@ class LabelSize(PrecisionSize):
         )
 
 
-def need_proxy_plan(share: object, rows: object, width: object, of: object) -> None:
-    """Raise unless a plan with a judge has a share, rows, a width and a measure."""
+def need_proxy_plan(
+    share: object, rows: object, width: object, of: str | Measure | type[Measure], options: Mapping[str, Any]
+) -> None:
+    """Raise unless a plan with a judge has a share, rows, a width and a norm of residuals.
+
+    The width of a mean of losses is not known from the share: the part of rows that nobody saw depends on the guesses.
+    """
     if not isinstance(share, int | float | np.number) or not 0 <= share < np.inf:
         raise ValueError(f"expected proxy_share of at least 0, the share of an earlier interval, found {short(share)}")
     if rows is None:
@@ -52,6 +62,8 @@ def need_proxy_plan(share: object, rows: object, width: object, of: object) -> N
     if width is None or (isinstance(of, str) and of in ("o/e", "slope")):
         found = "no width" if width is None else repr(of)
         raise ValueError(f"expected a width and a measure such as of='ks' with proxy_share, found {found}")
+    if not is_norm_of_residuals(measure := find_measure(of, options)):
+        raise ValueError(f"expected of= a norm of residuals such as 'ks' with proxy_share, found {measure}")
 
 
 def with_judge(alone: PrecisionSize, share: float, rows: int, variance: float) -> LabelSize:

@@ -134,7 +134,7 @@ def sample_size(
     proxy_share : float, optional
         The share of the noise that a judge leaves, at least 0: `share` of an interval with `proxy` of 50 to 100 labels
         of a pilot. Above 1, as pilots find of useless judges, it takes more labels than without one. With it labels are
-        returned, for an interval with `proxy` of this width; `of` is a measure.
+        returned, for an interval with `proxy` of this width; `of` is a norm of residuals such as "ks" or "ece".
     proxy_rows : int, optional
         The rows with an answer of the judge, labelled or not; needed with `proxy_share`.
     n_datasets, n_sets, n_resamples : int, optional
@@ -196,7 +196,7 @@ def sample_size(
     if n_sets is not None:
         check_whole("n_sets", n_sets)
     if proxy_share is not None:
-        need_proxy_plan(proxy_share, proxy_rows, width, of)
+        need_proxy_plan(proxy_share, proxy_rows, width, of, options)
     elif proxy_rows is not None:
         raise ValueError(
             f"expected proxy_share, the share of the noise that a judge leaves, with proxy_rows={proxy_rows}"

@@ -80,6 +80,10 @@ def test_a_useless_judge_of_a_pilot_is_planned_with_and_saves_nothing():
         ({"proxy_rows": 60}, "expected proxy_rows of at least .*, found 60"),
         ({"width": None}, "expected a width and a measure .*, found no width"),
         ({"of": "o/e"}, "expected a width and a measure .*, found 'o/e'"),
+        ({"of": "brier"}, "expected of= a norm of residuals .* found brier"),
+        ({"of": "canonical_ce"}, "expected of= a norm of residuals .* found canonical_ce"),
+        ({"of": "mcb"}, "expected of= a norm of residuals .* found mcb"),
+        ({"of": "ece_debiased"}, "expected of= a norm of residuals .* found ece_debiased"),
         ({"proxy_share": None}, "expected proxy_share, .* with proxy_rows=5000"),
     ],
 )

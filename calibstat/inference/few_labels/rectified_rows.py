@@ -19,6 +19,7 @@ from calibstat.inference.few_labels.guess import FEWEST_EVENTS, fewest_events
 from calibstat.inference.few_labels.judged_rows import JudgedRows
 from calibstat.inference.honest_ends import HonestEnds, exceeds
 from calibstat.inference.problems.binary_problem import BinaryProblem
+from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.binary_kinds import Statistic
 from calibstat.measures.kinds.registry import MEASURES, measures_by_rows
 from calibstat.resampling import Draws, Stage
@@ -191,13 +192,16 @@ def need_norm(problem: BinaryProblem, others: str = "") -> None:
 
     `others` names what else is taken, for the message.
     """
-    if not _is_norm_of_residuals(problem.measure):
-        known = [name for name in measures_by_rows() if _is_norm_of_residuals(MEASURES[name]())]
+    if not is_norm_of_residuals(problem.measure):
+        known = [name for name in measures_by_rows() if is_norm_of_residuals(MEASURES[name]())]
         raise ValueError(
             f"expected a norm of residuals with proxy=, one of {', '.join(known)}{others}; found {problem.title}, "
             "which rectified residuals do not estimate"
         )
 
 
-def _is_norm_of_residuals(measure: Any) -> bool:
-    return measure.honest == "norm" and not measure.norm_on(np.array([0.25, 0.75]), np.ones(2)).of_outcomes
+def is_norm_of_residuals(measure: Measure) -> bool:
+    """Whether a measure is a norm of the sums of residuals of one event."""
+    if not isinstance(measure, Statistic) or measure.honest != "norm":
+        return False
+    return not measure.norm_on(np.array([0.25, 0.75]), np.ones(2)).of_outcomes
