@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import inspect
+import os
 import threading
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
@@ -19,13 +22,23 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 def jit(function: Kernel) -> Kernel:
     """Compile a function at its first call, and cache the result on disk if a folder for that can be written to."""
-    try:
-        return cast(Kernel, njit(cache=True, **OPTIONS)(function))
-    except RuntimeError as error:
-        if "cannot cache" not in str(error):
-            raise
-        _warn_once()
-        return cast(Kernel, njit(**OPTIONS)(function))
+    if _can_be_kept(Path(inspect.getfile(function)).parent):
+        try:
+            return cast(Kernel, njit(cache=True, **OPTIONS)(function))
+        except RuntimeError as error:
+            if "cannot cache" not in str(error):
+                raise
+    _warn_once()
+    return cast(Kernel, njit(**OPTIONS)(function))
+
+
+def _can_be_kept(sources: Path) -> bool:
+    """Whether Numba may look for a folder: without a home it would make one called "~" wherever the user is."""
+    of_the_user = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~"))
+    if os.environ.get("NUMBA_CACHE_DIR") or os.path.isabs(of_the_user):
+        return True
+    beside = sources / "__pycache__"
+    return os.access(beside if beside.exists() else sources, os.W_OK)
 
 
 @lru_cache(maxsize=1)

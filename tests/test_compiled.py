@@ -2,6 +2,7 @@
 
 import ast
 import gc
+import os
 import subprocess
 import sys
 import textwrap
@@ -128,3 +129,25 @@ def test_first_call_without_a_cache():
     """
     found = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
     assert float(found.stdout) == pytest.approx(0.7 / 3)  # (0.2 + 0.4 + 0.1) / 3
+
+
+@pytest.mark.parametrize(("can_write", "left"), [(False, []), (True, ["~"])])
+def test_without_a_home_nothing_is_left_in_the_folder_of_the_user(tmp_path, can_write, left):
+    """Numba alone makes a folder "~" there, as it does where it is told that it could write beside the sources."""
+    code = f"""
+        import os
+        import warnings
+        from numba.core.caching import CacheImpl
+        CacheImpl._locator_classes = [each for each in CacheImpl._locator_classes if "UserWide" in each.__name__]
+        os.path.expanduser = lambda path: path
+        os.access = lambda path, mode: {can_write}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            import calibstat.resampling.binary_labels
+        assert [w.category for w in caught] == [RuntimeWarning] * (not {can_write}), caught
+    """
+    folders = {"HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"}
+    environment = {name: value for name, value in os.environ.items() if name not in folders}
+    environment["PYTHONPATH"] = str(Path(calibstat.__file__).parents[1])
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=tmp_path, env=environment, check=True)
+    assert [path.name for path in tmp_path.iterdir()] == left

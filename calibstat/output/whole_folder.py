@@ -119,7 +119,10 @@ def _draft(home: Path) -> Iterator[Path]:
 
 def _new_draft(home: Path) -> tuple[Path, int | None]:
     while True:
-        draft = Path(tempfile.mkdtemp(prefix=PREFIX, dir=home))
+        try:
+            draft = Path(tempfile.mkdtemp(prefix=PREFIX, dir=home))
+        except OSError as error:  # the user knows the folder, and not the name of the draft
+            raise OSError(error.errno, error.strerror, str(home)) from None
         try:
             handle = os.open(draft, os.O_RDONLY)
         except FileNotFoundError:  # deleted before it was locked, as if its writer were dead

@@ -222,3 +222,16 @@ def test_a_folder_that_another_process_has_written_to_stays(tmp_path):
     with pytest.raises(KeyError, match="mine"):
         fail()
     assert (tmp_path / "new" / "theirs.txt").read_text() == "theirs"
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path, monkeypatch):
+    """And not the draft in it, of which the user knows nothing. Permissions would not stop root."""
+
+    def refuse(prefix, dir):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(Path(dir) / prefix))
+
+    monkeypatch.setattr(whole_folder.tempfile, "mkdtemp", refuse)
+    with pytest.raises(OSError, match="Read-only") as raised, whole_folder.whole_folder(tmp_path):
+        pass
+    assert raised.value.errno == errno.EROFS
+    assert raised.value.filename == str(tmp_path)
