@@ -120,7 +120,7 @@ def of_new_predictions(name: str, shape: str | Shape, n: int, data_sets: int) ->
         for (method, tail), count in missed.items():
             facts = {"predictions": name, "n": n, "runs": runs.rows.size, "shape": str(shape), "method": method}
             facts |= {"tail": tail, "tried": 1, "curve": label, "truth": truth, "end_if_calibrated": np.nan}
-            facts |= {"replicates": data_sets, "missed": count, "rate": count / data_sets}
+            facts |= {"replicates": data_sets, "missed": int(count), "rate": int(count) / data_sets}
             found.append({"question": "new predictions"} | facts)
     return found
 
