@@ -30,6 +30,7 @@ from calibstat.data.predictions import Predictions as Predictions
 from calibstat.data.sample import Sample as Sample
 from calibstat.generators import GENERATORS as GENERATORS
 from calibstat.inference.auditing.audit import audit as audit
+from calibstat.inference.auditing.audit_samples import audit_samples as audit_samples
 from calibstat.inference.bands.reliability import reliability as reliability
 from calibstat.inference.calibration_tests import calibration_test as calibration_test
 from calibstat.inference.choosing.choose import choose as choose

@@ -73,6 +73,7 @@ def few(rows):
 MAPS = [cs.recalibration.Unchanged(), cs.recalibration.IsotonicRegression()]
 DE = {"n_resamples": 19, "n_datasets": 5, "rng": 1}
 ASKED = {
+    "audit_samples": lambda r: cs.audit_samples({"a": cs.Sample.from_rows(*r.binary)}, **FEW),
     "audit": lambda r: cs.audit(*r.binary, r.features, shape=True, **FEW),
     "calibration_belt": lambda r: cs.calibration_belt(*r.binary, held_out=True),
     "calibration_test": lambda r: cs.calibration_test(*r.binary, **FEW),

@@ -73,6 +73,7 @@ def verbs():
 
 CALLS = {
     "audit": lambda **given: cs.audit(Y, P, {"a": Y}, **given),
+    "audit_samples": lambda **given: cs.audit_samples({"a": cs.Sample.from_rows(Y, P)}, **given),
     "choose": lambda **given: cs.choose(Y, TWO, **given),
     "compare": lambda **given: cs.compare(Y, TWO, **given),
     "compare_samples": lambda **given: cs.compare_samples({"a": (Y, P), "b": (Y, P)}, **given),

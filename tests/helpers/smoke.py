@@ -137,6 +137,7 @@ CALLS = {
     "Variation": lambda: cs.confidence_interval(Y, P, measure="l1", shape=cs.Variation(0.5), method="proven", **FEW),
     "sql": lambda: cs.sql("y", "p", dialect="postgres"),
     "audit": lambda: drawn(cs.audit(Y, P, {"a": P > 0.5, "b": P > 0.3}, **FEW)),
+    "audit_samples": lambda: str(cs.audit_samples({"a": cs.Sample.from_rows(Y, P)}, **FEW)),
     "calibration_belt": lambda: drawn(cs.calibration_belt(Y, P, held_out=True)),
     "calibration_test": lambda: drawn(cs.calibration_test(Y, P, **FEW)),
     "choose": lambda: str(cs.choose(Y, TWO, subject_to="kernel_ce.high <= 0.3", **FEW)),
