@@ -5,15 +5,18 @@ All that depends on labels is how many rows of a group have outcome 1, in strata
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from calibstat.measures.components.deviations import time_of
-from calibstat.measures.components.smooth_components import LOGIT, interpolated, orthonormal, roots
+from calibstat.measures.components.smooth_components import LOGIT, TILTS, interpolated, orthonormal, roots
 
 STRATA = 8  # of equal information, for the slope
+BEYOND = 10.0  # units of the logit past 1/2, to which the largest tilt reaches
+COARSE = 0.25  # units of the logit, between which roots are read with an error of a few per cent
 CELLS = 128  # of equal time, in which the predictions of a group count as equal; as few distinct ones stay apart
 
 
@@ -125,4 +128,17 @@ def _of_group(
     functions = np.stack([np.ones(at.size), strata.logit[at]])[:size]
     basis = orthonormal(functions, count * value * (1 - value))
     weight[:, at] = basis.T
-    return rows, expected, weight, *roots(basis, value, count)
+    return rows, expected, weight, *roots(basis, value, count, _scale(basis, value))
+
+
+def _scale(basis: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Return by how much tilts have to shrink in a group that expects hardly an event, or hardly a row without one.
+
+    The constant function is then so large that the first tilt moves all logits by more than `COARSE`. The largest tilt
+    need only move them from the smallest chance to beyond 1/2: by `BEYOND` more.
+    """
+    constant, scale = float(np.abs(basis[:, 0]).max()), 1.0
+    if TILTS[0] * constant > COARSE:
+        least = float(np.maximum(np.minimum(value, 1 - value), np.finfo(float).tiny).min())
+        scale = min((BEYOND - math.log(least)) / (TILTS[-1] * constant), 1.0)
+    return np.full(basis.shape[1], scale)

@@ -108,21 +108,25 @@ def _add_products(rows: np.ndarray, columns: np.ndarray, products: np.ndarray) -
                 other[k] = other[k] + y[j] * c[k] + y[j + 1] * d[k] + y[j + 2] * e[k] + y[j + 3] * f[k]
 
 
-def roots(basis: np.ndarray, value: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def roots(
+    basis: np.ndarray, value: np.ndarray, count: np.ndarray, scale: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return values of each component, ascending, and the signed root of the likelihood ratio at each.
 
     Let K(t) be the sum over cells of count (log(1 - v + v exp(t b)) - t b v). If all logits are moved by t b, the
     component is K'(t) where that is most likely, and the root there is sign(t) sqrt(2 (t K'(t) - K(t))). Each pair t
-    and -t shares its exponential functions, whose arguments are kept below 0.
+    and -t shares its exponential functions, whose arguments are kept below 0. The tilts t of each component are
+    multiplied by `scale`, which is 1 by default.
     """
     cells, size = basis.shape
     score, root = np.zeros((2, size, 2 * TILTS.size + 1))
     e, total, inverse = np.empty((3, TILTS.size, cells))
     for k, b in enumerate(basis.T):
+        tilts = TILTS if scale is None else TILTS * scale[k]
         up = b > 0
         u, rest = np.where(up, value, 1 - value), np.where(up, 1 - value, value)  # 1 - u would lose small values
         size_of, moved = np.abs(b), count * b * value
-        np.exp(np.multiply(-TILTS[:, None], size_of, out=e), out=e)
+        np.exp(np.multiply(-tilts[:, None], size_of, out=e), out=e)
         for sign, first, second in ((1, u, rest), (-1, rest, u)):
             grows = up if sign > 0 else ~up  # the argument of the exponential is positive: divided by it
             np.add(np.multiply(e, second, out=total), first, out=total)
@@ -130,10 +134,10 @@ def roots(basis: np.ndarray, value: np.ndarray, count: np.ndarray) -> tuple[np.n
             x = _sums(inverse, np.where(grows, moved, 0.0))
             x += _sums(np.multiply(e, inverse, out=inverse), np.where(grows, 0.0, moved)) - moved.sum()
             cumulant = _sums(np.log(total, out=total), count)
-            cumulant += TILTS * (count[grows] @ size_of[grows] - sign * moved.sum())
+            cumulant += tilts * (count[grows] @ size_of[grows] - sign * moved.sum())
             at = TILTS.size + sign * np.arange(1, TILTS.size + 1)
             score[k, at] = x
-            root[k, at] = sign * np.sqrt(np.maximum(2 * (sign * TILTS * x - cumulant), 0.0))
+            root[k, at] = sign * np.sqrt(np.maximum(2 * (sign * tilts * x - cumulant), 0.0))
     return score, root
 
 

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from omnibus_oracle import root_at
 from row_strategies import PREDICTION
+from scipy.special import xlogy
 
+import calibstat as cs
 from calibstat.inference.auditing.group_statistic import CELLS, GroupRoots, Strata
 
 RNG = np.random.default_rng(8)
@@ -112,3 +114,23 @@ def test_many_predictions_lie_in_few_cells():
     found = Strata.of(np.sort(RNG.random(5000)), np.ones(5000), 8)
     assert CELLS <= found.cell[-1] + 1 <= CELLS + 8
     assert np.bincount(found.cell).max() < 5000 / CELLS * 4
+
+
+@pytest.mark.parametrize("events", [1, 2, 20, 40])
+@pytest.mark.parametrize(
+    ("chance", "share"),
+    [(0.3, 0.98), (0.03, 0.99), (1e-3, 0.98), (1e-6, 0.9), (1e-9, 0.7), (1e-17, 0.7), (1e-100, 0.1)],
+)
+def test_roots_of_rare_predictions_are_not_lost_between_tilts(chance, share, events):
+    """Of k events in n rows of chance v: the root of 2 (k log(k / (n v)) + (n - k) log((n - k) / (n (1 - v)))).
+
+    Without smaller tilts the root of one event of chance 1e-9 was 1.0, and not 5.7; it is read between tilts, and so
+    somewhat too small.
+    """
+    n = 40
+    p = np.append(np.full(n, chance), np.full(60, 0.5))
+    y = np.append(np.arange(n) < events, np.tile([0, 1], 30))
+    found = cs.audit(y, p, {"group": np.arange(100) < n}, n_resamples=19, rng=1).root[1]
+    ratio = xlogy(events, events / n / chance) + xlogy(n - events, (n - events) / n) - (n - events) * np.log1p(-chance)
+    root = np.sign(events - n * chance) * np.sqrt(2 * ratio)
+    assert share <= found / root <= 1.001
