@@ -36,12 +36,17 @@ def likeliest(
         bend = _log_loss(features, label, times, (x * unit).reshape(start.shape), curved=True)[2]
         return bend * unit * unit[:, None] + np.diag(2 * weight)
 
+    def definite(x: np.ndarray) -> np.ndarray:
+        # flat directions get a curvature above rounding: without one SciPy may shift the matrix forever
+        bend = curvature(x)
+        return bend + np.eye(x.size) * _flat(float(bend.diagonal().max()), x.size)
+
     begin = start.ravel() / unit
     with np.errstate(over="ignore"):  # a step too far has an infinite loss and is taken back
         if start.size > MOST_CURVED:
             fit = minimize(loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": 5000, "maxfun": 10000})
             return (fit.x * unit).reshape(start.shape), bool(fit.success)
-        fit = minimize(loss, begin, jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-8})
+        fit = minimize(loss, begin, jac=True, hess=definite, method="trust-exact", options={"gtol": 1e-8})
         step = (_newton_step(loss(fit.x)[1], curvature(fit.x)) * unit).reshape(start.shape)
     still = bool(np.abs(_logits_of(features, step)).max() <= STILL)
     return (fit.x * unit).reshape(start.shape) + (step if still else 0), still
@@ -52,9 +57,14 @@ def _newton_step(gradient: np.ndarray, curvature: np.ndarray) -> np.ndarray:
     from scipy.linalg import eigh
 
     bend, direction = eigh(curvature)
-    flat = bend <= FLAT * bend.size * np.finfo(np.float64).eps * max(bend[-1], 0.0)
+    flat = bend <= _flat(float(bend[-1]), bend.size)
     along = direction.T @ gradient
     return -direction @ np.divide(along, bend, out=np.zeros(bend.size), where=~flat)
+
+
+def _flat(largest: float, size: int) -> float:
+    """Return the curvature up to which a direction counts as flat."""
+    return FLAT * size * np.finfo(np.float64).eps * max(largest, 0.0)
 
 
 def _logits_of(features: np.ndarray, theta: np.ndarray) -> np.ndarray:

@@ -108,3 +108,22 @@ def test_a_gradient_alone_does_not_tell_separation():
 
     assert optimize.minimize(loss, [1.0, 0.0], method="BFGS").success
     assert not softmax_regression.likeliest(features, y, np.ones(4), np.array([[0.0, 0.0], [1.0, 0.0]]))[1]
+
+
+def test_the_search_takes_a_definite_curvature(monkeypatch):
+    """Two classes with the same features and no penalty: to move both alike changes nothing, and SciPy never ended."""
+    given, minimize = {}, optimize.minimize
+
+    def noted(*arguments, **options):
+        given.update(options, x=arguments[1])
+        return minimize(*arguments, **options)
+
+    monkeypatch.setattr("scipy.optimize.minimize", noted)
+    random = np.random.default_rng(1)
+    features = np.stack([np.ones(40), random.normal(size=40)], axis=1)[:, None]
+    softmax_regression.likeliest(features, random.integers(0, 2, 40), np.ones(40), np.zeros((2, 2)))
+    curvature = given["hess"](given["x"])
+    ridge = 100 * 4 * np.finfo(float).eps * curvature.diagonal().max()
+    assert np.linalg.eigvalsh(curvature)[0] == pytest.approx(ridge, rel=0.1)
+    assert np.linalg.eigvalsh(curvature - np.eye(4) * ridge)[0] < 1e-15  # without it there is none
+    np.linalg.cholesky(curvature)
