@@ -150,7 +150,7 @@ class LaplaceInterval(SeminormInterval):
         return self.bound()
 
     def high(self, tail: float) -> float:
-        """Return the smaller of the bound of the norm and sqrt(U + R + m / 2), or that of the mean if it is larger.
+        """Return min(bound of the norm, sqrt(U + R + m / 2)), but at least the bound of the mean residual.
 
         Half of what one further row may add is m / 2: few rows of few kinds make a lattice of estimates.
 

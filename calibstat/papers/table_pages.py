@@ -143,7 +143,7 @@ def _agreement(block: pd.DataFrame) -> Table:
         return _signed(row["mean"]) + (f" ± {row['sd'] / np.sqrt(row['files']):.2f}" if several else "")
 
     lines = [[name, *(cell(found[name, against]) for against in AGREEMENTS)] for name in PROPERTIES]
-    error = "mean over files ± its standard error over files" if several else "one file, so that there is no error"
+    error = "mean over files ± its standard error over files" if several else "one file: no standard error"
     note = f"Of the measures with each property, for models other than mean replacement; {error}."
     return Table(["property", *(f">{against}" for against in AGREEMENTS)], lines, note)
 

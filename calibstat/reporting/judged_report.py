@@ -71,7 +71,7 @@ def _labelled(rows: JudgedRows) -> np.ndarray:
 
 
 def _with_intervals(model: ModelReport, intervals: Mapping[str, ConfidenceInterval]) -> ModelReport:
-    """Return the part about a model with these intervals in place of those of the labels alone."""
+    """Return the part of the report on a model, with these intervals in place of the intervals from labels alone."""
     measured = {name: of_interval(name, each) for name, each in intervals.items() if name in model.measures}
     ece, diagram = intervals[WITH_JUDGE[0]], model.diagram
     if diagram is not None and diagram.interval is not None:  # which its picture states

@@ -43,6 +43,6 @@ __all__ = [
 __all__ += ["Resampler", "Scheme", "Stage", "Swap", "UnitCounts", "canonical_order", "check_resamples", "draw"]
 __all__ += ["drawn_products", "drawn_sums", "fit_seeds", "folds", "in_cells", "in_order", "key_of", "packed"]
 __all__ += ["pairs_in_one_pass", "pairs_of_sample", "pairs_of_vectors", "planned_key", "planned_rows"]
-__all__ += ["positives_of_rows", "random_signs", "repeat_key", "repeated_folds", "resample", "resampler"]
+__all__ += ["random_signs", "repeat_key", "repeated_folds", "resample", "resampler"]
 __all__ += ["centring", "residuals_of_pairs", "sums_of_class_labels", "sums_of_fold_signs", "sums_of_row_labels"]
 __all__ += ["sums_of_signs", "sums_of_subsets", "take"]

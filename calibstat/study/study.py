@@ -94,7 +94,7 @@ class Study:
 
     @property
     def home(self) -> Path:
-        """The folder that it writes to by default: that of its file, of a study of the package the current one."""
+        """The default output folder: the folder of its file, or the current folder for a study of the package."""
         return Path() if self.file.resolve().is_relative_to(INSTALLED) else self.file.parent
 
     def run(

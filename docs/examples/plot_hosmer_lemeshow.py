@@ -10,7 +10,7 @@ Is the model bad? A test answers whether there is any error. The question is how
 # A nearly calibrated model
 # -------------------------
 #
-# The predictions are those of a logistic regression on a survey of 6366 women. To know the truth, outcomes of
+# The predictions come from a logistic regression on a survey of 6366 women. To know the truth, outcomes of
 # 100,000 rows are drawn: the true log-odds are 6 % larger than the predicted ones, a small error.
 import matplotlib.pyplot as plt
 import numpy as np

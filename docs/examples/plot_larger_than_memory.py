@@ -10,7 +10,7 @@ else. The engine that holds the data makes this summary, so the number of rows d
 # A folder of files
 # -----------------
 #
-# The predictions are those of a logistic regression on a survey. They are drawn again for ten files of 50,000
+# The predictions come from a logistic regression on a survey. They are drawn again for ten files of 50,000
 # rows, which stand for the many files of a real folder.
 import tempfile
 from pathlib import Path

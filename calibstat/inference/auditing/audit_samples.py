@@ -7,7 +7,7 @@ from typing import Any, Never
 
 import numpy as np
 
-from calibstat.data.checks import check_level, check_switch, check_whole, described, refuse_unknown, short
+from calibstat.data.checks import check_level, check_switch, check_whole, described, quoted, refuse_unknown, short
 from calibstat.data.engines.cell_table import CELLS
 from calibstat.data.sample import Sample
 from calibstat.inference.auditing.audit_counts import Levels, audit_counts
@@ -112,7 +112,10 @@ def _checked_keys(samples: object, columns: str | Sequence[str]) -> dict[str, li
         if not isinstance(sample, Sample) or sample.kind != "counts":
             found = "weights that are not whole numbers" if isinstance(sample, Sample) else described(sample)
             raise ValueError(f"expected a Sample of counted rows for {short(value)}, found {found}")
-    return {name: [str(value[k]) for value in values] for k, name in enumerate(names)}
+    texts = [tuple(map(str, value)) for value in values]
+    if len({*texts}) < len(texts):
+        raise ValueError(f"expected keys that differ as texts, found {quoted(values)}")
+    return {name: [text[k] for text in texts] for k, name in enumerate(names)}
 
 
 def _levels(keys: Mapping[str, list[str]]) -> Levels:

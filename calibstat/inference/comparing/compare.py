@@ -17,7 +17,7 @@ from calibstat.inference.comparing.compare_by_counts import by_counts
 from calibstat.inference.comparing.compare_by_permutation import by_permutation
 from calibstat.inference.comparing.compare_by_squares import by_squares
 from calibstat.inference.comparing.comparison_results import Comparison
-from calibstat.inference.comparing.differences import Differences, adjusted, pairs_of, same_order
+from calibstat.inference.comparing.differences import Differences, pairs_of, same_order
 from calibstat.inference.cross_validation.fold_comparison import DEFAULT as DEFAULT_WITH_FOLDS
 from calibstat.inference.cross_validation.fold_comparison import METHOD as BY_FOLDS
 from calibstat.inference.cross_validation.fold_comparison import by_folds, note_of_repeats, null_of_folds
@@ -32,7 +32,6 @@ from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
 from calibstat.resampling import Draws
 from calibstat.resampling.rng import Rng
-from calibstat.result import read_only
 
 METHODS = ("bootstrap", "swap")
 DEFAULT = "kernel_ce_squared", {"bandwidth": 0.2}
@@ -261,22 +260,13 @@ def compare(
         differences = by_permutation(names, problems, pairs, unit, draws)
     else:
         differences = _by_ends(names, problems, pairs, unit, paired, alpha, draws, rows_hide=unseen == "rows")
-    least, most = problems[0].measure.bounds
     clusters = "" if unit is None else clusters_in_words(unit, problems[0].weight)
     knows_order = paired and not in_folds and (counted is None or not counted.n_cells)
     errors_low, errors, errors_high = (None,) * 3 if differences.errors is None else differences.errors
     return Comparison(
-        names=names,
-        estimates=read_only(differences.estimates),
-        pairs=tuple((names[i], names[j]) for i, j in pairs),
-        difference=read_only(differences.difference),
-        low=read_only(np.maximum(differences.low, least - most)),
-        high=read_only(np.minimum(differences.high, most - least)),
-        pvalue=read_only(differences.pvalue),
-        pvalue_adjusted=read_only(adjusted(differences.pvalue, adjust)),
+        **differences.fields(names, pairs, problems[0].measure.bounds, adjust),
         method=method,
         paired=paired,
-        adjust=adjust,
         confidence_level=confidence_level,
         null_hypothesis=null or _null(method, clusters, paired, problems[0].holds_cells(True), unseen == "rows"),
         measure=problems[0].measure.named,

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibstat.inference.p_values import holm
+from calibstat.result import read_only
 
 TIE = 1e-12  # differences up to this, or this share of the measures, come from rounding
 
@@ -28,6 +29,23 @@ class Differences(NamedTuple):
     n: tuple[int, ...]
     errors: np.ndarray | None = None
     at_least: np.ndarray | None = None
+
+    def fields(
+        self, names: tuple[str, ...], pairs: list[tuple[int, int]], bounds: tuple[float, float], adjust: str
+    ) -> dict[str, Any]:
+        """Return the fields of a comparison that these numbers make, with ends within the bounds of the measure."""
+        least, most = bounds
+        return {
+            "names": names,
+            "estimates": read_only(self.estimates),
+            "pairs": tuple((names[i], names[j]) for i, j in pairs),
+            "difference": read_only(self.difference),
+            "low": read_only(np.maximum(self.low, least - most)),
+            "high": read_only(np.minimum(self.high, most - least)),
+            "pvalue": read_only(self.pvalue),
+            "pvalue_adjusted": read_only(adjusted(self.pvalue, adjust)),
+            "adjust": adjust,
+        }
 
 
 def by_name(names: tuple[str, ...], models: Iterable[int]) -> list[int]:
@@ -53,7 +71,7 @@ def zero_if_rounding(value: Any, scale: float) -> Any:
 
 
 def pairs_of(names: tuple[str, ...], reference: str | None) -> list[tuple[int, int]]:
-    """Return all pairs of models, or those of the reference with each other one."""
+    """Return all pairs of models, or with a reference the pairs of the reference and each of the others."""
     if reference is None:
         return list(combinations(range(len(names)), 2))
     return [(names.index(reference), j) for j in range(len(names)) if names[j] != reference]

@@ -174,18 +174,8 @@ def _given(given: Mapping[str, object], defaults: Mapping[str, tuple[object, obj
     yield from ((name, value) for name, (value, default) in defaults.items() if value != default)
 
 
-def judged_rows(
-    y_true: object,
-    y_prob: object,
-    proxy: object,
-    *,
-    inclusion: object = None,
-    cluster: object = None,
-    labels: object = None,
-    pos_label: object = None,
-) -> JudgedRows:
+def judged_rows(y_true: object, y_prob: object, proxy: object, **given: object) -> JudgedRows:
     """Check rows of which few have an outcome; an error names the row."""
-    given = {"inclusion": inclusion, "cluster": cluster, "labels": labels, "pos_label": pos_label}
     return in_one_order({"": _checked(y_true, y_prob, proxy, **given)})[""]
 
 

@@ -6,15 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
-
 from calibstat.bounds.intervals import ComparableInterval
 from calibstat.bounds.mean_interval import MeanInterval
 from calibstat.bounds.rectified_table import RectifiedRowTable
 from calibstat.bounds.residual_tables import TableOfRows
 from calibstat.inference.comparing.compare_by_bootstrap import Posed, Upper, differences_of_ends
 from calibstat.inference.comparing.comparison_results import Comparison
-from calibstat.inference.comparing.differences import adjusted, same_order
+from calibstat.inference.comparing.differences import same_order
 from calibstat.inference.comparing.seminorm_difference import drawn_together, upper_ends
 from calibstat.inference.few_labels.design_check import design_note, design_p_value
 from calibstat.inference.few_labels.judged_rows import JudgedRows, cannot_be_seen
@@ -25,7 +23,6 @@ from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.mean_loss import MeanLoss
 from calibstat.resampling import Draws, Stage
-from calibstat.result import read_only
 
 DEFAULT = "brier"  # the measure of comparisons with a judge
 METHOD = "bootstrap"  # of `compare`
@@ -94,19 +91,10 @@ def compare_judged(
     )
     design = min(1.0, len(rows) * min(design_p_value(each, draws.key, draws.n_jobs) for each in rows))
     over = ", over the cells that these rows make" if problems[0].holds_cells(always=True) else ""
-    least, most = problems[0].measure.bounds
     return JudgedComparison(
-        names=names,
-        estimates=read_only(differences.estimates),
-        pairs=tuple((names[i], names[j]) for i, j in pairs),
-        difference=read_only(differences.difference),
-        low=read_only(np.maximum(differences.low, least - most)),
-        high=read_only(np.minimum(differences.high, most - least)),
-        pvalue=read_only(differences.pvalue),
-        pvalue_adjusted=read_only(adjusted(differences.pvalue, adjust)),
+        **differences.fields(names, pairs, problems[0].measure.bounds, adjust),
         method=METHOD,
         paired=True,
-        adjust=adjust,
         confidence_level=confidence_level,
         null_hypothesis=f"the measure is the same for both models in the population{over}",
         measure=problems[0].measure.named,

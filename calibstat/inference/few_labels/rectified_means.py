@@ -107,8 +107,8 @@ class RectifiedLosses:
     def interval(self) -> MeanInterval:
         """The interval of the mean, of labelled and other rows as two samples.
 
-        The largest part of a row that was not observed is that of rows like one of these, or if larger the share of
-        labelled rows times that of any row, because a kind of rows that none of all rows shows is rarer by it.
+        An unobserved row may add as much as any of these rows. If it is larger, the bound is the share of labelled rows
+        times the most that any row may add, because a kind of row that does not occur here is rarer by this share.
         """
         rows, x, estimate = self.rows, self.contribution, self.estimate
         labels = rows.labels

@@ -86,6 +86,7 @@ ONE = cs.Sample.from_rows(Y[:50], P[:50])
         ({"a": (Y, P)}, "site", "expected a Sample of counted rows for .*'a'.*, found tuple of length 2"),
         ({"a": ONE}, ["site", "year"], "expected keys of 2 values, one for each of .*site.*, found .*'a'"),
         ({("a", 1): ONE}, ["site", "site"], "expected different names of columns, found"),
+        ({1: ONE, "1": ONE}, "site", "expected keys that differ as texts, found"),
         ({"a": ONE}, [], "expected different names of columns, found"),
         (
             {"a": cs.Sample.from_rows(Y[:50], P[:50], np.full(50, 0.5))},
