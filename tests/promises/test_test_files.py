@@ -66,6 +66,7 @@ ACROSS = {  # test files about a claim that no single source file makes
     "test_user_defined_measures.py",
     "test_wrong_input.py",
 }
+PAGES = {"test_list_of_studies.py"}  # each is about what one page, or all of them, say
 LONGEST_TEST = 400
 
 
@@ -86,7 +87,9 @@ def without_test(files, tests):
 def without_source(files, studies, tests):
     """Test files that are named neither after a source file or a study, test_simulations_X.py, nor in ACROSS."""
     names = {Path(file).stem for file in files} | {f"simulations_{study}" for study in studies}
-    return [test for test in tests if test not in {*ACROSS, *EXTENDING, *PAPERS} and source_of(test, names) is None]
+    return [
+        test for test in tests if test not in {*ACROSS, *EXTENDING, *PAPERS, *PAGES} and source_of(test, names) is None
+    ]
 
 
 def between_tests(tests):
@@ -115,7 +118,7 @@ def misplaced(files, tests):
         name = Path(test).name
         place = "studies" if name.startswith("test_simulations") else "promises" if name in ACROSS else None
         place = "extending" if name in EXTENDING else "papers" if name in PAPERS else place
-        place = place or folder.get(source_of(name, folder))
+        place = "promises/pages" if name in PAGES else place or folder.get(source_of(name, folder))
         found += [test] * (str(Path(test).parent) != place)
     return found
 

@@ -1,0 +1,148 @@
+"""The list of studies: short rows, a page for each, and numbers that are in the stored tables."""
+
+import re
+from functools import cache
+
+import pandas as pd
+import pytest
+from project_folder import PROJECT
+from simulation_files import study_file
+
+FOLDER = PROJECT / "simulations"
+README = (FOLDER / "README.md").read_text(encoding="utf-8")
+ROWS = {found[1]: line for line in README.splitlines() if (found := re.match(r"\|.*?\| \[(\w+)\]\(\w+\.py\)", line))}
+
+
+@cache
+def stored(name):
+    """The stored table of a study."""
+    return pd.read_csv(FOLDER / "results" / f"{name}.csv", comment="#", low_memory=False)
+
+
+def asked(name, **cells):
+    """The rows of a stored table in which columns have these values."""
+    table = stored(name)
+    for column, value in cells.items():
+        table = table[table[column] == value]
+    assert len(table)
+    return table
+
+
+def percent(rate, digits=1):
+    """A rate as rows write it, halves upwards."""
+    return f"{int(rate * 100 * 10**digits + 0.5 + 1e-9) / 10**digits:.{digits}f} %"
+
+
+def clusters_of_equal_sizes():
+    return asked("clusters", question="size", method="sign_flip")["rate"].max()
+
+
+def honest_of_1000():
+    return asked("coverage", method="honest", level=0.95, replicates=1000)["rate"]
+
+
+def of_many_rows():
+    return asked("approximate_tests", n=1000)["rate"]
+
+
+def planned():
+    table = stored("planning")
+    return table.loc[table["replicates"] > 0, "rate"]
+
+
+def misses_of_judges():
+    grid = asked("few_labels", question="grid", replicates=1000)
+    return grid[["below", "above"]].max().max() / 1000
+
+
+def ece_of_calibrated(measure):
+    return asked("bias", generator="calibrated", n=1000, measure=measure)["mean"].item()
+
+
+SAID = {
+    "size": lambda: [
+        percent(asked("size", question="size", method="labels")["rate"].max()),
+        f"{len(asked('size', question='size', method='labels'))} cells",
+        percent(asked("size", method="both")["rate"].max()),
+    ],
+    "approximate_tests": lambda: [f"{percent(of_many_rows().min())} to {percent(of_many_rows().max())}"],
+    "clusters": lambda: [
+        percent(clusters_of_equal_sizes()),
+        percent(asked("clusters", question="size, unequal", method="sign_flip")["rate"].max()),
+    ],
+    "weights": lambda: [
+        percent(asked("weights", question="size", method="weights")["rate"].max()),
+        percent(asked("weights", question="interval")["rate"].max()),
+        percent(asked("weights", question="unseen", method="high")["rate"].max(), 0),
+    ],
+    "rows_of_classes": lambda: [
+        percent(asked("rows_of_classes", question="size")["rate"].max()),
+        percent(asked("rows_of_classes", question="interval")["rate"].max()),
+    ],
+    "power": lambda: [
+        f"{100 * asked('power', question='power', measure='omnibus')['loss'].mean():.0f} percentage points",
+        f"{100 * asked('power', question='power', measure='omnibus')['loss'].max():.0f} points",
+        f"{len(asked('power', question='power', measure='omnibus'))} cells",
+    ],
+    "planning": lambda: [f"{percent(planned().min(), 0)} to {percent(planned().max(), 0)}"],
+    "direction": lambda: [percent(asked("direction", question="size")["rate"].max())],
+    "coverage": lambda: [percent(honest_of_1000().min()), f"{len(honest_of_1000())} cells"],
+    "worst_case": lambda: [
+        f"{len(stored('worst_case'))} of the worst",
+        percent(asked("worst_case", kind="Rows", level=0.95)["rate"].min(), 2),
+    ],
+    "without_bins": lambda: [percent(asked("without_bins", tail=0.05, question="these predictions")["rate"].max())],
+    "few_labels": lambda: [percent(misses_of_judges())],
+    "comparison": lambda: [
+        percent(study_file("comparison").without_difference(stored("comparison"))["rate"].max()),
+    ],
+    "squares": lambda: [
+        percent(asked("squares", question="difference", kind="population", level=0.05)["rate"].max()),
+        percent(asked("squares", question="rows alone unseen")["rate"].max()),
+    ],
+    "cross_validation": lambda: [percent(asked("cross_validation", question="limit", method="triangle")["rate"].max())],
+    "bands": lambda: [percent(asked("bands", promised=True)["rate"].min(), 0)],
+    "equivalence": lambda: [percent(asked("equivalence", question="size")["rate"].max())],
+    "choosing": lambda: [
+        percent(asked("choosing", question="size")["rate"].max()),
+        percent(asked("choosing", question="power", candidates=200, margin=0.03)["rate"].max(), 0),
+    ],
+    "monitoring": lambda: [
+        percent(asked("monitoring", question="false alarms", method="monitor")["rate"].max()),
+        percent(asked("monitoring", question="false alarms", method="Cox test at each look")["rate"].max(), 0),
+    ],
+    "bias": lambda: [f"{ece_of_calibrated('ece'):.3f} on average", f"{ece_of_calibrated('ece, 100 bins'):.3f}"],
+    "classes": lambda: [
+        percent(asked("classes", question="size")["rate"].max()),
+        percent(asked("classes", question="coverage", method="honest")["rate"].min()),
+        f"{len(asked('classes', question='size'))} cells",
+        f"{len(asked('classes', question='coverage', method='honest'))} cells",
+    ],
+    "six_points": lambda: [percent(stored("six_points")["rate"].min())],
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_the_numbers_of_a_row_are_in_its_stored_table(name):
+    missing = [each for each in SAID[name]() if each not in ROWS[name]]
+    assert missing == [], ROWS[name]
+
+
+def test_a_wrong_number_is_found():
+    assert percent(clusters_of_equal_sizes()) in ROWS["clusters"]
+    assert percent(clusters_of_equal_sizes() + 0.002) not in ROWS["clusters"]
+
+
+def test_the_list_is_short():
+    assert len(README.splitlines()) <= 120
+    assert {name: len(row) for name, row in ROWS.items() if len(row) > 450} == {}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_every_study_has_a_page(name):
+    page = (FOLDER / "findings" / f"{name}.md").read_text(encoding="utf-8")
+    assert f"[{name}](../{name}.py)" in page
+    assert f"findings/{name}.md" in ROWS[name]
+    pictures = re.findall(r"\((?:\.\./)?figures/(\w+[^)]*\.png)\)", page + ROWS[name])
+    assert pictures
+    assert [each for each in pictures if not (FOLDER / "figures" / each).exists()] == []
