@@ -2,15 +2,16 @@
 
 A short list of words that readers stumble on is kept out of the prose of README.md and the docs, of the first
 paragraphs of docstrings, of the help of all commands, and of the texts that the package prints. Code on pages is left
-out, and so are the decisions, which are history, and the pages in NOT_YET, which were not rewritten yet. Printed
-numbers have a zero before their decimals. Pages, and docstrings below their first paragraph, may write .05, and
-comments may say what they like.
+out, and so are the decisions, which are history. Numbers on pages and in printed texts have a zero before their
+decimals, and levels are printed as percentages. Pages repeat a noun instead of "that of", and their sentences have at
+most 25 words on average. Docstrings below their first paragraph may write .05, and comments may say what they like.
 """
 
 import ast
 import re
 
 import pytest
+from documentation import PAGES as DOCUMENTATION
 from package_sources import parsed, sources
 from project_folder import PROJECT
 from typer.main import get_command
@@ -27,10 +28,12 @@ INSTEAD = {  # what to write in its place
 }
 WORDS = re.compile("|".join(INSTEAD), flags=re.IGNORECASE)
 BARE_DECIMAL = re.compile(r"(?<![\w.:)\]}%])\.\d")  # not the :.4f of a text that is filled in
+POINTING = re.compile(r"\b(?:that|those) of\b", flags=re.IGNORECASE)  # on pages: repeat the noun
 CODE = re.compile(r"```.*?```|\$\$.*?\$\$|`[^`\n]*`", flags=re.DOTALL)
-NOT_YET = {"clinical.md", "command-line.md", "large-data.md", "proofs.md", "speed.md"}
-PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md")), PROJECT / "docs" / "measures" / "index.md"]
-PAGES = [page for page in PAGES if page.name not in NOT_YET]
+FORMULA_OR_LINK = re.compile(r"\$[^$\n]*\$|\]\([^)]*\)")
+NOT_A_SENTENCE = re.compile(r"^\s*(?:\||#|!\[|<!--).*$", flags=re.MULTILINE)
+MOST_WORDS = 25  # of the sentences of a page, on average
+PAGES = [PROJECT / "README.md", *(page for page in DOCUMENTATION if page.parent.name != "decisions")]
 NOT_PRINTED = ("data/engines/sql.py",)  # its texts are SQL
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
 
@@ -44,6 +47,19 @@ def stumbles(text, pattern=WORDS):
 def prose(page):
     """A page without its code and its displayed formulas."""
     return CODE.sub(" ", page)
+
+
+def sentences(page):
+    """The sentences of a page, without headings, tables and code; an item of a list begins a new one."""
+    text = NOT_A_SENTENCE.sub("", FORMULA_OR_LINK.sub("] ", CODE.sub(" x ", page)))
+    text = re.sub(r"\n\s*\n|\n\s*[-*] ", ". ", text)
+    return [each for each in re.split(r"(?<=[.!?:])\s+", " ".join(text.split())) if len(each.split()) > 2]
+
+
+def words_of_a_sentence(page):
+    """The mean number of words of the sentences of a page."""
+    found = [len(each.split()) for each in sentences(page)]
+    return sum(found) / max(1, len(found))
 
 
 def first_paragraphs(source):
@@ -72,7 +88,10 @@ def helps():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(PROJECT)))
 def test_pages_are_plain(page):
-    assert stumbles(prose(page.read_text(encoding="utf-8"))) == []
+    text = page.read_text(encoding="utf-8")
+    assert stumbles(prose(text)) == stumbles(prose(text), POINTING) == []
+    assert stumbles(FORMULA_OR_LINK.sub(" ", prose(text)), BARE_DECIMAL) == []
+    assert words_of_a_sentence(text) <= MOST_WORDS
 
 
 def test_docstrings_begin_plainly():
@@ -113,6 +132,12 @@ def test_each_word_is_found(planted):
     assert len(stumbles(prose(planted))) == 1
     assert [len(stumbles(text)) for text in first_paragraphs(f'"""{planted}\n\n{planted}"""')] == [1]
     assert [len(stumbles(text)) for text in printed(f"x = {planted!r}")] == [1]
+
+
+def test_long_sentences_and_pointing_words_are_found():
+    assert words_of_a_sentence("# A heading\n\n| a | table |\n\nOne two three. Four five six seven.\n") == 3.5
+    assert words_of_a_sentence("word " * 26 + ".") > MOST_WORDS
+    assert len(stumbles("as that of A, and those of B", POINTING)) == 2
 
 
 def test_bare_decimals_are_found():
