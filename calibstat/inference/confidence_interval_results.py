@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from calibstat.data.named_lens import NamedLens
 from calibstat.inference.honest_ends import exceeds
 from calibstat.measures.kinds.named_measure import NamedMeasure
+from calibstat.output.wording import level_text
 from calibstat.result import NotedResult
 
 
@@ -105,7 +106,7 @@ class ConfidenceInterval(NotedResult):
             return (
                 f"No upper end is known: these rows contradict that {self.condition}, because {self.void}. {calibrated}"
             )
-        confidence = f"{50 * (1 + self.confidence_level):.4g} % confidence"
+        confidence = f"{level_text((1 + self.confidence_level) / 2)} confidence"
         return (
             f"The calibration error itself, not over bins, is at most {write(self.high)} with {confidence}, if "
             f"{self.condition}. {calibrated}"
@@ -122,7 +123,7 @@ class ConfidenceInterval(NotedResult):
     def __str__(self) -> str:
         remarks = "".join(f"{each}\n" for each in (self.of_curves(), self.remark()) if each)
         return (
-            f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
+            f"{self.measure} = {self.estimate:.4g}, {level_text(self.confidence_level)} confidence interval "
             f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n}.\n"
             f"{self.reservations}{remarks}Estimand: {self.estimand}"
         )

@@ -22,6 +22,7 @@ from calibstat.data.sample import Sample
 from calibstat.inference.confidence_interval import confidence_interval
 from calibstat.inference.net_benefit_curve import checked_thresholds
 from calibstat.inference.unit_rows import UnitRows
+from calibstat.output.wording import level_text
 from calibstat.resampling.rng import Rng
 from calibstat.result import NotedResult, read_only
 
@@ -87,8 +88,8 @@ class DecisionLossCurve(NotedResult):
         stake = f", with gain and cost together {self.stake:g}," if self.stake != 1 else ""
         said = (
             f"By using other thresholds no decision maker{stake} gains more than {self.largest_high:.3g} per case, "
-            f"with {self.confidence_level:g} confidence: {self.lens}, n = {self.n}{of}. The largest gain is estimated "
-            f"as {self.largest:.3g}, interval [{self.low:.3g}, {self.largest_high:.3g}]."
+            f"with {level_text(self.confidence_level)} confidence: {self.lens}, n = {self.n}{of}. The largest gain is "
+            f"estimated as {self.largest:.3g}, interval [{self.low:.3g}, {self.largest_high:.3g}]."
         )
         if np.isnan(self.own):
             return said

@@ -25,6 +25,7 @@ from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
+from calibstat.output.wording import level_text
 from calibstat.resampling import Draws
 from calibstat.resampling.rng import Rng
 from calibstat.result import NotedResult, read_only
@@ -149,7 +150,8 @@ class Equivalence(NotedResult):
     @property
     def details(self) -> str:
         """The measure, the lens, the number of rows, the level and the null hypothesis."""
-        return f"{self.by}, {self.lens}, n = {self.n}, level {self.level:g}.\nNull hypothesis: {self.null_hypothesis}"
+        level = level_text(self.level)
+        return f"{self.by}, {self.lens}, n = {self.n}, level {level}.\nNull hypothesis: {self.null_hypothesis}"
 
     def __str__(self) -> str:
         return f"{self.answer}\n{self.details}"

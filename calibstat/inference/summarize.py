@@ -24,6 +24,7 @@ from calibstat.inference.problems.pose import problem_of
 from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds import registry
 from calibstat.measures.kinds.base import MulticlassMeasure
+from calibstat.output.wording import level_text
 from calibstat.resampling.rng import Rng
 from calibstat.result import NotedResult, read_only
 
@@ -100,7 +101,7 @@ class Summary(NotedResult):
         width = [max(len(m), *(len(row[k]) for row in cells)) for k, m in enumerate(self.measures)]
         lines = [
             f"Summary of {len(self.names)} model{'s' * (len(self.names) > 1)}, n = {self.n}, "
-            f"{self.confidence_level:.4g} confidence intervals:"
+            f"{level_text(self.confidence_level)} confidence intervals:"
         ]
         lines.append(
             "  ".join([f"{'model':{first}}", *(f"{m:>{w}}" for m, w in zip(self.measures, width, strict=True))])

@@ -9,6 +9,7 @@ import numpy as np
 
 from calibstat.monitoring.monitor_status import ALL_ROWS
 from calibstat.monitoring.period_labels import Label
+from calibstat.output.wording import level_text
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class BrierStatus(Result):
         if self.difference is None:
             return "No period so far."
         a, b = self.names
-        sequence = f"{100 * self.level:.4g} % confidence sequence {self.low:+.3g} to {self.high:+.3g}"
+        sequence = f"{level_text(self.level)} confidence sequence {self.low:+.3g} to {self.high:+.3g}"
         difference = f"{self.difference:+.3g} over {self.rows:,} rows, {sequence}"
         first = f"Brier score of {a} minus Brier score of {b}: {difference}."
         shown = [part.answer for part in self.segments.values() if part.decided_period is not None]

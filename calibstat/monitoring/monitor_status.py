@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.monitoring.period_labels import Label
+from calibstat.output.wording import level_text
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class MonitorStatus(Result):
         lines.append(f"Evidence {evidence}; alarm threshold {self.threshold:g}.{p}")
         lines.append(self.promise)
         lines.append(
-            f"Observed minus predicted: {self.gap:+.3g} over {self.rows:,} rows, {100 * self.confidence_level:g} % "
+            f"Observed minus predicted: {self.gap:+.3g} over {self.rows:,} rows, {level_text(self.confidence_level)} "
             f"confidence sequence {self.gap_low:+.3g} to {self.gap_high:+.3g}, right in all periods at once."
         )
         if self.arl is None:

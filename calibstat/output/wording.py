@@ -106,6 +106,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if 0.01 <= share <= 0.99 or share in (0, 1) else f"{100 * share:.4g} %"
 
 
+def level_text(level: float) -> str:
+    """Write a level, or a confidence, as a percentage: 0.95 as 95 %, and 0.975 as 97.5 %."""
+    return f"{100 * level:.4g} %"
+
+
 def describe_data(data: Sample | Predictions) -> str:
     """Describe the data, and say if they look like a mistake."""
     return with_note(describe_multiclass(data) if isinstance(data, Predictions) else describe_binary(data), data)

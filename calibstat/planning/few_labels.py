@@ -14,7 +14,7 @@ from calibstat.inference.few_labels.judged_rows import FEWEST_LABELS
 from calibstat.inference.few_labels.rectified_rows import is_norm_of_residuals
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
-from calibstat.output.wording import percent
+from calibstat.output.wording import level_text, percent
 from calibstat.planning.precision import PrecisionSize
 
 
@@ -40,8 +40,8 @@ class LabelSize(PrecisionSize):
 
     def __str__(self) -> str:
         return (
-            f"{self.n} labels among {self.proxy_rows:,} rows for a {self.confidence_level:.4g} confidence interval of "
-            f"width {self.width:g} for {self.of}{self.lens.with_comma}, with a judge that leaves "
+            f"{self.n} labels among {self.proxy_rows:,} rows for a {level_text(self.confidence_level)} confidence "
+            f"interval of width {self.width:g} for {self.of}{self.lens.with_comma}, with a judge that leaves "
             f"{percent(self.proxy_share)} of the noise, if the truth is {self.alternative}; without a judge "
             f"{self.labels_only} labels ({self.method})."
         )

@@ -16,6 +16,7 @@ from calibstat.inference.power.alternatives import Alternative, GivenAlternative
 from calibstat.inference.power.detectable_effect import DEFAULT
 from calibstat.inference.power.fixed_tests import FixedTest
 from calibstat.measures.measure_options import MeasureOptions
+from calibstat.output.wording import level_text
 from calibstat.planning.future_rows import FuturePredictions, FutureRows, check_rows, future_rows, is_generator
 from calibstat.planning.test_names import AnyTest, check_options, fixed_test
 from calibstat.resampling import Draws, planned_key
@@ -75,11 +76,12 @@ class Power(Result):
 
     def __str__(self) -> str:
         rows = "these predictions" if self.n_sets == 1 else f"{self.n_sets} sets of rows"
-        nothing = f" The test had no result in {self.no_result:.2g} of the data sets." if self.no_result else ""
+        nothing = f" The test had no result in {100 * self.no_result:.2g} % of the data sets." if self.no_result else ""
         return (
-            f"Power of the test with {self.test} at level {self.level:g} against {self.alternative} "
-            f"(ECE {self.ece:.2g}){self.lens.with_comma}, n = {self.n}: {self.power:.3g} (from {self.low:.3g} to "
-            f"{self.high:.3g}), by {self.n_datasets} data sets with {rows}.{nothing}"
+            f"Power of the test with {self.test} at level {level_text(self.level)} against {self.alternative} "
+            f"(ECE {self.ece:.2g}){self.lens.with_comma}, n = {self.n}: {100 * self.power:.3g} % "
+            f"(from {100 * self.low:.3g} % to {100 * self.high:.3g} %), by {self.n_datasets} data sets with {rows}."
+            f"{nothing}"
         )
 
 
@@ -104,11 +106,14 @@ class PowerCurve(Result):
     def __str__(self) -> str:
         first = self.points[0]
         lines = [
-            f"Power of the test with {first.test} at level {first.level:g} against {first.alternative} "
+            f"Power of the test with {first.test} at level {level_text(first.level)} against {first.alternative} "
             f"(ECE {first.ece:.2g}){first.lens.with_comma}:",
-            f"{'n':>9}  {'power':>6}  95 % limits",
+            f"{'n':>9}  {'power':>7}  95 % limits",
         ]
-        lines += [f"{each.n:9d}  {each.power:6.3f}  {each.low:.3f} to {each.high:.3f}" for each in self.points]
+        lines += [
+            f"{each.n:9d}  {100 * each.power:5.1f} %  {100 * each.low:.1f} % to {100 * each.high:.1f} %"
+            for each in self.points
+        ]
         return "\n".join(lines)
 
 

@@ -16,6 +16,7 @@ from calibstat.inference.power.alternatives import Alternative
 from calibstat.inference.power.detectable_effect import two_moments
 from calibstat.inference.power.fixed_tests import FixedPredictions, pose_predictions
 from calibstat.measures.kinds.base import Measure
+from calibstat.output.wording import level_text
 from calibstat.planning.future_rows import FutureRows
 from calibstat.planning.test_names import OwnTest
 from calibstat.resampling import Draws, planned_key
@@ -73,7 +74,7 @@ class PrecisionSize(Result):
 
     def __str__(self) -> str:
         return (
-            f"{self.n} rows for a {self.confidence_level:.4g} confidence interval of width {self.width:g} for "
+            f"{self.n} rows for a {level_text(self.confidence_level)} confidence interval of width {self.width:g} for "
             f"{NAMES.get(self.of, self.of)}{self.lens.with_comma}, if the truth is {self.alternative} "
             f"({self.method}). "
             "To find a miscalibration by a test, another number of rows is needed."

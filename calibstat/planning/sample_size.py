@@ -17,6 +17,7 @@ from calibstat.inference.power.fixed_tests import FixedPredictions, pose_predict
 from calibstat.inference.power.power_search import PowerPoint, solve_power
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.measure_options import OptionsBesideWidth
+from calibstat.output.wording import level_text
 from calibstat.planning.few_labels import need_proxy_plan, with_judge
 from calibstat.planning.future_rows import FuturePredictions, FutureRows, future_rows, is_generator
 from calibstat.planning.power import Power, PowerCurve, power_at
@@ -78,7 +79,7 @@ class SampleSize(Result):
     def __str__(self) -> str:
         text = (
             f"{self.n} rows to find {self.alternative} (ECE {self.ece:.2g}){self.lens.with_comma}, with probability "
-            f"{self.power:g} (test by {self.test}, level {self.level:g})."
+            f"{level_text(self.power)} (test by {self.test}, level {level_text(self.level)})."
         )
         if self.for_precision:
             names = {"o/e": "O/E", "slope": "the calibration slope"}

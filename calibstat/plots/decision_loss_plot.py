@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.inference.decision_loss_curve import DecisionLossCurve
+from calibstat.output.wording import level_text
 from calibstat.plots.style import as_text, colors, named_legend, new_axes
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def plot_decision_loss_of_models(models: Sequence[DecisionLossCurve], names: Seq
         ax.axhline(one.largest_high, color=hue, linestyle="--", linewidth=1.2)
     if not np.isnan(models[0].own):
         ax.axvline(models[0].own, color=".35", linestyle=":", linewidth=1.2)
-    confidence = f"{models[0].confidence_level:.4g}"
+    confidence = level_text(models[0].confidence_level)
     ax.set(
         xlabel="Threshold probability",
         ylabel="Gain per case by the best other threshold",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from calibstat.output.wording import level_text
 from calibstat.planning.power import PowerCurve
 from calibstat.planning.precision import PrecisionSize
 from calibstat.planning.sample_size import SampleSize
@@ -20,7 +21,7 @@ def plot_power_curve(curve: PowerCurve, ax: Axes | None) -> Axes:
     reach = [[point.power - point.low for point in points], [point.high - point.power for point in points]]
     ax.errorbar(n, power, yerr=reach, color=color["blue"], **POINT, label="power, with 95 % limits")
     ax.plot(n, power, color=color["blue"], linewidth=1.2, alpha=0.5)
-    ax.axhline(points[0].level, **DIAGONAL, label=f"level, {points[0].level:g}")
+    ax.axhline(points[0].level, **DIAGONAL, label=f"level, {level_text(points[0].level)}")
     if n[-1] > 3 * n[0]:
         ax.set_xscale("log")
     title = f"{points[0].test} against {points[0].alternative}"

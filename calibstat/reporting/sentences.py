@@ -7,7 +7,7 @@ import math
 from calibstat.inference.calibration_test_results import LOW
 from calibstat.inference.comparing.comparison_results import Comparison
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
-from calibstat.output.wording import listed, number, p_text, percent
+from calibstat.output.wording import level_text, listed, number, p_text
 
 
 def say_interval(title: str, interval: ConfidenceInterval) -> str:
@@ -25,7 +25,7 @@ def say_interval(title: str, interval: ConfidenceInterval) -> str:
     few += f" {_capital(interval.few_events)}; so few leave the error uncertain." if interval.few_events else ""
     return (
         f"{title}: {number(interval.estimate)} on these rows; in the population they come from it is {where}, "
-        f"with {percent(interval.confidence_level)} confidence ({interval.method} method).{few}"
+        f"with {level_text(interval.confidence_level)} confidence ({interval.method} method).{few}"
     )
 
 

@@ -221,7 +221,7 @@ def test_words_of_a_claim():
         f"(p = {found.pvalue:.3g}; these rows could show 0.0605)."
     )
     # 100 of 200: upper limit .5604, and the mean prediction of the first fifth is 8e-5 below .5: .06044, rounded up
-    assert second == "5 quantile bins, event: outcome 1, n = 1000, level 0.05."
+    assert second == "5 quantile bins, event: outcome 1, n = 1000, level 5 %."
     assert third == (
         "Null hypothesis: in some bin the mean outcome probability is more than 0.15 away from the mean prediction."
     )

@@ -1,5 +1,7 @@
 """Power: binomial sums, SciPy's limits, several tests on the same labels, several sets of rows."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -102,10 +104,10 @@ def test_many_tests_and_alternatives():
 
 def test_what_is_said():
     text = str(cs.power(np.linspace(0.1, 0.8, 30), "shift=0.5", test="cox", n_datasets=50, rng=1))
-    assert text.startswith("Power of the test with cox at level 0.05 against shift 0.5 (ECE 0.1")
+    assert text.startswith("Power of the test with cox at level 5 % against shift 0.5 (ECE 0.1")
     assert text.endswith("by 50 data sets with these predictions.")
     few = str(cs.power([0.1, 0.3, 0.6, 0.9], "shift=1", test="cox", n_datasets=50, rng=1))
-    assert "The test had no result in 0." in few
+    assert re.search(r"The test had no result in [\d.]+ % of the data sets", few)
 
 
 def test_seeds_and_threads():

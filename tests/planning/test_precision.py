@@ -78,7 +78,7 @@ def test_the_stated_width_is_measured(measure):
 def test_what_is_said():
     p = np.linspace(0.05, 0.95, 500)
     found = cs.sample_size(p, width=0.2, of="slope")
-    assert f"{found.n} rows for a 0.95 confidence interval of width 0.2 for the calibration slope" in str(found)
+    assert f"{found.n} rows for a 95 % confidence interval of width 0.2 for the calibration slope" in str(found)
     assert "To find a miscalibration by a test, another number of rows is needed." in str(found)
     assert found.to_frame()["n"].is_monotonic_increasing
     assert (found.n, 0.2) in found.curve

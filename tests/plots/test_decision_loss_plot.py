@@ -24,7 +24,7 @@ def test_one_model_and_several():
         for k, curve in enumerate([curves["first"], curves["second"]][: len(names)]):
             assert np.array_equal(ax.lines[2 * k].get_ydata(), curve.loss)
             assert ax.lines[2 * k + 1].get_ydata()[0] == curve.largest_high
-    assert "0.95 bound" in alone.get_title()
+    assert "95 % bound" in alone.get_title()
 
 
 def test_the_threshold_of_the_one_who_asks_is_drawn():

@@ -63,6 +63,22 @@ def test_ties_count_as_at_least_as_extreme_everywhere():
     assert sum("as at least as extreme, which is conservative" in " ".join(text.split()) for text in TEXTS) >= 5
 
 
+HOW_TO = re.findall(r"(?m)^[a-z-]+$", (ROOT / "docs" / "how-to.md").read_text(encoding="utf-8"))
+NOT_A_STEP = re.compile(r"∎|\*\*(?:Lemma|Theorem|Proof)\b|^<!-- \w+ -->$|SHA-256", flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", HOW_TO)
+def test_how_to_pages_hold_steps(name):
+    """Proofs and the tables of studies are on the pages behind them."""
+    assert NOT_A_STEP.findall((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")) == []
+    assert len(HOW_TO) >= 20
+
+
+def test_a_proof_and_a_table_of_a_study_are_found():
+    found = NOT_A_STEP.findall("**Lemma.** *So it is.* ∎\n\n<!-- equivalence -->\n")
+    assert found == ["**Lemma", "∎", "<!-- equivalence -->"]
+
+
 def test_the_guide_has_examples():
     assert sum(len(doctest.DocTestParser().get_examples(page.read_text(encoding="utf-8"))) for page in PAGES) >= 10
 

@@ -33,6 +33,12 @@ CODE = re.compile(r"```.*?```|\$\$.*?\$\$|`[^`\n]*`", flags=re.DOTALL)
 FORMULA_OR_LINK = re.compile(r"\$[^$\n]*\$|\]\([^)]*\)")
 NOT_A_SENTENCE = re.compile(r"^\s*(?:\||#|!\[|<!--).*$", flags=re.MULTILINE)
 MOST_WORDS = 25  # of the sentences of a page, on average
+LEVEL = re.compile(r"(?:\w+_)?level")
+AS_GIVEN = {  # a level beside the p-values that it is for, and a part of an error about an option
+    "cli/monitoring.py",
+    "inference/auditing/audit_results.py",
+    "plots/audit_plot.py",
+}
 PAGES = [PROJECT / "README.md", *(page for page in DOCUMENTATION if page.parent.name != "decisions")]
 NOT_PRINTED = ("data/engines/sql.py",)  # its texts are SQL
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
@@ -77,6 +83,19 @@ def printed(source):
     return [node.value for node in texts if " " in node.value and id(node) not in docstrings]
 
 
+def bare_levels(source):
+    """The levels and confidences that a text of a file is filled in with as they are, and not as percentages."""
+    found = []
+    for text in (node for node in ast.walk(parsed(source)) if isinstance(node, ast.JoinedStr)):
+        begin = text.values[0].value if isinstance(text.values[0], ast.Constant) else ""
+        if begin.startswith(("expected ", "confidence_level=")):  # errors name the argument as it was given
+            continue
+        values = [part.value for part in text.values if isinstance(part, ast.FormattedValue) and part.format_spec]
+        names = [getattr(value, "attr", getattr(value, "id", "")) for value in values]
+        found += [name for name in names if LEVEL.fullmatch(name)]
+    return found
+
+
 def helps():
     """The help of each command and of each of its options, by name."""
     texts = {}
@@ -106,6 +125,18 @@ def test_printed_texts_are_plain(pattern):
     texts = {path: printed(code) for path, code in sources().items() if path not in NOT_PRINTED}
     assert sum(map(len, texts.values())) > 1000
     assert {path: places for path, each in texts.items() if (places := stumbles("\n".join(each), pattern))} == {}
+
+
+def test_levels_are_printed_as_percentages():
+    assert {path for path, code in sources().items() if bare_levels(code)} == AS_GIVEN
+
+
+def test_a_bare_level_is_found():
+    assert bare_levels('f"{self.confidence_level:.4g} confidence interval"') == ["confidence_level"]
+    assert bare_levels('f"at level {level:g}"') == ["level"]
+    assert (
+        bare_levels('f"{100 * level:g} %, {level_text(level)}"') == bare_levels('f"expected at most {level:g}"') == []
+    )
 
 
 @pytest.mark.parametrize("pattern", [WORDS, BARE_DECIMAL], ids=["words", "decimals"])

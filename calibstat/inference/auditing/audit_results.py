@@ -11,6 +11,7 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.inference.auditing.beyond_results import MOST_PRINTED, Beyond
 from calibstat.inference.auditing.shares_in_words import between, least, percent, points, rows_in_words
 from calibstat.inference.deviation import SLOPE
+from calibstat.output.wording import level_text
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -203,8 +204,9 @@ class Audit(Result):
         by = "bias and slope" if self.slope is not None else "bias"
         return (
             f"Groups tested together by their {by}{self.lens.with_comma}, {self.n_resamples} draws of labels: with "
-            f"probability of at most {self.level:g} any group is significant whose rows all have their predicted "
-            f"probabilities; with at least {self.confidence_level:g} all intervals are right.{self.beyond.promise}"
+            f"probability of at most {level_text(self.level)} any group is significant whose rows all have their "
+            f"predicted probabilities; with at least {level_text(self.confidence_level)} all intervals are right."
+            f"{self.beyond.promise}"
         )
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibstat.inference.auditing.shares_in_words import between, percent, ratio, rows_in_words
+from calibstat.output.wording import level_text
 from calibstat.result import Result
 
 if TYPE_CHECKING:
@@ -137,8 +138,8 @@ class Beyond(Result):
         if len(self.names) == 1:
             return ""
         return (
-            f" With probability of at most {self.level:g} any group is found beyond the total that deviates at each "
-            "prediction as the other rows do (conditional logistic regression, adjusted by Holm's steps)."
+            f" With probability of at most {level_text(self.level)} any group is found beyond the total that deviates "
+            "at each prediction as the other rows do (conditional logistic regression, adjusted by Holm's steps)."
         )
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from calibstat.inference.bands.confidence_bands import pointwise_confidence, sim
 from calibstat.inference.bands.consistency_bands import pointwise_consistency, simultaneous_consistency
 from calibstat.inference.bands.monotone_band import monotone_confidence
 from calibstat.inference.bands.reliability_bands import Band, Bins
+from calibstat.output.wording import level_text, percent
 from calibstat.resampling import Draws
 
 
@@ -46,8 +47,7 @@ class BandKind:
 
 def _alone(what: str, more: str = "") -> Callable[[float, int], str]:
     return lambda level, bins: (
-        f"Each bar stands alone: all {bins} hold {what} with probability of only about {level:.4g}^{bins} = "
-        f"{level**bins:.2g}{more}."
+        f"Each bar stands alone: all {bins} hold {what} with probability of only about {percent(level**bins)}{more}."
     )
 
 
@@ -59,12 +59,12 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
             "frequency",
             lambda level, bins: (
                 "The frequencies of a calibrated model with independent outcomes leave it anywhere with probability at "
-                f"most {1 - level:.4g}."
+                f"most {level_text(1 - level)}."
             ),
             of_clusters=lambda level, bins: (
                 "It is the widest of bands by signs of clusters, by independent labels and, in bins of few events, by "
                 f"labels that clusters share; the aim, not a bound, is that a calibrated model leaves it anywhere with "
-                f"probability at most {1 - level:.4g}."
+                f"probability at most {level_text(1 - level)}."
             ),
         ),
         "confidence": BandKind(
@@ -73,12 +73,12 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
             "mean_prediction",
             lambda level, bins: (
                 "It covers the average outcome probability of the rows of every bin, given their predictions, with "
-                f"probability at least {level:.4g} if outcomes are independent."
+                f"probability at least {level_text(level)} if outcomes are independent."
             ),
             boxes=True,
             of_clusters=lambda level, bins: (
                 "It aims to cover the average outcome probability of every bin with probability at least "
-                f"{level:.4g} if clusters are independent: each is a score interval of whole clusters."
+                f"{level_text(level)} if clusters are independent: each is a score interval of whole clusters."
             ),
         ),
         "monotone": BandKind(
@@ -87,7 +87,7 @@ BANDS: Mapping[str, BandKind] = MappingProxyType(
             None,
             lambda level, bins: (
                 "If the outcome probability never falls as the prediction rises and outcomes are independent, it "
-                f"covers the whole curve with probability at least {level:.4g}. It is a picture, not a test of "
+                f"covers the whole curve with probability at least {level_text(level)}. It is a picture, not a test of "
                 "calibration."
             ),
             why_no_clusters="the limits of Clopper and Pearson take outcomes as independent",

@@ -12,6 +12,7 @@ from calibstat.data.named_lens import NamedLens
 from calibstat.inference.bands.bands import BANDS
 from calibstat.inference.bands.reliability_bands import Steps
 from calibstat.inference.confidence_interval_results import ConfidenceInterval
+from calibstat.output.wording import level_text
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
@@ -161,16 +162,18 @@ class Reliability(NotedResult):
             return f"{text}."
         kind = BANDS[self.band]
         promises = kind.of_clusters if self.clusters and kind.of_clusters is not None else kind.promise
-        band, promise = f"{self.band_level:.4g} {kind.name}", promises(self.band_level, bins)
+        band, promise = f"{level_text(self.band_level)} {kind.name}", promises(self.band_level, bins)
         if kind.compared is None:
             text += f", and the {band}."
         else:
             text += f": {self._where(COMPARED[kind.compared])} the {band}."
         if self.corp_inside is not None:
             where = "lies inside" if self.corp_inside else "leaves"
-            promise += f" The CORP curve {where} its own {self.band_level:.4g} band."
+            promise += f" The CORP curve {where} its own {level_text(self.band_level)} band."
         elif self.crosses:
-            promise += f" Its lines cross, so the probability does fall somewhere (level {1 - self.band_level:.4g})."
+            promise += (
+                f" Its lines cross, so the probability does fall somewhere (level {level_text(1 - self.band_level)})."
+            )
         return f"{text}\n{promise}"
 
     def _where(self, compared: str) -> str:
@@ -249,9 +252,9 @@ class ClassWiseReliability(NotedResult):
     def _bands(self) -> list[str]:
         """Say in how many classes nothing leaves the band of the class."""
         first, inside = self.diagrams[0], [diagram.inside for diagram in self.diagrams]
-        if first.band is None:
+        if first.band is None or first.band_level is None:
             return []
-        band = f"Each class has its own {first.band_level:.4g} {BANDS[first.band].name}"
+        band = f"Each class has its own {level_text(first.band_level)} {BANDS[first.band].name}"
         compared = COMPARED.get(BANDS[first.band].compared or "")
         if compared is None:
             return [f"{band}."]

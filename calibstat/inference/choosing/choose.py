@@ -21,6 +21,7 @@ from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
+from calibstat.output.wording import level_text
 from calibstat.resampling import Draws
 from calibstat.resampling.rng import Rng
 from calibstat.result import NotedResult, read_only
@@ -122,7 +123,7 @@ class Choice(NotedResult):
         last = "This does not show that a model violates it: more rows may show that a model meets it"
         if self.name is not None:
             conditions = "condition" if len(self.conditions) == 1 else "conditions"
-            last = f"With {self.confidence_level * 100:g} % confidence the chosen model keeps the {conditions}{among}"
+            last = f"With {level_text(self.confidence_level)} confidence the chosen model keeps the {conditions}{among}"
         return "\n".join([self.answer, *lines, f"{last} ({self.lens}, n = {self.n})."])
 
 

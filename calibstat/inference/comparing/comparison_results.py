@@ -9,6 +9,7 @@ import numpy as np
 
 from calibstat.data.named_lens import NamedLens
 from calibstat.measures.kinds.named_measure import NamedMeasure
+from calibstat.output.wording import level_text
 from calibstat.result import NotedResult
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Comparison(NotedResult):
         measured = ", ".join(f"{name} {value:.4g}" for name, value in zip(self.names, self.estimates, strict=True))
         lines = [f"{self.measure}, {self.lens}, {rows}: {measured}.", *self._errors_in_words()]
         for i, (a, b) in enumerate(self.pairs):
-            interval = "" if self.method == "swap" else f", {self.confidence_level:.4g} confidence interval "
+            interval = "" if self.method == "swap" else f", {level_text(self.confidence_level)} confidence interval "
             interval += "" if self.method == "swap" else f"[{self.low[i]:.4g}, {self.high[i]:.4g}]"
             adjusted = f", {self.pvalue_adjusted[i]:.3g} adjusted for {len(self.pairs)} pairs" if several else ""
             lines.append(
@@ -119,7 +120,7 @@ class Comparison(NotedResult):
         each = zip(self.names, self.errors, self.errors_low, self.errors_high, strict=True)
         errors = ", ".join(f"{name} {error:.3g} [{low:.3g}, {high:.3g}]" for name, error, low, high in each)
         of = ", root mean squares over the classes," if self.lens.reduce else ""
-        return [f"Kernel errors{of} with {self.confidence_level:.4g} confidence intervals: {errors}."]
+        return [f"Kernel errors{of} with {level_text(self.confidence_level)} confidence intervals: {errors}."]
 
     def _conclusion(self, i: int) -> str:
         """Say of a pair which error is smaller and by how much at least, if known; or that a score compares errors."""

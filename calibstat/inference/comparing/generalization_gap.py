@@ -22,6 +22,7 @@ from calibstat.inference.confidence_interval_results import ConfidenceInterval
 from calibstat.measures.kinds.named_measure import NamedMeasure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
+from calibstat.output.wording import level_text
 from calibstat.resampling.rng import Rng
 from calibstat.result import Result
 
@@ -93,7 +94,7 @@ class GeneralizationGap(Result):
         return self.gap <= self.error_gap
 
     def __str__(self) -> str:
-        level = f"{self.confidence_level:.4g} confidence interval"
+        level = f"{level_text(self.confidence_level)} confidence interval"
         holds = {True: "holds", False: "does not hold"}
         clearly = f", {self.n_clearly_not} of them beyond chance" if self.n_not_overconfident else ""
         return (

@@ -11,7 +11,7 @@ from calibstat.data.in_words import InWords
 from calibstat.inference.cross_validation.fold_interval import CrossValidatedInterval
 from calibstat.inference.cross_validation.fold_test_result import CrossValidatedTestResult
 from calibstat.inference.cross_validation.mixture_predictor import MixturePredictor
-from calibstat.output.wording import number, p_text, percent
+from calibstat.output.wording import level_text, number, p_text
 from calibstat.result import Result
 
 
@@ -115,7 +115,7 @@ class CrossValidation(Result):
             f"There is {self.test.finding} (p = {p_text(self.test.pvalue)}, studied; "
             f"p = {p_text(self.test.pvalue_by_theorem)} by theorem).",
             "No test of the same rows can show how large their chance errors are; the interval allows for them.",
-            f"With {percent(self.interval.confidence_level)} confidence the error ({self.interval.measure}) of its "
+            f"With {level_text(self.interval.confidence_level)} confidence the error ({self.interval.measure}) of its "
             f"{of_folds}, for each new row one of them at random, is {bound}.",
             f"Their Brier score is {number(score.estimate)} [{number(score.low)}, {number(score.high)}].",
             alike if self.refitted_alike else "",

@@ -22,7 +22,7 @@ from calibstat.inference.cross_validation.folded_problem import (
 )
 from calibstat.inference.honest_ends import FEW_EVENTS, HonestEnds, need_events
 from calibstat.measures.kinds.base import Measure
-from calibstat.output.wording import percent
+from calibstat.output.wording import level_text
 from calibstat.resampling import Draws, centring
 from calibstat.residuals.fold_residuals import FoldResiduals
 
@@ -72,9 +72,9 @@ class CrossValidatedInterval(ConfidenceInterval):
         repeats = f", {self.repeats} repeats" if self.repeats > 1 else ""
         remark = f"{self.remark()}\n" if self.remark() else ""
         return (
-            f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
+            f"{self.measure} = {self.estimate:.4g}, {level_text(self.confidence_level)} confidence interval "
             f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}, n = {self.n} in {self.folds} "
-            f"folds{repeats}.\n{self.reservations}With {percent(self.confidence_level)} confidence the {what} is "
+            f"folds{repeats}.\n{self.reservations}With {level_text(self.confidence_level)} confidence the {what} is "
             f"{bound}. {self.scope}\n{remark}Estimand: {self.estimand}"
         )
 

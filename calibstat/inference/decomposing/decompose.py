@@ -35,6 +35,7 @@ from calibstat.inference.problems.binary_problem import sample_in_clusters
 from calibstat.measures.bins import Strategy, bin_cells
 from calibstat.measures.bregman import Bregman, find_score, total_loss
 from calibstat.measures.regression_ce import regression
+from calibstat.output.wording import level_text
 from calibstat.resampling import Clusters, Draws, Pairs, Stage
 from calibstat.resampling.rng import Rng
 from calibstat.result import NotedResult
@@ -121,12 +122,12 @@ class Decomposition(NotedResult):
             f"({self.method}{options}), {self.lens}, n = {self.n:.10g}."
         )
         text += f" Infinite: {self.why_infinite}." if self.why_infinite else ""
-        if self.low is None or self.high is None:
+        if self.low is None or self.high is None or self.confidence_level is None:
             return text
         ends = ", ".join(f"{name} [{self.low[name]:.4g}, {self.high[name]:.4g}]" for name in self.low)
         of = "" if self.drawn == "rows" else f" of {self.drawn}"
         return (
-            f"{text}\nMiddle {self.confidence_level:.4g} of {self.n_resamples} bootstrap samples{of}: {ends}.\n"
+            f"{text}\nMiddle {level_text(self.confidence_level)} of {self.n_resamples} bootstrap samples{of}: {ends}.\n"
             "Parts that cannot be negative are overestimated: their ranges are not confidence intervals near 0."
         )
 

@@ -23,7 +23,7 @@ from calibstat.inference.problems.binary_problem import BinaryProblem
 from calibstat.inference.problems.pose import problem_of
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.mean_loss import MeanLoss
-from calibstat.output.wording import number, p_text
+from calibstat.output.wording import level_text, number, p_text
 from calibstat.resampling import Draws
 
 METHOD = "rectified"
@@ -84,7 +84,7 @@ class RectifiedInterval(ConfidenceInterval):
     def __str__(self) -> str:
         only, remark = self.labels_only, self.remark()
         return (
-            f"{self.measure} = {self.estimate:.4g}, {self.confidence_level:.4g} confidence interval "
+            f"{self.measure} = {self.estimate:.4g}, {level_text(self.confidence_level)} confidence interval "
             f"[{self.low:.4g}, {self.high:.4g}] ({self.method}), {self.lens}: {self.labelled:,} labelled rows among "
             f"{self.n:,}, with a judge. Labels alone: [{only.low:.4g}, {only.high:.4g}].\n"
             f"{self.worth}\n{self.reservations}{f'{remark}{chr(10)}' if remark else ''}Estimand: {self.estimand}\n"

@@ -25,6 +25,7 @@ from calibstat.inference.problems.problem import Problem
 from calibstat.measures.kinds.base import Measure
 from calibstat.measures.kinds.registry import find_measure
 from calibstat.measures.measure_options import MeasureOptions
+from calibstat.output.wording import level_text
 from calibstat.resampling import Draws
 from calibstat.resampling.rng import Rng
 from calibstat.result import Result
@@ -91,8 +92,8 @@ class DetectableEffect(Result):
         known = np.isfinite(self.effect)
         effects = [words for words, is_found in zip(self.words, known, strict=True) if is_found]
         missed = [NAMED[name] for name, is_found in zip(self.family, known, strict=True) if not is_found]
-        how = f"with probability {self.power:g} (test by {self.test}, level {self.level:g})"
-        best = f"the largest power seen was {self.largest_power[~known].max():.2g}" if missed else ""
+        how = f"with probability {level_text(self.power)} (test by {self.test}, level {level_text(self.level)})"
+        best = f"the largest power seen was {100 * self.largest_power[~known].max():.2g} %" if missed else ""
         if not effects:
             return f"{rows} no {' or '.join(missed)}{seen}, however large, would have been found {how}; {best}."
         also = f"; no {' or '.join(missed)} would have been, however large ({best})" if missed else ""

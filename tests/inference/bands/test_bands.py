@@ -12,28 +12,28 @@ SAMPLE = cs.Sample.from_counts([0.1, 0.3, 0.5], [50, 50, 50], [20, 15, 25])  # t
 def test_one_observed_frequency_is_outside():
     first, promise = str(cs.reliability(SAMPLE, rng=1)).split("\n")
     assert first == (
-        "Reliability in 3 uniform bins, event: outcome 1, n = 150: 1 of 3 observed frequencies lies outside the 0.95 "
+        "Reliability in 3 uniform bins, event: outcome 1, n = 150: 1 of 3 observed frequencies lies outside the 95 % "
         "simultaneous consistency band."
     )
     assert promise == (
         "The frequencies of a calibrated model with independent outcomes leave it anywhere with probability at most "
-        "0.05. The CORP curve leaves its own 0.95 band."
+        "5 %. The CORP curve leaves its own 95 % band."
     )
 
 
 @pytest.mark.parametrize(
     ("band", "first", "promise"),
     [
-        ("confidence", ": 1 of 3 mean predictions lies outside the 0.9 simultaneous confidence band.",
+        ("confidence", ": 1 of 3 mean predictions lies outside the 90 % simultaneous confidence band.",
          "It covers the average outcome probability of the rows of every bin, given their predictions, with "
-         "probability at least 0.9 if outcomes are independent."),
-        ("monotone", ", and the 0.9 confidence band of a non-decreasing curve.",
+         "probability at least 90 % if outcomes are independent."),
+        ("monotone", ", and the 90 % confidence band of a non-decreasing curve.",
          "If the outcome probability never falls as the prediction rises and outcomes are independent, it covers the "
-         "whole curve with probability at least 0.9. It is a picture, not a test of calibration."),
-        ("pointwise_confidence", ": 1 of 3 mean predictions lies outside the 0.9 pointwise confidence bars.",
-         "Each bar stands alone: all 3 hold the true frequencies with probability of only about 0.9^3 = 0.73."),
-        ("pointwise_consistency", ": 1 of 3 observed frequencies lies outside the 0.9 pointwise consistency bars.",
-         "Each bar stands alone: all 3 hold a calibrated model with probability of only about 0.9^3 = 0.73, more if "
+         "whole curve with probability at least 90 %. It is a picture, not a test of calibration."),
+        ("pointwise_confidence", ": 1 of 3 mean predictions lies outside the 90 % pointwise confidence bars.",
+         "Each bar stands alone: all 3 hold the true frequencies with probability of only about 73 %."),
+        ("pointwise_consistency", ": 1 of 3 observed frequencies lies outside the 90 % pointwise consistency bars.",
+         "Each bar stands alone: all 3 hold a calibrated model with probability of only about 73 %, more if "
          "bins hold few rows."),
     ],
 )  # fmt: skip
@@ -46,8 +46,8 @@ def test_each_band_says_what_it_is(band, first, promise):
 def test_all_inside_and_no_band():
     calm = cs.Sample.from_counts([0.1, 0.3, 0.5], [50, 50, 50], [5, 15, 25])
     text = str(cs.reliability(calm, rng=1))
-    assert "all observed frequencies lie inside the 0.95 simultaneous consistency band.\n" in text
-    assert text.endswith("The CORP curve lies inside its own 0.95 band.")
+    assert "all observed frequencies lie inside the 95 % simultaneous consistency band.\n" in text
+    assert text.endswith("The CORP curve lies inside its own 95 % band.")
     assert str(cs.reliability(calm, band=None)) == "Reliability in 3 uniform bins, event: outcome 1, n = 150."
 
 
@@ -60,7 +60,7 @@ def test_every_class_has_its_own_band(band):
         for name in ("low", "high", "curve_low", "curve_high"):
             np.testing.assert_array_equal(getattr(diagram, name), getattr(alone, name))
     last = str(found).split("\n")[-1]
-    assert last.startswith(f"Each class has its own 0.95 {BANDS[band].name}")
+    assert last.startswith(f"Each class has its own 95 % {BANDS[band].name}")
     if BANDS[band].compared is None:
         assert last.endswith("curve.")
     else:

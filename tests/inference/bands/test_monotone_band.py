@@ -132,7 +132,7 @@ def test_lines_cross_where_the_curve_clearly_falls():
     found = cs.reliability(falls, band="monotone")
     assert found.crosses
     assert found.curve_low[-1] > found.curve_high[0]
-    assert "Its lines cross, so the probability does fall somewhere (level 0.05)." in str(found)
+    assert "Its lines cross, so the probability does fall somewhere (level 5 %)." in str(found)
     assert (found.low, found.high, found.inside, found.corp_inside) == (None,) * 4
     rises = cs.reliability(cs.Sample.from_counts([0.2, 0.8], [100, 100], [10, 90]), band="monotone")
     assert not rises.crosses

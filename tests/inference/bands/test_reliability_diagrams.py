@@ -42,7 +42,7 @@ def test_a_class_wise_result_lists_its_classes():
     np.testing.assert_allclose(frame["mean_prediction"], prob.mean(0), rtol=1e-12)
     np.testing.assert_array_equal(frame["error"], found.error)
     head, titles, *rows, own = str(found).split("\n")
-    assert own.startswith("Each class has its own 0.95 simultaneous consistency band; all observed frequencies lie")
+    assert own.startswith("Each class has its own 95 % simultaneous consistency band; all observed frequencies lie")
     assert head == "Reliability of 3 classes, class-wise, n = 600:"
     assert len(rows) == 3
     assert {len(line) for line in [titles, *rows]} == {len(titles)}

@@ -88,7 +88,7 @@ def test_what_is_found_is_said():
     text = str(cs.detectable_effect(np.linspace(0.02, 0.98, 500), measure="ks", rng=1))
     assert text.startswith("With these 500 rows an over-confidence of temperature ")
     assert " or a shift of 0." in text
-    assert text.endswith("would have been found with probability 0.8 (test by ks, level 0.05).")
+    assert text.endswith("would have been found with probability 80 % (test by ks, level 5 %).")
 
 
 def test_seeds_and_threads():
