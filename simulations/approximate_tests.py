@@ -127,7 +127,7 @@ class Ask:
     def _pvalue(self, test: Test, *arguments: Any) -> float:
         try:
             return float(test(*arguments))
-        except (ValueError, ArithmeticError):
+        except ValueError:
             return np.nan
 
 

@@ -183,6 +183,8 @@ class LogitPolynomial:
         here = self._edge(fit, start, level)
         for _ in range(MOST_STEPS):
             coefficient, (value, gradient, information) = here
+            if _least_information(here[1]) == 0.0:  # on the way to an end at infinity, or too far to compute
+                break
             to_top, flat = np.linalg.solve(information, np.stack([gradient, direction], axis=1)).T
             room = max(2 * (value - level) + gradient @ to_top, 0.0)
             step = to_top + math.sqrt(room / (direction @ flat)) * flat
@@ -192,7 +194,7 @@ class LogitPolynomial:
             while direction @ (here[0] - coefficient) < -EDGE * reach:  # the edge is no sharper
                 step /= 2
                 here = self._edge(fit, coefficient + step, level)
-        raise ArithmeticError(f"no end of the region of likelihood was found for {self.what}")
+        raise self._no_end()
 
     def _edge(self, fit: Fit, coefficient: np.ndarray, level: float) -> tuple[np.ndarray, Derivatives]:
         """Move along the ray from the maximum until the log-likelihood is about `level`; return that too.
@@ -214,7 +216,15 @@ class LogitPolynomial:
             guess = at + missing / slope if slope > 0 else math.inf
             farthest = min(outside, 3 * at)
             at = guess if inside < guess < farthest else (inside + farthest) / 2
-        raise ArithmeticError(f"no edge of the region of likelihood was found for {self.what}")
+        raise self._no_end()
+
+    def _no_end(self) -> ValueError:
+        """Return the error of a region of likelihood that reaches farther than double precision does."""
+        return ValueError(
+            f"expected outcomes that bound the interval for {self.what}; found coefficients as far away as double "
+            "precision reaches that explain the outcomes almost as well as the best ones: too few predictions have "
+            "both outcomes"
+        )
 
 
 def newton(derivatives: Callable[[np.ndarray], Derivatives], basis: np.ndarray, converged: float) -> tuple[Fit, bool]:

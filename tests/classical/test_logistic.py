@@ -23,3 +23,23 @@ def test_predictions_that_tell_nothing_in_double_precision(verb):
         verb(y, p, held_out=True)
     y[0], y[1] = 1, 0
     assert np.isfinite(cs.cox(y, p, held_out=True, clip=6e-8).slope)
+
+
+@pytest.mark.parametrize(
+    ("y", "p"),
+    [
+        ([0] + [1] * 49, [0.9] * 15 + [1 - 1e-12] * 35),  # no failure among the certain: the slope has no upper end
+        ([1, 1, 1], [1 - 5e-12, 1 - 1e-12, 1 - 1e-12]),
+    ],
+)
+@pytest.mark.parametrize("verb", [cs.cox, cs.calibration_belt])
+def test_an_interval_without_an_end_is_refused_in_words(verb, y, p):
+    """A singular matrix, or the root of a negative number, was the answer."""
+    with pytest.raises(ValueError, match=r"expected outcomes that bound the interval for .* both outcomes"):
+        verb(y, p, held_out=True)
+
+
+def test_a_belt_of_eight_rows_without_an_end_is_refused_in_words():
+    p = [0.00298, 0.01695, 0.01706, 0.02987, 0.03711, 0.05582, 0.05664, 0.13125]
+    with pytest.raises(ValueError, match="expected outcomes that bound the interval for the calibration belt"):
+        cs.calibration_belt([0, 0, 0, 1, 1, 0, 1, 0], p, held_out=True)
