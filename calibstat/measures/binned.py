@@ -19,6 +19,7 @@ from calibstat.measures.bins import (
     Sums,
     bin_cells,
     check_bins,
+    cuts_of,
     fixed_bins,
     is_unbinned,
     number_of_bins,
@@ -68,7 +69,7 @@ def _with_bins(measure: B, bins: dict[str, Any]) -> B:
     return replace(measure, **bins) if bins else measure
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # `Measure` has both
 class UniformBins(Binned):
     """A measure over bins of equal width."""
 
@@ -100,6 +101,38 @@ class UniformBins(Binned):
         return table_of_bins(self.cells(value, count), value, count, positives)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # `Measure` has both
+class ChosenBins(UniformBins):
+    """A measure over bins of equal width, of nearly equal numbers of rows, or between given cuts."""
+
+    strategy: Strategy = "uniform"
+
+    def check(self) -> None:
+        check_bins(self.n_bins, self.strategy)
+
+    @property
+    def is_weak(self) -> bool:
+        return not (is_unbinned(self.n_bins) and isinstance(self.strategy, str))
+
+    def population_edges(self) -> tuple[np.ndarray, str]:
+        return population_edges(self.n_bins, self.strategy)
+
+    def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
+        return bin_cells(value, count, n_bins=self.n_bins, strategy=self.strategy)
+
+    def row_sums(self, y: np.ndarray, p: np.ndarray) -> Sums | None:
+        return super().row_sums(y, p) if _is_uniform(self.strategy) else None
+
+    def sorted_sums(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Sums | None:
+        return super().sorted_sums(value, count, positives) if _is_uniform(self.strategy) else None
+
+    def column_sums(self, predictions: Predictions) -> Sums | None:
+        return super().column_sums(predictions) if _is_uniform(self.strategy) else None
+
+    def with_fixed_cells(self, value: np.ndarray, count: np.ndarray) -> Self:
+        return _with_bins(self, fixed_bins(value, count, self.n_bins, self.strategy))
+
+
 @measure(
     "ece",
     title="Expected calibration error",
@@ -109,7 +142,7 @@ class UniformBins(Binned):
     sound=False,
     symmetric=False,
 )
-class ECE(Binned):
+class ECE(ChosenBins):
     """The binned calibration error: the Lp mean over bins of the gap between mean outcome and mean prediction.
 
     Options: `n_bins`, a number, "cube_root" (the smallest B with B**3 >= n), or None or "unbinned" for level sets, in
@@ -130,12 +163,10 @@ class ECE(Binned):
     prediction crosses an edge. Cost: O(n) on rows with uniform bins, else one sort, however many bins there are.
     """
 
-    n_bins: int | str | None = 15
-    strategy: Strategy = "uniform"
     norm: str | float = "l1"
 
     def check(self) -> None:
-        check_bins(self.n_bins, self.strategy)
+        super().check()
         _power(self.norm)
 
     @property
@@ -145,29 +176,6 @@ class ECE(Binned):
     @property
     def is_coarse(self) -> bool:
         return self.is_l1 and not is_unbinned(self.n_bins)
-
-    @property
-    def is_weak(self) -> bool:
-        return not (is_unbinned(self.n_bins) and isinstance(self.strategy, str))
-
-    def population_edges(self) -> tuple[np.ndarray, str]:
-        return population_edges(self.n_bins, self.strategy)
-
-    def cells(self, value: np.ndarray, count: np.ndarray) -> np.ndarray:
-        return bin_cells(value, count, n_bins=self.n_bins, strategy=self.strategy)
-
-    def row_sums(self, y: np.ndarray, p: np.ndarray) -> Sums | None:
-        return uniform_row_sums(y, p, n_bins=self.n_bins) if _is_uniform(self.strategy) else None
-
-    def sorted_sums(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> Sums | None:
-        uniform = _is_uniform(self.strategy)
-        return uniform_sorted_sums(value, count, positives, n_bins=self.n_bins) if uniform else None
-
-    def column_sums(self, predictions: Predictions) -> Sums | None:
-        return uniform_column_sums(predictions, n_bins=self.n_bins) if _is_uniform(self.strategy) else None
-
-    def with_fixed_cells(self, value: np.ndarray, count: np.ndarray) -> Self:
-        return _with_bins(self, fixed_bins(value, count, self.n_bins, self.strategy))
 
     @property
     def honest(self) -> Honest:
@@ -194,34 +202,47 @@ class ECE(Binned):
             return gap.max(axis=-1)
         return (share * gap**power).sum(axis=-1) ** (1 / power)
 
-    def detail(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> dict[str, Any]:
-        return table_of_bins(self.cells(value, count), value, count, positives)
-
 
 @measure(
     "ece_width",
     title="Binned calibration error plus bin width",
-    formula=r"\sum_b \frac{n_b}{n}\,\bigl|\bar y_b - \bar v_b\bigr| + \frac1B",
+    formula=r"\sum_b \frac{n_b}{n}\,\bigl(|\bar y_b - \bar v_b| + w_b\bigr)",
     reference=BLASIOK,
     bounds=(0, 2),
     complete=False,
     symmetric=False,
-    no_interval="it is `ece` plus the width of a bin: add that to the interval of `ece`",
+    no_interval="it is `ece` plus the mean width of a bin: add that to the interval of `ece`",
 )
-class ECEWidth(UniformBins):
-    """The L1 error over equal-width bins plus the width of a bin, an upper bound on the upper distance.
+class ECEWidth(ChosenBins):
+    """The L1 error over bins plus the mean width of the bins, an upper bound on the upper distance.
 
-    Option: `n_bins` as for `ece`; level sets, None, have no width. Unlike with `ece`, errors cannot cancel unseen
-    inside a bin, but the value is never below the width 1 / n_bins. Cost: O(n) on rows.
+    Options: `n_bins` as for `ece`, for bins of equal width 1 / n_bins; level sets, None, have no width. `strategy`,
+    "uniform", or ascending cuts between bins as for `ece`, and then `n_bins` is ignored: bin b is from one cut to the
+    next, the first from 0, the last to 1, and its width w_b counts by its share of the rows.
+
+    It bounds the upper distance over any cuts, because rows of a bin that all move to its mean outcome move by at most
+    its gap plus its width. Unlike with `ece`, errors cannot cancel unseen inside a bin, but the value is never below
+    the mean width. `interval_ce` is the least value over all cuts, with bins that end at predictions. Cost: O(n) on
+    rows with equal bins, else one sort.
     """
 
-    def with_fixed_cells(self, value: np.ndarray, count: np.ndarray) -> Self:
-        return _with_bins(self, fixed_bins(value, count, self.n_bins))
+    def check(self) -> None:
+        super().check()
+        if isinstance(self.strategy, str) and self.strategy != "uniform":
+            reason = "widths have to be known before the rows; the ends of other bins can be given as cuts"
+            raise ValueError(f"expected strategy 'uniform' or ascending cuts, found {self.strategy!r}: {reason}")
 
     def reduce(self, count: np.ndarray, residual: np.ndarray, value: np.ndarray) -> np.ndarray:
-        n = count.reshape(-1, count.shape[-1])[0].sum()
-        width = 0.0 if is_unbinned(self.n_bins) else 1 / number_of_bins(self.n_bins, n)
-        return np.abs(residual).sum(axis=-1) + width
+        return np.abs(residual).sum(axis=-1) + self._mean_width(count)
+
+    def _mean_width(self, count: np.ndarray) -> float | np.ndarray:
+        """Return the mean width of the bins over the rows, given the rows in each bin along the last axis."""
+        if not isinstance(self.strategy, str):
+            width = np.diff(cuts_of(self.strategy), prepend=0.0, append=1.0)[: count.shape[-1]]
+            return count @ width / count.sum(axis=-1)
+        if is_unbinned(self.n_bins):
+            return 0.0
+        return 1 / number_of_bins(self.n_bins, count.reshape(-1, count.shape[-1])[0].sum())
 
 
 @jit

@@ -116,6 +116,43 @@ def test_ece_width_adds_the_width():
     assert cs.detail(y, p, measure="ece_debiased", n_bins=4)["count"].tolist() == [1, 2]
 
 
+def test_measures_over_bins_differ_by_every_option():
+    same = cs.measures.ECE(norm="l2")
+    assert same == cs.measures.ECE(norm="l2")
+    assert hash(same) == hash(cs.measures.ECE(norm="l2"))
+    assert same != cs.measures.ECE()
+    assert cs.measures.ECEWidth() != cs.measures.ECEWidth(strategy=(0.5,))
+    assert repr(cs.measures.ECE(norm="l2")) == "ECE(n_bins=15, strategy='uniform', norm='l2')"
+
+
+def test_ece_width_by_hand():
+    """Cuts at 1/4 and 1/2: bins of widths 1/4, 1/4 and 1/2 with 1, 2 and 1 of 4 rows, a mean width of 5/16.
+
+    Residuals: 1/4 of a row at 1/4, 1/2 and -1/2 in the second bin, which cancel, and 1/8 in the third: 3/8 over 4.
+    """
+    y, p = [0, 1, 0, 1], [0.25, 0.5, 0.5, 0.875]
+    assert cs.estimate(y, p, measure="ece_width", strategy=(0.25, 0.5)) == 3 / 32 + 5 / 16
+    assert cs.estimate(y, p, measure="ece_width", strategy=()) == 1 + 1 / 32  # one bin: -1/4 + 1/8 over 4
+    assert cs.detail(y, p, measure="ece_width", strategy=(0.25, 0.5))["count"].tolist() == [1, 2, 1]
+    weighted = cs.estimate(y, p, measure="ece_width", strategy=(0.25, 0.5), sample_weight=[1, 2, 2, 3])
+    assert weighted == pytest.approx((1 / 4 + 3 / 8) / 8 + (1 / 4 + 4 / 4 + 3 / 2) / 8, abs=1e-15)
+    with pytest.raises(ValueError, match="expected strategy 'uniform' or ascending cuts, found 'quantile'"):
+        cs.estimate(y, p, measure="ece_width", strategy="quantile")
+
+
+def test_ece_width_over_given_cuts_everywhere():
+    cuts, family = (0.25, 0.5, 0.75), cs.generators.temperature(2)
+    equal, given = {"measure": "ece_width", "n_bins": 4}, {"measure": "ece_width", "strategy": cuts}
+    assert family.truth(**given) == pytest.approx(family.truth(**equal), abs=1e-12)
+    y, p = family.sample(300, rng=1)
+    assert cs.estimate(y, p, **given) == pytest.approx(cs.estimate(y, p, **equal), abs=1e-15)
+    tests = [cs.calibration_test(y, p, **options, rng=1, n_resamples=99) for options in (given, equal)]
+    assert tests[0].pvalue == tests[1].pvalue
+    label, prob = cs.generators.dirichlet((1, 1, 1), temperature=2).sample(200, rng=1)
+    by_class = [cs.estimate(label, prob, **options, lens="class_wise") for options in (given, equal)]
+    assert by_class[0] == pytest.approx(by_class[1], abs=1e-14)
+
+
 # --- rows without sorting --------------------------------------------------------------------------------------------
 
 

@@ -178,6 +178,23 @@ def test_definition_6_1_interval_error_over_all_cuts(rows):
     assert cs.estimate(y, p, measure="interval_ce") == pytest.approx(slow, abs=1e-14)
 
 
+@of_samples
+def test_equation_5_over_any_cuts(rows):
+    """Cuts between predictions, some of them at predictions: the value is at least the upper distance and, with the
+    width of the bins in place of the range of their predictions, at least the interval error."""
+    y, p, value, share, residual = rows
+    random = np.random.default_rng(len(y))
+    for size in (0, 1, 2, 5):
+        cuts = sorted({*random.choice(value, min(size, value.size), replace=False), *random.random(size)})
+        slow = 0.0
+        for low, high in pairwise([-1, *cuts, 1]):  # the first bin is closed at 0
+            inside, low = (value > low) & (value <= high), max(low, 0)
+            slow += abs(residual[inside].sum()) + share[inside].sum() * (high - low)
+        found = cs.estimate(y, p, measure="ece_width", strategy=cuts)
+        assert found == pytest.approx(slow, abs=1e-14)
+        assert found >= cs.estimate(y, p, measure="interval_ce") - 1e-12
+
+
 def at_random(value, residual, width):
     """The mean over the shift of the binned error: between the shifts at which a prediction changes its bin it is
     constant, and taken in the middle."""
