@@ -15,6 +15,7 @@ from calibstat.generators.multiclass_generator import MulticlassGenerator
 from calibstat.generators.row_weights import Weights
 from calibstat.generators.sampled_rows import SampledRows
 from calibstat.generators.simulator import Simulator
+from calibstat.generators.two_worlds import worlds
 
 if TYPE_CHECKING:  # names for editors and type checkers; at run time every file of the folder enters the table itself
     from calibstat.generators.binary import *
@@ -32,5 +33,5 @@ _Simulator = type[Generator] | type[MulticlassGenerator] | type[changing.stream]
 GENERATORS: Mapping[str, _Simulator] = generator_table.GENERATORS
 globals().update(GENERATORS)
 
-__all__ = ["GENERATORS", "Generator", "MulticlassGenerator", "SampledRows", "Simulator", "Weights"]
+__all__ = ["GENERATORS", "Generator", "MulticlassGenerator", "SampledRows", "Simulator", "Weights", "worlds"]
 __all__ += list(GENERATORS)

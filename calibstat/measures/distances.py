@@ -27,7 +27,7 @@ def _present(value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> tup
     return value[full], count[full] / n, positives[full] / n
 
 
-def _apart(value: np.ndarray, mesh: np.ndarray) -> np.ndarray:
+def apart(value: np.ndarray, mesh: np.ndarray) -> np.ndarray:
     """Move ascending predictions nearer than `_MERGED_BELOW` to a point of the grid, or to the one before, onto it."""
     grid = mesh.size - 1
     nearest = mesh[np.minimum(np.rint(value * grid).astype(np.int64), grid)]
@@ -51,7 +51,7 @@ def _on_grid(
     """
     mesh = np.arange(grid + 1) / grid
     if value.size <= mesh.size:
-        place = _apart(value, mesh)
+        place = apart(value, mesh)
         point, at = np.unique(np.concatenate([mesh, place]), return_inverse=True)
         out = np.array([np.bincount(at[mesh.size :], w, point.size) for w in (share, hits)])
         moved = float(share @ np.abs(place - value))
@@ -64,8 +64,11 @@ def _on_grid(
     return mesh, *out, 0.0, float(share @ (2 * t * (1 - t))) / grid
 
 
-def _least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple[float, np.ndarray]:
-    """Solve the dual linear programme on given points, 0 and 1 among them; return its value and its two functions."""
+def least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Solve the dual linear programme on given points, 0 and 1 among them.
+
+    Return its value, its two functions, and the mass at each point of the calibrated law to which the rows move.
+    """
     from scipy.optimize import linprog
     from scipy.sparse import block_array, diags_array, hstack, vstack
 
@@ -79,13 +82,14 @@ def _least_move(point: np.ndarray, share: np.ndarray, hits: np.ndarray) -> tuple
         -size * np.concatenate([share - hits, hits]),  # of order 1 for any number of points
         A_ub=vstack([steps, -steps, calibrated]).tocsc(),
         b_ub=np.concatenate([width, width, np.zeros(size)]),
-        bounds=(-1, 1),
+        bounds=(-2, 2),  # from -1 to 1 is enough; a bound that is reached would take a part of the masses
         method="highs-ds",
         options={"primal_feasibility_tolerance": EXACT, "dual_feasibility_tolerance": EXACT},
     )
     if solution.status != 0:
         raise RuntimeError(f"the linear programme of the lower distance was not solved: {solution.message}")
-    return max(-solution.fun / size, 0.0), solution.x.reshape(2, size)
+    mass = np.maximum(-solution.ineqlin.marginals[-size:] / size, 0.0)
+    return max(-solution.fun / size, 0.0), solution.x.reshape(2, size), mass
 
 
 @measure(
@@ -128,7 +132,7 @@ class LowerDistance(Statistic):
             raise ValueError(f"expected grid to be a whole number of at least 2, found {self.grid!r}")
 
     def evaluate(self, value: np.ndarray, count: np.ndarray, positives: np.ndarray) -> float:
-        return _least_move(*_on_grid(*_present(value, count, positives), self.grid)[:3])[0]
+        return least_move(*_on_grid(*_present(value, count, positives), self.grid)[:3])[0]
 
     def bracket(self, n: float) -> Bracket:
         return Bracket(SmoothCE(), 0.5, SmoothCE(), times=2.0, width=0.5 / self.grid)
@@ -142,7 +146,7 @@ class LowerDistance(Statistic):
         the range).
         """
         point, share, hits, above, below = _on_grid(*_present(value, count, positives), self.grid)
-        distance, weights = _least_move(point, share, hits)
+        distance, weights, _ = least_move(point, share, hits)
         negative, positive = (np.interp(value, point, weight) for weight in weights)
         smooth = SmoothCE().evaluate(value, count, positives)
         return {
@@ -185,8 +189,10 @@ def contiguous_merging(value: np.ndarray, count: np.ndarray, positives: np.ndarr
     """Return the least mean move if runs of neighbouring predictions move to their mean outcomes.
 
     It is at least the upper distance, which allows more partitions, and at most `interval_ce`, because rows of a cell
-    move by at most its gap plus its width. More than `RUNS` predictions are first grouped into runs of about equal
-    numbers of rows, which moves a row by at most the width of its run more.
+    move by at most its gap plus its width. Of more than `RUNS` predictions only runs of about equal numbers of rows are
+    merged, so that it may be larger.
+
+    docs/proofs.md, section 10.
     """
     value, share, hits = _present(value, count, positives)
     start = np.arange(value.size)

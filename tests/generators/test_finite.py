@@ -2,9 +2,12 @@
 
 import math
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from calibstat.generators import (
+    domain,
     hidden,
     interval_gap,
     quadratic_gap,
@@ -78,3 +81,25 @@ def test_two_points_beside_each_other_by_hand(e):
     assert family.truth("lower_distance") == pytest.approx(min(abs(e), 4 * abs(e) * m), abs=1e-10)
     assert family.distance() == pytest.approx(abs(e), abs=1e-15)
     assert two_point(0).is_calibrated
+
+
+def test_domain_of_rows_by_hand():
+    """Missing values are a value; points ascend in the prediction, then as covariates appear."""
+    y, p = [0, 1, 1, 1, 0, 1], [0.5, 0.5, 0.25, 0.25, 0.25, 0.25]
+    frame = pd.DataFrame({"site": ["b", "b", "a", None, None, "a"], "sex": [1, 1, 2, 2, 2, 2]})
+    found = domain.from_rows(y, p, frame)
+    assert found == domain((2 / 6, 2 / 6, 2 / 6), (1, 0.5, 0.5), (0.25, 0.25, 0.5))
+    assert domain.from_rows(y, p, frame.to_numpy()) == domain.from_rows(y, p, frame["site"]) == found
+    assert domain.from_rows(y, p) == domain((4 / 6, 2 / 6), (0.75, 0.5), (0.25, 0.5))
+    assert domain.from_rows([1], [0.5]).distance() == 0.5
+
+
+@pytest.mark.parametrize("x", [["a"] * 5, np.zeros((5, 2)), np.zeros((6, 1, 1)), 3])
+def test_domain_of_rows_needs_covariates_for_each(x):
+    with pytest.raises(ValueError, match="expected x"):
+        domain.from_rows([0, 1, 0, 1, 0, 1], [0.5] * 6, x)
+
+
+def test_distance_of_rows_with_many_cells_names_the_limit():
+    with pytest.raises(NotImplementedError, match="too many for 13 points \\(at most 12\\)"):
+        domain.from_rows([0, 1] * 6 + [0], [0.5] * 13, range(13)).distance()
