@@ -16,6 +16,7 @@ FIRST = (
     "plot_monitoring.py",
     "plot_new_hospital.py",
     "plot_many_classes.py",
+    "plot_thousand_classes.py",
     "plot_forecaster_corp.py",
     "plot_larger_than_memory.py",
 )
