@@ -11,7 +11,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from markdown_parts import linked, rows_of
 from measure_advice import ADVICE
+from result_pages import results_table
 
 import calibstat as cs
 
@@ -38,18 +40,6 @@ KINDS = {
     "PairOfClassesInClusters": "two models, several classes, clusters",
 }
 PENDING = "*No results are stored yet: run `calibstat study simulations/{name}.py` to make them.*"
-
-
-def rows_of(header: list[str], rows: list[list[Any]]) -> str:
-    """Write a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
-
-
-def linked(reference: str) -> str:
-    """Turn DOI and arXiv numbers into links."""
-    reference = re.sub(r"doi:(\S*[^\s.;,])", r"[doi:\1](https://doi.org/\1)", reference)
-    return re.sub(r"arXiv:([\d.]+\d)", r"[arXiv:\1](https://arxiv.org/abs/\1)", reference)
 
 
 def is_multiclass(entry: type[cs.Measure]) -> bool:
@@ -299,6 +289,7 @@ def source(path: Path) -> str:
 
 MARKERS = {
     "measures": measures_table,
+    "results": results_table,
     "sizes": sizes_table,
     "approximate_tests": approximate_tests_table,
     "coverage": coverage_table,

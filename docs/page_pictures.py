@@ -1,8 +1,12 @@
-"""Draw pictures of pages: ``python docs/page_pictures.py``."""
+"""Draw pictures of pages: ``python docs/page_pictures.py``.
+
+A picture is the last one that the examples of its page draw above it, as ``ax``.
+"""
 
 from __future__ import annotations
 
 import doctest
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +20,39 @@ import calibstat as cs
 from calibstat.cli.demo import predictions
 
 DOCS = Path(__file__).parent
+DRAWN = {
+    "monitoring": "monitor",
+    **{
+        page: page.replace("-", "_")
+        for page in (
+            "choosing",
+            "clusters",
+            "comparing",
+            "cross-validation",
+            "equivalence",
+            "few-labels",
+            "language-models",
+            "planning",
+            "recalibration",
+            "reliability",
+            "sharpness",
+            "tests",
+            "weights",
+            "without-bins",
+        )
+    },
+}
 
 
-def monitor() -> plt.Figure:
-    """Run the examples of monitoring.md up to its picture, and draw the monitor."""
-    text = (DOCS / "monitoring.md").read_text(encoding="utf-8").partition("![")[0]
+def drawn_by_examples(page: str, picture: str) -> plt.Figure:
+    """Run the examples of a page up to its picture, and return the last figure that they draw."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8").partition(f"](images/{picture}.png)")[0]
     names: dict[str, Any] = {}
-    for example in doctest.DocTestParser().get_examples(text):
-        exec(example.source, names)
-    return cs.plot(names["monitor"]).figure
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # examples show some
+        for example in doctest.DocTestParser().get_examples(text):
+            exec(example.source, names)
+    return names["ax"].figure
 
 
 def first_picture() -> plt.Figure:
@@ -35,8 +63,9 @@ def first_picture() -> plt.Figure:
 
 def main() -> None:
     """Draw and save all."""
-    for name, draw in {"monitor": monitor, "first_picture": first_picture}.items():
-        draw().savefig(DOCS / "images" / f"{name}.png", dpi=120)
+    first_picture().savefig(DOCS / "images" / "first_picture.png", dpi=120)
+    for page, picture in DRAWN.items():
+        drawn_by_examples(page, picture).savefig(DOCS / "images" / f"{picture}.png", dpi=100)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Pages and parts of pages that are made from the code: a Sphinx extension around `measure_pages`.
+"""Pages and parts of pages that are made from the code: a Sphinx extension around `measure_pages` and `result_pages`.
 
-A page for each measure is written to docs/measures, where git ignores it, and a line ``<!-- name -->`` of a page is
-replaced by what `measure_pages.MARKERS` makes of it.
+A page for each measure and each class of results is written to docs/measures and docs/results, where git ignores it,
+and a line ``<!-- name -->`` of a page is replaced by what `measure_pages.MARKERS` makes of it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import measure_pages
+import result_pages
 from measure_pictures import picture
 
 import calibstat as cs
@@ -33,6 +34,16 @@ def write_measures(app: Any, config: Any) -> None:
             page.unlink()
 
 
+def write_results(app: Any, config: Any) -> None:
+    """Write the pages of the classes of results, and remove those of classes that are gone."""
+    folder = Path(app.srcdir) / "results"
+    for name in result_pages.RESULTS:
+        write_if_new(folder / f"{name}.md", result_pages.result_page(name))
+    for page in folder.glob("*.md"):
+        if page.stem not in {"index", *result_pages.RESULTS}:
+            page.unlink()
+
+
 def fill_in(app: Any, page: str, source: list[str]) -> None:
     """Replace the markers of a page."""
     source[0] = measure_pages.filled_in(source[0])
@@ -41,5 +52,6 @@ def fill_in(app: Any, page: str, source: list[str]) -> None:
 def setup(app: Any) -> dict[str, Any]:
     """Register with Sphinx."""
     app.connect("config-inited", write_measures)
+    app.connect("config-inited", write_results)
     app.connect("source-read", fill_in)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,11 +6,11 @@ import sys
 from project_folder import PROJECT
 
 DOCS = PROJECT / "docs"
-MADE = ("measures", "reference", "gallery")  # folders of which only the index, if any, is written by hand
+MADE = ("measures", "reference", "gallery", "results")  # folders of which only the index, if any, is written by hand
 PAGES = [
     page
     for page in sorted(DOCS.glob("**/*.md"))
-    if page.relative_to(DOCS).parts[0] not in MADE or page.relative_to(DOCS).parts == ("measures", "index.md")
+    if page.relative_to(DOCS).parts[0] not in MADE or page.relative_to(DOCS).parts[1:] == ("index.md",)
 ]
 
 

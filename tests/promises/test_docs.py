@@ -1,5 +1,6 @@
 """The documentation: a page for each measure, examples that run, and a README that keeps its promises."""
 
+import dataclasses
 import doctest
 import re
 import shlex
@@ -35,6 +36,7 @@ def pages():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples_run(page, registry):
     found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    plt.close("all")
     assert found.failed == 0
 
 
@@ -93,6 +95,32 @@ def test_every_measure_has_a_page(pages, name):
     assert ("No honest interval" in page) == (not entry().has_form)
     assert f"[{entry.info.title}]({name}.md)" in pages.measures_table()
     assert page.count("**When to use it:** ") == page.count("**When not:** ") == 1
+
+
+PARTS_OF_RESULTS = {  # bases, and what only other results hold
+    "Result",
+    "NotedResult",
+    "ReportFields",
+    "ClassesReport",
+    "CrossFitted",
+    "Measured",
+    "FlexibleCurve",
+}
+
+
+def test_every_class_of_results_has_a_page(pages):
+    made = load(ROOT / "docs" / "result_pages.py")
+    loaded = {name: each for name, each in made.classes().items() if each.__module__.startswith("calibstat.")}
+    assert set(loaded) - PARTS_OF_RESULTS == set(made.RESULTS)
+    for name in made.RESULTS:
+        page = made.result_page(name)
+        assert all(f"`{field.name}`" in page for field in dataclasses.fields(loaded[name])), name
+        assert (
+            page.count("\n## How to read it\n")
+            == page.count("\n## Fields\n")
+            == page.count("`cs.plot(result)`") + (page.count("no picture"))
+        )
+        assert f"[{name}]({name}.md)" in pages.results_table()
 
 
 REFERENCE = sorted((ROOT / "docs" / "api").glob("*.md"))

@@ -1,0 +1,210 @@
+"""What returns each result, and how to read it: for the pages of `result_pages`, and nowhere else."""
+
+from __future__ import annotations
+
+RESULTS = {  # by name: the calls that return it, and how to read it
+    "CalibrationTestResult": (
+        "calibration_test",
+        "Begin with `answer`. A small `pvalue` is evidence that the predictions are not calibrated. A large one is not "
+        "evidence that they are. `statistic` is not the size of the error: `confidence_interval` has that.",
+    ),
+    "ClassWiseTestResult": (
+        "calibration_test",
+        'With `lens="class_wise"`. `pvalue_holm` is adjusted for the number of classes: a class with a value of '
+        "at most 0.05 is predicted wrongly. `overall` is one test of all classes together.",
+    ),
+    "GuidedTestResult": (
+        "calibration_test",
+        "With `proxy=`. Read it as a `CalibrationTestResult`. `pvalue_labels_only` is the test without the judge.",
+    ),
+    "ConfidenceInterval": (
+        "confidence_interval",
+        "`low` and `high` are what to report, with `estimand`, what they are for. The estimate of an error is biased "
+        "upwards, and may lie above the interval. An error has the unit of a probability, so 0.05 is 5 points of a "
+        "percentage.",
+    ),
+    "RectifiedInterval": (
+        "confidence_interval",
+        "With `proxy=`. Read it as a `ConfidenceInterval`, for the labels and not for the judge's answers. "
+        "`worth` says how many labels the judge replaces.",
+    ),
+    "CrossValidatedInterval": (
+        "confidence_interval",
+        "With `folds=`. It is for predicting each new row by one of the models, drawn at random. `high` is what to "
+        "report.",
+    ),
+    "CrossValidatedTestResult": (
+        "calibration_test",
+        "With `folds=`. `pvalue_by_theorem` is valid for any learner; `pvalue` uses all rows together and is studied.",
+    ),
+    "CrossValidation": (
+        "cross_validate",
+        "Print it. `interval` has the error of the models, `test` whether the learner is wrong each time, `brier` the "
+        "Brier score, and `predictor` the model that the interval is for.",
+    ),
+    "Deviation": (
+        "calibration_test",
+        "The field `deviation` of a test. It describes these rows: where outcomes and predictions differ most. Only "
+        "`claims` is tested.",
+    ),
+    "DetectableEffect": (
+        "detectable_effect",
+        "The smallest `effect` of each family that such rows would have shown, with its `ece`. If an error of "
+        "this size would matter to you, and the test found nothing, collect more rows.",
+    ),
+    "Equivalence": (
+        "equivalence_test",
+        "`claimed` says whether the margin is shown. `limit` is the smallest margin that these rows show; report it if "
+        "you have no margin.",
+    ),
+    "MeasureDetail": (
+        "detail",
+        "`estimate` is the measure, and `fields` what it was computed from, such as its bins or its bandwidth.",
+    ),
+    "Reliability": (
+        "reliability",
+        "A bin is wrong where `inside` is false: its frequency is outside of the band, which is for all bins at once. "
+        "All columns are probabilities, and `count` is rows.",
+    ),
+    "ClassWiseReliability": (
+        "reliability",
+        'With `lens="class_wise"`. One diagram for each class, each with its own band. `error` is the ECE of '
+        "the class.",
+    ),
+    "SimplexReliability": (
+        "reliability",
+        'With `lens="canonical"`. Each cell has a mean prediction and the frequencies of all classes; long differences '
+        "in cells with few rows are mostly noise.",
+    ),
+    "GceFamily": (
+        "gce_family",
+        "32 calibration errors of the same predictions. Use it to see whether a conclusion depends on the choice "
+        "of one.",
+    ),
+    "Comparison": (
+        "compare, compare_samples",
+        "If the interval `low` to `high` of a pair excludes 0, the models differ; a negative difference says that the "
+        "first one has the smaller error. `at_least` bounds by how much. Of the default measure the unit is a squared "
+        "probability.",
+    ),
+    "JudgedComparison": (
+        "compare",
+        "With `proxy=`. Read it as a `Comparison`; `labels_only` is the comparison without the judge.",
+    ),
+    "GeneralizationGap": (
+        "generalization_gap",
+        "`gap` is the error on test rows less the error on training rows. If its interval excludes 0, the model "
+        "is less well calibrated on new rows.",
+    ),
+    "Summary": (
+        "summarize",
+        "One row for each model. Read `warnings` first: they name models whose calibration error falls while a proper "
+        "score gets worse.",
+    ),
+    "Choice": (
+        "choose",
+        "`name` is the chosen model, or None if no model is shown to meet the conditions. `high` are the ends that the "
+        "conditions are about.",
+    ),
+    "MapChoice": (
+        "recalibration.choose",
+        "`recalibrator` is the map with the smallest score on held-out rows. `within_noise` names the maps that these "
+        "rows cannot tell from it.",
+    ),
+    "Audit": (
+        "audit, audit_samples",
+        "`found` are the groups whose predictions are wrong, all groups tested together. `error` is observed minus "
+        "predicted frequency; above 0 predictions are too low.",
+    ),
+    "Beyond": (
+        "audit, audit_samples",
+        "The field `beyond` of an audit: groups that deviate otherwise than the other rows at the same predictions. An "
+        "odds ratio above 1 says that outcome 1 is more frequent there.",
+    ),
+    "MonitorStatus": (
+        "Monitor.update, Monitor.status",
+        "Act if `alarm` is true. `onset` says since when and in which direction, without a guarantee. `gap` "
+        "is observed minus predicted frequency over all rows so far.",
+    ),
+    "Onset": (
+        "Monitor.status",
+        "The field `onset` of a status: the likely start of the change, with a range of periods. It describes "
+        "where the evidence comes from.",
+    ),
+    "ModelsStatus": (
+        "ModelsMonitor.update, ModelsMonitor.status",
+        "`alarmed` names the models with an alarm; one guarantee covers all models.",
+    ),
+    "BrierStatus": (
+        "BrierMonitor.update, BrierMonitor.status",
+        "`better` names the model that is shown to be better on average, or is None. Below 0 `difference` is in favour "
+        "of the first model.",
+    ),
+    "Validation": (
+        "validate",
+        "A calibrated model has O/E 1, intercept 0 and slope 1. A slope below 1 says that predictions are too extreme. "
+        "Report the numbers that have an interval with it.",
+    ),
+    "NetBenefitCurve": (
+        "net_benefit",
+        "Look at the threshold of your decision. The unit is true positives per row. Acting by the model is worth it "
+        "where `model` is above `everyone` and above 0.",
+    ),
+    "DecisionLossCurve": (
+        "decision_loss",
+        "`largest_high` bounds what anyone loses by acting from their own threshold on, in the unit of gain and cost.",
+    ),
+    "CoxResult": (
+        "cox",
+        "`slope` is 1 and `intercept` 0 for a calibrated model; both are on the scale of log-odds.",
+    ),
+    "AsymptoticTestResult": (
+        "spiegelhalter, kolmogorov_smirnov, kuiper, kernel_calibration_test",
+        "A small `pvalue` is evidence against calibration. It is approximate: with few rows use `calibration_test`.",
+    ),
+    "HosmerLemeshowResult": (
+        "hosmer_lemeshow",
+        "Read it as an `AsymptoticTestResult`. `observed` and `expected` are the events of each group.",
+    ),
+    "CalibrationBelt": (
+        "calibration_belt",
+        "Where the belt does not contain the diagonal, predictions are wrong. `pvalue` is of the whole belt.",
+    ),
+    "TCalResult": (
+        "t_cal",
+        "A small `pvalue` is evidence against calibration. `squared_error` is the debiased square at the chosen bins.",
+    ),
+    "Decomposition": (
+        "decompose",
+        "`mcb` is what recalibration could gain, `dsc` what the model tells apart, `unc` what no model changes. All "
+        "have the unit of the score.",
+    ),
+    "CalibrationSharpness": (
+        "sharpness",
+        "`calibration_error` and `sharpness_gap` add up to `total_divergence`. A model with a small error and a large "
+        "gap is calibrated and tells little.",
+    ),
+    "Power": (
+        "power",
+        "`power` is the probability that the test finds this error; `low` and `high` are limits for the simulation.",
+    ),
+    "PowerCurve": ("power", "One `Power` for each number of rows, in `points`."),
+    "SampleSize": (
+        "sample_size",
+        "`n` rows find this error with the probability that you asked for. To measure its size takes other numbers, "
+        "`for_precision`.",
+    ),
+    "PrecisionSize": ("sample_size", "With `width=`. `n` rows give an interval of this width."),
+    "LabelSize": (
+        "sample_size",
+        "With `proxy_share=`. `n` labels beside a judge give an interval of this width, `labels_only` without one.",
+    ),
+    "Report": (
+        "report",
+        "`save` writes it. `models` has the results of each model, which are the same as from the single functions.",
+    ),
+    "ModelReport": (
+        "report",
+        "What a report says of one model: `test`, `ece`, `measures` and `diagram`, and the parts that you asked for.",
+    ),
+}
