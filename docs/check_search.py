@@ -1,10 +1,12 @@
 """Ask the search of the built site what users ask: ``python docs/check_search.py site``.
 
-Each question has to bring one of its pages among the first three hits.
+Each question has to bring one of its pages among the first three hits, and a page of each question has to be at most
+two clicks from the landing page.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -38,6 +40,7 @@ QUESTIONS = {  # words of a question, and the pages of which one has to be found
     "cite": ("index",),
 }
 
+MOST_CLICKS = 2
 DONE = re.compile("Search finished|did not match")
 
 
@@ -47,6 +50,30 @@ def misses(hits: dict[str, list[str]]) -> list[str]:
         f"{words}: expected one of {', '.join(QUESTIONS[words])} among the first three hits, found {found}"
         for words, found in hits.items()
         if not set(found[:3]) & set(QUESTIONS[words])
+    ]
+
+
+def clicks(folder: Path) -> dict[str, int]:
+    """Return for each page that links lead to from the landing page how many clicks away it is."""
+    found, waiting = {"index": 0}, ["index"]
+    while waiting:
+        page = waiting.pop(0)
+        text = (folder / f"{page}.html").read_text(encoding="utf-8")
+        for link in re.findall(r'<a [^>]*href="([^"#:?]+\.html)', text):
+            target = os.path.normpath(os.path.join(os.path.dirname(page), link)).removesuffix(".html")
+            if target not in found and (folder / f"{target}.html").exists():
+                found[target] = found[page] + 1
+                waiting.append(target)
+    return found
+
+
+def far(found: dict[str, int]) -> list[str]:
+    """Return the questions all of whose pages are more than two clicks from the landing page."""
+    near = {page for page, number in found.items() if number <= MOST_CLICKS}
+    return [
+        f"{words}: expected one of {', '.join(pages)} at most {MOST_CLICKS} clicks from the landing page"
+        for words, pages in QUESTIONS.items()
+        if not near & set(pages)
     ]
 
 
@@ -67,9 +94,11 @@ def ask(folder: Path) -> dict[str, list[str]]:
 
 def main() -> int:
     """Ask all questions, print those that miss, and return 1 if any does."""
-    missed = misses(ask(Path(sys.argv[1]).resolve()))
+    folder = Path(sys.argv[1]).resolve()
+    missed, away = misses(ask(folder)), far(clicks(folder))
     print("\n".join([*missed, f"{len(QUESTIONS) - len(missed)} of {len(QUESTIONS)} questions find their page"]))
-    return bool(missed)
+    print("\n".join([*away, f"{len(QUESTIONS) - len(away)} of {len(QUESTIONS)} have one within {MOST_CLICKS} clicks"]))
+    return bool(missed or away)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 const BEHIND = /^(proofs|papers|glossary|squares|omnibus|distances|conformance|speed|honesty|studies|command-line|other-packages|questions)$/;
 var Scorer = {
   score: ([page, title, anchor, description, score]) => {
-    if (BEHIND.test(page)) return score - 20;
-    if (/^(reference|measures|api)\b/.test(page)) return score - 8;
+    if (BEHIND.test(page) || /^behind\b/.test(page)) return score - 20;
+    if (/^(reference|results|measures|api)\b/.test(page)) return score - 8;
     return anchor ? score - 4 : score + 3;
   },
   objNameMatch: 11,

@@ -64,6 +64,18 @@ def test_a_question_that_misses_its_page_is_found(monkeypatch):
     assert fault.startswith("install: expected one of index among the first three hits")
 
 
+def test_a_page_that_is_far_from_the_landing_page_is_found(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(DOCS))
+    search = load(DOCS / "check_search.py")
+    (tmp_path / "a").mkdir()
+    for page, links in {"index": ["a/b"], "a/b": ["../index", "../c"], "c": ["d"], "d": []}.items():
+        write(tmp_path, "".join(f'<a class="x" href="{link}.html#part">x</a>' for link in links), f"{page}.html")
+    assert search.clicks(tmp_path) == {"index": 0, "a/b": 1, "c": 2, "d": 3}
+    monkeypatch.setattr(search, "QUESTIONS", {"near": ("c", "d"), "away": ("d",)})
+    (fault,) = search.far(search.clicks(tmp_path))
+    assert fault.startswith("away: expected one of d at most 2 clicks")
+
+
 def test_without_pages_the_check_fails(checker, tmp_path):
     with pytest.raises(FileNotFoundError, match="expected a built site, found no pages"):
         asyncio.run(checker.check(tmp_path))
