@@ -222,7 +222,7 @@ class Data:
         """Return the number of the fold of each row; raise if rows are not such as functions take with folds."""
         beside = {"lens": self.lens, "sample_weight": self.rows.sample_weight}
         if found := [f"{name}=" for name, given in beside.items() if given is not None]:
-            raise ValueError(f"expected folds= {ONE_EVENT}, which no study has with folds, found {found[0]}")
+            raise ValueError(f"expected folds= {ONE_EVENT}, because no study covers both, found {found[0]}")
         if self.rows.are_of_classes:
             raise ValueError(f"expected folds= {ONE_EVENT}, found predictions of {self.rows.n_classes} classes")
         return numbered_folds(label, self.seen().one_event().float_rows()[0])

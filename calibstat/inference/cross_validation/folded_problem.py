@@ -93,7 +93,7 @@ def need_defaults_with_folds(given: Mapping[str, tuple[object, object]]) -> None
     """Raise if an argument, with its value and its default by its name, was given that folds do not take."""
     for name, (value, default) in given.items():
         if value != default:
-            raise ValueError(f"expected folds= without {name}=, which no study has with folds, found {short(value)}")
+            raise ValueError(f"expected folds= without {name}=, because no study covers both, found {short(value)}")
 
 
 def folded_problems(data: Data, asked: Measure) -> list[FoldedProblem]:

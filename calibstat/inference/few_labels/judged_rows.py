@@ -159,7 +159,7 @@ def needed_models(y_prob: object) -> Mapping[str, object]:
 def need_defaults_with_proxy(given: Mapping[str, object], **defaults: tuple[object, object]) -> None:
     """Raise if an argument was given that is not taken with proxy: one that is None by default, or by this default."""
     for name, value in _given(given, defaults):
-        raise ValueError(f"expected proxy= without {name}=, which no study has with a judge, found {short(value)}")
+        raise ValueError(f"expected proxy= without {name}=, because no study covers both, found {short(value)}")
 
 
 def need_proxy(given: Mapping[str, object], **defaults: tuple[object, object]) -> None:
@@ -221,7 +221,7 @@ def _checked(
     chance = None if inclusion is None else _chances(inclusion, labelled)
     unit = None if cluster is None else numbered("cluster", cluster, y.size)
     if chance is not None and unit is not None:
-        raise ValueError("expected inclusion= without cluster=, which no study has together, found both")
+        raise ValueError("expected inclusion= without cluster=, because no study covers both, found both")
     count = int(np.count_nonzero(labelled))
     if count < FEWEST_LABELS:
         raise ValueError(f"expected at least {FEWEST_LABELS} labelled rows with proxy=, found {count}")

@@ -50,7 +50,9 @@ class RectifiedLosses:
         """Return the losses of a model."""
         if rows.unit is not None or rows.chance is not None:
             name = "cluster" if rows.chance is None else "inclusion"
-            raise ValueError(f"expected {measure} with proxy= without {name}=, which no study has together, found both")
+            raise ValueError(
+                f"expected {measure} with proxy= without {name}=, because no study covers both, found both"
+            )
         with np.errstate(divide="ignore", invalid="ignore"):
             possible = measure.possible(rows.prediction)
         if not (finite := np.isfinite(possible).all(axis=1)).all():

@@ -48,5 +48,5 @@ def test_each_repeat_is_a_problem_with_draws_of_its_own():
 
 def test_arguments_that_folds_do_not_take():
     need_defaults_with_folds({"method": ("honest", "honest")})
-    with pytest.raises(ValueError, match="expected folds= without method=, which no study has with folds, found 'bca'"):
+    with pytest.raises(ValueError, match="expected folds= without method=, because no study covers both, found 'bca'"):
         need_defaults_with_folds({"method": ("bca", "honest")})

@@ -81,7 +81,7 @@ REFUSED = [
     ({"inclusion": np.ones(300)}, "a label, or a chance below 1, found 1.0 in inclusion at row"),
     ({"inclusion": np.full(300, 0.9)}, "add up to about the number of labelled rows, 100; found a sum of 270"),
     ({"inclusion": np.full(300, 1 / 3), "cluster": np.arange(300) // 2}, "inclusion= without cluster="),
-    ({"lens": "top_label"}, "proxy= without lens=, which no study has with a judge, found 'top_label'"),
+    ({"lens": "top_label"}, "proxy= without lens=, because no study covers both, found 'top_label'"),
     ({"folds": np.arange(300) % 3}, "proxy= without folds="),
     ({"sample_weight": np.ones(300)}, "proxy= without sample_weight="),
     ({"method": "basic"}, "proxy= without method=.* found 'basic'"),

@@ -118,7 +118,7 @@ def test_the_truth_is_held_whatever_the_judge():
 def test_what_is_refused():
     y, p, f = data()
     for name, more in {"cluster": np.arange(400) // 4, "inclusion": np.full(400, 0.25)}.items():
-        with pytest.raises(ValueError, match=f"without {name}=, which no study has together"):
+        with pytest.raises(ValueError, match=f"without {name}=, because no study covers both"):
             cs.confidence_interval(y, p, proxy=f, measure="brier", **{name: more})
     sure = np.where(np.arange(400) == 3, 1.0, p)
     with pytest.raises(ValueError, match=r"finite .* of both outcomes with proxy=, found 1 in y_prob; .*clip"):
