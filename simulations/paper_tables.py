@@ -11,25 +11,21 @@ is given by --data is a third: what claims of Chidambaram and Ge say of it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibstat import generators
-from calibstat.generators.simulator import drawing
 from calibstat.papers.agreement import AGREEMENTS, PROPERTIES
 from calibstat.papers.prediction_files import PredictionFile
 from calibstat.papers.recalibrations import BEFORE, RECALIBRATIONS, option_name
-from calibstat.papers.tables import EVERY, OPTIONS, Drawn, Source, found_in
+from calibstat.papers.tables import EVERY, OPTIONS, Drawn, found_in
 from calibstat.study import Study
 from calibstat.study.pictures.estimates import panels, positions
 
-from .parts.digits import HELD_OUT, digits
+from .parts.digit_networks import networks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,8 +37,6 @@ WARM = 1.5  # the temperature of models whose truth is known
 WIDE: Mapping[int, float] = {100: 0.05, 1000: 0.02}  # alpha by the number of classes
 NARROW: Mapping[int, float] = {30: 0.1}  # of a quick run
 ROWS = 5000
-NEURONS = (25, 50, 100, 200, 400)
-STARTS = 2  # of each width
 SCALED = "temperature"
 JUDGED = ("ece", "brier")  # whose population values are computed
 KEPT = ("measure", "ceiling", "agreement", "claim", "fit", "left out")  # of the tables
@@ -59,49 +53,6 @@ PAPER = {  # Nixon et al. 2019, table 4, CIFAR-10: the mean rank correlation of 
     "L2": 0.60,
 }
 OPPOSED = tuple(zip(list(PAPER)[::2], list(PAPER)[1::2], strict=True))
-
-
-@dataclass(frozen=True)
-class Network:
-    """Predictions of half of the digits by a network that was fitted to the other half.
-
-    Attributes
-    ----------
-    neurons : int
-        Of its only hidden layer.
-    start : int
-        The number of its start.
-    """
-
-    neurons: int
-    start: int
-
-    def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return classes and predictions of rows that the network was not fitted to, the same for all networks."""
-        return _predicted(self)
-
-
-@lru_cache(maxsize=64)
-def _predicted(network: Network) -> tuple[np.ndarray, np.ndarray]:
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.neural_network import MLPClassifier
-
-    pixels, label = digits()
-    _, random = drawing(label.size, SEED)
-    order = random.permutation(label.size)
-    test, train = order[:HELD_OUT], order[HELD_OUT:]
-    model = MLPClassifier((network.neurons,), random_state=1000 * network.start + network.neurons, max_iter=200)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # 200 passes are what is asked
-        model.fit(pixels[train], label[train])
-    p = model.predict_proba(pixels[test])
-    return label[test], p / p.sum(axis=1, keepdims=True)
-
-
-def networks(quick: bool) -> dict[str, Source]:
-    """Return the networks by name."""
-    widths, starts = (NEURONS[:2], 1) if quick else (NEURONS, STARTS)
-    return {f"{k} neurons, start {start}": Network(k, start) for k in widths for start in range(1, starts + 1)}
 
 
 def wide(quick: bool) -> dict[str, Drawn]:

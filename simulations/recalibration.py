@@ -31,6 +31,7 @@ from calibstat.papers.agreement import AGREEMENTS, PROPERTIES, agreement_rows, g
 from calibstat.papers.prediction_files import read_predictions
 from calibstat.papers.recalibrations import (
     BEFORE,
+    RANKED,
     RECALIBRATIONS,
     REPLACED,
     differences,
@@ -50,16 +51,6 @@ if TYPE_CHECKING:
 
 SEED = 20301
 DIGITS = NoisyDigits(0.02, strength=1000.0)
-RANKED = (  # by their numbers in the paper
-    "histogram, by class",
-    "histogram, bootstrap",
-    "isotonic",
-    "temperature",
-    "temperature, by ECE",
-    "vector",
-    "matrix",
-    "neural network",
-)
 COMPARED = ("ece", *SCORES)
 LABELS = ["question", "model", "measure", "against"]
 

@@ -66,10 +66,10 @@ def agreement_rows(*families: Mapping[str, GceFamily]) -> Iterator[Row]:
         crossed = (halves[i, j] + halves[j, i]) / 2
         values = (whole[i, j], same[i, j], np.diag(halves)[own], crossed)
         for against, value in zip(AGREEMENTS, values, strict=True):
-            yield {"question": "agreement", "measure": name, "against": against, "value": _mean(value)}
+            yield {"question": "agreement", "measure": name, "against": against, "value": mean_known(value)}
 
 
-def _mean(values: np.ndarray) -> float:
+def mean_known(values: np.ndarray) -> float:
     """Return the mean of those that are numbers, nan if none is."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else np.nan

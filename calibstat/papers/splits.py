@@ -1,20 +1,46 @@
-"""Means over several splits of the same rows."""
+"""Every split of every file, and means over splits and over files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from calibstat.cli.terminal import late_bar
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Row = dict[str, Any]
+
+EVERY = "all files"
+
+
+def every_split(
+    sources: Mapping[str, Any], splits: int, ask: Callable[[Any, int], list[Row]], n_jobs: int | None
+) -> list[Row]:
+    """Return the rows of ``ask(source, split)`` for every split of every source, with its name as the file."""
+    from joblib import Parallel, delayed
+
+    tasks = [(name, source, split) for name, source in sources.items() for split in range(splits)]
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    rows: list[Row] = []
+    with late_bar(len(tasks)) as show:
+        parts = parallel(delayed(ask)(source, split) for _, source, split in tasks)
+        for done, ((name, _, _), part) in enumerate(zip(tasks, parts, strict=True), 1):
+            rows += [{"file": name, **row} for row in part]
+            show(done, f"{name}: splits")
+    return rows
+
 
 def averaged(rows: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
-    """Average rows of the same labels over the splits, and count those in which an interval is on one side of 0."""
+    """Average rows of the same labels over the splits, and count those in which an interval is on one side of 0.
+
+    A claim is counted likewise, if its low and high end are there.
+    """
     rows = rows.assign(below=rows["high"] < 0, above=rows["low"] > 0)
-    compared = (rows["question"] == "difference") & rows["low"].notna()
+    compared = rows["question"].isin(("difference", "claim")) & rows["low"].notna()
     rows[["below", "above"]] = rows[["below", "above"]].astype(float).where(compared)
     parts = rows.groupby(list(labels), sort=False, dropna=False)
     found = parts.agg(
@@ -28,6 +54,29 @@ def averaged(rows: pd.DataFrame, labels: Sequence[str]) -> pd.DataFrame:
         rank=("rank", "mean"),
     )
     return found.reset_index()
+
+
+def over_files(
+    found: pd.DataFrame, rows: pd.DataFrame, labels: Sequence[str], questions: Sequence[str]
+) -> pd.DataFrame:
+    """Add means over the files of each block of several, and standard deviations over these files.
+
+    `found` are means over splits of `rows` by the labels, of which "classes" and "file" are left out of the groups, and
+    "reason", if it is one; `questions` are those that are asked of all files.
+    """
+    import pandas as pd
+
+    n = rows.groupby("file", sort=False)["n"].max()
+    found = found.drop(columns="rank").assign(files=1, n=found["file"].map(n))
+    of = [name for name in labels if name not in ("classes", "file", "at", "reason")]
+    parts = [found]
+    for classes, block in found[found["classes"] > 0].groupby("classes", sort=False):
+        if block["file"].nunique() < 2:
+            continue
+        groups = block[block["question"].isin(questions)].groupby(of, sort=False)["mean"]
+        means = groups.agg(files="size", mean="mean", sd=spread).reset_index()
+        parts.append(means.assign(classes=classes, file=EVERY, reason=""))
+    return pd.concat(parts, ignore_index=True)
 
 
 def spread(values: pd.Series) -> float:

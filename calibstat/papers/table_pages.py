@@ -17,6 +17,7 @@ from calibstat.output.fragments import Picture, Section, Table
 from calibstat.output.html import render
 from calibstat.output.latex import latex_tables
 from calibstat.papers.agreement import AGREEMENTS, PROPERTIES
+from calibstat.papers.splits import EVERY
 from calibstat.plots.inline_svg import svg_of_figure
 from calibstat.plots.plot import plot
 
@@ -34,12 +35,11 @@ TITLES = {
     "log_loss": "NLL",
     "brier": "Brier",
 }
-EVERY = "all files"
 DIAGRAM = "calibration-sharpness diagrams"
 
 
 @dataclass(frozen=True)
-class _Page:
+class Page:
     """A title and a version, as the templates of pages take them."""
 
     title: str
@@ -48,14 +48,7 @@ class _Page:
 
 def pages(table: pd.DataFrame, figures: Mapping[str, Figure]) -> dict[str, str]:
     """Return the texts that are written beside the table, by the ending of the file's name."""
-    from importlib.metadata import version
-
-    page = _Page("The papers' tables, of your models", version("calibstat"))
-    files = table.loc[table["file"] != EVERY, "file"].unique()
-    about = (
-        f"{len(files)} file{'s' * (len(files) != 1)}: {', '.join(files)}. Made on "
-        f"{datetime.date.today().isoformat()} by calibstat {page.version}."
-    )
+    page, about = head("The papers' tables, of your models", table)
     found = [*sections(table)]
     pictures = [Section("Calibration-sharpness diagrams", pictures=[*_pictures(table, figures)])] if figures else []
     return {
@@ -63,6 +56,19 @@ def pages(table: pd.DataFrame, figures: Mapping[str, Figure]) -> dict[str, str]:
         ".tex": latex_tables(found),
         ".html": render("page.html", report=page, about=about, sections=[*found[:-1], *pictures, *found[-1:]]),
     }
+
+
+def head(title: str, table: pd.DataFrame) -> tuple[Page, str]:
+    """Return the head of a page about files, and what is said of them first."""
+    from importlib.metadata import version
+
+    page = Page(title, version("calibstat"))
+    files = table.loc[table["file"] != EVERY, "file"].unique()
+    about = (
+        f"{len(files)} file{'s' * (len(files) != 1)}: {', '.join(files)}. Made on "
+        f"{datetime.date.today().isoformat()} by calibstat {page.version}."
+    )
+    return page, about
 
 
 def sections(table: pd.DataFrame) -> Iterator[Section]:
@@ -73,7 +79,7 @@ def sections(table: pd.DataFrame) -> Iterator[Section]:
         words = (
             f"Means over {splits} random splits into 20% of the rows, to fit to, and 80%. All numbers are times 100."
         )
-        measures = _by_model(block, "measure", lambda row: _hundred(row["mean"]))
+        measures = _by_model(block, "measure", lambda row: times_100(row["mean"]))
         yield Section(f"Measures, {of}", [words], tables=[measures])
         yield Section(f"Differences, {of}", tables=[_differences(block, splits)])
         yield Section(f"Ranks, {of}", tables=[_ranks(block)])
@@ -81,17 +87,18 @@ def sections(table: pd.DataFrame) -> Iterator[Section]:
             yield Section(f"Rank correlations of general calibration errors, {of}", tables=[_agreement(block)])
         if (block["question"] == "claim").any():
             yield Section(f"Claims of Chidambaram and Ge, {of}", tables=[_claims(block, splits)])
-    yield _left_out(table)
+    yield left_out_section(table)
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as mappings."""
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def _by_model(block: pd.DataFrame, question: str, cell: Callable[[dict[str, Any]], str]) -> Table:
     """Return a table with a line for each model of each file, and a column for each measure."""
     lines: dict[tuple[str, str], dict[str, str]] = {}
-    for row in _records(block[block["question"] == question]):
+    for row in records(block[block["question"] == question]):
         lines.setdefault((row["file"], row["model"]), {})[row["measure"]] = cell(row)
     cells = [[*names, *(shown.get(measure, "") for measure in TITLES)] for names, shown in lines.items()]
     return Table(["file", "model", *(f">{title}" for title in TITLES.values())], cells)
@@ -102,9 +109,9 @@ def _differences(block: pd.DataFrame, splits: int) -> Table:
 
     def cell(row: dict[str, Any]) -> str:
         mean, low, high = row["mean"], row["low"], row["high"]
-        ends = "" if np.isnan(low) or np.isinf(mean) else f" [{_hundred(low)}, {_hundred(high)}]"
+        ends = "" if np.isnan(low) or np.isinf(mean) else f" [{times_100(low)}, {times_100(high)}]"
         clear = splits in (row["below"], row["above"])
-        return f"{_hundred(mean)}{ends}{' *' * (clear and bool(ends))}"
+        return f"{times_100(mean)}{ends}{' *' * (clear and bool(ends))}"
 
     found = _by_model(block, "difference", cell)
     against = block.loc[block["question"] == "difference", "against"]
@@ -120,7 +127,7 @@ def _differences(block: pd.DataFrame, splits: int) -> Table:
 def _ranks(block: pd.DataFrame) -> Table:
     """Return the mean ranks, and below them how far a measure agrees with itself."""
     found = _by_model(block, "rank", lambda row: "undefined" if np.isnan(row["mean"]) else f"{row['mean']:.1f}")
-    ceilings = _by_model(block, "ceiling", lambda row: "undefined" if np.isnan(row["mean"]) else _signed(row["mean"]))
+    ceilings = _by_model(block, "ceiling", lambda row: "undefined" if np.isnan(row["mean"]) else signed(row["mean"]))
     rows = [*found.rows, *([file, "two halves", *cells] for file, _, *cells in ceilings.rows)]
     order = list(dict.fromkeys(row[0] for row in found.rows))
     note = (
@@ -135,12 +142,12 @@ def _agreement(block: pd.DataFrame) -> Table:
     rows = block[block["question"] == "agreement"]
     several = (rows["file"] == EVERY).any()
     rows = rows[rows["file"] == (EVERY if several else rows["file"].iloc[0])]
-    found = {(row["measure"], row["against"]): row for row in _records(rows)}
+    found = {(row["measure"], row["against"]): row for row in records(rows)}
 
     def cell(row: dict[str, Any]) -> str:
         if np.isnan(row["mean"]):
             return "undefined"
-        return _signed(row["mean"]) + (f" ± {row['sd'] / np.sqrt(row['files']):.2f}" if several else "")
+        return signed(row["mean"]) + (f" ± {row['sd'] / np.sqrt(row['files']):.2f}" if several else "")
 
     lines = [[name, *(cell(found[name, against]) for against in AGREEMENTS)] for name in PROPERTIES]
     error = "mean over files ± its standard error over files" if several else "one file: no standard error"
@@ -151,7 +158,7 @@ def _agreement(block: pd.DataFrame) -> Table:
 def _claims(block: pd.DataFrame, splits: int) -> Table:
     """Return in which files each claim holds."""
     rows = block[(block["question"] == "claim") & (block["file"] != EVERY)]
-    lines = [[row["file"], row["measure"], verdict(row["mean"], splits)] for row in _records(rows)]
+    lines = [[row["file"], row["measure"], verdict(row["mean"], splits)] for row in records(rows)]
     return Table(["file", "claim", "holds"], lines)
 
 
@@ -163,20 +170,18 @@ def verdict(share: float, splits: int) -> str:
     return f"in {held} of {splits} splits"
 
 
-def _left_out(table: pd.DataFrame) -> Section:
+def left_out_section(table: pd.DataFrame) -> Section:
     """Return what has no line, and why."""
     rows = table[table["question"] == "left out"]
     moved = table[(table["question"] == "fit") & (table["measure"] == "clip")]
     failed = table[(table["question"] == "fit") & (table["measure"] == "converged") & (table["mean"] < 1)]
-    lines = [[row[name] for name in ("file", "model", "measure", "reason")] for row in _records(rows)]
+    lines = [[row[name] for name in ("file", "model", "measure", "reason")] for row in records(rows)]
     notes = [
         f"{row['file']}: probabilities of exactly 0 or 1 are moved by {row['mean']:.2g} for recalibrations that take "
         "logarithms."
-        for row in _records(moved)
+        for row in records(moved)
     ]
-    notes += [
-        f"{row['file']}: {row['model']} converged in {row['mean']:.0%} of the splits." for row in _records(failed)
-    ]
+    notes += [f"{row['file']}: {row['model']} converged in {row['mean']:.0%} of the splits." for row in records(failed)]
     tables = [Table(["file", "model", "what", "reason"], lines)] if lines else []
     return Section("Left out", [] if lines else ["Nothing was left out."], tables=tables, notes=notes)
 
@@ -224,7 +229,7 @@ def _pictures(table: pd.DataFrame, figures: Mapping[str, Figure]) -> Iterator[Pi
         yield Picture(svg_of_figure(figure, f"{DIAGRAM} of {file}"), caption, wide=True)
 
 
-def _hundred(value: float) -> str:
+def times_100(value: float) -> str:
     """Write a number times 100, as the papers do."""
     if np.isnan(value):
         return "undefined"
@@ -233,6 +238,6 @@ def _hundred(value: float) -> str:
     return f"{100 * value:.2f}".replace("-", "−")
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
     """Write a correlation."""
     return f"{value:.2f}".replace("-", "−")

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from calibstat import compare, estimate, gce_family, generators, sharpness
-from calibstat.cli.terminal import late_bar
 from calibstat.data.clipping import needed
 from calibstat.data.data_notes import auc
 from calibstat.data.sample import Sample
@@ -40,7 +40,7 @@ from calibstat.papers.recalibrations import (
     infinite,
     option_name,
 )
-from calibstat.papers.splits import averaged, spread
+from calibstat.papers.splits import EVERY, averaged, every_split, over_files
 from calibstat.papers.table_pages import draw_diagrams, pages
 from calibstat.study import Study
 from calibstat.study.kept_rows import kept
@@ -59,7 +59,6 @@ COMPARED = ("ece", "log_loss", "brier")  # with an honest interval of the differ
 POINTS = 41  # of a diagram: half a bandwidth apart
 LABELS = ["classes", "file", "question", "model", "measure", "against", "at", "reason"]
 NO_TEXT = dict.fromkeys(("model", "measure", "against", "reason"), "")
-EVERY = "all files"
 OVER_FILES = ("measure", "difference", "rank", "ceiling", "gce", "agreement", "sharpness", "claim")
 
 OPTIONS: Mapping[str, Option] = {
@@ -111,9 +110,14 @@ def table(
     """Split each file again and again, and average what is found over splits, and over files of a block."""
     if quick:
         options = {**options, "splits": min(options["splits"], 2), "resamples": 19}
+    return found_in(sources_of(data, options), options, store, n_jobs)
+
+
+def sources_of(data: Sequence[Path], options: Mapping[str, Any]) -> Mapping[str, Source]:
+    """Return given files by their names, or the examples if there are none."""
     reading = {name: options[name] for name in READING}
     files = {name: PredictionFile.of(path, **reading) for name, path in names_of(data).items()}
-    return found_in(files or EXAMPLES, options, store, n_jobs)
+    return files or EXAMPLES
 
 
 def found_in(
@@ -121,19 +125,12 @@ def found_in(
 ) -> pd.DataFrame:
     """Return the table of named sources of rows, each split of which is kept in the store."""
     import pandas as pd
-    from joblib import Parallel, delayed
 
     asked = {name: value for name, value in options.items() if name not in (*READING, "splits")}
-    tasks = [(name, source, split) for name, source in sources.items() for split in range(options["splits"])]
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    rows: list[Row] = []
-    with late_bar(len(tasks)) as show:
-        parts = parallel(delayed(kept_split)(store, source, split, asked) for _, source, split in tasks)
-        for done, ((name, _, _), part) in enumerate(zip(tasks, parts, strict=True), 1):
-            rows += [{"file": name, **NO_TEXT, **row} for row in part]
-            show(done, f"{name}: splits")
-    frame = pd.DataFrame(rows).reindex(columns=[*LABELS, "value", "low", "high", "rank", "n"])
-    return over_files(averaged(frame, LABELS), frame)
+    rows = every_split(sources, options["splits"], partial(kept_split, store, options=asked), n_jobs)
+    frame = pd.DataFrame([{**NO_TEXT, **row} for row in rows])
+    frame = frame.reindex(columns=[*LABELS, "value", "low", "high", "rank", "n"])
+    return over_files(averaged(frame, LABELS), frame, LABELS, OVER_FILES)
 
 
 def names_of(paths: Sequence[Path]) -> dict[str, Path]:
@@ -160,10 +157,7 @@ def one_split(source: Source, split: int, options: Mapping[str, Any]) -> list[Ro
         check_rows(y.size)
     except ValueError as error:
         return [{"classes": 0, "n": 0, "value": np.nan, **left_out("", str(error))}]
-    seed = np.random.SeedSequence([SEED, split])  # the same split of all files with as many rows
-    _, random = drawing(y.size, seed)
-    first, rest = np.split(random.permutation(y.size), [fitted_to(y.size)])
-    key = int(random.integers(2**31))
+    first, rest, key = parted(y.size, split)
     clip = needed(p)
     rows, models = fits(y[first], p[first], p[rest], options["recalibrations"], key, clip)
     if clip is not None:
@@ -179,6 +173,13 @@ def one_split(source: Source, split: int, options: Mapping[str, Any]) -> list[Ro
     rows += diagrams(y, models, curves=split == 0)
     rows += [{"question": "claim", "measure": claim, "value": float(holds)} for claim, holds in claims(values).items()]
     return [{"classes": p.shape[1], "n": rest.size, "value": np.nan, **row} for row in rows]
+
+
+def parted(n: int, split: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the rows to fit to, the others in random order, and a seed: the same of all files with as many rows."""
+    _, random = drawing(n, np.random.SeedSequence([SEED, split]))
+    first, rest = np.split(random.permutation(n), [fitted_to(n)])
+    return first, rest, int(random.integers(2**31))
 
 
 def check_rows(n: int) -> None:
@@ -341,24 +342,6 @@ def diagrams(y: np.ndarray, models: Mapping[str, np.ndarray], *, curves: bool) -
                     "at": float(at),
                     "value": float(value),
                 }
-
-
-def over_files(found: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Add means over the files of each block of several, and standard deviations over these files."""
-    import pandas as pd
-
-    n = rows.groupby("file", sort=False)["n"].max()
-    found = found.drop(columns="rank").assign(files=1, n=found["file"].map(n))
-    parts = [found]
-    for classes, block in found[found["classes"] > 0].groupby("classes", sort=False):
-        size = block["file"].nunique()
-        if size < 2:
-            continue
-        some = block[block["question"].isin(OVER_FILES)]
-        groups = some.groupby(["question", "model", "measure", "against"], sort=False)["mean"]
-        means = groups.agg(files="size", mean="mean", sd=spread).reset_index()
-        parts.append(means.assign(classes=classes, file=EVERY, reason=""))
-    return pd.concat(parts, ignore_index=True)
 
 
 study = Study(

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from project_folder import PROJECT
 from scipy.stats import rankdata
-from simulation_files import study_file
+from simulation_files import study_file, study_part
 
 import calibstat as cs
 from calibstat.papers.agreement import AGREEMENTS
@@ -42,10 +42,11 @@ def written(value, digits=3):
 
 
 def test_networks_are_fitted_to_other_rows_than_they_are_judged_on():
-    y, p = study.Network(25, 1).rows()
-    assert y.size == study.HELD_OUT
+    network = study_part("digit_networks").Network
+    y, p = network(25, 1).rows()
+    assert y.size == 897
     assert p.shape == (y.size, 10)
-    other, q = study.Network(25, 2).rows()
+    other, q = network(25, 2).rows()
     assert np.array_equal(y, other)
     assert not np.allclose(p, q)
     assert 0.85 < np.mean(p.argmax(axis=1) == y) < 1
