@@ -84,9 +84,13 @@ LARGER_ECE = (
 OPTIONS: Mapping[str, Option] = {
     "splits": OPTIONS_OF_TABLES["splits"],
     "bins": Option(15, "bins, except of section 5.3"),
+    "searches": Option(SEARCHES, "searches for temperatures", among=SEARCHES),
     "resamples": Option(99, "draws of labels of calibrated predictions"),
     **{name: OPTIONS_OF_TABLES[name] for name in READING},
 }
+
+
+QUICK = {"splits": 1, "resamples": 19, "searches": ("local",)}
 
 
 def table(
@@ -94,7 +98,7 @@ def table(
 ) -> pd.DataFrame:
     """Split each file again and again, and average what is found over splits, and over files of a block."""
     if quick:
-        options = {**options, "splits": 1, "resamples": 19}
+        options = {**options, **QUICK}
     return found_in(sources_of(data, options), options, store, n_jobs)
 
 
@@ -104,7 +108,7 @@ def found_in(
     """Return the table of named sources of rows, each split of which is kept in the store."""
     import pandas as pd
 
-    asked = {name: options[name] for name in ("bins", "resamples")}
+    asked = {name: options[name] for name in ("bins", "resamples", "searches")}
     rows = every_split(sources, options["splits"], partial(kept_split, store, options=asked), n_jobs)
     frame = pd.DataFrame([{**NO_TEXT, **row} for row in rows])
     frame = frame.reindex(columns=[*LABELS, "value", "low", "high", "rank", "n"])
@@ -129,7 +133,7 @@ def one_split(source: Source, split: int, options: Mapping[str, Any]) -> list[Ro
     rows = [row for row in rows if row["question"] == "left out"]
     candidates = {name: models[name] for name in RANKED if name in models}
     rows += over_bins(judged[0], candidates) if len(candidates) > 1 else []
-    rows += over_temperatures(to_fit, judged, options["bins"], clip)
+    rows += over_temperatures(to_fit, judged, options["bins"], options["searches"], clip)
     rows += histograms(to_fit, judged, options["bins"], options["resamples"], key)
     rows += by_class(*judged, options["bins"], options["resamples"], key)
     return [{"classes": p.shape[1], "n": rest.size, **row} for row in rows]
@@ -183,13 +187,17 @@ def steadiness(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> np.
 
 
 def over_temperatures(
-    to_fit: tuple[np.ndarray, np.ndarray], judged: tuple[np.ndarray, np.ndarray], bins: int, clip: float | None
+    to_fit: tuple[np.ndarray, np.ndarray],
+    judged: tuple[np.ndarray, np.ndarray],
+    bins: int,
+    searches: Sequence[str],
+    clip: float | None,
 ) -> Iterator[Row]:
     """Return what temperatures fitted to each of the 32 errors are, and what ECE and RMSCE they leave, by property."""
     y, p = judged
     index = gce_family(y, p, n_bins=bins)
     before = log_loss(y, p)
-    for search in SEARCHES:
+    for search in searches:
         found: dict[str, list[float]] = {"temperature": [], "ECE": [], "RMSCE": [], "log loss": []}
         for k in index.index:
             fit: Any = fitted(scaling_by(index, int(k), bins, search), *to_fit, 0, clip)

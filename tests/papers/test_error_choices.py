@@ -124,10 +124,9 @@ def slow_temperatures(first, rest, members, search):
     return np.array(found).T
 
 
-def test_temperatures_are_fitted_to_each_error(monkeypatch):
-    monkeypatch.setattr(error_choices, "SEARCHES", ("local",))
+def test_temperatures_are_fitted_to_each_error():
     first, rest = FAMILY.sample(80, rng=2), FAMILY.sample(100, rng=3)
-    rows = list(error_choices.over_temperatures(first, rest, 7, None))
+    rows = list(error_choices.over_temperatures(first, rest, 7, ("local",), None))
     for k in (4, 21):
         (temperature,), _ = slow_temperatures(first, rest, [k], "local")
         assert of(rows, question="each error", measure=str(k), against="temperature", way="local") == temperature
@@ -136,7 +135,7 @@ def test_temperatures_are_fitted_to_each_error(monkeypatch):
 @pytest.mark.slow
 def test_table_3_is_that_of_slow_code():
     first, rest = FAMILY.sample(150, rng=2), FAMILY.sample(200, rng=3)
-    rows = list(error_choices.over_temperatures(first, rest, 7, None))
+    rows = list(error_choices.over_temperatures(first, rest, 7, ("local", "global"), None))
     for search in ("local", "global"):
         temperatures, ece = slow_temperatures(first, rest, range(32), search)
         found = [of(rows, question="each error", measure=str(k), against="temperature", way=search) for k in range(32)]
