@@ -1,7 +1,8 @@
 """Checkpoints of a network during training: Vaicenavicius et al. (2019), figure 3, and Nakkiran's slides (2023).
 
 Each file is a checkpoint, in the order in which files are given, with arrays train_y, train_prob, test_y and test_prob
-(or train_logits and test_logits). Log loss, accuracy, ECE and p-values on test rows are drawn over the checkpoints,
+(or train_logits and test_logits). A folder stands for all its .npz files, in the order of the numbers in their names:
+epoch2.npz comes before epoch10.npz. Log loss, accuracy, ECE and p-values on test rows are drawn over the checkpoints,
 with a star at the least log loss. Beside them are the error on training rows and the gap to test rows, with intervals,
 and whether the gap is in absolute value at most the gap of the classification error, as the slides claim. Without a
 file four checkpoints are drawn, of a model that becomes over-confident on test rows.
@@ -9,6 +10,7 @@ file four checkpoints are drawn, of a model that becomes over-confident on test 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,8 +72,16 @@ class FileOfSets:
         return cls(*parts)
 
     def sets(self) -> tuple[Rows, Rows]:
-        """Return classes and predictions of training rows and of test rows."""
-        return self.train.rows(), self.test.rows()
+        """Return classes and predictions of training rows and of test rows; a ValueError names the file."""
+        try:
+            train, test = self.train.rows(), self.test.rows()
+        except ValueError as error:
+            raise ValueError(f"{error}, in {self.train.path}") from error
+        first, second = (p.shape[1] for _, p in (train, test))
+        if first != second:
+            expected = "as many classes in the training rows as in the test rows"
+            raise ValueError(f"expected {expected}, found {first} and {second}, in {self.train.path}")
+        return train, test
 
 
 @dataclass(frozen=True)
@@ -103,7 +113,8 @@ def table(
     from joblib import Parallel, delayed
 
     asked = {**options, "resamples": 19} if quick else dict(options)
-    sources: Mapping[str, Checkpoint] = {name: FileOfSets.of(path) for name, path in names_of(data).items()} or EXAMPLES
+    paths = names_of([file for path in data for file in files_of(path)])
+    sources: Mapping[str, Checkpoint] = {name: FileOfSets.of(path) for name, path in paths.items()} or EXAMPLES
     parts = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(kept_checkpoint)(store, source, asked) for source in sources.values()
     )
@@ -115,6 +126,23 @@ def table(
     found = pd.DataFrame(rows)
     losses = found.loc[found["measure"] == "log loss", "value"].to_numpy()
     return found.assign(least=found["number"] == losses.argmin() + 1)
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return a file, or the checkpoints in a folder by the numbers in their names; a ValueError if it holds none."""
+    if not path.is_dir():
+        return [path]
+    inside = {file: file.relative_to(path) for file in path.rglob("*.npz")}
+    found = [file for file, name in inside.items() if not any(part.startswith((".", "_")) for part in name.parts)]
+    if not found:
+        raise ValueError(f"expected a file of .npz in the folder {path}, found none")
+    return sorted(found, key=lambda file: [_by_number(part) for part in inside[file].parts])
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """Return what puts names in the order of the numbers in them, and otherwise of their letters."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if k % 2 else (-1, part) for k, part in enumerate(parts)]
 
 
 def kept_checkpoint(store: Path | None, source: Checkpoint, options: Mapping[str, Any]) -> list[Row]:

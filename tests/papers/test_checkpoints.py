@@ -67,6 +67,61 @@ def test_files_without_both_sets_are_refused(tmp_path):
         table_of(tmp_path / "half.npz")
 
 
+def test_a_folder_is_its_checkpoints_by_their_numbers(save, tmp_path):
+    for name in ("epoch10", "epoch2", "epoch1", "_half", "last"):
+        save(name, 1.0)
+    (tmp_path / "notes.txt").write_text("no checkpoint")
+    names = [path.stem for path in checkpoints.files_of(tmp_path)]
+    assert names == ["epoch1", "epoch2", "epoch10", "last"]
+    deeper = [tmp_path / "runs" / f"run {k}" / "rows.npz" for k in (10, 9)]
+    for path in deeper:
+        path.parent.mkdir(parents=True)
+        path.write_bytes((tmp_path / "last.npz").read_bytes())
+    assert checkpoints.files_of(tmp_path / "runs") == deeper[::-1]
+    table = table_of(tmp_path / "runs", tmp_path / "last.npz")
+    files = table.groupby("number")["file"].first().tolist()
+    assert files == [str(deeper[1]), str(deeper[0]), "last"]
+
+
+def bad_checkpoint(name):
+    """Arrays of a checkpoint that cannot be used."""
+    y, p = cs.generators.dirichlet((0.5,) * 4).sample(20, rng=1)
+    good = {"train_y": y, "train_prob": p, "test_y": y, "test_prob": p}
+    return (
+        good
+        | {
+            "not a number": {"test_prob": np.where(p == p.max(), np.nan, p)},
+            "another length": {"test_y": y[:-1]},
+            "another number of classes": {"test_prob": p[:, :3] / p[:, :3].sum(axis=1, keepdims=True), "test_y": y % 3},
+            "unknown class": {"train_y": y + 1},
+        }[name]
+    )
+
+
+BAD = {
+    "not a number": "expected a probability from 0 to 1, found nan",
+    "another length": "expected arrays of one length, found 19",
+    "another number of classes": "expected as many classes in the training rows as in the test rows, found 4 and 3",
+    "unknown class": "expected names of classes",
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_of_a_folder_is_named(name, save, tmp_path):
+    save("epoch1", 1.0)
+    np.savez(tmp_path / "epoch2.npz", **bad_checkpoint(name))
+    with pytest.raises(ValueError, match=rf"{BAD[name]}.*epoch2\.npz"):
+        table_of(tmp_path)
+
+
+def test_a_file_that_is_none_and_a_folder_without_any_are_named(tmp_path):
+    with pytest.raises(ValueError, match=r"expected a file of \.npz in the folder .*, found none"):
+        table_of(tmp_path)
+    (tmp_path / "epoch1.npz").write_bytes(b"PK half of a file")
+    with pytest.raises(ValueError, match=r"epoch1\.npz"):
+        table_of(tmp_path)
+
+
 def test_a_run_goes_on_by_checkpoint(save, tmp_path, monkeypatch):
     paths = [save("a", 3.0), save("b", 1.0)]
     first = table_of(paths[0], store=tmp_path / "store")

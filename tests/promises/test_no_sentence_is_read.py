@@ -34,6 +34,7 @@ READERS = {  # whose texts are taken apart there
     "output/latex.py": "the mark of columns that are set to the right",
     "output/visible_text.py": "characters that terminals read",
     "output/whole_folder.py": "names of folders",
+    "papers/checkpoints.py": "names of files",
     "papers/recalibrations.py": "names, as options have them",
     "papers/table_pages.py": "names of files, as pictures have them",
     "plots/audit_plot.py": "a label without what is empty in front of it",
