@@ -31,6 +31,7 @@ ESTIMATORS = ("direct", "plug_in")
 TERMS = 16
 FURTHEST = 18  # blocks
 
+LEAST_BANDWIDTH = 1e-4
 LEAST_ROWS = 0.01  # with a smaller sum of kernel weights near a point there is no regression
 
 
@@ -162,8 +163,8 @@ def check_kernel(kernel: str, bandwidth: float) -> None:
     """Raise a ValueError if the kernel or the bandwidth is invalid."""
     if kernel not in ("gaussian", "epanechnikov"):
         raise ValueError(f"expected kernel 'gaussian' or 'epanechnikov', found {kernel!r}")
-    if not (is_number(bandwidth) and 1e-4 <= bandwidth <= 1):
-        raise ValueError(f"expected a bandwidth from 0.0001 to 1, found {bandwidth!r}")
+    if not (is_number(bandwidth) and LEAST_BANDWIDTH <= bandwidth <= 1):
+        raise ValueError(f"expected a bandwidth from {LEAST_BANDWIDTH:g} to 1, found {bandwidth!r}")
 
 
 def kernel_sums(point: np.ndarray, value: np.ndarray, weight: np.ndarray, kernel: str, bandwidth: float) -> np.ndarray:
@@ -216,7 +217,8 @@ class RegressionCE(Statistic):
 
     Options: `divergence`, of a score, "brier" for (m - v)² or "log_loss" for the Kullback-Leibler divergence of
     the two probabilities; `kernel`, "gaussian" for exp(-u²/2) or "epanechnikov" for 1 - u² within one bandwidth, of the
-    distance u in bandwidths; `bandwidth`, from 0.0001 to 1; `estimator`, "direct" for the formula, never below 0, or
+    distance u in bandwidths; `bandwidth`, from 0.0001 to 1; `rate`, by which the bandwidth shrinks with the number of
+    rows, to bandwidth / n**rate (with weights, the `n` of a `Sample`); `estimator`, "direct" for the formula, never below 0, or
     "plug_in" for the mean of φ(m(v)) - φ(v) - φ'(v) (y - v) (Chidambaram, Ge, equation C.3), which has the same limit
     as n grows and the bandwidth shrinks; `clip`, for "log_loss" only, by which predictions are moved into [clip, 1 -
     clip] before their logarithms are taken.
@@ -232,6 +234,10 @@ class RegressionCE(Statistic):
     bias: it tends to -1.39 σ² + 2.6 σ³, which is -.003, is below 0 for nearly every calibrated sample of 1000, and
     changes when outcomes and predictions are both reversed ("brier").
 
+    With a `rate` between 0 and 1/2, such as 1/5, the limit is the expected divergence of the observed frequency from the
+    prediction without smoothing (theorem 4.9), which is its value on a population. At 1 and above fixed numbers of rows
+    or none are near each prediction, and the estimate tends to something else, above 1 to the score itself.
+
     No honest interval is known: the regression is a quotient of two smoothed sums, which depend on the same rows, and
     the mean of its divergence is neither a norm of sums nor a mean over rows.
 
@@ -244,11 +250,14 @@ class RegressionCE(Statistic):
     divergence: str = "brier"
     kernel: str = "gaussian"
     bandwidth: float = 0.05
+    rate: float = 0.0
     estimator: str = "direct"
     clip: float | None = None
 
     def check(self) -> None:
         check_kernel(self.kernel, self.bandwidth)
+        if not (is_number(self.rate) and 0 <= self.rate <= 2):
+            raise ValueError(f"expected a rate from 0 to 2, found {self.rate!r}")
         phi = find_divergence(self.divergence)
         if self.estimator not in ESTIMATORS:
             raise ValueError(f"expected estimator 'direct' or 'plug_in', found {self.estimator!r}")
@@ -259,10 +268,29 @@ class RegressionCE(Statistic):
         """Whether a certain prediction may have an infinite loss."""
         return find_divergence(self.divergence).is_steep
 
+    def _bandwidth_of(self, n: float) -> float:
+        """Return the bandwidth for n rows."""
+        bandwidth = self.bandwidth / n**self.rate
+        if not LEAST_BANDWIDTH <= bandwidth <= 1:
+            shrunk = f"{bandwidth:.3g}, which is {self.bandwidth:g} / {n:g}**{self.rate:g}"
+            raise ValueError(f"expected a bandwidth from {LEAST_BANDWIDTH:g} to 1 for these rows, found {shrunk}")
+        return bandwidth
+
     def population_value(self, population: BinaryPopulation) -> float:
         # in a continuous population predictions of 0 and 1 are rounded, not certain
         rounded = self.is_steep and not population.finite and self.clip is None
-        return (replace(self, clip=LEAST_CLIP) if rounded else self).plug_in(population)
+        measure = replace(self, clip=LEAST_CLIP) if rounded else self
+        return measure._limit(population) if self.rate else measure.plug_in(population)
+
+    def _limit(self, population: BinaryPopulation) -> float:
+        """Return the expected divergence of the calibration curve from the prediction."""
+        if self.rate >= 1:
+            raise NotImplementedError("a bandwidth that shrinks as fast as 1 / n leaves no rows to smooth over")
+        if population.scattered:
+            raise NotImplementedError("its limit is known where the true probability is a function of the prediction")
+        value, count, positives = population.summary().arrays
+        phi = find_divergence(self.divergence)
+        return float(count @ phi.loss(positives / count, phi.inside(value, self.clip)) / count.sum())
 
     def check_probabilities(self, prob: np.ndarray) -> None:
         if self.is_steep:
@@ -272,7 +300,7 @@ class RegressionCE(Statistic):
         phi = find_divergence(self.divergence)
         if not count.all():
             value, count, positives = (part[count > 0] for part in (value, count, positives))
-        smoothed = regression(value, count, positives, self.kernel, self.bandwidth)
+        smoothed = regression(value, count, positives, self.kernel, self._bandwidth_of(count.sum()))
         v = phi.inside(value, self.clip)
         if self.estimator == "direct":
             total = count @ phi.loss(smoothed, v)
@@ -284,5 +312,6 @@ class RegressionCE(Statistic):
         """Return the regression of the outcomes at each distinct prediction, NaN at predictions that have no rows."""
         present = count > 0
         out = np.full(value.size, np.nan)
-        out[present] = regression(value[present], count[present], positives[present], self.kernel, self.bandwidth)
+        bandwidth = self._bandwidth_of(count.sum())
+        out[present] = regression(value[present], count[present], positives[present], self.kernel, bandwidth)
         return {"regression": out}

@@ -209,6 +209,37 @@ def test_top_label_and_one_class():
     )
 
 
+def test_bandwidth_by_rate():
+    """Of 256 rows to the power of -1/4 it is a quarter, with equal weights too."""
+    y, p = cs.generators.temperature(2).sample(256, rng=1)
+    shrunk = {"measure": "regression_ce", "bandwidth": 0.4, "rate": 0.25}
+    assert cs.estimate(y, p, **shrunk) == cs.estimate(y, p, measure="regression_ce", bandwidth=0.1)
+    assert cs.estimate(y, p, sample_weight=np.full(256, 16.0), **shrunk) == cs.estimate(y, p, **shrunk)
+    found = cs.detail(y, p, **shrunk)["regression"]
+    assert found.tolist() == cs.detail(y, p, measure="regression_ce", bandwidth=0.1)["regression"].tolist()
+
+
+@pytest.mark.parametrize("temperature", [2, 0.5])
+def test_limit_of_bandwidths_that_shrink(temperature):
+    """Log-odds x of the chance, T x of the prediction: both are integrals over the chance, which is uniform."""
+    family = cs.generators.temperature(temperature)
+
+    def predicted(t):
+        return 1 / (1 + math.exp(-temperature * math.log(t / (1 - t))))
+
+    square = quad(lambda t: (t - predicted(t)) ** 2, 0, 1)[0]
+    kl = quad(lambda t: t * math.log(t / predicted(t)) + (1 - t) * math.log((1 - t) / (1 - predicted(t))), 0, 1)[0]
+    limit = {"bandwidth": 1, "rate": 0.2}
+    assert square == pytest.approx(0.0114305784, abs=1e-9)
+    assert family.truth("regression_ce", **limit) == pytest.approx(square, abs=1e-9)
+    assert family.truth("regression_ce", divergence="log_loss", **limit) == pytest.approx(kl, abs=1e-8)
+    assert cs.generators.calibrated().truth("regression_ce", **limit) == pytest.approx(0, abs=1e-15)
+    with pytest.raises(NotImplementedError, match="as fast as 1 / n"):
+        family.truth("regression_ce", rate=1)
+    with pytest.raises(NotImplementedError, match="function of the prediction"):
+        cs.generators.dirichlet((1, 1, 1), temperature=2).truth("regression_ce", lens="top_label", rate=0.2)
+
+
 def test_always_wrong_looks_good_by_confidence():
     """Proposition 4.5: the most likely of K classes, 1/K + eps, never happens: d = (1/K + eps)², tending to 0."""
     for classes in (10, 1000):
@@ -223,6 +254,9 @@ def test_always_wrong_looks_good_by_confidence():
     ("options", "message"),
     [
         ({"kernel": "laplace"}, "expected kernel 'gaussian' or 'epanechnikov', found 'laplace'"),
+        ({"rate": -0.1}, "expected a rate from 0 to 2, found -0.1"),
+        ({"rate": "1/5"}, "expected a rate from 0 to 2, found '1/5'"),
+        ({"bandwidth": 1e-4, "rate": 0.5}, r"expected a bandwidth from 0.0001 to 1 for these rows, found .*20\*\*0.5"),
         ({"bandwidth": 0}, "expected a bandwidth from 0.0001 to 1, found 0"),
         ({"bandwidth": 2}, "expected a bandwidth"),
         ({"bandwidth": math.nan}, "expected a bandwidth"),
