@@ -26,6 +26,7 @@ class OptionsBesideWidth(TypedDict, total=False):
     n_bins: int | str | None
     norm: str | float
     precision: float
+    rate: float
     refit: bool
     shape: str | Shape | None
     statistic: str

@@ -217,11 +217,11 @@ class RegressionCE(Statistic):
 
     Options: `divergence`, of a score, "brier" for (m - v)² or "log_loss" for the Kullback-Leibler divergence of
     the two probabilities; `kernel`, "gaussian" for exp(-u²/2) or "epanechnikov" for 1 - u² within one bandwidth, of the
-    distance u in bandwidths; `bandwidth`, from 0.0001 to 1; `rate`, by which the bandwidth shrinks with the number of
-    rows, to bandwidth / n**rate (with weights, the `n` of a `Sample`); `estimator`, "direct" for the formula, never below 0, or
-    "plug_in" for the mean of φ(m(v)) - φ(v) - φ'(v) (y - v) (Chidambaram, Ge, equation C.3), which has the same limit
-    as n grows and the bandwidth shrinks; `clip`, for "log_loss" only, by which predictions are moved into [clip, 1 -
-    clip] before their logarithms are taken.
+    distance u in bandwidths; `bandwidth`, from 0.0001 to 1; `rate`, 0 or more: with n rows (or `Sample.n`, with
+    weights) the bandwidth is bandwidth / n**rate; `estimator`, "direct" for the formula, never below 0, or "plug_in"
+    for the mean of φ(m(v)) - φ(v) - φ'(v) (y - v) (Chidambaram, Ge, equation C.3), which has the same limit as n grows
+    and the bandwidth shrinks; `clip`, for "log_loss" only, by which predictions are moved into [clip, 1 - clip] before
+    their logarithms are taken.
 
     For K classes with the top-label lens it is the confidence calibration error of that paper, a lower bound on the
     error of all classes jointly. With "log_loss" a certain prediction, exactly 0 or 1, would have an infinite loss, so
@@ -234,9 +234,9 @@ class RegressionCE(Statistic):
     bias: it tends to -1.39 σ² + 2.6 σ³, which is -.003, is below 0 for nearly every calibrated sample of 1000, and
     changes when outcomes and predictions are both reversed ("brier").
 
-    With a `rate` between 0 and 1/2, such as 1/5, the limit is the expected divergence of the observed frequency from the
-    prediction without smoothing (theorem 4.9), which is its value on a population. At 1 and above fixed numbers of rows
-    or none are near each prediction, and the estimate tends to something else, above 1 to the score itself.
+    With a `rate` between 0 and 1/2 the limit is the expected divergence of the probability of outcome 1, given the
+    prediction, from the prediction (theorem 4.9): its value on a population. At a rate of 1 as many rows are near each
+    prediction however large n is, and the estimate tends to a larger number.
 
     No honest interval is known: the regression is a quotient of two smoothed sums, which depend on the same rows, and
     the mean of its divergence is neither a norm of sums nor a mean over rows.
